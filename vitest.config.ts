@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    coverage: {
+      provider: 'v8',
+      include: ['src/core/**/*.ts'],
+      exclude: ['src/**/*.test.ts', 'src/**/*.testing.ts'],
+      reporter: ['text-summary', 'html'],
+      thresholds: { 'src/core/**': { branches: 100 } },
+    },
+  },
+});
