@@ -1,0 +1,93 @@
+// JavaScript's conversions, for data only: values are JSON plus `undefined`, NaN and the infinities. An object is turned into
+// text without calling anything that data could name (`toString`, `valueOf`, `toJSON`): such a key holds no function, and
+// JavaScript refuses it with a TypeError, as we do. Prototype-free objects are treated as plain ones (S3, S8).
+
+import { type Evaluation, EvaluationError } from './evaluation.ts';
+
+type Primitive = string | number | boolean | null | undefined;
+
+/** Handling shorter texts costs nothing worth counting. */
+const LONG_TEXT = 1024;
+
+/**
+ * The hint makes no difference for data: an array is its joined text, an object is `[object Object]`. Whatever is done with a
+ * long text next (reading it as a number, looking it up as a key) takes time with its length, so it is charged here.
+ */
+export function toPrimitive(evaluation: Evaluation, value: unknown): Primitive {
+  if (isLongText(value)) evaluation.work(value.length);
+  if (typeof value !== 'object' || value === null) return value as Primitive;
+  if (Array.isArray(value)) return joinList(evaluation, value, ',', 0);
+  return objectText(value);
+}
+
+export function toText(evaluation: Evaluation, value: unknown): string {
+  return String(toPrimitive(evaluation, value));
+}
+
+export function toNumber(evaluation: Evaluation, value: unknown): number {
+  return Number(toPrimitive(evaluation, value));
+}
+
+export function toKey(evaluation: Evaluation, value: unknown): string | number {
+  return typeof value === 'number' ? value : toText(evaluation, value);
+}
+
+export function joinList(evaluation: Evaluation, list: readonly unknown[], separator: string, depth: number): string {
+  evaluation.enterData(depth);
+  evaluation.step(list.length);
+  evaluation.buildList(list.length);
+  evaluation.build(list.length * separator.length);
+  const parts: string[] = [];
+  for (const item of list) {
+    const part = elementText(evaluation, item, depth);
+    evaluation.build(part.length);
+    parts.push(part);
+  }
+  return parts.join(separator);
+}
+
+function elementText(evaluation: Evaluation, item: unknown, depth: number): string {
+  if (item == null) return '';
+  if (Array.isArray(item)) return joinList(evaluation, item, ',', depth + 1);
+  return typeof item === 'object' ? objectText(item) : String(item);
+}
+
+function objectText(value: object): string {
+  if (Object.hasOwn(value, 'toString'))
+    throw new EvaluationError('Cannot convert an object to a text: it has a key `toString`');
+  return '[object Object]';
+}
+
+export function looseEquals(evaluation: Evaluation, left: unknown, right: unknown): boolean {
+  const leftIsObject = typeof left === 'object' && left !== null;
+  const rightIsObject = typeof right === 'object' && right !== null;
+  if (leftIsObject === rightIsObject) return leftIsObject ? left === right : primitivesEqual(evaluation, left, right);
+  const [object, primitive] = leftIsObject ? [left, right] : [right, left];
+  if (primitive == null) return false;
+  return primitivesEqual(evaluation, toPrimitive(evaluation, object), primitive);
+}
+
+/** Values of different types are equal when they are equal as numbers; null and undefined only equal each other. */
+function primitivesEqual(evaluation: Evaluation, left: unknown, right: unknown): boolean {
+  if (left == null || right == null) return left == null && right == null;
+  if (typeof left === typeof right) return strictEquals(evaluation, left, right);
+  return toNumber(evaluation, left) === toNumber(evaluation, right);
+}
+
+export function strictEquals(evaluation: Evaluation, left: unknown, right: unknown): boolean {
+  chargeComparison(evaluation, left, right);
+  return left === right;
+}
+
+function chargeComparison(evaluation: Evaluation, left: unknown, right: unknown): void {
+  if (isLongText(left) && typeof right === 'string') evaluation.work(left.length);
+}
+
+/** Looking for a value among `count` others. A long text may have to be compared with each of them to its end. */
+export function chargeLookup(evaluation: Evaluation, needle: unknown, count: number): void {
+  evaluation.work(isLongText(needle) ? count * needle.length : count);
+}
+
+function isLongText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > LONG_TEXT;
+}

@@ -1,0 +1,62 @@
+// Evaluates expressions: values for templates and actions, booleans for conditions. Total and bounded (S4): the same expression
+// and scope give the same result everywhere, and whatever goes wrong is an EvaluationError.
+
+import type { Expr } from './ast.ts';
+import {
+  DEFAULT_LIMITS,
+  Evaluation,
+  EvaluationError,
+  type Limits,
+  MissingValueError,
+  type Scope,
+} from './evaluation.ts';
+import { explainMissing } from './missing.ts';
+import { compiled } from './program.ts';
+
+export { DEFAULT_LIMITS, EvaluationError, type Limits, type Scope } from './evaluation.ts';
+
+/** Throws an EvaluationError and nothing else. What it returns was made of JSON, and may be or hold `undefined` or NaN. */
+export function evaluate(expr: Expr, scope: Scope, limits: Limits = DEFAULT_LIMITS): unknown {
+  return evaluateWithin(new Evaluation(scope, limits, 'value'), expr);
+}
+
+/** Never throws: a condition that fails or needs too much is false, with a warning that says why (000 §6.2). */
+export function evaluateCondition(
+  expr: Expr,
+  scope: Scope,
+  limits: Limits = DEFAULT_LIMITS,
+): { value: boolean; warning?: string } {
+  try {
+    return { value: Boolean(run(new Evaluation(scope, limits, 'condition'), expr)) };
+  } catch (error) {
+    return { value: false, warning: explain(error as EvaluationError, expr, scope) };
+  }
+}
+
+function explain(error: EvaluationError, expr: Expr, scope: Scope): string {
+  const missing = error instanceof MissingValueError ? explainMissing(expr, scope) : undefined;
+  return missing === undefined ? error.message : `${error.message}: ${missing}`;
+}
+
+/** For several expressions that share one budget, such as the pieces of a template. */
+export function evaluateWithin(evaluation: Evaluation, expr: Expr): unknown {
+  const builtBefore = evaluation.bytes;
+  const value = run(evaluation, expr);
+  // What only passes through is data from outside, as large as it was. What was put together here may hold the same part
+  // many times over, and must not explode when someone writes it out.
+  if (evaluation.bytes > builtBefore && typeof value === 'object') evaluation.weigh(value);
+  return value;
+}
+
+function run(evaluation: Evaluation, expr: Expr): unknown {
+  try {
+    const program = compiled(expr);
+    evaluation.nest(program.height);
+    evaluation.step(program.size);
+    return program.run(evaluation);
+  } catch (error) {
+    if (error instanceof EvaluationError) throw error;
+    // JavaScript's own refusals: `'a'.repeat(-1)`, `(1).toFixed(1000)`.
+    throw new EvaluationError((error as Error).message);
+  }
+}

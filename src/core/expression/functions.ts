@@ -1,0 +1,149 @@
+// The functions and constants an expression may name, and the methods of numbers. Pure, without clock, chance or locale (S3).
+
+import { toNumber, toPrimitive, toText } from './coercion.ts';
+import { BYTES_PER_PROPERTY, type Evaluation, EvaluationError } from './evaluation.ts';
+
+export type KnownFunction = (evaluation: Evaluation, args: unknown[]) => unknown;
+
+const MATH_FUNCTIONS = [
+  'abs',
+  'acos',
+  'acosh',
+  'asin',
+  'asinh',
+  'atan',
+  'atan2',
+  'atanh',
+  'cbrt',
+  'ceil',
+  'clz32',
+  'cos',
+  'cosh',
+  'exp',
+  'expm1',
+  'floor',
+  'fround',
+  'hypot',
+  'imul',
+  'log',
+  'log10',
+  'log1p',
+  'log2',
+  'max',
+  'min',
+  'pow',
+  'round',
+  'sign',
+  'sin',
+  'sinh',
+  'sqrt',
+  'tan',
+  'tanh',
+  'trunc',
+] as const satisfies readonly (keyof Math)[];
+
+const VARIADIC: ReadonlySet<string> = new Set(['hypot', 'max', 'min']);
+
+const MATH_CONSTANTS = ['E', 'LN10', 'LN2', 'LOG10E', 'LOG2E', 'PI', 'SQRT1_2', 'SQRT2'] as const;
+const NUMBER_CONSTANTS = ['EPSILON', 'MAX_SAFE_INTEGER', 'MAX_VALUE', 'MIN_SAFE_INTEGER', 'MIN_VALUE'] as const;
+
+export const CONSTANTS: ReadonlyMap<string, number> = new Map([
+  ...MATH_CONSTANTS.map((name) => [`Math.${name}`, Math[name]] as const),
+  ...NUMBER_CONSTANTS.map((name) => [`Number.${name}`, Number[name]] as const),
+]);
+
+export const FUNCTIONS: ReadonlyMap<string, KnownFunction> = new Map<string, KnownFunction>([
+  ...MATH_FUNCTIONS.map(
+    (name) =>
+      [
+        `Math.${name}`,
+        ofPrimitives(Math[name], VARIADIC.has(name) ? Number.POSITIVE_INFINITY : Math[name].length),
+      ] as const,
+  ),
+  ['Array.isArray', (_, [value]) => Array.isArray(value)],
+  ['Boolean', (_, [value]) => Boolean(value)],
+  ['JSON.stringify', stringify],
+  ['Number', ofPrimitives(Number)],
+  ['Number.isFinite', (_, [value]) => Number.isFinite(value)],
+  ['Number.isInteger', (_, [value]) => Number.isInteger(value)],
+  ['Number.isNaN', (_, [value]) => Number.isNaN(value)],
+  ['Number.isSafeInteger', (_, [value]) => Number.isSafeInteger(value)],
+  ['Number.parseFloat', ofPrimitives(Number.parseFloat)],
+  ['Number.parseInt', ofPrimitives(Number.parseInt)],
+  ['Object.entries', objectEntries],
+  ['Object.keys', (evaluation, [value]) => Object.keys(listable(evaluation, value))],
+  ['Object.values', (evaluation, [value]) => Object.values(listable(evaluation, value))],
+  ['String', (evaluation, args) => (args.length === 0 ? '' : toText(evaluation, args[0]))],
+  ['isFinite', (evaluation, [value]) => Number.isFinite(toNumber(evaluation, value))],
+  ['isNaN', (evaluation, [value]) => Number.isNaN(toNumber(evaluation, value))],
+  ['parseFloat', ofPrimitives(Number.parseFloat)],
+  ['parseInt', ofPrimitives(Number.parseInt)],
+]);
+
+/** Converts as many arguments as the function looks at, no more. */
+function ofPrimitives(native: (...args: never[]) => unknown, arity = native.length): KnownFunction {
+  return (evaluation, args) => {
+    evaluation.work(args.length);
+    const primitives = args.slice(0, arity).map((value) => toPrimitive(evaluation, value));
+    return Reflect.apply(native, undefined, primitives);
+  };
+}
+
+function listable(evaluation: Evaluation, value: unknown): object {
+  if (value == null) throw new EvaluationError(`Cannot list the keys of ${value}`);
+  const object = Object(value) as object;
+  evaluation.buildList(Array.isArray(value) || typeof value === 'string' ? value.length : Object.keys(object).length);
+  return object;
+}
+
+function objectEntries(evaluation: Evaluation, [value]: unknown[]): unknown[] {
+  const object = listable(evaluation, value);
+  const entries = Object.entries(object);
+  evaluation.build(entries.length * BYTES_PER_PROPERTY);
+  return entries;
+}
+
+const MAX_INDENT = 10;
+
+function stringify(evaluation: Evaluation, [value, replacer, space]: unknown[]): string | undefined {
+  if (typeof replacer === 'object' && replacer !== null)
+    throw new EvaluationError('JSON.stringify takes no replacer; pass null');
+  const indent = typeof space === 'number' || typeof space === 'string' ? space : undefined;
+  chargeIndent(evaluation, value, indent, 0);
+  evaluation.weigh(value);
+  const text = JSON.stringify(value, null, indent) as string | undefined;
+  evaluation.build(text === undefined ? 0 : text.length);
+  return text;
+}
+
+/** Each line of an indented document repeats the indent once for every level above it. */
+function chargeIndent(
+  evaluation: Evaluation,
+  value: unknown,
+  indent: number | string | undefined,
+  depth: number,
+): void {
+  if (!indent) return;
+  evaluation.enterData(depth);
+  evaluation.build(depth * MAX_INDENT);
+  if (typeof value !== 'object' || value === null) return;
+  for (const item of Object.values(value)) chargeIndent(evaluation, item, indent, depth + 1);
+}
+
+type NumberMethod = (evaluation: Evaluation, value: number, args: unknown[]) => unknown;
+
+export const NUMBER_METHODS: ReadonlyMap<string, NumberMethod> = new Map<string, NumberMethod>([
+  ['toExponential', ofNumber(Number.prototype.toExponential)],
+  ['toFixed', ofNumber(Number.prototype.toFixed)],
+  ['toPrecision', ofNumber(Number.prototype.toPrecision)],
+  ['toString', ofNumber(Number.prototype.toString)],
+]);
+
+function ofNumber(native: (this: number, digits?: number) => string): NumberMethod {
+  return (evaluation, value, args) =>
+    Reflect.apply(
+      native,
+      value,
+      args.slice(0, 1).map((digits) => toPrimitive(evaluation, digits)),
+    );
+}

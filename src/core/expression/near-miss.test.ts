@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { nearMiss } from './near-miss.ts';
+
+test('finds the closest name', () => {
+  expect(nearMiss('tirgger', ['context', 'trigger', 'tiger'])).toBe('trigger');
+  expect(nearMiss('Status', ['status', 'state'])).toBe('status');
+  expect(nearMiss('itms', ['items', 'item'])).toBe('items');
+});
+
+test('keeps silent when nothing is close', () => {
+  expect(nearMiss('abc', ['xyz', 'abcde'])).toBeUndefined();
+  expect(nearMiss('trigger', ['trigger'])).toBeUndefined();
+  expect(nearMiss('x'.repeat(100), [`${'x'.repeat(99)}y`])).toBeUndefined();
+});
+
+test('looks at the first few hundred names only', () => {
+  const many = Array.from({ length: 600 }, (_, index) => `a-long-name-${index}`);
+  expect(nearMiss('trigge', [...many, 'trigger'])).toBeUndefined();
+});

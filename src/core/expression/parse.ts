@@ -1,0 +1,120 @@
+// From source text to our tree. acorn parses, convert.ts admits; nothing is ever evaluated here. Runs when a workflow is
+// published, never while one executes.
+
+import { type Expression, type Options, parseExpressionAt, tokenizer } from 'acorn';
+import { type Expr, heightOf } from './ast.ts';
+import { convertExpression, MAX_NESTING, NESTED_TOO_DEEP } from './convert.ts';
+import { type RewrittenSource, rewritePipelinePaths } from './pipeline-path.ts';
+import { type ExpressionProblem, type Finding, problemAt } from './problem.ts';
+import { STATEMENT_WORDS } from './refusal.ts';
+
+export type { ExpressionProblem } from './problem.ts';
+
+/** `pipeline` also reads names with hyphens, and is null-safe. */
+export type Dialect = 'javascript' | 'pipeline';
+
+export type ParseResult =
+  | { readonly ok: true; readonly expr: Expr }
+  | { readonly ok: false; readonly problems: ExpressionProblem[] };
+
+const MAX_SOURCE_LENGTH = 10_000;
+
+/** `module` for strict mode and no HTML comments; parentheses are kept because they end a `?.` chain. */
+const OPTIONS: Options = {
+  ecmaVersion: 2024,
+  sourceType: 'module',
+  preserveParens: true,
+  allowAwaitOutsideFunction: true,
+};
+
+export function parseExpression(
+  source: string,
+  { roots, dialect }: { roots: readonly string[]; dialect: Dialect },
+): ParseResult {
+  const tooEarly = checkText(source);
+  if (tooEarly) return { ok: false, problems: [problemAt(source, 0, source.length, tooEarly)] };
+  const rewritten =
+    dialect === 'pipeline' ? rewritePipelinePaths(source) : { text: source, originalOffset: (at: number) => at };
+  const parsed = parseText(source, rewritten);
+  if (!parsed.ok) return { ok: false, problems: [parsed.problem] };
+  const problems: ExpressionProblem[] = [];
+  const span = (node: { start: number; end: number }) => ({
+    start: rewritten.originalOffset(node.start),
+    end: rewritten.originalOffset(node.end),
+  });
+  const expr = convertExpression(parsed.node, {
+    roots,
+    span,
+    report: (node, finding) => {
+      const { start, end } = span(node);
+      problems.push(problemAt(source, start, end, withHyphenHint(source, start, end, finding)));
+    },
+  });
+  if (problems.length > 0) return { ok: false, problems };
+  const whole: Expr = dialect === 'pipeline' ? { op: 'pipeline', body: expr } : expr;
+  if (heightOf(whole) <= MAX_NESTING) return { ok: true, expr: whole };
+  return { ok: false, problems: [problemAt(source, 0, source.length, NESTED_TOO_DEEP)] };
+}
+
+/** `context.data.get-item` reads as `context.data.get` minus `item`. */
+function withHyphenHint(source: string, start: number, end: number, finding: Finding): Finding {
+  const before = /[\w$-]+-$/.exec(source.slice(0, start))?.[0];
+  if (finding.code !== 'UNKNOWN_NAME' || before === undefined) return finding;
+  return { ...finding, hint: `a name with a hyphen is written \`['${before}${source.slice(start, end)}']\`` };
+}
+
+function checkText(source: string): Finding | undefined {
+  if (source.length > MAX_SOURCE_LENGTH) {
+    return {
+      code: 'TOO_LONG',
+      message: `An expression can have at most ${MAX_SOURCE_LENGTH} characters; this one has ${source.length}`,
+    };
+  }
+  if (source.trim() === '') return { code: 'EMPTY', message: 'The expression is empty' };
+  return checkStatement(source);
+}
+
+/** `import(…)` and `import.meta` are expressions, and refused as such. */
+function checkStatement(source: string): Finding | undefined {
+  const word = /^\s*(?!import\s*[(.])([a-z]+)\b/.exec(source)?.[1];
+  if (word === undefined || !STATEMENT_WORDS.has(word)) return undefined;
+  return {
+    code: 'SYNTAX',
+    message: `\`${word}\` is a statement; conditions and templates are expressions`,
+    hint: 'write what the value is, e.g. `a ? b : c`',
+  };
+}
+
+type ParsedText = { ok: true; node: Expression } | { ok: false; problem: ExpressionProblem };
+
+/** One expression, and nothing after it. */
+function parseText(source: string, { text, originalOffset }: RewrittenSource): ParsedText {
+  try {
+    const node = parseExpressionAt(text, 0, OPTIONS);
+    // Blanks in place of the expression keep the offsets.
+    const next = tokenizer(' '.repeat(node.end) + text.slice(node.end), OPTIONS).getToken();
+    if (next.type.label === 'eof') return { ok: true, node };
+    const [start, end] = [originalOffset(next.start), originalOffset(next.end)];
+    return { ok: false, problem: problemAt(source, start, end, afterEnd(source.slice(start, end))) };
+  } catch (error) {
+    return { ok: false, problem: syntaxProblem(source, error, originalOffset) };
+  }
+}
+
+function afterEnd(found: string): Finding {
+  const hint = found === ';' ? 'leave out the `;`' : undefined;
+  return { code: 'SYNTAX', message: `The expression should end before \`${found}\``, hint };
+}
+
+const INCOMPLETE: Finding = { code: 'SYNTAX', message: 'The expression is not complete' };
+
+/** acorn throws a SyntaxError with a position, also when very deep input exhausts the stack. */
+function syntaxProblem(source: string, error: unknown, originalOffset: (offset: number) => number): ExpressionProblem {
+  const { message, pos } = error as SyntaxError & { pos: number };
+  const isTooDeep = !(error instanceof SyntaxError) || message.startsWith('Not enough stack');
+  if (isTooDeep) return problemAt(source, 0, source.length, NESTED_TOO_DEEP);
+  const start = originalOffset(pos);
+  if (start >= source.length) return problemAt(source, start, start, INCOMPLETE);
+  const hint = message.startsWith('Assigning') ? 'did you mean `===`?' : undefined;
+  return problemAt(source, start, start + 1, { code: 'SYNTAX', message: message.replace(/ \(\d+:\d+\)$/, ''), hint });
+}

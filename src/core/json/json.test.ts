@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson, emptyRecord, isJsonObject, type Json, jsonType } from './json.ts';
+
+function reversed(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(reversed);
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, inner]) => [key, reversed(inner)]),
+  );
+}
+
+describe('canonical JSON', () => {
+  it('is the same whatever the order of keys, and gives the value back', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
+        expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it('sorts at every level and leaves out what is undefined', () => {
+    expect(canonicalJson({ b: [{ d: 1, c: null }], a: undefined, '': 'x' })).toBe('{"":"x","b":[{"c":null,"d":1}]}');
+  });
+
+  it('keeps a key that would reach the prototype where it is: in the text', () => {
+    expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"y":1,"x":2}}'))).toBe('{"__proto__":{"x":2,"y":1},"b":1}');
+  });
+});
+
+describe('JSON values', () => {
+  it('tells objects from arrays and null', () => {
+    expect([{}, [], null, 'x', 1, undefined].map(isJsonObject)).toEqual([true, false, false, false, false, false]);
+  });
+
+  it('names the type of each', () => {
+    const values: Json[] = [null, [], {}, 'x', 1, true];
+    expect(values.map(jsonType)).toEqual(['null', 'array', 'object', 'string', 'number', 'boolean']);
+  });
+
+  it('has records without a prototype', () => {
+    expect('toString' in emptyRecord()).toBe(false);
+  });
+});

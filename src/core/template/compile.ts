@@ -1,0 +1,107 @@
+// Turns a JSON value with `{{ expression }}` in its strings into a Template. Collects every problem with the path of the string
+// it is in. Keys are never templates. What has nothing to render stays as it is, as one literal.
+
+import { type Dialect, type ExpressionProblem, parseExpression } from '../expression/parse.ts';
+import { type Finding, problemAt } from '../expression/problem.ts';
+import { type Reference, references } from '../expression/references.ts';
+import type { Json } from '../json/json.ts';
+import { type Path, pieces } from './pieces.ts';
+import { type Part, splitTemplate } from './split.ts';
+import type { Piece, Template } from './template.ts';
+
+export interface TemplateProblem extends ExpressionProblem {
+  /** Of the string inside the value; the offsets of the problem are inside that string. */
+  readonly path: Path;
+}
+
+export type CompileResult =
+  | { readonly ok: true; readonly template: Template }
+  | { readonly ok: false; readonly problems: TemplateProblem[] };
+
+interface Options {
+  readonly roots: readonly string[];
+  readonly dialect: Dialect;
+}
+
+const MAX_STRING_LENGTH = 64 * 1024;
+const MAX_PIECES = 1000;
+const MAX_DEPTH = 200;
+
+export function compileTemplate(value: Json, options: Options): CompileResult {
+  const problems: TemplateProblem[] = [];
+  const template = compileValue(value, [], options, problems);
+  return problems.length === 0 ? { ok: true, template } : { ok: false, problems };
+}
+
+function compileValue(value: Json, path: Path, options: Options, problems: TemplateProblem[]): Template {
+  if (typeof value === 'string') return compileString(value, path, options, problems);
+  if (value === null || typeof value !== 'object') return { kind: 'literal', value };
+  if (path.length >= MAX_DEPTH) {
+    const finding = { code: 'TOO_DEEP', message: `Parameters can be nested ${MAX_DEPTH} levels deep` } as const;
+    problems.push({ ...problemAt('', 0, 0, finding), path });
+    return { kind: 'literal', value: null };
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => compileValue(item, [...path, index], options, problems));
+    return items.every(isLiteral) ? { kind: 'literal', value } : { kind: 'array', items };
+  }
+  const entries = Object.entries(value).map(
+    ([key, item]) => [key, compileValue(item, [...path, key], options, problems)] as const,
+  );
+  return entries.every(([, item]) => isLiteral(item)) ? { kind: 'literal', value } : { kind: 'object', entries };
+}
+
+function isLiteral(template: Template): boolean {
+  return template.kind === 'literal';
+}
+
+function compileString(value: string, path: Path, options: Options, problems: TemplateProblem[]): Template {
+  const literal: Template = { kind: 'literal', value };
+  if (!value.includes('{{')) return literal;
+  const report = (start: number, finding: Finding) =>
+    problems.push({ ...problemAt(value, start, value.length, finding), path });
+  if (value.length > MAX_STRING_LENGTH) {
+    report(0, { code: 'TOO_LONG', message: `A template can have at most ${MAX_STRING_LENGTH} characters` });
+    return literal;
+  }
+  const split = splitTemplate(value);
+  if (!split.ok) {
+    report(split.start, split.finding);
+    return literal;
+  }
+  if (split.parts.length > MAX_PIECES) {
+    report(0, { code: 'TOO_MANY', message: `A template can have at most ${MAX_PIECES} pieces` });
+    return literal;
+  }
+  const parts = split.parts.map((part) => compilePart(part, value, path, options, problems));
+  const [first] = parts;
+  return parts.length === 1 && typeof first === 'object' ? { kind: 'value', piece: first } : { kind: 'text', parts };
+}
+
+function compilePart(
+  part: Part,
+  value: string,
+  path: Path,
+  options: Options,
+  problems: TemplateProblem[],
+): string | Piece {
+  if (part.kind === 'text') return part.text;
+  const parsed = parseExpression(part.source, options);
+  if (parsed.ok) return { source: part.source, expr: parsed.expr };
+  for (const problem of parsed.problems) {
+    problems.push({ ...problemAt(value, part.start + problem.start, part.start + problem.end, problem), path });
+  }
+  return '';
+}
+
+export type TemplateReference = Reference & {
+  readonly source: string;
+  readonly templatePath: Path;
+};
+
+/** Offsets are inside the piece's `source`. */
+export function templateReferences(template: Template): TemplateReference[] {
+  return pieces(template).flatMap(({ piece, path }) =>
+    references(piece.expr).map((reference) => ({ ...reference, source: piece.source, templatePath: path })),
+  );
+}

@@ -1,0 +1,31 @@
+// Why a piece of a template could not be rendered, in words its author can act on. Pipelines get the exact messages of 002.
+
+import type { Expr } from '../expression/ast.ts';
+import { type EvaluationError, MissingValueError, type Scope } from '../expression/evaluation.ts';
+import { readMember } from '../expression/member.ts';
+import { explainMissing } from '../expression/missing.ts';
+import { pathText, references } from '../expression/references.ts';
+import type { Piece } from './template.ts';
+
+export function explainFailure(error: EvaluationError, { expr, source }: Piece, scope: Scope): string {
+  const missing = error instanceof MissingValueError ? explainMissing(expr, scope) : undefined;
+  if (expr.op !== 'pipeline') return `${missing ?? error.message} (in {{ ${source} }})`;
+  if (missing === undefined) return `Failed to resolve {{${source}}}: ${error.message}`;
+  return explainTruncation(expr, scope) ?? `Failed to resolve {{${source}}}`;
+}
+
+/** A response over the limit is kept as cut-off text and not parsed, so it has no fields. */
+function explainTruncation(expr: Expr, scope: Scope): string | undefined {
+  for (const { path } of references(expr)) {
+    const [root, task, ...field] = path;
+    if (root !== 'tasks' || field[0] !== 'body' || field.length < 2) continue;
+    if (!isTruncated(scope, task!)) continue;
+    return `Cannot read '${pathText(field)}' because the response from '${task}' exceeded the 256KB limit and was truncated`;
+  }
+  return undefined;
+}
+
+function isTruncated(scope: Scope, task: string | number): boolean {
+  const response = readMember(readMember(scope, 'tasks') ?? {}, task);
+  return readMember(response ?? {}, 'is_truncated') === true;
+}

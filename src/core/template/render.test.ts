@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Dialect } from '../expression/parse.ts';
+import type { Json } from '../json/json.ts';
+import { compileTemplate } from './compile.ts';
+import { renderTemplate, TemplateError } from './render.ts';
+import type { Template } from './template.ts';
+
+const scope = {
+  trigger: { n: 5, none: null, name: 'Ada', list: [1, { a: 2 }], flag: false, nested: { items: [] } },
+  context: { data: { 'get-item': { items: [{ Name: 'Apollo' }] } } },
+  tasks: {
+    charge: { status_code: 200, body: { amount: 12.5 }, is_truncated: false },
+    skipped: { status: 'skipped', status_code: null, body: null },
+    big: { status_code: 200, body: '{"amount": 12', is_truncated: true },
+    'plain-text': { body: 'hello' },
+  },
+};
+
+function compile(value: Json, dialect: Dialect = 'javascript'): Template {
+  const compiled = compileTemplate(value, { roots: ['trigger', 'context', 'tasks', 'wait'], dialect });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return compiled.template;
+}
+
+function failure(value: Json, dialect: Dialect = 'javascript', given: Record<string, unknown> = scope): TemplateError {
+  try {
+    renderTemplate(compile(value, dialect), given);
+  } catch (error) {
+    expect(error).toBeInstanceOf(TemplateError);
+    return error as TemplateError;
+  }
+  throw new Error('rendered');
+}
+
+describe('values and text', () => {
+  test.each<[string, Json]>([
+    ['{{ trigger.n }}', 5],
+    ['{{trigger.list}}', [1, { a: 2 }]],
+    ['{{ trigger.none }}', null],
+    ['{{ trigger.flag }}', false],
+    [' {{ trigger.n }}', ' 5'],
+    ['{{ trigger.n }}{{ trigger.n }}', '55'],
+    ['[{{ trigger.none }}] {{ trigger.list }} {{ trigger.flag }}', '[] [1,{"a":2}] false'],
+    ['{{ {a: {b: 1}} }}', { a: { b: 1 } }],
+    ['{{ {a: {b: 1}}}}', { a: { b: 1 } }],
+    ['{{ \'}}\' }} and {{ "{{" }}', '}} and {{'],
+    ["{{ 'it\\'s }}' }}", "it's }}"],
+    [`{{ \`\${ { a: '}}' }.a }}}\` }}`, '}}}}'],
+    ['{{ /* }} */ trigger.n }}', 5],
+    ['no braces } } here }}', 'no braces } } here }}'],
+    ["{{ trigger.zap ?? 'unknown' }}", 'unknown'],
+    ["{{ trigger.zap.deep.deeper ?? 'unknown' }}", 'unknown'],
+    ["{{ trigger.none ?? 'unknown' }}", 'unknown'],
+    ['{{ [trigger.name, ...trigger.list] }}', ['Ada', 1, { a: 2 }]],
+    ['{{ trigger.n / 0 }}.', 'Infinity.'],
+  ])('%s', (source, expected) => {
+    expect(renderTemplate(compile(source), scope)).toEqual(expected);
+  });
+
+  test('at any depth, keys untouched', () => {
+    const template = compile({
+      '{{ trigger.n }}': ['{{ trigger.n }}', { deep: ['x{{ trigger.n }}', 1] }],
+      same: { a: [true, 'text'] },
+    });
+    expect(renderTemplate(template, scope)).toEqual({
+      '{{ trigger.n }}': [5, { deep: ['x5', 1] }],
+      same: { a: [true, 'text'] },
+    });
+  });
+
+  test('a key `__proto__` stays a key', () => {
+    const rendered = renderTemplate(compile(JSON.parse('{"__proto__": {"polluted": "{{ trigger.n }}"}}')), scope);
+    expect(JSON.stringify(rendered)).toBe('{"__proto__":{"polluted":5}}');
+    expect(Object.getPrototypeOf(rendered)).toBe(Object.prototype);
+  });
+
+  test('means the same after a round trip through JSON', () => {
+    const piece = fc.constantFrom(
+      '{{ trigger.n }}',
+      '{{ trigger.list }}',
+      "{{ trigger.x ?? 'd' }}",
+      'text',
+      '{{ trigger.name + 1 }}',
+      '{{ [1].map(x => x + trigger.n) }}',
+    );
+    const value = fc.letrec<{ value: Json }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join('')),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(fc.string(), tie('value'), { maxKeys: 3 }),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(value, (parameters) => {
+        const template = compile(parameters);
+        const stored = JSON.parse(JSON.stringify(template)) as Template;
+        expect(stored).toEqual(template);
+        expect(renderTemplate(stored, scope)).toEqual(renderTemplate(template, scope));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('strict', () => {
+  test.each<[string, string]>([
+    [
+      "{{ context.data['get-item'].itms }}",
+      "`context.data['get-item'].itms` is missing; did you mean `items`? (in {{ context.data['get-item'].itms }})",
+    ],
+    [
+      "{{ context.data['get-itm'].items[0].Name }}",
+      "`context.data['get-itm']` is missing; did you mean `get-item`? (in {{ context.data['get-itm'].items[0].Name }})",
+    ],
+    ['{{ trigger.none.x }}', '`trigger.none` is null, so it has no `x` (in {{ trigger.none.x }})'],
+    ['Hello {{ trigger.zap }}', '`trigger.zap` is missing (in {{ trigger.zap }})'],
+    ["{{ 'Hello ' + trigger.zap }}", "`trigger.zap` is missing (in {{ 'Hello ' + trigger.zap }})"],
+    [`{{ \`Hello \${trigger.zap}\` }}`, `\`trigger.zap\` is missing (in {{ \`Hello \${trigger.zap}\` }})`],
+    ['{{ { a: [trigger.zap] } }}', '`trigger.zap` is missing (in {{ { a: [trigger.zap] } }})'],
+    ['x {{ [trigger.zap] }}', '`trigger.zap` is missing (in {{ [trigger.zap] }})'],
+    [
+      '{{ trigger.list.find(x => x > 5) }}',
+      'The value is undefined; give a default with `??` (in {{ trigger.list.find(x => x > 5) }})',
+    ],
+    ['{{ trigger.n / 0 }}', 'The value is Infinity, which JSON cannot hold (in {{ trigger.n / 0 }})'],
+    ['{{ [trigger.name * 2] }}', 'The value is NaN, which JSON cannot hold (in {{ [trigger.name * 2] }})'],
+    ['{{ trigger.name.toFixed() }}', '`toFixed` is not a method of a string (in {{ trigger.name.toFixed() }})'],
+    [
+      "{{ 'a'.repeat(1e9) }}",
+      "The expression needs more than 4194304 bytes built (maxBytes) (in {{ 'a'.repeat(1e9) }})",
+    ],
+    ['{{ wait.x.url }}', '`wait` is missing (in {{ wait.x.url }})'],
+  ])('%s', (source, message) => {
+    expect(failure(source).message).toBe(message);
+  });
+
+  test('the error says where', () => {
+    const error = failure({ a: [1, { b: 'x {{ trigger.n }} {{ trigger.zap }}' }] });
+    expect(error).toMatchObject({ code: 'TEMPLATE_ERROR', path: ['a', 1, 'b'], source: 'trigger.zap' });
+  });
+
+  test('all pieces share one budget', () => {
+    const piece = "{{ 'a'.repeat(600) }}";
+    const limits = { maxSteps: 100, maxDepth: 100, maxBytes: 2000 };
+    expect(renderTemplate(compile([piece]), scope, limits)).toEqual(['a'.repeat(600)]);
+    expect(() => renderTemplate(compile([piece, piece, piece, piece]), scope, limits)).toThrow('maxBytes');
+  });
+});
+
+describe('pipelines', () => {
+  test.each<[string, Json]>([
+    ['{{tasks.charge.body.amount}}', 12.5],
+    ['{{tasks.plain-text.body}}!', 'hello!'],
+    ['{{tasks.big.body}}', '{"amount": 12'],
+    ['{{ tasks.big.body.amount ?? 0 }}', 0],
+    ['{{tasks.skipped.status_code}}', null],
+  ])('%s', (source, expected) => {
+    expect(renderTemplate(compile(source, 'pipeline'), scope)).toEqual(expected);
+  });
+
+  test.each<[string, string]>([
+    ['{{tasks.charge.body.order_id}}', 'Failed to resolve {{tasks.charge.body.order_id}}'],
+    ['id {{ tasks.charge.body.order_id }}', 'Failed to resolve {{tasks.charge.body.order_id}}'],
+    ['{{tasks.skipped.body.amount}}', 'Failed to resolve {{tasks.skipped.body.amount}}'],
+    ['{{tasks.plain-text.body.field}}', 'Failed to resolve {{tasks.plain-text.body.field}}'],
+    ['{{tasks.nowhere.body.field}}', 'Failed to resolve {{tasks.nowhere.body.field}}'],
+    ['{{wait.payment-result.url}}', 'Failed to resolve {{wait.payment-result.url}}'],
+    [
+      '{{tasks.big.body.amount}}',
+      "Cannot read 'body.amount' because the response from 'big' exceeded the 256KB limit and was truncated",
+    ],
+    [
+      "{{ 'x' + tasks.big.body.items[0].id }}",
+      "Cannot read 'body.items[0].id' because the response from 'big' exceeded the 256KB limit and was truncated",
+    ],
+    ['{{ tasks.big.zap }}', 'Failed to resolve {{tasks.big.zap}}'],
+    [
+      '{{ tasks.charge.status_code / 0 }}',
+      'Failed to resolve {{tasks.charge.status_code / 0}}: The value is Infinity, which JSON cannot hold',
+    ],
+  ])('%s', (source, message) => {
+    expect(failure(source, 'pipeline').message).toBe(message);
+  });
+
+  test('without any task yet', () => {
+    expect(failure('{{tasks.big.body.amount}}', 'pipeline', {}).message).toBe(
+      'Failed to resolve {{tasks.big.body.amount}}',
+    );
+  });
+});
