@@ -1,0 +1,47 @@
+// Writes the files of the repository that are made from code (`npm run generate`). With --check it writes nothing and
+// fails when one of them is not what it would write.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+interface GeneratedFile {
+  readonly path: string;
+  content(): string;
+}
+
+const FILES: readonly GeneratedFile[] = [
+  { path: 'schemas/graph.schema.json', content: () => asJson(definitionJsonSchema('graph')) },
+  { path: 'schemas/pipeline.schema.json', content: () => asJson(definitionJsonSchema('pipeline')) },
+  { path: 'schemas/plan.schema.json', content: () => asJson(definitionJsonSchema('plan')) },
+];
+
+function asJson(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function current(path: string): string | null {
+  try {
+    return readFileSync(join(ROOT, path), 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function write({ path, content }: GeneratedFile): void {
+  const target = join(ROOT, path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, content());
+}
+
+const stale = FILES.filter(({ path, content }) => current(path) !== content());
+const names = stale.map(({ path }) => path).join(', ');
+if (!process.argv.includes('--check')) {
+  stale.forEach(write);
+  console.log(stale.length === 0 ? 'Generated files are up to date.' : `Wrote ${names}.`);
+} else if (stale.length > 0) {
+  console.error(`Out of date: ${names}.\n  Run: npm run generate`);
+  process.exitCode = 1;
+}

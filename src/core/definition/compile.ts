@@ -1,0 +1,110 @@
+// The one way in: any value becomes a Plan, or a list of everything that is wrong with it. Total: it throws for no input.
+// The same definition gives the same plan and checksum, whatever the order of its keys. Stages: json → format → schema →
+// read → link → shape → expressions → plan; a stage goes on as far as what the earlier ones found allows.
+
+import type { z } from 'zod';
+import { didYouMean } from '../expression/problem.ts';
+import { isJsonObject, type JsonObject } from '../json/json.ts';
+import { withChecksum } from '../plan/checksum.ts';
+import type { Format, Plan } from '../plan/plan.ts';
+import { checkActions } from './action-check.ts';
+import { assemble } from './assemble.ts';
+import type { Draft, ReadOptions } from './draft.ts';
+import { readExecutionPlan } from './execution-plan.ts';
+import { ExpressionCompiler } from './expressions.ts';
+import { readGraph } from './graph.ts';
+import { graphSchema } from './graph-schema.ts';
+import { checkJson } from './json-check.ts';
+import { MAX_EDGES, MAX_NODES } from './limits.ts';
+import { findNode, link } from './link.ts';
+import { readPipeline } from './pipeline.ts';
+import { pipelineSchema } from './pipeline-schema.ts';
+import { planSchema } from './plan-schema.ts';
+import { Findings, type Problem } from './problem.ts';
+import { checkSchema } from './schema-check.ts';
+import { checkShape } from './shape.ts';
+
+export type CompileResult =
+  | { ok: true; format: Format; plan: Plan; warnings: Problem[] }
+  | { ok: false; format: Format | null; problems: Problem[] };
+
+export interface CompileOptions extends ReadOptions {
+  /** The known action types; without them, types are not checked. */
+  readonly actions?: ReadonlySet<string>;
+  readonly maxNodes?: number;
+}
+
+interface FrontEnd {
+  readonly schema: z.ZodType;
+  /** The member that holds the nodes. */
+  readonly nodes: string;
+  read(definition: JsonObject, findings: Findings, options: ReadOptions): Draft;
+}
+
+const FRONT_ENDS: Readonly<Record<Format, FrontEnd>> = {
+  graph: { schema: graphSchema, nodes: 'nodes', read: readGraph },
+  pipeline: { schema: pipelineSchema, nodes: 'tasks', read: readPipeline },
+  plan: { schema: planSchema, nodes: 'steps', read: readExecutionPlan },
+};
+
+export function compileDefinition(definition: unknown, options: CompileOptions = {}): CompileResult {
+  const format = detectFormat(definition);
+  const findings = new Findings();
+  const plan = checkJson(definition, findings) ? compileJson(definition, format, options, findings) : null;
+  if (plan === null) return { ok: false, format, problems: findings.problems() };
+  return { ok: true, format: plan.format, plan, warnings: findings.problems() };
+}
+
+export function detectFormat(definition: unknown): Format | null {
+  if (!isJsonObject(definition)) return null;
+  if (Object.hasOwn(definition, 'nodes')) return 'graph';
+  if (Object.hasOwn(definition, 'tasks')) return 'pipeline';
+  return Object.hasOwn(definition, 'steps') && Object.hasOwn(definition, 'metadata') ? 'plan' : null;
+}
+
+function compileJson(
+  definition: unknown,
+  format: Format | null,
+  options: CompileOptions,
+  findings: Findings,
+): Plan | null {
+  if (format === null || !isJsonObject(definition)) {
+    reportUnknownFormat(definition, findings);
+    return null;
+  }
+  const frontEnd = FRONT_ENDS[format];
+  if (!fits(definition, frontEnd, options, findings)) return null;
+  checkSchema(frontEnd.schema, definition, findings);
+  const draft = frontEnd.read(definition, findings, options);
+  if (draft.edges.length > MAX_EDGES) {
+    findings.error('TOO_MANY_EDGES', '', `there are ${draft.edges.length} edges; the limit is ${MAX_EDGES}`);
+    return null;
+  }
+  const links = link(draft, findings);
+  draft.snapshot.keysToInclude.forEach((value, index) => {
+    if (value !== '') findNode({ value, at: `/snapshot/keysToInclude/${index}` }, links.byName, findings);
+  });
+  if (options.actions !== undefined) checkActions(draft, options.actions, findings);
+  const expressions = new ExpressionCompiler(draft, links, checkShape(draft, links, findings), findings);
+  const plan = assemble(draft, links, expressions);
+  return findings.hasErrors ? null : withChecksum(plan);
+}
+
+function fits(definition: JsonObject, frontEnd: FrontEnd, options: CompileOptions, findings: Findings): boolean {
+  const nodes = definition[frontEnd.nodes]!;
+  const count = typeof nodes === 'object' && nodes !== null ? Object.keys(nodes).length : 0;
+  const limit = options.maxNodes ?? MAX_NODES;
+  if (count <= limit) return true;
+  const message = `there are ${count} ${frontEnd.nodes}; the limit is ${limit}`;
+  findings.error('TOO_MANY_NODES', `/${frontEnd.nodes}`, message, 'move a part into a subworkflow');
+  return false;
+}
+
+function reportUnknownFormat(definition: unknown, findings: Findings): void {
+  const message = isJsonObject(definition)
+    ? 'not a workflow: a graph has `nodes`, a pipeline has `tasks`, an execution plan has `metadata` and `steps`'
+    : 'a workflow definition is a JSON object';
+  const keys = isJsonObject(definition) ? Object.keys(definition).slice(0, 100) : [];
+  const near = keys.map((key) => findings.nearMiss(key, ['nodes', 'tasks', 'steps', 'metadata'])).find(Boolean);
+  findings.error('UNKNOWN_FORMAT', '', message, didYouMean(near));
+}

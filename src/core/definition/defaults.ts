@@ -1,0 +1,33 @@
+// What a definition means where it says nothing: 000 §10.1 for graphs and plans, 002 "Database Schema" for pipelines.
+
+import type { NodePolicy, RetryPolicy, SnapshotPolicy } from '../plan/plan.ts';
+
+export const ATTEMPT_TIMEOUT_MS = 5 * 60_000;
+export const GRAPH_TIMEOUT_MS = 60 * 60_000;
+export const PIPELINE_MAX_DURATION_SECONDS = 30 * 86_400;
+export const PIPELINE_STEP_TIMEOUT_MS = 30_000;
+export const PIPELINE_RETRIES = 5;
+
+export const DEFAULT_RETRY: RetryPolicy = {
+  maxAttempts: 3,
+  baseDelayMs: 2_000,
+  backoffFactor: 2,
+  maxDelayMs: null,
+  jitter: true,
+};
+
+const NO_RETRY: RetryPolicy = { ...DEFAULT_RETRY, maxAttempts: 1 };
+
+/** Sleeps, webhooks and children have their own clocks, and nothing in them to try again. */
+export const WAITING_POLICY: NodePolicy = { timeoutMs: null, rerenderOnRetry: false, retry: NO_RETRY };
+
+export function pipelineRetry(retries: number): RetryPolicy {
+  return { ...DEFAULT_RETRY, maxAttempts: retries + 1, maxDelayMs: 5 * 60_000 };
+}
+
+export const DEFAULT_SNAPSHOT: SnapshotPolicy = {
+  mode: 'SummaryOnly',
+  keysToInclude: [],
+  maxContextSizeBytes: 10 * 1024 * 1024,
+  overflowBehavior: 'Fail',
+};

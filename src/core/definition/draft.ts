@@ -1,0 +1,66 @@
+// A definition after reading and before checking: the three formats in one shape, names not yet resolved, expressions
+// still text, everything with its place so that problems can point at it. Readers (graph.ts, pipeline.ts,
+// execution-plan.ts) make it; link.ts, expressions.ts and compile.ts turn it into a Plan.
+
+import type { Json, JsonObject } from '../json/json.ts';
+import type { Dispatch, Format, NodePolicy, Plan, PlanEdge, PlanNode, RetryPolicy, Step } from '../plan/plan.ts';
+
+export interface Located<T> {
+  readonly value: T;
+  /** JSON pointer. */
+  readonly at: string;
+}
+
+export interface Draft {
+  readonly format: Format;
+  readonly id: string;
+  /** Graphs only: the others start wherever nothing is awaited. */
+  readonly startNode: Located<string> | null;
+  readonly nodes: readonly DraftNode[];
+  readonly edges: readonly DraftEdge[];
+  readonly onUnhandledFailure: Plan['onUnhandledFailure'];
+  readonly timeoutMs: number | null;
+  readonly outputs: Located<Json> | null;
+  readonly vars: JsonObject;
+  readonly scope: JsonObject;
+  readonly snapshot: Plan['snapshot'];
+}
+
+export interface DraftNode {
+  /** '' when the definition has none that could be used. */
+  readonly id: string;
+  readonly at: string;
+  readonly idAt: string;
+  readonly step: DraftStep | null;
+  /** Where the action's type stands, if it must be one of the known actions. */
+  readonly actionAt: string | null;
+  readonly parameters: Located<Json> | null;
+  readonly policy: NodePolicy;
+  readonly join: PlanNode['join'];
+  readonly condition: DraftCondition | null;
+  readonly routePolicy: PlanNode['routePolicy'];
+  readonly dispatch: Dispatch | null;
+}
+
+/** As in the plan, but the duration of a delay may still be an uncompiled template. */
+export type DraftStep = Exclude<Step, { kind: 'sleep' }> | { kind: 'sleep'; durationMs: number | Located<string> };
+
+export interface DraftCondition extends Located<string> {
+  /** `when.on` of an execution plan: the path that the condition sees as `on`. */
+  readonly on: Located<string> | null;
+}
+
+export interface DraftEdge {
+  /** The node that declares it, and the name it gives of the other end. */
+  readonly owner: number;
+  readonly other: Located<string>;
+  readonly direction: 'fromOwner' | 'toOwner';
+  readonly when: PlanEdge['when'];
+  readonly condition: Located<string> | null;
+  readonly implicit: boolean;
+}
+
+export interface ReadOptions {
+  /** Named policies that `retryPolicyRef` may refer to; without them any name is accepted and means the default. */
+  readonly retryPolicies?: Readonly<Record<string, Partial<RetryPolicy>>>;
+}

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { evaluateCondition } from '../expression/evaluate.ts';
+import { codesOf, compiled, nodeOf, plan, problemsOf, step } from './definition.testing.ts';
+
+describe('an execution plan becomes a plan', () => {
+  it('drains after a failure, has no end of its own, and knows its scope', () => {
+    expect(compiled(plan([step('a')]))).toMatchObject({
+      format: 'plan',
+      id: 'test',
+      start: [0],
+      onUnhandledFailure: 'drain',
+      timeoutMs: null,
+      scope: { tenantId: 't', projectId: 'p', environmentId: 'e', repoSha: 's' },
+    });
+  });
+
+  it('waits for the success of what a step depends on', () => {
+    const compiledPlan = compiled(plan([step('c', { dependsOn: ['a', 'b'] }), step('a'), step('b')]));
+    expect(compiledPlan.start).toEqual([1, 2]);
+    expect(compiledPlan.edges).toEqual([
+      { from: 1, to: 0, when: 'success', condition: null, implicit: false },
+      { from: 2, to: 0, when: 'success', condition: null, implicit: false },
+    ]);
+    expect(compiledPlan.nodes[0]).toMatchObject({ join: 'all', incoming: [0, 1] });
+  });
+
+  it('gives a step its type, inputs, timeout and three tries', () => {
+    expect(nodeOf(plan([step('a', { type: 'DBT_RUN', inputs: { model: 'x' }, timeout: '10m' })]), 'a')).toMatchObject({
+      step: { kind: 'action', actionType: 'DBT_RUN' },
+      parameters: { kind: 'literal', value: { model: 'x' } },
+      policy: { timeoutMs: 600_000, retry: { maxAttempts: 3, maxDelayMs: null } },
+      dispatch: null,
+    });
+    expect(nodeOf(plan([step('a', { timeout: 1_234 })]), 'a').policy.timeoutMs).toBe(1_234);
+  });
+
+  it('carries routing, labels, secrets and the plugin to the attempt', () => {
+    const secretRefs = [{ provider: 'vault', key: 'k', version: '2' }];
+    const fields = {
+      dispatch: { taskQueue: 'q', runtime: 'python' },
+      observabilityTags: { modelName: 'orders' },
+      secretRefs,
+      pluginId: 'masking',
+      pluginVersion: '1.0.0',
+      inputSchemaRef: 'https://example.com/in.json',
+      pluginVersionPolicy: { strategy: 'canary', percent: 5 },
+    };
+    const { step: compiledStep, dispatch } = nodeOf(plan([step('a', fields)]), 'a');
+    expect(dispatch).toEqual({ taskQueue: 'q', runtime: 'python', tags: { modelName: 'orders' } });
+    expect(compiledStep).toEqual({
+      kind: 'action',
+      actionType: 'core.echo',
+      secretRefs,
+      plugin: { pluginId: 'masking', pluginVersion: '1.0.0', inputSchemaRef: 'https://example.com/in.json' },
+    });
+    expect(nodeOf(plan([step('a', { dispatch: { workerPool: 'w' } })]), 'a').dispatch).toEqual({ workerPool: 'w' });
+  });
+
+  it('turns core.delay into a sleep', () => {
+    expect(nodeOf(plan([step('a', { type: 'core.delay', inputs: { durationMs: 5 } })]), 'a')).toMatchObject({
+      step: { kind: 'sleep', durationMs: 5 },
+      parameters: null,
+      policy: { timeoutMs: null },
+    });
+  });
+});
+
+describe('named retry policies', () => {
+  const definition = plan([step('a', { retryPolicyRef: 'gentle' })]);
+
+  it('complete the default', () => {
+    const retryPolicies = { gentle: { maxAttempts: 9, maxDelayMs: 60_000 } };
+    expect(compiled(definition, { retryPolicies }).nodes[0]!.policy.retry).toEqual({
+      maxAttempts: 9,
+      baseDelayMs: 2_000,
+      backoffFactor: 2,
+      maxDelayMs: 60_000,
+      jitter: true,
+    });
+  });
+
+  it('mean the default where no policies are known', () => {
+    expect(compiled(definition).nodes[0]!.policy.retry.maxAttempts).toBe(3);
+  });
+
+  it('must exist where they are known', () => {
+    expect(problemsOf(definition, { retryPolicies: { gentl: {} } })).toEqual([
+      {
+        code: 'UNKNOWN_RETRY_POLICY',
+        path: '/steps/0/retryPolicyRef',
+        message: 'there is no retry policy `gentle` in the configuration',
+        suggestion: 'did you mean `gentl`?',
+      },
+    ]);
+  });
+});
+
+describe('when', () => {
+  const gated = (when: object, fields: object = {}) =>
+    plan([step('compile'), step('run', { dependsOn: ['compile'], when, ...fields })]);
+  const holds = (when: object, output: object | null) => {
+    const { condition } = nodeOf(gated(when), 'run');
+    return evaluateCondition(condition!.expr, { inputs: {}, steps: output === null ? {} : { compile: { output } } });
+  };
+
+  it('is the condition of its step', () => {
+    expect(nodeOf(gated({ expression: 'steps.compile.output.changed' }), 'run').condition).toMatchObject({
+      source: 'steps.compile.output.changed',
+    });
+  });
+
+  it('sees the value at its path as `on`', () => {
+    const when = { expression: 'on === true', on: 'compile.output.metadata.changed' };
+    expect(nodeOf(gated(when), 'run').condition!.source).toBe(
+      'on === true, where on is compile.output.metadata.changed',
+    );
+    expect(holds(when, { metadata: { changed: true } })).toEqual({ value: true });
+    expect(holds(when, { metadata: { changed: false } })).toEqual({ value: false });
+  });
+
+  it('reads indexes, and nothing where something is missing', () => {
+    const when = { expression: "(on ?? 'none') === 'none'", on: 'compile.output.artifactRefs[0].uri' };
+    expect(holds(when, { artifactRefs: [{ uri: 'none' }] })).toEqual({ value: true });
+    expect(holds(when, { artifactRefs: [{ uri: 's3://x' }] })).toEqual({ value: false });
+    expect(holds(when, {})).toEqual({ value: true });
+    expect(holds(when, null)).toEqual({ value: true });
+  });
+
+  it('may stand anywhere in the expression', () => {
+    const when = { expression: "inputs.force || [on, 'b'].includes('b') && on.length > 1", on: 'compile.output.kind' };
+    expect(holds(when, { kind: 'ab' })).toEqual({ value: true });
+    expect(holds(when, { kind: 'a' })).toEqual({ value: false });
+  });
+
+  it('retains what its path reads, and checks it', () => {
+    const on = { expression: 'on', on: 'compile.output.x' };
+    expect(nodeOf(gated(on), 'compile').retain).toBe(true);
+    expect(nodeOf(gated({ expression: 'true' }), 'compile').retain).toBe(false);
+    expect(codesOf(gated(on, { dependsOn: [] }))).toEqual(['NOT_UPSTREAM /steps/1/when/on']);
+    expect(problemsOf(gated({ expression: 'on', on: 'complie.output' }))).toMatchObject([
+      { code: 'UNKNOWN_NODE', path: '/steps/1/when/on', suggestion: 'did you mean `compile`?' },
+    ]);
+  });
+
+  it.each(['', '.compile', 'compile..x', 'compile[x]', 'compile.x y', 'compile.'])('refuses the path %j', (on) => {
+    const code = on === '' ? 'OUT_OF_RANGE' : 'BAD_PATH';
+    expect(codesOf(gated({ expression: 'true', on }))).toEqual([`${code} /steps/1/when/on`]);
+  });
+
+  it('refuses a bad expression, and `on` without a path', () => {
+    expect(codesOf(gated({ expression: 'on ===', on: 'compile.x' }))).toEqual([
+      'BAD_CONDITION /steps/1/when/expression',
+    ]);
+    expect(codesOf(gated({ expression: 'on' }))).toEqual(['BAD_CONDITION /steps/1/when/expression']);
+    expect(codesOf(gated({ on: 'compile.x' }))).toEqual(['REQUIRED /steps/1/when/expression']);
+  });
+});
+
+describe('values of an execution plan', () => {
+  it('requires what Appendix D lists', () => {
+    expect(codesOf({ metadata: {}, steps: [{}] })).toEqual([
+      'REQUIRED /metadata/planId',
+      'REQUIRED /metadata/planVersion',
+      'REQUIRED /metadata/createdAt',
+      'REQUIRED /metadata/createdBy',
+      'REQUIRED /metadata/schemaVersion',
+      'REQUIRED /scope',
+      'REQUIRED /steps/0/stepId',
+      'REQUIRED /steps/0/type',
+      'REQUIRED /steps/0/inputs',
+      'REQUIRED /steps/0/timeout',
+    ]);
+    expect(codesOf(plan([]))).toEqual(['OUT_OF_RANGE /steps']);
+  });
+
+  it('is version 1', () => {
+    const metadata = { ...(plan([]).metadata as object), schemaVersion: 'v2', createdAt: 'yesterday' };
+    expect(problemsOf(plan([step('a')], { metadata }))).toMatchObject([
+      { code: 'BAD_FORMAT', message: '"yesterday" must be a time such as 2026-02-22T10:00:00Z' },
+      { code: 'NOT_ALLOWED', path: '/metadata/schemaVersion', message: 'must be "v1", not "v2"' },
+    ]);
+  });
+
+  it.each(['soon', '0s', ''])('refuses the timeout %j', (timeout) => {
+    expect(codesOf(plan([step('a', { timeout })]))).toEqual(['BAD_DURATION /steps/0/timeout']);
+  });
+
+  it('refuses a timeout of another type', () => {
+    expect(codesOf(plan([step('a', { timeout: null })]))).toEqual(['WRONG_TYPE /steps/0/timeout']);
+  });
+
+  it('refuses foreach in plain words', () => {
+    expect(problemsOf(plan([step('a', { foreach: { from: 'x.output', itemVar: 'item' } })]))).toMatchObject([
+      { code: 'FOREACH_UNSUPPORTED', path: '/steps/0/foreach', message: expect.stringContaining('plan v2') },
+    ]);
+  });
+
+  it('wants a plugin pinned, and a plugin behind plugin fields', () => {
+    expect(codesOf(plan([step('a', { pluginId: 'x' })]))).toEqual(['PLUGIN_UNPINNED /steps/0/pluginId']);
+    expect(codesOf(plan([step('a', { pluginId: 'x', pluginDigest: 'sha256:1' })]))).toEqual([]);
+    expect(codesOf(plan([step('a', { pluginVersion: '1' })]))).toEqual(['PLUGIN_ID_REQUIRED /steps/0/pluginVersion']);
+  });
+
+  it('knows its dependencies', () => {
+    expect(codesOf(plan([step('a', { dependsOn: ['b', 3] })]))).toEqual([
+      'WRONG_TYPE /steps/0/dependsOn/1',
+      'UNKNOWN_NODE /steps/0/dependsOn/0',
+    ]);
+  });
+});

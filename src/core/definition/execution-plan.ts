@@ -1,0 +1,154 @@
+// Reads an ExecutionPlan v1 (004 §3.1, §19, Appendix D) into a draft. `foreach` belongs to plan v2: it is understood and
+// refused, rather than ignored.
+
+import { DURATION_FORMS, parseDuration } from '../duration/duration.ts';
+import { didYouMean } from '../expression/problem.ts';
+import { isJsonObject, type JsonObject } from '../json/json.ts';
+import type { Dispatch, NodePolicy, PluginRef, RetryPolicy, SecretRef } from '../plan/plan.ts';
+import { ATTEMPT_TIMEOUT_MS, DEFAULT_RETRY, DEFAULT_SNAPSHOT, WAITING_POLICY } from './defaults.ts';
+import { DELAY_ACTION, readDelay } from './delay.ts';
+import { readDependencies } from './dependency.ts';
+import type { Draft, DraftCondition, DraftEdge, DraftNode, DraftStep, ReadOptions } from './draft.ts';
+import { listIn, objectIn, textIn } from './json-read.ts';
+import type { Findings } from './problem.ts';
+
+const DISPATCH_KEYS = ['taskQueue', 'workerPool', 'runtime', 'resourceClass'] as const;
+const PLUGIN_KEYS = ['pluginVersion', 'pluginDigest', 'inputSchemaRef', 'outputSchemaRef'] as const;
+
+export function readExecutionPlan(definition: JsonObject, findings: Findings, options: ReadOptions): Draft {
+  const nodes: DraftNode[] = [];
+  const edges: DraftEdge[] = [];
+  listIn(definition.steps).forEach((value, index) => {
+    const raw = objectIn(value);
+    const at = `/steps/${index}`;
+    edges.push(...readDependencies(raw.dependsOn, nodes.length, `${at}/dependsOn`, 'success', findings));
+    nodes.push(readStepNode(raw, at, findings, options));
+  });
+  return {
+    format: 'plan',
+    id: textIn(objectIn(definition.metadata).planId) ?? '',
+    startNode: null,
+    nodes,
+    edges,
+    onUnhandledFailure: 'drain',
+    timeoutMs: null,
+    outputs: null,
+    vars: {},
+    scope: objectIn(definition.scope),
+    snapshot: DEFAULT_SNAPSHOT,
+  };
+}
+
+function readStepNode(raw: JsonObject, at: string, findings: Findings, options: ReadOptions): DraftNode {
+  const step = readStep(raw, at, findings);
+  if (raw.foreach !== undefined) {
+    const suggestion = 'write one step for each item, or let one step work on the whole list';
+    const message = '`foreach` belongs to plan v2 and is not supported';
+    findings.error('FOREACH_UNSUPPORTED', `${at}/foreach`, message, suggestion);
+  }
+  return {
+    id: textIn(raw.stepId) ?? '',
+    at,
+    idAt: `${at}/stepId`,
+    step,
+    // The type of a plugin's step is the plugin's own.
+    actionAt: step?.kind === 'action' && step.plugin === undefined ? `${at}/type` : null,
+    parameters: step?.kind === 'sleep' ? null : { value: objectIn(raw.inputs), at: `${at}/inputs` },
+    policy: readPolicy(raw, at, step, findings, options),
+    join: 'all',
+    condition: readWhen(raw, at),
+    routePolicy: 'parallel',
+    dispatch: readDispatch(raw),
+  };
+}
+
+function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | null {
+  const actionType = textIn(raw.type);
+  if (actionType === null) return null;
+  if (actionType === DELAY_ACTION) return readDelay(objectIn(raw.inputs), `${at}/inputs`, findings);
+  const plugin = readPlugin(raw, at, findings);
+  const secretRefs = listIn(raw.secretRefs) as unknown as SecretRef[];
+  return {
+    kind: 'action',
+    actionType,
+    ...(plugin === null ? {} : { plugin }),
+    ...(secretRefs.length === 0 ? {} : { secretRefs }),
+  };
+}
+
+function readPlugin(raw: JsonObject, at: string, findings: Findings): PluginRef | null {
+  const pluginId = textIn(raw.pluginId);
+  if (pluginId === null) {
+    for (const key of PLUGIN_KEYS.filter((name) => raw[name] !== undefined)) {
+      findings.error('PLUGIN_ID_REQUIRED', `${at}/${key}`, `\`${key}\` needs \`pluginId\` beside it`);
+    }
+    return null;
+  }
+  if (textIn(raw.pluginVersion) === null && textIn(raw.pluginDigest) === null) {
+    const message = `plugin \`${pluginId}\` is not pinned`;
+    findings.error('PLUGIN_UNPINNED', `${at}/pluginId`, message, 'add `pluginVersion` or `pluginDigest`');
+  }
+  return { pluginId, ...textsIn(raw, PLUGIN_KEYS) };
+}
+
+function readPolicy(
+  raw: JsonObject,
+  at: string,
+  step: DraftStep | null,
+  findings: Findings,
+  options: ReadOptions,
+): NodePolicy {
+  const timeoutMs = readTimeout(raw, at, findings);
+  const retry = readRetry(raw, at, findings, options);
+  return step?.kind === 'sleep' ? WAITING_POLICY : { timeoutMs, rerenderOnRetry: false, retry };
+}
+
+function readTimeout(raw: JsonObject, at: string, findings: Findings): number {
+  if (typeof raw.timeout === 'number') return raw.timeout;
+  if (typeof raw.timeout !== 'string') return ATTEMPT_TIMEOUT_MS;
+  const ms = parseDuration(raw.timeout);
+  if (ms !== null && ms > 0) return ms;
+  const message = `"${raw.timeout.slice(0, 60)}" is not a timeout of more than zero and at most ten years`;
+  findings.error('BAD_DURATION', `${at}/timeout`, message, `write ${DURATION_FORMS}, or milliseconds as a number`);
+  return ATTEMPT_TIMEOUT_MS;
+}
+
+function readRetry(raw: JsonObject, at: string, findings: Findings, { retryPolicies }: ReadOptions): RetryPolicy {
+  const name = textIn(raw.retryPolicyRef);
+  if (name === null || retryPolicies === undefined) return DEFAULT_RETRY;
+  const policy = Object.hasOwn(retryPolicies, name) ? retryPolicies[name] : undefined;
+  if (policy === undefined) {
+    const suggestion = didYouMean(findings.nearMiss(name, Object.keys(retryPolicies)));
+    const message = `there is no retry policy \`${name}\` in the configuration`;
+    findings.error('UNKNOWN_RETRY_POLICY', `${at}/retryPolicyRef`, message, suggestion);
+  }
+  return { ...DEFAULT_RETRY, ...policy };
+}
+
+function readWhen(raw: JsonObject, at: string): DraftCondition | null {
+  const when = objectIn(raw.when);
+  const expression = textIn(when.expression);
+  const on = textIn(when.on);
+  if (expression === null) return null;
+  return {
+    value: expression,
+    at: `${at}/when/expression`,
+    on: on === null ? null : { value: on, at: `${at}/when/on` },
+  };
+}
+
+function readDispatch(raw: JsonObject): Dispatch | null {
+  const dispatch = textsIn(objectIn(raw.dispatch), DISPATCH_KEYS);
+  const tags = raw.observabilityTags;
+  if (isJsonObject(tags)) return { ...dispatch, tags };
+  return Object.keys(dispatch).length === 0 ? null : dispatch;
+}
+
+function textsIn<K extends string>(raw: JsonObject, keys: readonly K[]): { [P in K]?: string } {
+  const texts: { [P in K]?: string } = {};
+  for (const key of keys) {
+    const text = textIn(raw[key]);
+    if (text !== null) texts[key] = text;
+  }
+  return texts;
+}

@@ -1,0 +1,175 @@
+// Compiles every condition and template of a draft, and checks what they read (3-engine.md §3.1): a node that does not
+// exist is an error, and so is one that does not come before the reader, unless `??` or `?.` allows for its absence.
+// Notes which nodes are read at all: only their data has to stay in memory.
+
+import { type Dialect, type ExpressionProblem, parseExpression } from '../expression/parse.ts';
+import { pathText, type Reference, references } from '../expression/references.ts';
+import type { Json } from '../json/json.ts';
+import type { Condition, Format } from '../plan/plan.ts';
+import { compileTemplate, templateReferences } from '../template/compile.ts';
+import type { Template } from '../template/template.ts';
+import type { Draft, DraftCondition, DraftEdge, Located } from './draft.ts';
+import { MAX_TEMPLATE_CHARS } from './limits.ts';
+import { findNode, type Links } from './link.ts';
+import { bindOn, parseOn } from './on-path.ts';
+import { pointerOf } from './pointer.ts';
+import type { Findings } from './problem.ts';
+import { type Reading, readingOf } from './reading.ts';
+import type { IsUpstream } from './topology.ts';
+
+const LANGUAGE: Readonly<Record<Format, { roots: readonly string[]; dialect: Dialect }>> = {
+  graph: { roots: ['trigger', 'context', 'vars', 'spec', 'execution', 'principal'], dialect: 'javascript' },
+  pipeline: { roots: ['trigger', 'tasks', 'wait'], dialect: 'pipeline' },
+  plan: { roots: ['inputs', 'steps', 'scope'], dialect: 'javascript' },
+};
+
+/** Who reads: a node, before it runs; an edge, when its node has ended; the execution, at its end. */
+interface Reader {
+  readonly node: number | null;
+  readonly afterNode: boolean;
+}
+
+export class ExpressionCompiler {
+  /** Nodes whose data some expression reads. */
+  readonly read = new Set<number>();
+  /** Some expression reads the data as a whole, or by a name that is only known when it runs. */
+  readsAll = false;
+
+  readonly #draft: Draft;
+  readonly #links: Links;
+  readonly #isUpstream: IsUpstream | null;
+  readonly #findings: Findings;
+
+  constructor(draft: Draft, links: Links, isUpstream: IsUpstream | null, findings: Findings) {
+    this.#draft = draft;
+    this.#links = links;
+    this.#isUpstream = isUpstream;
+    this.#findings = findings;
+  }
+
+  edgeCondition({ owner, condition }: DraftEdge): Condition | null {
+    return condition === null ? null : this.#condition({ ...condition, on: null }, { node: owner, afterNode: true });
+  }
+
+  nodeCondition(node: number): Condition | null {
+    const condition = this.#draft.nodes[node]!.condition;
+    return condition === null ? null : this.#condition(condition, { node, afterNode: false });
+  }
+
+  nodeTemplate(node: number, value: Located<Json>): Template | null {
+    return this.#template(value, { node, afterNode: false });
+  }
+
+  outputs(): Template | null {
+    const { outputs } = this.#draft;
+    return outputs === null ? null : this.#template(outputs, { node: null, afterNode: true });
+  }
+
+  #condition(condition: DraftCondition, reader: Reader): Condition | null {
+    const { value: source, at, on } = condition;
+    const { roots, dialect } = LANGUAGE[this.#draft.format];
+    const parsed = parseExpression(source, { roots: on === null ? roots : [...roots, 'on'], dialect });
+    if (!parsed.ok) {
+      for (const problem of parsed.problems) this.#reportSyntax('BAD_CONDITION', at, problem, source);
+      return null;
+    }
+    for (const reference of references(parsed.expr)) this.#checkReference(reference, at, reader);
+    if (on === null) return { source, expr: parsed.expr };
+    const path = parseOn(on, this.#findings);
+    if (path === null) return null;
+    this.#checkReference({ path: ['steps', ...path], guarded: false }, on.at, reader);
+    // The path is part of what the condition says: people read it, and the checksum must see it.
+    return { source: `${source}, where on is ${on.value}`, expr: bindOn(parsed.expr, path) };
+  }
+
+  #template({ value, at }: Located<Json>, reader: Reader): Template | null {
+    const size = JSON.stringify(value).length;
+    if (size > MAX_TEMPLATE_CHARS) {
+      const message = `this is ${size} characters of JSON; the limit is ${MAX_TEMPLATE_CHARS}`;
+      this.#findings.error('TOO_LARGE', at, message, 'pass large data by reference');
+      return null;
+    }
+    const compiled = compileTemplate(value, LANGUAGE[this.#draft.format]);
+    if (!compiled.ok) {
+      for (const problem of compiled.problems) this.#reportSyntax('BAD_TEMPLATE', pointerOf(problem.path, at), problem);
+      return null;
+    }
+    for (const reference of templateReferences(compiled.template)) {
+      this.#checkReference(reference, pointerOf(reference.templatePath, at), reader);
+    }
+    return compiled.template;
+  }
+
+  #reportSyntax(code: string, at: string, problem: ExpressionProblem, source = ''): void {
+    const place = source.includes('\n') || problem.line > 1 ? `line ${problem.line}, column` : 'column';
+    this.#findings.error(code, at, `${problem.message} (${place} ${problem.column})`, problem.hint);
+  }
+
+  #checkReference(reference: Pick<Reference, 'path' | 'guarded'>, at: string, reader: Reader): void {
+    const reading = readingOf(this.#draft.format, reference.path);
+    switch (reading.kind) {
+      case 'elsewhere':
+        return;
+      case 'all':
+        this.readsAll = true;
+        return;
+      case 'nothing':
+        if (!reference.guarded) this.#reportNothing(reference.path, at);
+        return;
+      case 'data':
+      case 'callback':
+        this.#checkNode(reading, reference, at, reader);
+    }
+  }
+
+  #checkNode(
+    reading: Reading & { name: string },
+    reference: Pick<Reference, 'path' | 'guarded'>,
+    at: string,
+    reader: Reader,
+  ): void {
+    const { index, guessed } = findNode({ value: reading.name, at }, this.#links.byName, this.#findings);
+    if (index === null) return;
+    if (reading.kind === 'callback') {
+      if (!guessed) this.#checkCallback(index, at);
+      return;
+    }
+    this.read.add(index);
+    if (guessed || reference.guarded || reader.node === null || this.#isUpstream === null) return;
+    if (this.#isUpstream(index, reader.node) || (reader.afterNode && index === reader.node)) return;
+    this.#reportNotUpstream(index, reader.node, reference.path, at);
+  }
+
+  #checkCallback(index: number, at: string): void {
+    const { id, step } = this.#draft.nodes[index]!;
+    if (step === null || step.kind === 'webhook') return;
+    const message = `\`wait.${id}\` has no callback URL: \`${id}\` does not wait for a webhook`;
+    this.#findings.error('NOT_A_WEBHOOK', at, message, `read its result as \`tasks.${id}\``);
+  }
+
+  #reportNothing(path: Reference['path'], at: string): void {
+    const message = `\`${pathText(path)}\` does not exist: the outputs of nodes are in \`context.data\``;
+    this.#findings.error(
+      'UNKNOWN_REFERENCE',
+      at,
+      message,
+      `write \`${pathText(['context', 'data', ...path.slice(1)])}\``,
+    );
+  }
+
+  #reportNotUpstream(index: number, reader: number, path: Reference['path'], at: string): void {
+    const { id } = this.#draft.nodes[index]!;
+    const readerId = this.#draft.nodes[reader]!.id;
+    const message =
+      index === reader
+        ? `\`${readerId}\` reads its own result, \`${pathText(path)}\`, before it has one`
+        : `\`${readerId}\` reads \`${pathText(path)}\`, but \`${id}\` does not run before it`;
+    this.#findings.error('NOT_UPSTREAM', at, message, ADVICE[this.#draft.format](id));
+  }
+}
+
+const ADVICE: Readonly<Record<Format, (id: string) => string>> = {
+  graph: (id) => `lead a path from \`${id}\` here, or allow for its absence with \`?.\` or \`??\``,
+  pipeline: (id) => `add "${id}" to the task's \`needs\``,
+  plan: (id) => `add "${id}" to the step's \`dependsOn\`, or allow for its absence with \`?.\` or \`??\``,
+};

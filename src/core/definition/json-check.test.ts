@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { codesOf, graph, node, problemsOf } from './definition.testing.ts';
+
+function nested(depth: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < depth; level++) value = level % 2 === 0 ? { deeper: value } : [value];
+  return value;
+}
+
+const withParameters = (parameters: unknown) => graph([node('a', { parameters })]);
+
+describe('what is not JSON', () => {
+  it.each([undefined, () => 1, 5n, Symbol('s'), Number.NaN, Number.POSITIVE_INFINITY, new Map(), /x/])(
+    'is refused: %s',
+    (value) => {
+      expect(codesOf(value)).toEqual(['NOT_JSON ']);
+      expect(codesOf(withParameters({ x: [0, value] }))).toEqual(['NOT_JSON /nodes/0/parameters/x/1']);
+    },
+  );
+
+  it('is reported everywhere, in the order of the definition', () => {
+    expect(codesOf(withParameters({ b: Number.NaN, a: undefined }))).toEqual([
+      'NOT_JSON /nodes/0/parameters/b',
+      'NOT_JSON /nodes/0/parameters/a',
+    ]);
+  });
+});
+
+describe('dangerous JSON', () => {
+  it('has no key that could reach a prototype', () => {
+    expect(codesOf(withParameters(JSON.parse('{"x":{"__proto__":{"admin":true}}}')))).toEqual([
+      'FORBIDDEN_KEY /nodes/0/parameters/x/__proto__',
+    ]);
+    expect(codesOf(withParameters({ constructor: 1, toString: 2, prototype: 3 }))).toEqual([]);
+  });
+
+  it('has no text that cannot be stored', () => {
+    expect(codesOf(withParameters({ a: 'x\0', b: '\ud800', '\0': 1, fine: '😀' }))).toEqual([
+      'UNSTORABLE_TEXT /nodes/0/parameters/\0',
+      'UNSTORABLE_TEXT /nodes/0/parameters/a',
+      'UNSTORABLE_TEXT /nodes/0/parameters/b',
+    ]);
+  });
+
+  it('is not too deep, and ten thousand levels are no danger', () => {
+    expect(codesOf(withParameters({ x: nested(63) }))).toEqual([]);
+    expect(problemsOf(withParameters({ x: nested(64) }))).toMatchObject([{ code: 'TOO_DEEP' }]);
+    expect(problemsOf(withParameters(nested(10_000)))).toMatchObject([{ code: 'TOO_DEEP' }]);
+    expect(problemsOf(nested(10_000))).toMatchObject([{ code: 'TOO_DEEP' }]);
+  });
+
+  it('is not too large, nor circular, nor larger than it looks', () => {
+    expect(codesOf(withParameters({ x: new Array(200_001).fill(1) }))).toEqual(['TOO_LARGE ']);
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    expect(problemsOf(circular)).toMatchObject([{ code: 'TOO_DEEP' }]);
+    let doubled: unknown = 1;
+    for (let level = 0; level < 40; level++) doubled = [doubled, doubled];
+    expect(codesOf(withParameters({ doubled }))).toEqual(['TOO_LARGE ']);
+  });
+});

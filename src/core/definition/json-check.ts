@@ -1,0 +1,92 @@
+// The first gate: is this plain JSON of a reasonable size? Everything behind it may recurse and copy without fear: depth
+// and number of values are bounded, no key can reach a prototype (S8), every text can be stored. Itself iterative.
+
+import { MAX_DEPTH, MAX_PARAMETER_DEPTH, MAX_VALUES } from './limits.ts';
+import { pointerOf } from './pointer.ts';
+import type { Findings } from './problem.ts';
+
+const UNSTORABLE = [
+  'UNSTORABLE_TEXT',
+  'this text has a character that cannot be stored (NUL, or half of a surrogate pair)',
+] as const;
+
+interface Place {
+  readonly value: unknown;
+  readonly key: string | number;
+  readonly parent: Place | null;
+  readonly depth: number;
+}
+
+/** Whether the value may be looked at any further. */
+export function checkJson(value: unknown, findings: Findings): boolean {
+  const stack: Place[] = [{ value, key: '', parent: null, depth: 0 }];
+  let values = 1;
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    if (!checkPlace(place, findings) || typeof place.value !== 'object' || place.value === null) continue;
+    values += Array.isArray(place.value) ? place.value.length : Object.keys(place.value).length;
+    if (values > MAX_VALUES) {
+      findings.error('TOO_LARGE', '', `the definition has more than ${MAX_VALUES} values`);
+      return false;
+    }
+    pushChildren(stack, place, place.value, findings);
+  }
+  return !findings.hasErrors;
+}
+
+function checkPlace(place: Place, findings: Findings): boolean {
+  const refusal = refuse(place);
+  if (refusal === null) return true;
+  findings.error(refusal[0], pointerAt(place), refusal[1]);
+  return false;
+}
+
+function refuse({ value, depth }: Place): readonly [code: string, message: string] | null {
+  switch (typeof value) {
+    case 'string':
+      return isStorable(value) ? null : UNSTORABLE;
+    case 'boolean':
+      return null;
+    case 'number':
+      return Number.isFinite(value) ? null : ['NOT_JSON', `the number ${value} is not JSON`];
+    case 'object':
+      if (value !== null && !isPlain(value)) return ['NOT_JSON', 'an object that is not plain data is not JSON'];
+      if (depth <= MAX_DEPTH) return null;
+      return ['TOO_DEEP', `nested too deeply: parameters may be ${MAX_PARAMETER_DEPTH} levels deep`];
+    default:
+      return ['NOT_JSON', `a value of type ${typeof value} is not JSON`];
+  }
+}
+
+/** Pushed in reverse, so that problems come in the order of the definition. */
+function pushChildren(stack: Place[], parent: Place, value: object, findings: Findings): void {
+  const depth = parent.depth + 1;
+  if (Array.isArray(value)) {
+    for (let index = value.length - 1; index >= 0; index--) {
+      stack.push({ value: value[index], key: index, parent, depth });
+    }
+    return;
+  }
+  for (const [key, child] of Object.entries(value).reverse()) {
+    const place: Place = { value: child, key, parent, depth };
+    if (key === '__proto__') findings.error('FORBIDDEN_KEY', pointerAt(place), 'the name `__proto__` is not allowed');
+    else if (!isStorable(key)) findings.error(UNSTORABLE[0], pointerAt(place), UNSTORABLE[1]);
+    else stack.push(place);
+  }
+}
+
+function isPlain(value: object): boolean {
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** PostgreSQL's jsonb takes neither NUL nor half of a surrogate pair. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+function pointerAt(place: Place): string {
+  const keys: (string | number)[] = [];
+  for (let at: Place = place; at.parent !== null; at = at.parent) keys.push(at.key);
+  return pointerOf(keys.reverse());
+}

@@ -1,0 +1,30 @@
+// Reads what is well formed out of a definition that may not be, so that one pass reports wrong shapes and wrong names
+// together. Whatever has the wrong type reads as absent: the schema check has already said so.
+
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
+
+const NOTHING: JsonObject = Object.freeze({});
+
+export function objectIn(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : NOTHING;
+}
+
+export function listIn(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textIn(value: Json | undefined): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+export function numberIn<T>(value: Json | undefined, otherwise: T): number | T {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+export function flagIn(value: Json | undefined, otherwise: boolean): boolean {
+  return typeof value === 'boolean' ? value : otherwise;
+}
+
+export function choiceIn<T extends string>(value: Json | undefined, choices: readonly T[], otherwise: T): T {
+  return choices.includes(value as T) ? (value as T) : otherwise;
+}

@@ -1,0 +1,14 @@
+// The three formats as JSON Schema: for editors, for the API's reference and for other languages. Shape only, as far as
+// JSON Schema can say it; what compileDefinition checks beyond that is in its messages.
+
+import { z } from 'zod';
+import type { Format } from '../plan/plan.ts';
+import { graphSchema } from './graph-schema.ts';
+import { pipelineSchema } from './pipeline-schema.ts';
+import { planSchema } from './plan-schema.ts';
+
+const SCHEMAS: Readonly<Record<Format, z.ZodType>> = { graph: graphSchema, pipeline: pipelineSchema, plan: planSchema };
+
+export function definitionJsonSchema(format: Format): object {
+  return z.toJSONSchema(SCHEMAS[format], { io: 'input' });
+}

@@ -1,0 +1,15 @@
+// How large a definition may be. Every limit exists so that compiling one costs milliseconds, whoever sent it.
+
+/** 000 §10.3; the caller may set another. */
+export const MAX_NODES = 1_000;
+export const MAX_EDGES = 20_000;
+export const MAX_ID_LENGTH = 200;
+
+/** How deep parameters may be nested. They are the fourth level of each format: levels count from 0, the definition. */
+export const MAX_PARAMETER_DEPTH = 64;
+export const MAX_DEPTH = 2 + MAX_PARAMETER_DEPTH;
+
+/** Values (members, elements) of a whole definition. Also stops on data that is shared or cyclic. */
+export const MAX_VALUES = 200_000;
+/** The JSON text of one node's parameters, or of the outputs. A single expression is limited by its parser. */
+export const MAX_TEMPLATE_CHARS = 1_000_000;

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { compileDefinition } from './compile.ts';
+import { call, codesOf, compiled, nodeOf, pipeline, problemsOf } from './definition.testing.ts';
+
+describe('a pipeline becomes a plan', () => {
+  it('goes on after failures, for thirty days at most', () => {
+    expect(compiled(pipeline({ charge: call() }))).toMatchObject({
+      format: 'pipeline',
+      id: 'test',
+      start: [0],
+      onUnhandledFailure: 'continue',
+      timeoutMs: 2_592_000_000,
+      outputs: null,
+    });
+    expect(compiled(pipeline({ a: call() }, { max_duration_seconds: 60 })).timeoutMs).toBe(60_000);
+  });
+
+  it('waits for the success of its needs without `if`, and for their end with it', () => {
+    const plan = compiled(
+      pipeline({
+        charge: call(),
+        ship: call({ needs: ['charge'] }),
+        refund: call({ needs: ['charge'], if: 'tasks.charge.status_code != 200' }),
+      }),
+    );
+    expect(plan.edges).toEqual([
+      { from: 0, to: 1, when: 'success', condition: null, implicit: false },
+      { from: 0, to: 2, when: 'always', condition: null, implicit: false },
+    ]);
+    expect(plan.nodes.map(({ join }) => join)).toEqual(['all', 'all', 'resolved']);
+    expect(plan.nodes[2]!.condition).toMatchObject({ source: 'tasks.charge.status_code != 200' });
+    expect(plan.nodes[0]!.outgoing).toEqual([0, 1]);
+  });
+
+  it('judges an `if` without needs as well', () => {
+    expect(nodeOf(pipeline({ a: call({ if: 'trigger.body.on == true' }) }), 'a')).toMatchObject({
+      join: 'resolved',
+      incoming: [],
+      condition: { source: 'trigger.body.on == true' },
+    });
+  });
+
+  it('keeps the order of the tasks', () => {
+    const plan = compiled(pipeline({ zebra: call(), apple: call(), mango: call() }));
+    expect(plan.nodes.map(({ id }) => id)).toEqual(['zebra', 'apple', 'mango']);
+  });
+
+  it('takes a need that stands twice once, with a warning', () => {
+    const result = compileDefinition(pipeline({ a: call(), b: call({ needs: ['a', 'a'] }) }));
+    expect(result).toMatchObject({
+      ok: true,
+      plan: { edges: [{ from: 0, to: 1 }] },
+      warnings: [{ code: 'DUPLICATE_DEPENDENCY', path: '/tasks/b/needs/1', severity: 'warning' }],
+    });
+  });
+});
+
+describe('steps of a pipeline', () => {
+  it('are HTTP calls, POST by default, six tries of thirty seconds', () => {
+    expect(nodeOf(pipeline({ a: call() }), 'a')).toMatchObject({
+      step: { kind: 'action', actionType: 'http.step' },
+      parameters: { kind: 'literal', value: { url: 'https://example.com/', method: 'POST' } },
+      policy: {
+        timeoutMs: 30_000,
+        rerenderOnRetry: false,
+        retry: { maxAttempts: 6, baseDelayMs: 2_000, backoffFactor: 2, maxDelayMs: 300_000, jitter: true },
+      },
+    });
+  });
+
+  it('carry method, headers, body, retries and timeout', () => {
+    const fields = { method: 'PUT', headers: { a: 'b' }, body: [1], retries: 0, timeout: 5 };
+    expect(nodeOf(pipeline({ a: call(fields) }), 'a')).toMatchObject({
+      parameters: { value: { url: 'https://example.com/', method: 'PUT', headers: { a: 'b' }, body: [1] } },
+      policy: { timeoutMs: 5, retry: { maxAttempts: 1 } },
+    });
+    expect(nodeOf(pipeline({ a: call({ body: null }) }), 'a').parameters).toMatchObject({ value: { body: null } });
+  });
+
+  it.each([
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['2h', 7_200_000],
+    ['1d', 86_400_000],
+    [90, 90_000],
+    [0.5, 500],
+  ])('sleep %j', (sleep, durationMs) => {
+    expect(nodeOf(pipeline({ a: { sleep } }), 'a')).toMatchObject({
+      step: { kind: 'sleep', durationMs },
+      parameters: null,
+      policy: { timeoutMs: null, retry: { maxAttempts: 1 } },
+    });
+  });
+
+  it('wait for a webhook, with or without an end', () => {
+    expect(nodeOf(pipeline({ a: { wait_for_webhook: { timeout: '1h' } } }), 'a').step).toEqual({
+      kind: 'webhook',
+      timeoutMs: 3_600_000,
+    });
+    expect(nodeOf(pipeline({ a: { wait_for_webhook: {} } }), 'a').step).toEqual({ kind: 'webhook', timeoutMs: null });
+  });
+
+  it('are of exactly one type', () => {
+    expect(problemsOf(pipeline({ a: { needs: [] } }))).toEqual([
+      {
+        code: 'MISSING_STEP_TYPE',
+        path: '/tasks/a',
+        message: 'a task needs something to do',
+        suggestion: 'add one of `url`, `sleep` and `wait_for_webhook`',
+      },
+    ]);
+    expect(codesOf(pipeline({ a: call({ sleep: '1s', wait_for_webhook: {} }) }))).toEqual([
+      'STEP_TYPE_CONFLICT /tasks/a/sleep',
+      'STEP_TYPE_CONFLICT /tasks/a/wait_for_webhook',
+    ]);
+    expect(codesOf(pipeline({ a: { sleep: 1, method: 'GET', body: {}, retries: 1 } }))).toEqual([
+      'STEP_TYPE_CONFLICT /tasks/a/method',
+      'STEP_TYPE_CONFLICT /tasks/a/body',
+      'STEP_TYPE_CONFLICT /tasks/a/retries',
+    ]);
+  });
+});
+
+describe('values of a pipeline', () => {
+  it.each(['1 week', '', '-5s', 1e12])('sleep refuses %j', (sleep) => {
+    expect(codesOf(pipeline({ a: { sleep } }))).toEqual(['BAD_DURATION /tasks/a/sleep']);
+  });
+
+  it('a sleep or timeout of another type is the wrong type', () => {
+    expect(problemsOf(pipeline({ a: { sleep: true }, b: { wait_for_webhook: { timeout: [] } } }))).toMatchObject([
+      {
+        code: 'WRONG_TYPE',
+        path: '/tasks/a/sleep',
+        message: 'must be a duration: text, or seconds as a number, not true',
+      },
+      { code: 'WRONG_TYPE', path: '/tasks/b/wait_for_webhook/timeout' },
+    ]);
+    expect(codesOf(pipeline({ a: { wait_for_webhook: { timeout: 'soon' } } }))).toEqual([
+      'BAD_DURATION /tasks/a/wait_for_webhook/timeout',
+    ]);
+  });
+
+  it.each(['example.com', '/orders', 'ftp://example.com', 'https://', 'http:// x'])('refuses the URL %j', (url) => {
+    expect(codesOf(pipeline({ a: { url } }))).toEqual(['BAD_URL /tasks/a/url']);
+  });
+
+  it.each(['http://localhost:80', 'HTTPS://example.com/{{trigger.body.id}}', '{{trigger.body.url}}'])(
+    'accepts the URL %j',
+    (url) => {
+      expect(codesOf(pipeline({ a: { url } }))).toEqual([]);
+    },
+  );
+
+  it('an empty URL is only empty', () => {
+    expect(codesOf(pipeline({ a: { url: '' } }))).toEqual(['OUT_OF_RANGE /tasks/a/url']);
+  });
+
+  it('the method is in capitals', () => {
+    expect(problemsOf(pipeline({ a: call({ method: 'post' }) }))).toMatchObject([
+      { code: 'NOT_ALLOWED', path: '/tasks/a/method', suggestion: 'did you mean `POST`?' },
+    ]);
+  });
+
+  it('a cron trigger and a cron expression need each other', () => {
+    const withCron = (fields: object) => codesOf(pipeline({ a: call() }, { ...fields }));
+    expect(withCron({ trigger: 'cron' })).toEqual(['CRON_REQUIRED /trigger']);
+    expect(withCron({ cron_expression: '* * * * *' })).toEqual(['CRON_UNUSED /cron_expression']);
+    expect(withCron({ trigger: 'cron', cron_expression: 'every day' })).toEqual(['BAD_CRON /cron_expression']);
+    expect(withCron({ trigger: 'cron', cron_expression: 5 })).toEqual(['WRONG_TYPE /cron_expression']);
+    expect(withCron({ trigger: 'cron', cron_expression: '0 9 * * MON-FRI' })).toEqual([]);
+    expect(withCron({ trigger: 'cron', cron_expression: '*/10 0 9 * * 1-5' })).toEqual([]);
+    expect(withCron({ trigger: 'webhook', enabled: false, description: 'x' })).toEqual([]);
+  });
+
+  it('there is at least one task', () => {
+    expect(codesOf(pipeline({}))).toEqual(['OUT_OF_RANGE /tasks']);
+    expect(codesOf(pipeline({ a: 5 }))).toEqual(['WRONG_TYPE /tasks/a', 'MISSING_STEP_TYPE /tasks/a']);
+    expect(codesOf({ name: 'x', tasks: [] })).toEqual(['WRONG_TYPE /tasks']);
+  });
+
+  it('names can be used', () => {
+    expect(codesOf(pipeline({ '': call() }))).toEqual(['BAD_ID /tasks/']);
+    expect(codesOf(pipeline({ ['x'.repeat(201)]: call() }))).toEqual([`BAD_ID /tasks/${'x'.repeat(201)}`]);
+    expect(codesOf({ name: 'No Spaces', tasks: { a: call() } })).toEqual(['BAD_FORMAT /name']);
+  });
+
+  it('needs exist, and a slip of the keyboard is named', () => {
+    expect(problemsOf(pipeline({ charge: call(), ship: call({ needs: ['chrage', 7] }) }))).toEqual([
+      { code: 'WRONG_TYPE', path: '/tasks/ship/needs/1', message: 'must be a string, not 7' },
+      {
+        code: 'UNKNOWN_NODE',
+        path: '/tasks/ship/needs/0',
+        message: 'unknown node `chrage`',
+        suggestion: 'did you mean `charge`?',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+// ExecutionPlan v1 (004 §3.1, §19.3, §19.4, Appendix D). Shape only; what names refer to is checked in execution-plan.ts.
+
+import { z } from 'zod';
+import { MAX_ID_LENGTH } from './limits.ts';
+
+const name = z.string().min(1).max(MAX_ID_LENGTH);
+
+const secretRef = z.strictObject({
+  provider: z.enum(['env', 'file', 'vault', 'aws-sm', 'gcp-sm', 'azure-kv']),
+  key: z.string().min(1),
+  version: z.string().optional(),
+});
+
+const dispatch = z.strictObject({
+  taskQueue: name.optional(),
+  workerPool: name.optional(),
+  runtime: name.optional(),
+  resourceClass: name.optional(),
+});
+
+const step = z.strictObject({
+  stepId: name,
+  type: name.meta({ description: 'The action, e.g. DBT_RUN.' }),
+  inputs: z.record(z.string(), z.unknown()).meta({
+    description: 'References and values for the step; strings may hold {{ expressions }}. Never a secret.',
+  }),
+  timeout: z.union([z.int().min(1), z.string()], { error: 'must be milliseconds, or a duration such as "10m"' }).meta({
+    description: 'Per attempt: milliseconds, or "10m".',
+  }),
+  retryPolicyRef: name.optional().meta({ description: 'A retry policy of the configuration, by name.' }),
+  dependsOn: z.array(z.string()).optional(),
+  observabilityTags: z.record(z.string(), z.unknown()).optional(),
+  dispatch: dispatch.optional(),
+  when: z
+    .strictObject({
+      expression: z.string().min(1),
+      on: z.string().min(1).optional().meta({ description: 'e.g. compile.output.metadata.changed; seen as `on`.' }),
+    })
+    .optional()
+    .meta({ description: 'The step is skipped unless the expression holds.' }),
+  foreach: z.unknown().optional().meta({ description: 'Reserved for plan v2; refused.' }),
+  secretRefs: z.array(secretRef).optional(),
+  pluginId: name.optional(),
+  pluginVersion: name.optional(),
+  pluginDigest: name.optional(),
+  inputSchemaRef: name.optional(),
+  outputSchemaRef: name.optional(),
+  pluginVersionPolicy: z.record(z.string(), z.unknown()).optional().meta({
+    description: 'How the planner chose the version. Recorded, not acted upon.',
+  }),
+});
+
+export const planSchema = z
+  .strictObject({
+    $schema: z.string().optional(),
+    schemaVersion: z.literal('v1').optional(),
+    metadata: z.strictObject({
+      planId: name,
+      planVersion: name,
+      createdAt: z.iso.datetime({ offset: true, error: 'must be a time such as 2026-02-22T10:00:00Z' }),
+      createdBy: z.string().min(1),
+      schemaVersion: z.literal('v1'),
+    }),
+    scope: z.strictObject({ tenantId: name, projectId: name, environmentId: name, repoSha: z.string() }),
+    steps: z.array(step).min(1),
+  })
+  .meta({ title: 'Pawl execution plan' });

@@ -1,0 +1,52 @@
+// One thing that is wrong with a definition: where (a JSON pointer into it), what, and how to fix it. Validation collects
+// all of them. Codes are stable: programs match on them, people read the message.
+
+import { nearMiss } from '../expression/near-miss.ts';
+
+export interface Problem {
+  code: string;
+  /** JSON pointer (RFC 6901) into the definition; '' is the definition itself. */
+  path: string;
+  message: string;
+  suggestion?: string;
+  /** Place in the file, 1-based, where the definition came from text. */
+  line?: number;
+  column?: number;
+  /** Absent: the definition is refused. A warning never stops it. */
+  severity?: 'warning';
+}
+
+/** Near misses cost time: a definition made of nothing but wrong names gets them for the first ones only. */
+const MAX_NEAR_MISSES = 200;
+const MAX_PROBLEMS = 1_000;
+
+/** What one validation has found so far. */
+export class Findings {
+  readonly #problems: Problem[] = [];
+  #nearMisses = 0;
+  #errors = 0;
+
+  error(code: string, path: string, message: string, suggestion?: string): void {
+    this.#errors++;
+    this.#problems.push(suggestion === undefined ? { code, path, message } : { code, path, message, suggestion });
+  }
+
+  warning(code: string, path: string, message: string, suggestion: string): void {
+    this.#problems.push({ code, path, message, suggestion, severity: 'warning' });
+  }
+
+  nearMiss(name: string, known: Iterable<string>): string | undefined {
+    return this.#nearMisses++ < MAX_NEAR_MISSES ? nearMiss(name, known) : undefined;
+  }
+
+  get hasErrors(): boolean {
+    return this.#errors > 0;
+  }
+
+  problems(): Problem[] {
+    const left = this.#problems.length - MAX_PROBLEMS;
+    if (left <= 0) return this.#problems;
+    const more: Problem = { code: 'MORE_PROBLEMS', path: '', message: `and ${left} more problems` };
+    return [...this.#problems.slice(0, MAX_PROBLEMS), more];
+  }
+}

@@ -1,0 +1,62 @@
+// The identity of a plan: two definitions with the same checksum run the same way, whatever the order of their keys.
+// Publishing compares it to find out whether anything changed. Expressions and templates count as they were written, not
+// as the tree they became, so that a better compiler does not turn every workflow into a new version.
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson, type Json, type JsonObject } from '../json/json.ts';
+import type { Template } from '../template/template.ts';
+import type { Plan, PlanEdge, PlanNode, Step } from './plan.ts';
+
+export function withChecksum(plan: Omit<Plan, 'checksum'>): Plan {
+  return { ...plan, checksum: sha256Hex(canonicalJson(asWritten(plan))) };
+}
+
+/** Of the text's UTF-8 bytes. */
+export function sha256Hex(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
+}
+
+function asWritten(plan: Omit<Plan, 'checksum'>): object {
+  return {
+    ...plan,
+    nodes: plan.nodes.map(nodeAsWritten),
+    edges: plan.edges.map(edgeAsWritten),
+    outputs: templateAsWritten(plan.outputs),
+  };
+}
+
+/** `incoming`, `outgoing` and `retain` follow from the rest. */
+function nodeAsWritten({ incoming: _in, outgoing: _out, retain: _retain, ...node }: PlanNode): object {
+  return {
+    ...node,
+    step: stepAsWritten(node.step),
+    parameters: templateAsWritten(node.parameters),
+    condition: node.condition?.source ?? null,
+  };
+}
+
+function edgeAsWritten(edge: PlanEdge): object {
+  return { ...edge, condition: edge.condition?.source ?? null };
+}
+
+function stepAsWritten(step: Step): object {
+  if (step.kind !== 'sleep' || typeof step.durationMs === 'number') return step;
+  return { ...step, durationMs: templateAsWritten(step.durationMs) };
+}
+
+function templateAsWritten(template: Template | null): Json {
+  if (template === null) return null;
+  switch (template.kind) {
+    case 'literal':
+      return template.value;
+    case 'value':
+      return `{{${template.piece.source}}}`;
+    case 'text':
+      return template.parts.map((part) => (typeof part === 'string' ? part : `{{${part.source}}}`)).join('');
+    case 'array':
+      return template.items.map(templateAsWritten);
+    case 'object':
+      return Object.fromEntries(template.entries.map(([key, value]) => [key, templateAsWritten(value)])) as JsonObject;
+  }
+}
