@@ -1,0 +1,58 @@
+// What expressions see of a node once it is final: `context.data[id]`, `tasks[id]` or `steps[id]`, by format.
+// Conditions of pipelines branch on skipped and failed steps, so those have entries too; a graph's skipped node has none.
+
+import { isJsonObject, type Json } from '../json/json.ts';
+import type { Format } from '../plan/plan.ts';
+import type { NodeError } from './fact.ts';
+
+export function succeededEntry(format: Format, outputs: Json, isWebhook: boolean): Json {
+  switch (format) {
+    case 'graph':
+      return outputs;
+    case 'pipeline':
+      return isWebhook
+        ? { ...response({ body: outputs }), status: 'received' }
+        : { ...response(outputs), status: 'success' };
+    case 'plan':
+      return { status: 'SUCCESS', output: outputs };
+  }
+}
+
+export function failedEntry(
+  format: Format,
+  nodeId: string,
+  error: NodeError,
+  outputs: Json | undefined,
+  timedOut: boolean,
+): Json {
+  const told = { code: error.code, message: error.message };
+  switch (format) {
+    case 'graph':
+      return { error: told, errorNode: nodeId };
+    case 'pipeline':
+      return { ...response(outputs), status: pipelineFailure(error, timedOut), error: told };
+    case 'plan':
+      return { status: 'FAILED', output: outputs ?? null, error: told };
+  }
+}
+
+export function skippedEntry(format: Format): Json | undefined {
+  switch (format) {
+    case 'graph':
+      return undefined;
+    case 'pipeline':
+      return { ...response(undefined), status: 'skipped' };
+    case 'plan':
+      return { status: 'SKIPPED', output: null };
+  }
+}
+
+/** 002's statuses of a step that did not succeed. */
+function pipelineFailure(error: NodeError, timedOut: boolean): string {
+  if (timedOut) return 'timeout';
+  return error.code === 'TEMPLATE_ERROR' ? 'template_error' : 'failed';
+}
+
+function response(outputs: Json | undefined): { [key: string]: Json } {
+  return { status_code: null, body: null, headers: {}, ...(isJsonObject(outputs) ? outputs : {}) };
+}

@@ -1,0 +1,162 @@
+// decide: what follows from one input. Pure and total: no clock, no random source, no store, and never an exception for
+// a business outcome; the same state, input and context give byte-identical facts (I16). The state is advanced by
+// evolve as facts are emitted, so that folding the returned transition over the state before gives the state after (I15).
+
+import type { Json } from '../json/json.ts';
+import { type Command, commandsOf } from './command.ts';
+import { beginDecision, type Deciding, emit } from './deciding.ts';
+import type { Transition } from './fact.ts';
+import type { DecideContext, Input } from './input.ts';
+import { effectiveDeadline, nextTimer } from './next-due.ts';
+import { type AttemptFailure, failAttempt, succeedAttempt } from './outcome.ts';
+import { route } from './routing.ts';
+import { applySignal, timeoutError } from './signal.ts';
+import { startNode } from './starting.ts';
+import { isTerminal, type NodeState, type State } from './state.ts';
+import { endGrace, endIfDone, stop } from './stopping.ts';
+
+export interface Decision {
+  /** No facts = the input changed nothing. */
+  readonly transition: Transition;
+  readonly commands: Command[];
+}
+
+/** Journals written by another version are folded by the rules of that version; see docs/decisions. */
+export const DECIDER_VERSION = 1;
+
+export function decide(state: State, input: Input, context: DecideContext): Decision {
+  const deciding = beginDecision(state, context);
+  handle(deciding, input);
+  route(deciding);
+  endIfDone(deciding);
+  const { seq, now, facts, inputs } = deciding;
+  return {
+    transition: { seq, at: now, facts, ...(inputs === undefined ? {} : { inputs }) },
+    commands: commandsOf(deciding),
+  };
+}
+
+function handle(deciding: Deciding, input: Input): void {
+  const { state } = deciding;
+  switch (input.type) {
+    case 'started':
+      return start(deciding);
+    case 'attemptSucceeded':
+      if (isRunning(state, input)) succeedAttempt(deciding, input.node, input.outputs, input.bytes);
+      return;
+    case 'attemptFailed':
+      if (isRunning(state, input) || childRefused(state, input)) failAttempt(deciding, input.node, input);
+      return;
+    case 'timerDue':
+      return ringTimers(deciding);
+    case 'webhookReceived':
+      return receiveWebhook(deciding, input.nodeId, input.payload);
+    case 'childFinished':
+      return finishChild(deciding, input);
+    case 'signal':
+      return applySignal(deciding, input);
+    case 'cancel':
+      return stopUnlessOver(deciding, 'Cancelled', { code: 'CANCELLED', message: input.reason });
+    case 'giveUp':
+      return stopUnlessOver(deciding, 'Failed', input.error);
+    case 'timeout':
+      // The deadline of a paused execution is judged when it is resumed.
+      if (state.status !== 'Paused') stopUnlessOver(deciding, 'TimedOut', timeoutError(state));
+      return;
+  }
+}
+
+function start(deciding: Deciding): void {
+  const { state, now } = deciding;
+  if (state.status !== 'Pending') return;
+  const { timeoutMs, start: startNodes } = state.plan;
+  emit(deciding, { type: 'ExecutionStarted', deadline: timeoutMs === null ? null : now + timeoutMs });
+  deciding.admissible.push(...startNodes);
+}
+
+/** A late or repeated result, of an attempt that is over, changes nothing (I3). */
+function isRunning(state: State, { node: index, attempt }: { node: number; attempt: number }): boolean {
+  const node = state.nodes[index]!;
+  return node.attempts === attempt && node.status === 'Running';
+}
+
+/** The node waits for a child that could not be started. */
+function childRefused(state: State, { node: index, attempt }: { node: number; attempt: number }): boolean {
+  const node = state.nodes[index]!;
+  return node.attempts === attempt && isWaitingForChild(state, index, node);
+}
+
+function isWaitingForChild(state: State, index: number, node: NodeState): boolean {
+  return node.status === 'Waiting' && state.plan.nodes[index]!.step.kind === 'subworkflow';
+}
+
+function stopUnlessOver(
+  deciding: Deciding,
+  outcome: 'Failed' | 'Cancelled' | 'TimedOut',
+  error: { code: string; message: string },
+): void {
+  const { state } = deciding;
+  if (!isTerminal(state.status) && state.stopping === null) stop(deciding, outcome, error);
+}
+
+function ringTimers(deciding: Deciding): void {
+  const { state, now } = deciding;
+  for (;;) {
+    const timer = nextTimer(state);
+    const deadline = effectiveDeadline(state);
+    if (deadline !== null && deadline <= now && deadline <= (timer?.time ?? now)) {
+      return stop(deciding, 'TimedOut', timeoutError(state));
+    }
+    if (timer === undefined || timer.time > now) break;
+    ring(deciding, timer.node);
+    route(deciding);
+  }
+  if (state.stopping !== null && state.stopping.graceUntil <= now) endGrace(deciding);
+}
+
+function ring(deciding: Deciding, index: number): void {
+  const { state } = deciding;
+  const node = state.nodes[index]!;
+  switch (node.status) {
+    case 'Retrying':
+      return startNode(deciding, index);
+    case 'Sleeping':
+      return succeedAttempt(deciding, index, { sleptMs: node.until! - node.startedAt! });
+    default: {
+      const child = isWaitingForChild(state, index, node);
+      const waited = node.until! - node.startedAt!;
+      const error = child
+        ? { code: 'ATTEMPT_TIMEOUT', message: `The subworkflow did not end within ${waited} ms` }
+        : { code: 'WEBHOOK_TIMEOUT', message: `No callback came within ${waited} ms` };
+      return failAttempt(deciding, index, { error, retryable: child, timedOut: true });
+    }
+  }
+}
+
+function receiveWebhook(deciding: Deciding, nodeId: string, payload: Json): void {
+  const { state } = deciding;
+  const index = state.plan.nodes.findIndex((node) => node.id === nodeId && node.step.kind === 'webhook');
+  const node = state.nodes[index];
+  if (node === undefined) return;
+  if (node.status === 'Waiting') return succeedAttempt(deciding, index, payload);
+  if (node.status === 'Pending' && node.early === null) {
+    emit(deciding, { type: 'WebhookBuffered', node: index, payload });
+  }
+}
+
+function finishChild(deciding: Deciding, input: Extract<Input, { type: 'childFinished' }>): void {
+  const { state } = deciding;
+  const index = state.plan.nodes.findIndex((node) => node.id === input.nodeId);
+  const node = state.nodes[index];
+  if (node === undefined || node.status !== 'Waiting' || node.childId !== input.childId) return;
+  const { childId, status, error } = input;
+  if (status === 'Succeeded') {
+    return succeedAttempt(deciding, index, { executionId: childId, status, outputs: input.outputs ?? {} });
+  }
+  const because = error === undefined ? '' : `: ${error.code}: ${error.message}`;
+  const failure: AttemptFailure = {
+    error: { code: 'CHILD_FAILED', message: `Subworkflow ${childId} ended as ${status}${because}` },
+    retryable: true,
+  };
+  failAttempt(deciding, index, failure);
+}

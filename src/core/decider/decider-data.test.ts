@@ -1,0 +1,132 @@
+// What nodes leave behind: the data that expressions read, its limits, and the outputs of the execution.
+
+import { describe, expect, test } from 'vitest';
+import type { SnapshotPolicy } from '../plan/plan.ts';
+import type { NodeSpec } from './plan-builder.testing.ts';
+import { startRun } from './test-run.testing.ts';
+
+describe('the data of a node', () => {
+  test('of a graph is its outputs', () => {
+    const run = startRun({ format: 'graph', nodes: [{ id: 'a' }] });
+    run.succeed('a', { n: 1 });
+    expect(run.state.data).toEqual({ a: { n: 1 } });
+  });
+
+  test('that failed is { error: { code, message }, errorNode }', () => {
+    const run = startRun({
+      format: 'graph',
+      nodes: [
+        { id: 'a', onFailure: 'h' },
+        {
+          id: 'h',
+          parameters: {
+            text: "failed at {{ context.data['a'].errorNode ?? 'unknown' }}: {{ context.data['a'].error.code }}",
+          },
+        },
+      ],
+    });
+    run.fail('a');
+    expect(run.state.data.a).toEqual({ error: { code: 'BROKEN', message: 'it broke' }, errorNode: 'a' });
+    expect(run.paramsOf('h')).toEqual([{ text: 'failed at a: BROKEN' }]);
+  });
+
+  test('that nothing reads later is not kept', () => {
+    const run = startRun({ format: 'graph', nodes: [{ id: 'a', retain: false, edges: [{ to: 'b' }] }, { id: 'b' }] });
+    run.succeed('a', { n: 1 });
+    expect(run.state.data).toEqual({});
+    expect(run.find('NodeSucceeded', 'a').outputs).toEqual({ n: 1 });
+  });
+
+  test('of a pipeline carries its status beside the response', () => {
+    const run = startRun({ format: 'pipeline', nodes: [{ id: 'a' }, { id: 'b', needs: ['a'] }] });
+    run.succeed('a', { status_code: 201, body: { id: 5 } });
+    expect(run.state.data.a).toMatchObject({ status: 'success', status_code: 201, body: { id: 5 } });
+    run.fail('b', { outputs: { status_code: 500, body: null } });
+    expect(run.state.data.b).toMatchObject({ status: 'failed', status_code: 500 });
+  });
+});
+
+describe('the limit of the context', () => {
+  const overflowing = (overflowBehavior: SnapshotPolicy['overflowBehavior']) => {
+    const nodes: NodeSpec[] = [
+      { id: 'a', edges: [{ to: 'b' }] },
+      { id: 'b', edges: [{ to: 'c' }] },
+      { id: 'c', onFailure: 'h' },
+      { id: 'h' },
+    ];
+    const run = startRun({ format: 'graph', nodes, snapshot: { maxContextSizeBytes: 100, overflowBehavior } });
+    run.succeed('a', { text: 'x'.repeat(30) });
+    run.succeed('b', { text: 'y'.repeat(30) });
+    run.succeed('c', { text: 'z'.repeat(30) });
+    return run;
+  };
+
+  test('Fail fails the node that goes over it, without a retry', () => {
+    const run = overflowing('Fail');
+    expect(run.statusOf('c')).toBe('Failed');
+    expect(run.statusOf('h')).toBe('Running');
+    expect(run.find('NodeFailed', 'c').error.code).toMatch(/CONTEXT/);
+  });
+
+  test('AutoPruneOldest makes room by forgetting what came first', () => {
+    const run = overflowing('AutoPruneOldest');
+    expect(run.statusOf('c')).toBe('Succeeded');
+    expect(run.find('NodeSucceeded', 'c').pruned).toEqual([0]);
+    expect(Object.keys(run.state.data)).toEqual(['b', 'c']);
+    expect(run.state.status).toBe('Succeeded');
+  });
+
+  test('DropOversize leaves out what does not fit', () => {
+    const run = overflowing('DropOversize');
+    expect(run.statusOf('c')).toBe('Succeeded');
+    expect(run.find('NodeSucceeded', 'c')).toMatchObject({ dropped: true, outputs: { text: 'z'.repeat(30) } });
+    expect(JSON.stringify(run.state.data)).not.toContain('zzz');
+    expect(JSON.stringify(run.state.data)).toContain('xxx');
+  });
+});
+
+describe('the outputs of an execution', () => {
+  test('are by default those of its succeeded end nodes, merged in definition order', () => {
+    const run = startRun({
+      format: 'graph',
+      nodes: [
+        { id: 'late', parameters: {} },
+        { id: 'a', edges: [{ to: 'late' }, { to: 'b' }, { to: 'skipped', condition: 'false' }] },
+        { id: 'b' },
+        { id: 'skipped' },
+      ],
+    });
+    run.succeed('a', { fromA: 1 });
+    run.succeed('b', { winner: 'b', b: 2 });
+    run.succeed('late', { winner: 'late', late: 3 });
+    expect(run.find('ExecutionSucceeded').outputs).toEqual({ winner: 'b', late: 3, b: 2 });
+  });
+
+  test('are rendered from the templates of the definition when it has them', () => {
+    const nodes = [{ id: 'a' }];
+    const outputs = { doubled: "{{ context.data['a'].n * 2 }}", from: '{{ trigger.value }}' };
+    const run = startRun({ format: 'graph', nodes, outputs });
+    run.succeed('a', { n: 21 });
+    expect(run.find('ExecutionSucceeded').outputs).toEqual({ doubled: 42, from: 7 });
+    expect(run.state.outputs).toEqual({ doubled: 42, from: 7 });
+  });
+
+  test('that cannot be rendered fail the execution with TEMPLATE_ERROR', () => {
+    const run = startRun({ format: 'graph', nodes: [{ id: 'a' }], outputs: { x: '{{ trigger.absent.y }}' } });
+    run.succeed('a');
+    expect(run.state.status).toBe('Failed');
+    expect(run.find('ExecutionFailed').error.code).toBe('TEMPLATE_ERROR');
+  });
+});
+
+test('a trigger without a spec of its own shows the spec of the request', () => {
+  const nodes = [{ id: 'a', parameters: { one: '{{ trigger.spec.n }}', two: '{{ spec.n }}' } }];
+  const run = startRun({ format: 'graph', nodes }, { trigger: {}, spec: { n: 4 } });
+  expect(run.paramsOf('a')).toEqual([{ one: 4, two: 4 }]);
+});
+
+test('a trigger with a spec of its own keeps it', () => {
+  const nodes = [{ id: 'a', parameters: { one: '{{ trigger.spec }}', two: '{{ spec.n }}' } }];
+  const run = startRun({ format: 'graph', nodes }, { trigger: { spec: 'own' }, spec: { n: 4 } });
+  expect(run.paramsOf('a')).toEqual([{ one: 'own', two: 4 }]);
+});

@@ -1,0 +1,342 @@
+// What operators do to an execution: every signal, its repeats and its refusals.
+
+import { describe, expect, test } from 'vitest';
+import type { NodeSpec } from './plan-builder.testing.ts';
+import { START } from './plan-builder.testing.ts';
+import { startRun, T0 } from './test-run.testing.ts';
+
+const graph = (...nodes: NodeSpec[]) => startRun({ format: 'graph', nodes });
+const chain: NodeSpec[] = [{ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' }];
+
+describe('any signal', () => {
+  test('is recorded with its payload', () => {
+    const run = graph(...chain);
+    const facts = run.signal('ESCALATE_ALERT', { level: 'HIGH', note: 'look' }, 's1');
+    expect(facts).toEqual([
+      { type: 'SignalApplied', signalId: 's1', signal: 'ESCALATE_ALERT', payload: { level: 'HIGH', note: 'look' } },
+    ]);
+  });
+
+  test('that is repeated is a no-op', () => {
+    const run = graph(...chain);
+    run.signal('PAUSE', {}, 's1');
+    run.signal('RESUME', {}, 's2');
+    expect(run.signal('PAUSE', {}, 's1')).toEqual([]);
+    expect(run.state.status).toBe('Running');
+  });
+
+  test.each([
+    ['RESUME', {}],
+    ['RETRY_STEP', { stepId: 'nowhere' }],
+    ['RETRY_STEP', { stepId: 'a' }],
+    ['RETRY_STEP', {}],
+    ['UPDATE_PARAMS', { stepId: 'nowhere', newParams: {} }],
+    ['UPDATE_PARAMS', { stepId: 'a', newParams: 'text' }],
+    ['INJECT_OVERRIDE', { stepId: 'nowhere', override: {} }],
+    ['INJECT_OVERRIDE', { stepId: 'a' }],
+  ] as const)('that cannot apply is refused with a reason: %s %j', (signal, payload) => {
+    const run = graph(...chain);
+    const before = run.statuses();
+    const facts = run.signal(signal, { ...payload });
+    expect(facts).toHaveLength(1);
+    expect(run.find('SignalApplied').refused).toEqual(expect.stringMatching(/./));
+    expect(run.statuses()).toEqual(before);
+    expect(run.state.status).toBe('Running');
+  });
+
+  test.each(['PAUSE', 'RESUME', 'UPDATE_PARAMS', 'INJECT_OVERRIDE'] as const)(
+    '%s does not move what has ended',
+    (it) => {
+      const run = graph({ id: 'a' });
+      run.succeed('a');
+      run.signal(it, { stepId: 'a', newParams: {}, override: {} });
+      expect(run.state.status).toBe('Succeeded');
+      expect(run.find('SignalApplied').refused).toEqual(expect.stringMatching(/./));
+    },
+  );
+});
+
+describe('PAUSE and RESUME', () => {
+  test('abort nothing: attempts finish, nothing new starts until resumed', () => {
+    const run = graph(...chain);
+    run.signal('PAUSE');
+    expect(run.state.status).toBe('Paused');
+    expect(run.commands.some((command) => command.type === 'abort')).toBe(false);
+    run.succeed('a');
+    expect(run.statuses()).toEqual({ a: 'Succeeded', b: 'Pending' });
+    run.signal('RESUME');
+    expect(run.statusOf('b')).toBe('Running');
+  });
+
+  test('hold a retry back', () => {
+    const run = graph({ id: 'a', retry: { maxAttempts: 2, baseDelayMs: 1_000 } });
+    run.fail('a');
+    run.signal('PAUSE');
+    run.now = T0 + 5_000;
+    expect(run.send({ type: 'timerDue' }).filter((fact) => fact.type === 'NodeStarted')).toEqual([]);
+    run.signal('RESUME');
+    if (run.statusOf('a') === 'Retrying') run.send({ type: 'timerDue' });
+    expect(run.statusOf('a')).toBe('Running');
+    expect(run.attemptsOf('a')).toBe(2);
+  });
+
+  test('an execution whose last attempt ended during the pause ends at resume', () => {
+    const run = graph({ id: 'a' });
+    run.signal('PAUSE');
+    run.succeed('a');
+    expect(run.state.status).toBe('Paused');
+    run.signal('RESUME');
+    expect(run.state.status).toBe('Succeeded');
+  });
+
+  test('an unhandled failure during the pause is acted upon at resume', () => {
+    const run = graph({ id: 'root', edges: [{ to: 'a' }, { to: 'b' }] }, { id: 'a' }, { id: 'b' });
+    run.succeed('root');
+    run.signal('PAUSE');
+    run.fail('a');
+    expect(run.state.status).toBe('Paused');
+    expect(run.commands.some((command) => command.type === 'abort')).toBe(false);
+    run.signal('RESUME');
+    expect(run.commands).toContainEqual({ type: 'abort', node: 2, attempt: 1 });
+    run.succeed('b');
+    expect(run.state.status).toBe('Failed');
+  });
+
+  test('a failure during the pause that is retried before resume does no harm', () => {
+    const run = graph(...chain);
+    run.signal('PAUSE');
+    run.fail('a');
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(run.statusOf('a')).toBe('Pending');
+    run.signal('RESUME');
+    run.succeed('a');
+    run.succeed('b');
+    expect(run.state.status).toBe('Succeeded');
+  });
+
+  test('a paused execution can be cancelled', () => {
+    const run = graph(...chain);
+    run.signal('PAUSE');
+    run.send({ type: 'cancel', reason: 'enough' });
+    run.succeed('a');
+    expect(run.state.status).toBe('Cancelled');
+  });
+});
+
+describe('RETRY_STEP', () => {
+  test('reopens a failed run, and runs again only what the failure stopped', () => {
+    const run = graph({ id: 'root', edges: [{ to: 'a' }] }, { id: 'a', edges: [{ to: 'b' }] }, { id: 'b' });
+    run.succeed('root');
+    run.fail('a', { retryable: false });
+    expect(run.state.status).toBe('Failed');
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(run.state.status).toBe('Running');
+    expect(run.find('ExecutionReopened').generation).toBe(1);
+    expect(run.statuses()).toEqual({ root: 'Succeeded', a: 'Running', b: 'Pending' });
+    run.succeed('a');
+    run.succeed('b');
+    expect(run.state.status).toBe('Succeeded');
+    expect(run.attemptsOf('root')).toBe(1);
+  });
+
+  test('gives the step a new idempotency key, and its attempts new numbers', () => {
+    const run = graph({ id: 'a' });
+    run.fail('a');
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    const commands = run.commands.filter((command) => command.type === 'runAction');
+    expect(commands.map((command) => command.attempt)).toEqual([1, 2]);
+    expect(commands.map((command) => command.idempotencyKey)).toEqual([
+      `${START.executionId}:a`,
+      `${START.executionId}:a:1`,
+    ]);
+  });
+
+  test('without force is refused when the step is out of attempts', () => {
+    const run = graph({ id: 'a', retry: { maxAttempts: 1 } });
+    run.fail('a');
+    run.signal('RETRY_STEP', { stepId: 'a' });
+    expect(run.find('SignalApplied').refused).toEqual(expect.stringMatching(/attempt/));
+    expect(run.state.status).toBe('Failed');
+  });
+
+  test('without force goes on when attempts are left', () => {
+    const run = graph({ id: 'a', retry: { maxAttempts: 2 } });
+    run.fail('a', { retryable: false });
+    run.signal('RETRY_STEP', { stepId: 'a' });
+    expect(run.statusOf('a')).toBe('Running');
+    run.fail('a');
+    expect(run.statusOf('a')).toBe('Failed');
+  });
+
+  test('brings back what fail fast skipped and cancelled elsewhere', () => {
+    const run = graph(
+      { id: 'root', edges: [{ to: 'a' }, { to: 'b' }] },
+      { id: 'a', edges: [{ to: 'd' }] },
+      { id: 'b', edges: [{ to: 'c' }] },
+      { id: 'c', edges: [{ to: 'd' }] },
+      { id: 'd' },
+    );
+    run.succeed('root');
+    run.fail('a');
+    run.succeed('b');
+    expect(run.statuses()).toEqual({ root: 'Succeeded', a: 'Failed', b: 'Succeeded', c: 'Skipped', d: 'Skipped' });
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(run.statusOf('c')).toBe('Running');
+    run.succeed('c');
+    run.succeed('a');
+    run.succeed('d');
+    expect(run.state.status).toBe('Succeeded');
+    expect(run.attemptsOf('b')).toBe(1);
+  });
+
+  test('of a step that waits for its next try starts it now', () => {
+    const run = graph({ id: 'a', retry: { maxAttempts: 2, baseDelayMs: 60_000 } });
+    run.fail('a');
+    run.signal('RETRY_STEP', { stepId: 'a' });
+    expect(run.statusOf('a')).toBe('Running');
+    run.succeed('a');
+    expect(run.state.status).toBe('Succeeded');
+  });
+
+  test('of a step that waits for its next try starts nothing in a pause', () => {
+    const run = graph({ id: 'a', retry: { maxAttempts: 2, baseDelayMs: 60_000 } });
+    run.fail('a');
+    run.signal('PAUSE');
+    run.signal('RETRY_STEP', { stepId: 'a' });
+    expect(run.attemptsOf('a')).toBe(1);
+    run.signal('RESUME');
+    expect(run.statusOf('a')).toBe('Running');
+  });
+
+  test('reopens a cancelled run at a step that was cancelled', () => {
+    const run = graph(...chain);
+    run.send({ type: 'cancel', reason: 'wrong button' });
+    run.fail('a', { aborted: true, retryable: false });
+    expect(run.state.status).toBe('Cancelled');
+    run.signal('RETRY_STEP', { stepId: 'a' });
+    run.succeed('a');
+    run.succeed('b');
+    expect(run.state.status).toBe('Succeeded');
+  });
+
+  test('leaves the run failed while another failure stands', () => {
+    const run = startRun({ format: 'plan', nodes: [{ id: 'a' }, { id: 'b' }] });
+    run.fail('a');
+    run.fail('b');
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    run.succeed('a');
+    expect(run.state.status).toBe('Failed');
+    run.signal('RETRY_STEP', { stepId: 'b', force: true });
+    run.succeed('b');
+    expect(run.state.status).toBe('Succeeded');
+  });
+
+  test('of every failed node together reopens once', () => {
+    const run = startRun({ format: 'plan', nodes: [{ id: 'a' }, { id: 'b' }, { id: 'c', needs: ['a', 'b'] }] });
+    run.fail('a');
+    run.fail('b');
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    run.signal('RETRY_STEP', { stepId: 'b', force: true });
+    run.succeed('a');
+    run.succeed('b');
+    run.succeed('c');
+    expect(run.state.status).toBe('Succeeded');
+    expect(run.state.generation).toBe(1);
+  });
+
+  test('un-skips the steps of a pipeline that completed', () => {
+    const nodes = [{ id: 'a' }, { id: 'b', needs: ['a'] }, { id: 'c', needs: ['b'] }];
+    const run = startRun({ format: 'pipeline', nodes });
+    run.fail('a');
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(run.statuses()).toEqual({ a: 'Running', b: 'Pending', c: 'Pending' });
+    run.succeed('a');
+    expect(run.statusOf('b')).toBe('Running');
+  });
+
+  test('gives a run with a deadline a new one', () => {
+    const run = startRun({ format: 'graph', nodes: [{ id: 'a' }], timeoutMs: 1_000 });
+    run.fail('a');
+    run.now = T0 + 50_000;
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(run.find('ExecutionReopened').deadline).toBe(T0 + 51_000);
+    run.succeed('a');
+    expect(run.state.status).toBe('Succeeded');
+  });
+});
+
+describe('UPDATE_PARAMS', () => {
+  test('is merged shallowly into attempts not yet started', () => {
+    const run = graph(
+      { id: 'a', edges: [{ to: 'b' }] },
+      { id: 'b', parameters: { deep: { x: 1, y: 2 }, kept: true }, retry: { maxAttempts: 2 } },
+    );
+    run.signal('UPDATE_PARAMS', { stepId: 'b', newParams: { deep: { x: 9 } } });
+    run.succeed('a');
+    run.signal('UPDATE_PARAMS', { stepId: 'b', newParams: { more: 1 } });
+    run.fail('b');
+    run.ring();
+    expect(run.paramsOf('b')).toEqual([
+      { deep: { x: 9 }, kept: true },
+      { deep: { x: 9 }, kept: true, more: 1 },
+    ]);
+  });
+
+  test('replaces parameters that are not an object', () => {
+    const run = graph({ id: 'a', edges: [{ to: 'b' }] }, { id: 'b', parameters: '{{ trigger.value }}' });
+    run.signal('UPDATE_PARAMS', { stepId: 'b', newParams: { n: 1 } });
+    run.succeed('a');
+    expect(run.paramsOf('b')).toEqual([{ n: 1 }]);
+  });
+
+  test('without a step changes every node that is still to start', () => {
+    const run = graph(
+      { id: 'a', parameters: { own: 'a' }, edges: [{ to: 'b' }] },
+      { id: 'b', parameters: { own: 'b' } },
+    );
+    run.signal('UPDATE_PARAMS', { newParams: { region: 'eu' } });
+    run.succeed('a');
+    expect(run.paramsOf('a')).toEqual([{ own: 'a' }]);
+    expect(run.paramsOf('b')).toEqual([{ own: 'b', region: 'eu' }]);
+  });
+});
+
+describe('INJECT_OVERRIDE', () => {
+  test('counts for the next attempt only', () => {
+    const run = graph({ id: 'a', parameters: { mode: 'normal' }, retry: { maxAttempts: 3 } });
+    run.signal('INJECT_OVERRIDE', { stepId: 'a', override: { mode: 'safe' } });
+    run.fail('a');
+    run.ring();
+    run.fail('a');
+    run.ring();
+    expect(run.paramsOf('a')).toEqual([{ mode: 'normal' }, { mode: 'safe' }, { mode: 'normal' }]);
+  });
+
+  test('that came before the first attempt counts for that one only', () => {
+    const run = graph(
+      { id: 'a', edges: [{ to: 'b' }] },
+      { id: 'b', parameters: { mode: 'normal' }, retry: { maxAttempts: 2 } },
+    );
+    run.signal('INJECT_OVERRIDE', { stepId: 'b', override: { mode: 'safe', once: true } });
+    run.succeed('a');
+    run.fail('b');
+    run.ring();
+    expect(run.paramsOf('b')).toEqual([{ mode: 'safe', once: true }, { mode: 'normal' }]);
+  });
+
+  test('wins over UPDATE_PARAMS', () => {
+    const run = graph(...chain);
+    run.signal('INJECT_OVERRIDE', { stepId: 'b', override: { mode: 'safe' } });
+    run.signal('UPDATE_PARAMS', { stepId: 'b', newParams: { mode: 'fast', more: 1 } });
+    run.succeed('a');
+    expect(run.paramsOf('b')).toEqual([{ mode: 'safe', more: 1 }]);
+  });
+});
+
+test('ESCALATE_ALERT changes nothing but the record', () => {
+  const run = graph(...chain);
+  const before = run.statuses();
+  run.signal('ESCALATE_ALERT', { level: 'LOW' });
+  expect(run.statuses()).toEqual(before);
+  expect(run.state.status).toBe('Running');
+});

@@ -1,0 +1,52 @@
+// What may happen to an execution, from the decider's point of view. Everything that a decision depends on arrives here
+// or in DecideContext as data: the decider asks no clock, no random source and no store.
+
+import type { Json, JsonObject } from '../json/json.ts';
+import type { EndStatus, ExecutionError, NodeError, SignalType } from './fact.ts';
+
+export type Input =
+  | { readonly type: 'started' }
+  | {
+      readonly type: 'attemptSucceeded';
+      readonly node: number;
+      readonly attempt: number;
+      readonly outputs: Json;
+      /** Length of the outputs' JSON text: what they cost the context. */
+      readonly bytes: number;
+    }
+  | {
+      readonly type: 'attemptFailed';
+      readonly node: number;
+      readonly attempt: number;
+      readonly error: NodeError;
+      readonly retryable: boolean;
+      /** Asked for by the action (a Retry-After header): used instead of the policy's delay when it is longer. */
+      readonly retryAfterMs?: number;
+      readonly timedOut?: boolean;
+      /** The attempt ended because it was told to (cancel, fail fast, timeout of the execution). */
+      readonly aborted?: boolean;
+      readonly outputs?: Json;
+    }
+  /** Some timer of this execution is due at `now`: whichever those are, they are all handled. */
+  | { readonly type: 'timerDue' }
+  | { readonly type: 'webhookReceived'; readonly nodeId: string; readonly payload: Json }
+  | {
+      readonly type: 'childFinished';
+      readonly nodeId: string;
+      readonly childId: string;
+      readonly status: EndStatus;
+      readonly outputs?: Json;
+      readonly error?: ExecutionError;
+    }
+  | { readonly type: 'signal'; readonly signalId: string; readonly signal: SignalType; readonly payload: JsonObject }
+  | { readonly type: 'cancel'; readonly reason: string }
+  /** The engine gives up on the whole execution (the workflow was archived, the execution is poison). */
+  | { readonly type: 'giveUp'; readonly error: ExecutionError }
+  | { readonly type: 'timeout' };
+
+export interface DecideContext {
+  readonly now: number;
+  /** Seeds the jitter of retry delays. The same seed gives the same facts (I16). */
+  readonly seed: number;
+  readonly abortGraceMs: number;
+}

@@ -1,0 +1,25 @@
+// When the execution wants to be woken next: the earliest of its nodes' timers, its deadline and the end of a grace
+// period. While it is paused, retries and the deadline wait for the resume; sleeps and waits go on.
+
+import type { NodeState, State } from './state.ts';
+import { isTerminal } from './state.ts';
+import { peekTimer } from './timer-heap.ts';
+
+export function nextDue(state: State): number | null {
+  if (isTerminal(state.status)) return null;
+  const times = [nextTimer(state)?.time, state.stopping?.graceUntil, effectiveDeadline(state)];
+  const due = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+  return due === Number.POSITIVE_INFINITY ? null : due;
+}
+
+export function nextTimer(state: State): { time: number; node: number } | undefined {
+  const silent = state.status === 'Paused';
+  return peekTimer(state.timers, (index, time) => {
+    const node: NodeState = state.nodes[index]!;
+    return node.until === time && !(silent && node.status === 'Retrying');
+  });
+}
+
+export function effectiveDeadline(state: State): number | null {
+  return state.status === 'Running' && state.stopping === null ? state.deadline : null;
+}

@@ -1,0 +1,77 @@
+// What an attempt's end means for its node: success (if the context has room for it), another try, or failure.
+
+import type { Json } from '../json/json.ts';
+import { retryDelayMs } from '../retry/retry.ts';
+import { type Deciding, emit } from './deciding.ts';
+import type { NodeError } from './fact.ts';
+
+export interface AttemptFailure {
+  readonly error: NodeError;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number | undefined;
+  readonly timedOut?: boolean | undefined;
+  readonly aborted?: boolean | undefined;
+  readonly outputs?: Json | undefined;
+}
+
+export function succeedAttempt(deciding: Deciding, index: number, outputs: Json, knownBytes?: number): void {
+  const { state } = deciding;
+  const attempt = state.nodes[index]!.attempts;
+  const bytes = knownBytes ?? JSON.stringify(outputs).length;
+  const room = roomFor(deciding, bytes);
+  if (room === 'none') {
+    const { maxContextSizeBytes } = state.plan.snapshot;
+    const message = `${bytes} bytes of outputs do not fit: the context holds ${state.contextBytes} of ${maxContextSizeBytes} bytes (snapshot.maxContextSizeBytes)`;
+    return failAttempt(deciding, index, { error: { code: 'CONTEXT_OVERFLOW', message }, retryable: false });
+  }
+  emit(deciding, { type: 'NodeSucceeded', node: index, attempt, outputs, bytes, ...room });
+  deciding.finished.push(index);
+}
+
+type Room = { dropped?: true; pruned?: number[] } | 'none';
+
+function roomFor({ state }: Deciding, bytes: number): Room {
+  const { maxContextSizeBytes, overflowBehavior } = state.plan.snapshot;
+  let excess = state.contextBytes + bytes - maxContextSizeBytes;
+  if (excess <= 0) return {};
+  if (overflowBehavior === 'Fail') return 'none';
+  if (overflowBehavior === 'DropOversize' || bytes > maxContextSizeBytes) return { dropped: true };
+  const pruned: number[] = [];
+  const oldestFirst = state.nodes
+    .map((node, index) => ({ index, order: node.dataOrder, bytes: node.bytes }))
+    .filter(({ order }) => order >= 0)
+    .sort((a, b) => a.order - b.order);
+  for (const { index, bytes: freed } of oldestFirst) {
+    if (excess <= 0) break;
+    pruned.push(index);
+    excess -= freed;
+  }
+  return { pruned };
+}
+
+export function failAttempt(deciding: Deciding, index: number, failure: AttemptFailure): void {
+  const { state } = deciding;
+  const attempt = state.nodes[index]!.attempts;
+  const { error, timedOut, outputs } = failure;
+  if (failure.aborted && state.stopping !== null) {
+    return emit(deciding, { type: 'NodeCancelled', node: index, attempt, error });
+  }
+  const until = nextTryAt(deciding, index, failure);
+  if (until !== null) {
+    const late = timedOut ? { timedOut: true as const } : {};
+    return emit(deciding, { type: 'RetryScheduled', node: index, attempt, error, until, ...late });
+  }
+  const told = outputs === undefined ? {} : { outputs };
+  emit(deciding, { type: timedOut ? 'NodeTimedOut' : 'NodeFailed', node: index, attempt, error, ...told });
+  deciding.finished.push(index);
+}
+
+function nextTryAt({ state, context, now }: Deciding, index: number, failure: AttemptFailure): number | null {
+  if (!failure.retryable || state.stopping !== null) return null;
+  const { retry } = state.plan.nodes[index]!.policy;
+  const { attempts, attemptBase } = state.nodes[index]!;
+  const tries = attempts - attemptBase;
+  if (tries >= retry.maxAttempts) return null;
+  const delayMs = retryDelayMs(retry, tries, context.seed ^ Math.imul(index + 1, 0x9e3779b1) ^ attempts);
+  return now + Math.max(delayMs, failure.retryAfterMs ?? 0);
+}

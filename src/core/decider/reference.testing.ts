@@ -1,0 +1,330 @@
+// The naive reference: what the decider must do, written from the design in the most direct way. It keeps no counters,
+// no heap and no queue; after every event it looks at every node again until nothing more follows. Where the design
+// leaves a choice open (which of two ready nodes starts first, how much jitter a delay gets) it follows the decider's
+// own transition, the witness, after checking that the choice was allowed.
+
+import type { Transition } from './fact.ts';
+import type { Input } from './input.ts';
+import type { RandomPlan } from './random-plan.testing.ts';
+import { isAdmitted, type Reference, resolveEdges, unhandledFailures, whySkip } from './reference-routing.testing.ts';
+import { isFinal, isTerminal, type NodeStatus } from './state.ts';
+
+interface Moment {
+  readonly now: number;
+  readonly abortGraceMs: number;
+  readonly witness: Transition;
+}
+
+export function applyInput(reference: Reference, input: Input, moment: Moment): void {
+  if (input.type === 'signal') applySignal(reference, input, moment);
+  else if (!isTerminal(reference.status)) applyEvent(reference, input, moment);
+  settle(reference, moment);
+}
+
+function applyEvent(reference: Reference, input: Exclude<Input, { type: 'signal' }>, moment: Moment): void {
+  const { plan } = reference.random;
+  switch (input.type) {
+    case 'started':
+      if (reference.status !== 'Pending') return;
+      reference.status = 'Running';
+      reference.deadline = plan.timeoutMs === null ? null : moment.now + plan.timeoutMs;
+      return;
+    case 'attemptSucceeded':
+      if (isCurrent(reference, input.node, input.attempt)) finish(reference, input.node, 'Succeeded', saysOk(input));
+      return;
+    case 'attemptFailed':
+      if (isCurrent(reference, input.node, input.attempt) || isRefusedChild(reference, input)) {
+        failAttempt(reference, input, moment);
+      }
+      return;
+    case 'timerDue':
+      ring(reference, moment);
+      return;
+    case 'timeout':
+      if (isOverdue(reference, moment)) stop(reference, 'TimedOut', moment);
+      return;
+    case 'webhookReceived':
+      callBack(reference, input.nodeId);
+      return;
+    case 'childFinished':
+      for (const node of waiting(reference, input.nodeId, 'child')) {
+        if (input.childId !== reference.nodes[node]!.childId) return;
+        finish(reference, node, childOutcome(reference, input.status));
+      }
+      return;
+    case 'cancel':
+      stop(reference, 'Cancelled', moment);
+      return;
+    case 'giveUp':
+      stop(reference, 'Failed', moment);
+      return;
+  }
+}
+
+/** A callback that comes early is kept until its node waits for it; one that comes late is too late. */
+function callBack(reference: Reference, nodeId: string): void {
+  for (const node of waiting(reference, nodeId, 'webhook')) finish(reference, node, 'Succeeded');
+  const node = reference.nodes[reference.random.plan.nodes.findIndex((it) => it.id === nodeId)]!;
+  if (node.status === 'Pending') node.early = true;
+}
+
+/** A child that was told to stop, and did, was not a failure of its own. */
+function childOutcome(reference: Reference, status: string): 'Succeeded' | 'Failed' | 'Cancelled' {
+  if (status === 'Succeeded') return 'Succeeded';
+  return status === 'Cancelled' && reference.stopping !== null ? 'Cancelled' : 'Failed';
+}
+
+function isCurrent(reference: Reference, node: number, attempt: number): boolean {
+  const state = reference.nodes[node]!;
+  return state.status === 'Running' && state.attempts === attempt;
+}
+
+/** The driver may refuse to create a child: unknown workflow, nested too deep. */
+function isRefusedChild(reference: Reference, { node, attempt }: { node: number; attempt: number }): boolean {
+  const { status, attempts } = reference.nodes[node]!;
+  return status === 'Waiting' && attempts === attempt && reference.random.kinds[node] === 'child';
+}
+
+function waiting(reference: Reference, nodeId: string, kind: 'webhook' | 'child'): number[] {
+  return reference.random.plan.nodes.flatMap((node, index) =>
+    node.id === nodeId && reference.random.kinds[index] === kind && reference.nodes[index]!.status === 'Waiting'
+      ? [index]
+      : [],
+  );
+}
+
+/** The scripts' outputs say `ok` at the top, or in the body as an HTTP step would. */
+function saysOk({ outputs }: { outputs: unknown }): boolean {
+  const { ok, body } = outputs as { ok?: boolean; body?: { ok?: boolean } };
+  return ok === true || body?.ok === true;
+}
+
+function failAttempt(reference: Reference, input: Extract<Input, { type: 'attemptFailed' }>, moment: Moment): void {
+  const node = reference.nodes[input.node]!;
+  const { retry } = reference.random.plan.nodes[input.node]!.policy;
+  if (reference.stopping !== null && input.aborted === true) {
+    finish(reference, input.node, 'Cancelled');
+    return;
+  }
+  const tries = node.attempts - node.base;
+  if (reference.stopping === null && input.retryable && tries < Math.max(1, retry.maxAttempts)) {
+    node.status = 'Retrying';
+    node.until = witnessedRetry(input.node, retry, tries, input.retryAfterMs ?? 0, moment);
+    return;
+  }
+  finish(reference, input.node, input.timedOut === true ? 'TimedOut' : 'Failed');
+}
+
+/** Delay = base × factor^(n−1), capped, with jitter × [0.5, 1]; an action may ask for longer. */
+function witnessedRetry(
+  node: number,
+  retry: RandomPlan['plan']['nodes'][number]['policy']['retry'],
+  tries: number,
+  retryAfterMs: number,
+  { now, witness }: Moment,
+): number {
+  const full = Math.min(retry.baseDelayMs * retry.backoffFactor ** (tries - 1), retry.maxDelayMs ?? Infinity);
+  const least = Math.max(retry.jitter ? full / 2 : full, retryAfterMs);
+  const most = Math.max(full, retryAfterMs);
+  for (const fact of witness.facts) {
+    if (fact.type !== 'RetryScheduled' || fact.node !== node) continue;
+    const delay = fact.until - now;
+    // Milliseconds are whole: rounding either way is fine.
+    if (delay < Math.floor(least) || delay > Math.ceil(most)) {
+      throw new Error(`node ${node}: retry ${tries} after ${delay} ms is outside [${least}, ${most}]`);
+    }
+    return fact.until;
+  }
+  throw new Error(`node ${node}: attempt ${tries} failed, may be retried, but no RetryScheduled was recorded`);
+}
+
+/** Everything that is due is handled, and only then what follows from it; a stop may come before a retry that is due. */
+function ring(reference: Reference, moment: Moment): void {
+  if (reference.stopping !== null) return;
+  if (isOverdue(reference, moment)) {
+    stop(reference, 'TimedOut', moment);
+    return;
+  }
+  const due = (status: NodeStatus) =>
+    reference.nodes.flatMap((node, at) =>
+      node.status === status && node.until !== null && node.until <= moment.now ? [at] : [],
+    );
+  for (const node of due('Sleeping')) finish(reference, node, 'Succeeded');
+  for (const node of due('Waiting')) finish(reference, node, 'TimedOut');
+  const retries = reference.status === 'Running' ? due('Retrying') : [];
+  for (const node of retries) if (isStarted(moment, node)) startAttempt(reference, node, moment);
+  settle(reference, moment);
+  if (reference.status !== 'Running' || reference.stopping !== null) return;
+  for (const node of due('Retrying')) startAttempt(reference, node, moment);
+}
+
+function isStarted({ witness }: Moment, node: number): boolean {
+  return witness.facts.some((fact) => fact.type === 'NodeStarted' && fact.node === node);
+}
+
+/** Judged at resume when the execution is paused. */
+function isOverdue(reference: Reference, { now }: Moment): boolean {
+  return reference.status === 'Running' && reference.deadline !== null && reference.deadline <= now;
+}
+
+function applySignal(reference: Reference, input: Extract<Input, { type: 'signal' }>, moment: Moment): void {
+  if (reference.signalIds.has(input.signalId)) return;
+  reference.signalIds.add(input.signalId);
+  const mayPause = reference.stopping === null;
+  if (input.signal === 'PAUSE' && reference.status === 'Running' && mayPause) reference.status = 'Paused';
+  if (input.signal === 'RESUME' && reference.status === 'Paused' && mayPause) {
+    reference.status = 'Running';
+    if (isOverdue(reference, moment)) stop(reference, 'TimedOut', moment);
+    settle(reference, moment);
+    ring(reference, moment);
+  }
+  if (input.signal === 'RETRY_STEP') retryStep(reference, input.payload, moment);
+}
+
+function mayRetryStep(reference: Reference, index: number, force: boolean): boolean {
+  const node = reference.nodes[index];
+  if (node === undefined || reference.stopping !== null) return false;
+  if (node.status !== 'Failed' && node.status !== 'TimedOut') return false;
+  const { maxAttempts } = reference.random.plan.nodes[index]!.policy.retry;
+  return force || node.attempts - node.base < Math.max(1, maxAttempts);
+}
+
+/** The node runs again; so does what its failure stopped. Skips are judged anew, which repeats those that still hold. */
+function retryStep(reference: Reference, payload: { stepId?: unknown; force?: unknown }, moment: Moment): void {
+  const { plan } = reference.random;
+  const index = plan.nodes.findIndex((node) => node.id === payload.stepId);
+  if (!mayRetryStep(reference, index, payload.force === true)) return;
+  if (isTerminal(reference.status)) {
+    reference.status = 'Running';
+    reference.generation++;
+    reference.deadline = plan.timeoutMs === null ? null : moment.now + plan.timeoutMs;
+    for (const node of reference.nodes) node.tolerated = node.status === 'Failed' || node.status === 'TimedOut';
+  }
+  reference.nodes.forEach((node, at) => {
+    if (at !== index && node.status !== 'Skipped' && node.status !== 'Cancelled') return;
+    node.status = 'Pending';
+    // "Honours the policy unless forced": without force the attempts that were made still count.
+    if (at === index ? payload.force === true : !keepsAttempts(moment, at)) node.base = node.attempts;
+    node.skip = null;
+    node.tolerated = false;
+    node.endedWhileStopping = false;
+    for (const edge of plan.nodes[at]!.outgoing) reference.edges[edge] = null;
+  });
+}
+
+/** Whether the tries of a node that was only swept along count again is left open. */
+function keepsAttempts({ witness }: Moment, node: number): boolean {
+  return witness.facts.some((fact) => fact.type === 'NodesReset' && fact.keepAttempts && fact.nodes.includes(node));
+}
+
+/** Starts, skips, stops and ends whatever follows from how things stand, until nothing more follows. */
+function settle(reference: Reference, moment: Moment): void {
+  while (!isTerminal(reference.status) && reference.status !== 'Pending') {
+    if (reference.stopping !== null) {
+      if (!hasWorkToAbort(reference) || moment.now >= reference.stopping.graceUntil) end(reference);
+      return;
+    }
+    const paused = reference.status === 'Paused';
+    const { onUnhandledFailure } = reference.random.plan;
+    const fresh = unhandledFailures(reference).some((it) => !it.tolerated);
+    if (fresh && !paused && onUnhandledFailure === 'failFast') {
+      stop(reference, 'Failed', moment);
+      continue;
+    }
+    const draining = fresh && onUnhandledFailure === 'drain';
+    if (skipNext(reference) || (!paused && !draining && startNext(reference, moment))) continue;
+    if (!paused && (draining ? !hasAnythingInFlight(reference) : reference.nodes.every((it) => isFinal(it.status)))) {
+      end(reference);
+    }
+    return;
+  }
+}
+
+function skipNext(reference: Reference): boolean {
+  return reference.nodes.some((node, index) => {
+    const skip = node.status === 'Pending' ? whySkip(reference, index) : null;
+    if (skip === null) return false;
+    node.skip = skip;
+    finish(reference, index, 'Skipped');
+    return true;
+  });
+}
+
+function startNext(reference: Reference, moment: Moment): boolean {
+  const ready = reference.nodes.flatMap((_, index) => (isAdmitted(reference, index) ? [index] : []));
+  const started = moment.witness.facts.flatMap((fact) => ('attempt' in fact ? [fact.node] : []));
+  const next = started.find((node) => ready.includes(node)) ?? ready[0];
+  if (next === undefined) return false;
+  startAttempt(reference, next, moment);
+  return true;
+}
+
+function startAttempt(reference: Reference, index: number, { now, witness }: Moment): void {
+  const node = reference.nodes[index]!;
+  const { step } = reference.random.plan.nodes[index]!;
+  node.attempts++;
+  node.until = null;
+  if (reference.random.kinds[index] === 'badTemplate') finish(reference, index, 'Failed');
+  else if (step.kind === 'subworkflow' && step.waitForCompletion) {
+    node.status = 'Waiting';
+    const started = witness.facts.find((fact) => fact.type === 'NodeStarted' && fact.node === index);
+    node.childId = (started as { childId?: string } | undefined)?.childId ?? null;
+  } else if (step.kind === 'action' || step.kind === 'subworkflow') {
+    // A child that is not waited for: the node runs until the driver says that the child is durable.
+    node.status = 'Running';
+  } else if (step.kind === 'webhook' && node.early) {
+    node.early = false;
+    finish(reference, index, 'Succeeded');
+  } else {
+    node.status = step.kind === 'sleep' ? 'Sleeping' : 'Waiting';
+    const wait = step.kind === 'sleep' ? (step.durationMs as number) : step.timeoutMs;
+    node.until = wait === null ? null : now + wait;
+  }
+}
+
+function finish(reference: Reference, index: number, status: NodeStatus, saidOk = false): void {
+  const node = reference.nodes[index]!;
+  node.status = status;
+  node.until = null;
+  node.saidOk = saidOk;
+  node.endedWhileStopping = reference.stopping !== null;
+  resolveEdges(reference, index);
+}
+
+/** Whether a child that was told to stop is waited for is left open. */
+function isCancelled({ witness }: Moment, node: number): boolean {
+  return witness.facts.some((fact) => fact.type === 'NodeCancelled' && fact.node === node);
+}
+
+/** What can be told to stop is waited for; timers and open webhooks have nothing to wait for. */
+function stop(reference: Reference, outcome: 'Failed' | 'Cancelled' | 'TimedOut', moment: Moment): void {
+  if (reference.stopping !== null) return;
+  reference.stopping = { outcome, graceUntil: moment.now + moment.abortGraceMs };
+  reference.nodes.forEach((node, index) => {
+    const isChild =
+      node.status === 'Waiting' && reference.random.kinds[index] === 'child' && !isCancelled(moment, index);
+    if (isFinal(node.status) || node.status === 'Pending' || node.status === 'Running' || isChild) return;
+    finish(reference, index, 'Cancelled');
+  });
+  if (!hasWorkToAbort(reference)) end(reference);
+}
+
+function hasWorkToAbort(reference: Reference): boolean {
+  return reference.nodes.some(({ status }) => status === 'Running' || status === 'Waiting');
+}
+
+function hasAnythingInFlight(reference: Reference): boolean {
+  return reference.nodes.some(({ status }) => status !== 'Pending' && !isFinal(status));
+}
+
+function end(reference: Reference): void {
+  const failed = unhandledFailures(reference).length > 0;
+  reference.nodes.forEach((node, index) => {
+    if (isFinal(node.status)) return;
+    if (node.status === 'Pending') node.skip = 'stopped';
+    finish(reference, index, node.status === 'Pending' ? 'Skipped' : 'Cancelled');
+    node.endedWhileStopping = true;
+  });
+  reference.status = reference.stopping?.outcome ?? (failed ? 'Failed' : 'Succeeded');
+  reference.stopping = null;
+}

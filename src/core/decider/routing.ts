@@ -1,0 +1,120 @@
+// Which way it goes: edges of a node that has finished, and nodes whose edges are all resolved (the admission table of
+// the design, 3.3). Works through a list, never by recursion: a chain of a thousand skipped nodes is one loop (I14).
+
+import { evaluateCondition } from '../expression/evaluate.ts';
+import type { Condition, PlanEdge } from '../plan/plan.ts';
+import { type Deciding, emit } from './deciding.ts';
+import { startNode } from './starting.ts';
+import { isFinal, type NodeState, type State } from './state.ts';
+
+/** Follows from what has finished until nothing more follows, or a failure asks for the end of the execution. */
+export function route(deciding: Deciding): void {
+  const { finished, admissible, state } = deciding;
+  for (;;) {
+    const node = finished.shift() ?? nextAdmissible(deciding);
+    if (node === undefined) break;
+    if (isFinal(state.nodes[node]!.status)) resolveEdges(deciding, node);
+    else admit(deciding, node, state.nodes[node]!);
+  }
+  admissible.length = 0;
+}
+
+function nextAdmissible({ admissible, state }: Deciding): number | undefined {
+  while (mayStart(state) && admissible.length > 0) {
+    const index = admissible.shift()!;
+    const node = state.nodes[index]!;
+    if (node.status === 'Pending' && node.pendingEdges === 0) return index;
+  }
+  return undefined;
+}
+
+/** Resolves the outgoing edges of a node that succeeded, failed or timed out. */
+function resolveEdges(deciding: Deciding, index: number): void {
+  const { state } = deciding;
+  const failed = state.nodes[index]!.status !== 'Succeeded';
+  const { outgoing, routePolicy } = state.plan.nodes[index]!;
+  const satisfied: number[] = [];
+  const unsatisfied: number[] = [];
+  let failureEdgeTaken = false;
+  let handled = false;
+  for (const edgeIndex of outgoing) {
+    const edge = state.plan.edges[edgeIndex]!;
+    const closed = routePolicy === 'firstMatch' ? satisfied.length > 0 : edge.implicit && failureEdgeTaken;
+    if (closed || !matches(edge, failed) || !holds(deciding, edge.condition, index)) {
+      unsatisfied.push(edgeIndex);
+      continue;
+    }
+    satisfied.push(edgeIndex);
+    failureEdgeTaken ||= edge.when === 'failure';
+    handled ||= edge.when !== 'success';
+  }
+  const unhandled = failed && !handled && state.plan.onUnhandledFailure !== 'continue';
+  if (outgoing.length === 0 && !unhandled) return;
+  emit(deciding, { type: 'EdgesResolved', satisfied, unsatisfied, ...(unhandled ? { unhandled: index } : {}) });
+  for (const edgeIndex of outgoing) deciding.admissible.push(state.plan.edges[edgeIndex]!.to);
+}
+
+function matches(edge: PlanEdge, failed: boolean): boolean {
+  return edge.when === 'always' || (edge.when === 'failure') === failed;
+}
+
+/** A condition that throws or exceeds its budget is a warning, and false (000 §6.2). */
+function holds(deciding: Deciding, condition: Condition | null, node: number): boolean {
+  if (condition === null) return true;
+  const { value, warning } = evaluateCondition(condition.expr, deciding.state.scope);
+  if (warning !== undefined) {
+    const message = `condition \`${condition.source}\` counts as false: ${warning}`;
+    emit(deciding, { type: 'Warning', code: 'CONDITION_ERROR', message, node });
+  }
+  return value;
+}
+
+/** After a pause or a reopen: look at every node once more. */
+export function reconsiderAll(deciding: Deciding): void {
+  deciding.state.nodes.forEach((node, index) => {
+    if (node.status === 'Pending' && node.pendingEdges === 0) deciding.admissible.push(index);
+  });
+}
+
+/** Nothing new starts in an execution that is paused, stopping, draining or over. */
+function mayStart(state: State): boolean {
+  return state.status === 'Running' && state.stopping === null && state.fatal.size === 0;
+}
+
+function admit(deciding: Deciding, index: number, node: NodeState): void {
+  const planNode = deciding.state.plan.nodes[index]!;
+  const reason = joinRefusal(deciding.state, index, node);
+  if (reason !== null) return skipNode(deciding, index, reason);
+  if (!holds(deciding, planNode.condition, index)) {
+    return skipNode(deciding, index, `condition false: ${planNode.condition!.source}`);
+  }
+  startNode(deciding, index);
+}
+
+function joinRefusal(state: State, index: number, node: NodeState): string | null {
+  const { join, incoming } = state.plan.nodes[index]!;
+  if (incoming.length === 0 || join === 'resolved') return null;
+  if (join === 'any') return node.satisfiedEdges > 0 ? null : 'no satisfied edge';
+  if (node.satisfiedEdges === incoming.length) return null;
+  const edge = incoming.find((candidate) => state.edges[candidate] === 'unsatisfied')!;
+  const need = state.plan.edges[edge]!.from;
+  return `cascade: "${state.plan.nodes[need]!.id}" ${described(state.nodes[need]!)}`;
+}
+
+function described({ status }: NodeState): string {
+  switch (status) {
+    case 'Skipped':
+      return 'was skipped';
+    case 'TimedOut':
+      return 'timed out';
+    default:
+      return 'failed';
+  }
+}
+
+function skipNode(deciding: Deciding, index: number, reason: string): void {
+  emit(deciding, { type: 'NodeSkipped', node: index, reason });
+  for (const edge of deciding.state.plan.nodes[index]!.outgoing) {
+    deciding.admissible.push(deciding.state.plan.edges[edge]!.to);
+  }
+}

@@ -1,0 +1,120 @@
+// Signals: what an operator may tell a running or ended execution (004 §2.3). Each has an id, and a repeat changes nothing
+// (I10). One that cannot be applied is recorded as refused, with the reason: an operator must never have to guess.
+
+import { isJsonObject, type JsonObject } from '../json/json.ts';
+import { type Deciding, emit } from './deciding.ts';
+import type { Input } from './input.ts';
+import { reconsiderAll } from './routing.ts';
+import { startNode } from './starting.ts';
+import { isTerminal, type State } from './state.ts';
+import { stop } from './stopping.ts';
+
+type SignalInput = Extract<Input, { type: 'signal' }>;
+
+export function applySignal(deciding: Deciding, input: SignalInput): void {
+  const { state } = deciding;
+  if (state.signalIds.has(input.signalId)) return;
+  const { signalId, signal, payload } = input;
+  const refused = refusal(state, input);
+  emit(deciding, { type: 'SignalApplied', signalId, signal, payload, ...(refused === null ? {} : { refused }) });
+  if (refused !== null) return;
+  switch (signal) {
+    case 'PAUSE':
+      return emit(deciding, { type: 'ExecutionPaused' });
+    case 'RESUME':
+      return resume(deciding);
+    case 'RETRY_STEP':
+      return retryStep(deciding, nodeIndex(state, payload), payload.force === true);
+    default:
+      // UPDATE_PARAMS and INJECT_OVERRIDE act through the state, ESCALATE_ALERT through the outbox.
+      return;
+  }
+}
+
+function refusal(state: State, { signal, payload }: SignalInput): string | null {
+  if (isTerminal(state.status) && signal !== 'RETRY_STEP') return `the execution has ended (${state.status})`;
+  if (state.stopping !== null) return 'the execution is stopping';
+  switch (signal) {
+    case 'PAUSE':
+      return state.status === 'Paused' ? 'already paused' : null;
+    case 'RESUME':
+      return state.status === 'Paused' ? null : 'not paused';
+    case 'RETRY_STEP':
+      return retryRefusal(state, payload);
+    case 'UPDATE_PARAMS':
+      if (!isJsonObject(payload.newParams)) return 'newParams must be an object';
+      return payload.stepId === undefined ? null : unknownStep(state, payload);
+    case 'INJECT_OVERRIDE':
+      if (!isJsonObject(payload.override)) return 'override must be an object';
+      return unknownStep(state, payload);
+    case 'ESCALATE_ALERT':
+      return null;
+  }
+}
+
+function retryRefusal(state: State, payload: JsonObject): string | null {
+  const unknown = unknownStep(state, payload);
+  if (unknown !== null) return unknown;
+  const index = nodeIndex(state, payload);
+  const node = state.nodes[index]!;
+  if (node.status === 'Retrying' || node.status === 'Cancelled') return null;
+  if (node.status !== 'Failed' && node.status !== 'TimedOut') return `the step has not failed (${node.status})`;
+  const spent = node.attempts - node.attemptBase >= Math.max(1, state.plan.nodes[index]!.policy.retry.maxAttempts);
+  return spent && payload.force !== true ? 'the step is out of attempts; use force to try again all the same' : null;
+}
+
+function unknownStep(state: State, payload: JsonObject): string | null {
+  return nodeIndex(state, payload) < 0 ? `no step ${JSON.stringify(payload.stepId ?? null)}` : null;
+}
+
+function nodeIndex(state: State, payload: JsonObject): number {
+  return state.plan.nodes.findIndex((node) => node.id === payload.stepId);
+}
+
+/** What was held back comes first the deadline, then a failure that happened meanwhile, then what may start. */
+function resume(deciding: Deciding): void {
+  const { state, now } = deciding;
+  emit(deciding, { type: 'ExecutionResumed' });
+  if (state.deadline !== null && state.deadline <= now) return stop(deciding, 'TimedOut', timeoutError(state));
+  reconsiderAll(deciding);
+}
+
+export function timeoutError(state: State): { code: string; message: string } {
+  return { code: 'EXECUTION_TIMEOUT', message: `The execution took longer than ${state.plan.timeoutMs} ms` };
+}
+
+function retryStep(deciding: Deciding, index: number, force: boolean): void {
+  const { state, now } = deciding;
+  if (state.nodes[index]!.status === 'Retrying') {
+    if (state.status === 'Running') startNode(deciding, index);
+    return;
+  }
+  const ended = isTerminal(state.status);
+  if (ended) {
+    const deadline = state.plan.timeoutMs === null ? null : now + state.plan.timeoutMs;
+    emit(deciding, { type: 'ExecutionReopened', generation: state.generation + 1, deadline });
+  }
+  const again = affected(state, index, ended);
+  const keepAttempts = !force && state.nodes[index]!.status !== 'Cancelled';
+  emit(deciding, { type: 'NodesReset', nodes: [index], ...(keepAttempts ? { keepAttempts: true as const } : {}) });
+  again.delete(index);
+  if (again.size > 0) emit(deciding, { type: 'NodesReset', nodes: [...again] });
+  reconsiderAll(deciding);
+}
+
+/** The node, what its failure skipped downstream and, if the execution had ended, all that the end itself cut off. */
+function affected(state: State, index: number, ended: boolean): Set<number> {
+  const found = new Set([index]);
+  if (ended) {
+    state.nodes.forEach((node, other) => {
+      if (node.status === 'Cancelled' || (node.status === 'Skipped' && node.stopped)) found.add(other);
+    });
+  }
+  for (const node of found) {
+    for (const edge of state.plan.nodes[node]!.outgoing) {
+      const target = state.plan.edges[edge]!.to;
+      if (state.nodes[target]!.status === 'Skipped') found.add(target);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,61 @@
+// A binary heap of (time, node): which node's clock rings next. Entries are never removed from the middle; an entry is
+// stale when the node's `until` no longer equals its time, and stale ones are dropped when they reach the top.
+
+export interface TimerHeap {
+  readonly times: number[];
+  readonly nodes: number[];
+}
+
+export function createTimerHeap(): TimerHeap {
+  return { times: [], nodes: [] };
+}
+
+export function pushTimer(heap: TimerHeap, time: number, node: number): void {
+  const { times, nodes } = heap;
+  let index = times.length;
+  times.push(time);
+  nodes.push(node);
+  while (index > 0) {
+    const parent = (index - 1) >> 1;
+    if (times[parent]! <= time) break;
+    times[index] = times[parent]!;
+    nodes[index] = nodes[parent]!;
+    index = parent;
+  }
+  times[index] = time;
+  nodes[index] = node;
+}
+
+/** The earliest entry that is still meant, after dropping stale ones; undefined when there is none. */
+export function peekTimer(
+  heap: TimerHeap,
+  isCurrent: (node: number, time: number) => boolean,
+): { time: number; node: number } | undefined {
+  while (heap.times.length > 0) {
+    const time = heap.times[0]!;
+    const node = heap.nodes[0]!;
+    if (isCurrent(node, time)) return { time, node };
+    popTimer(heap);
+  }
+  return undefined;
+}
+
+function popTimer(heap: TimerHeap): void {
+  const { times, nodes } = heap;
+  const time = times.pop()!;
+  const node = nodes.pop()!;
+  const size = times.length;
+  if (size === 0) return;
+  let index = 0;
+  for (;;) {
+    let child = 2 * index + 1;
+    if (child >= size) break;
+    if (child + 1 < size && times[child + 1]! < times[child]!) child++;
+    if (times[child]! >= time) break;
+    times[index] = times[child]!;
+    nodes[index] = nodes[child]!;
+    index = child;
+  }
+  times[index] = time;
+  nodes[index] = node;
+}
