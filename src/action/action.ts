@@ -1,0 +1,100 @@
+// The action contract: what a node runs (000 §7). A definition is data plus one function; everything the function may
+// touch comes in through its context. It returns one form, `{ outputs, resourceLinks? }`, or throws: a TerminalError
+// fails the node, a RetryableError is tried again, anything else is tried again by policy. An action runs at least once
+// and gets a key that is the same for every attempt of its node (I7), to make its side effects safe to repeat.
+
+import type { z } from 'zod';
+import type { HttpClient } from './http-client.ts';
+import type { ActionLog } from './log.ts';
+
+export interface ActionSpec<Params extends z.ZodType, Outputs extends z.ZodType> {
+  /** `connector.action`, from major version 2 on `connector.action-vN`; or a plan's step type (`DBT_RUN`). */
+  readonly type: string;
+  /** MAJOR.MINOR.PATCH. */
+  readonly version: string;
+  readonly connector: string;
+  readonly category: string;
+  readonly displayName?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  /** What to use instead. Workflows that use a deprecated action get it as a warning when they are published. */
+  readonly deprecationNotice?: string;
+  readonly params: Params;
+  /** Documents the outputs in the catalog and types `run`; what comes back at run time must only be JSON. */
+  readonly outputs: Outputs;
+  run(
+    params: z.output<Params>,
+    context: ActionContext,
+  ): ActionResult<z.output<Outputs>> | Promise<ActionResult<z.output<Outputs>>>;
+}
+
+export interface ActionDefinition<Params extends z.ZodType = z.ZodType, Outputs extends z.ZodType = z.ZodType>
+  extends ActionSpec<Params, Outputs> {
+  readonly [ACTION]: true;
+}
+
+export interface ActionResult<Outputs = unknown> {
+  readonly outputs: Outputs;
+  /** What the action made or found in other systems; recorded when the attempt succeeds. */
+  readonly resourceLinks?: readonly ResourceLink[];
+}
+
+interface ResourceKey {
+  readonly system: string;
+  readonly resourceType: string;
+  readonly resourceId: string;
+}
+
+export interface ResourceLink extends ResourceKey {
+  readonly url?: string;
+}
+
+export interface ActionContext {
+  readonly executionId: string;
+  readonly nodeId: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly principal: Principal;
+  readonly correlationId: string;
+  readonly tenantId: string;
+  /** Aborted when the attempt times out or the execution stops. What goes on after that is abandoned. */
+  readonly signal: AbortSignal;
+  readonly credentials: Credentials;
+  /** Refuses private addresses (S5), caps sizes and stops with `signal`. */
+  readonly http: HttpClient;
+  readonly log: ActionLog;
+  /** Whether an execution already made this resource: look here before you create it again (000 §17.4). */
+  readonly findResource: FindResource;
+}
+
+export interface Principal {
+  readonly userId: string;
+  readonly displayName: string;
+  readonly email: string | null;
+}
+
+export interface Credentials {
+  token(connectorId: string): string | undefined;
+}
+
+export type FindResource = (key: ResourceKey) => Promise<FoundResource | null>;
+
+interface FoundResource {
+  readonly executionId: string;
+  readonly nodeId: string;
+  readonly url: string | null;
+}
+
+/** Registered, so that definitions made with another copy of this package are recognised too. */
+const ACTION = Symbol.for('pawl.action');
+
+export function defineAction<Params extends z.ZodType, Outputs extends z.ZodType>(
+  spec: ActionSpec<Params, Outputs>,
+): ActionDefinition<Params, Outputs> {
+  return { ...spec, [ACTION]: true };
+}
+
+export function isActionDefinition(value: unknown): value is ActionDefinition {
+  return typeof value === 'object' && value !== null && (value as { [ACTION]?: unknown })[ACTION] === true;
+}

@@ -1,0 +1,97 @@
+// What one attempt sees: the engine's context with the attempt's own signal, log and watched credentials. Each part is
+// made when the action first asks for it, because most actions ask for few and a core action must cost microseconds.
+// Once stopped or closed it stays so: an abandoned action that goes on finds its signal aborted and its log deaf.
+
+import type { ActionContext, Credentials, FindResource, Principal } from './action.ts';
+import type { HttpClient } from './http-client.ts';
+import { type ActionLog, createLogCollector, type LogCollector, type LogLine } from './log.ts';
+import { Redactor, watchCredentials } from './redact.ts';
+
+/** What the engine knows about an attempt. */
+export interface AttemptContext {
+  readonly executionId: string;
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly principal: Principal;
+  readonly correlationId: string;
+  readonly tenantId: string;
+  readonly credentials: Credentials;
+  readonly http: HttpClient;
+  readonly findResource: FindResource;
+  /** The clock of log lines. */
+  readonly now: () => number;
+  /** Aborted when the execution stops (cancel, fail fast, its timeout, shutdown). */
+  readonly signal?: AbortSignal;
+}
+
+const NO_LINES: readonly LogLine[] = [];
+
+export class AttemptScope implements ActionContext {
+  readonly executionId: string;
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly principal: Principal;
+  readonly correlationId: string;
+  readonly tenantId: string;
+  readonly findResource: FindResource;
+  readonly redactor = new Redactor();
+  readonly #engine: AttemptContext;
+  #controller: AbortController | null = null;
+  #stopReason: Error | null = null;
+  #collector: LogCollector | null = null;
+  #credentials: Credentials | null = null;
+  #http: HttpClient | null = null;
+
+  constructor(engine: AttemptContext) {
+    this.executionId = engine.executionId;
+    this.nodeId = engine.nodeId;
+    this.attempt = engine.attempt;
+    this.idempotencyKey = engine.idempotencyKey;
+    this.principal = engine.principal;
+    this.correlationId = engine.correlationId;
+    this.tenantId = engine.tenantId;
+    this.findResource = engine.findResource;
+    this.#engine = engine;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#stopReason !== null) this.#controller.abort(this.#stopReason);
+    }
+    return this.#controller.signal;
+  }
+
+  get credentials(): Credentials {
+    this.#credentials ??= watchCredentials(this.#engine.credentials, this.redactor);
+    return this.#credentials;
+  }
+
+  /** Requests stop with the attempt, whatever else the action asks for. */
+  get http(): HttpClient {
+    this.#http ??= {
+      request: ({ signal, ...request }) => {
+        const stop = signal === undefined ? this.signal : AbortSignal.any([signal, this.signal]);
+        return this.#engine.http.request({ ...request, signal: stop });
+      },
+    };
+    return this.#http;
+  }
+
+  get log(): ActionLog {
+    this.#collector ??= createLogCollector({ now: this.#engine.now, redactor: this.redactor });
+    return this.#collector.log;
+  }
+
+  stop(reason: Error): void {
+    if (this.#stopReason !== null) return;
+    this.#stopReason = reason;
+    this.#controller?.abort(reason);
+  }
+
+  close(): readonly LogLine[] {
+    return this.#collector === null ? NO_LINES : this.#collector.close();
+  }
+}

@@ -1,0 +1,18 @@
+// The actions of the connector `core`, and the connector itself.
+
+import type { ActionDefinition } from '../action.ts';
+import type { ConnectorDefinition } from '../connector.ts';
+import { delay } from './delay.ts';
+import { echo } from './echo.ts';
+import { fail } from './fail.ts';
+import { sometimesFails } from './sometimes-fails.ts';
+import { transform } from './transform.ts';
+
+export const coreActions: readonly ActionDefinition[] = [echo, fail, sometimesFails, transform, delay];
+
+export const coreConnector: ConnectorDefinition = {
+  id: 'core',
+  displayName: 'Core',
+  description: 'Building blocks of workflows.',
+  version: '1.0.0',
+};

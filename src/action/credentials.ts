@@ -1,0 +1,20 @@
+// Connector credentials from environment variables (000 §12.5.2): one static token per connector, in
+// CONNECTOR_<ID>_TOKEN with the id in upper case and `_` for `-` and `.`. The record comes from config.ts, the only
+// reader of the environment.
+
+import type { Credentials } from './action.ts';
+
+export function environmentCredentials(environment: Readonly<Record<string, string | undefined>>): Credentials {
+  return {
+    token(connectorId) {
+      const name = credentialVariable(connectorId);
+      const token = Object.hasOwn(environment, name) ? environment[name] : undefined;
+      return token === '' ? undefined : token;
+    },
+  };
+}
+
+/** For messages that tell an operator what to set. */
+export function credentialVariable(connectorId: string): string {
+  return `CONNECTOR_${connectorId.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_TOKEN`;
+}

@@ -1,0 +1,86 @@
+// What an action threw, as the failure of its attempt. Never throws itself, whatever it is given. Secrets that the
+// attempt was handed are taken out before anything is cut or stored (S6).
+
+import { isRetryableError, isTerminalError } from '../core/error/error.ts';
+import { cleanMessage } from '../core/error/message.ts';
+import type { Json } from '../core/json/json.ts';
+import { encodeOutputs } from './outputs.ts';
+import type { Redactor } from './redact.ts';
+
+export interface ThrownFailure {
+  readonly error: { readonly code: string; readonly message: string };
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  readonly outputsText?: string;
+  readonly outputs?: Json;
+}
+
+export function describeThrown(thrown: unknown, redactor: Redactor, outputLimitBytes: number): ThrownFailure {
+  const message = cleanMessage(redactor.redact(messageOf(thrown)));
+  if (isTerminalError(thrown)) {
+    return {
+      error: { code: codeOf(thrown.code), message },
+      retryable: false,
+      ...lastWords(thrown.outputs, redactor, outputLimitBytes),
+    };
+  }
+  if (isRetryableError(thrown)) {
+    return {
+      error: { code: codeOf(thrown.code), message },
+      retryable: true,
+      ...delayOf(thrown.retryAfterMs),
+      ...lastWords(thrown.outputs, redactor, outputLimitBytes),
+    };
+  }
+  return { error: { code: 'ACTION_FAILED', message }, retryable: true };
+}
+
+function messageOf(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : `Thrown: ${describeValue(thrown)}`;
+    const own = thrown.message === '' ? thrown.name : thrown.message;
+    const { cause } = thrown;
+    return cause instanceof Error && cause.message !== '' && !own.includes(cause.message)
+      ? `${own} (caused by: ${cause.message})`
+      : own;
+  } catch {
+    return 'The action threw something that cannot be described';
+  }
+}
+
+function describeValue(value: unknown): string {
+  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : undefined;
+  return text ?? String(value);
+}
+
+const MAX_CODE_LENGTH = 100;
+
+/** A code is a word that people search for; one that is not falls back to the general one. */
+function codeOf(code: unknown): string {
+  return typeof code === 'string' && code !== '' && code.length <= MAX_CODE_LENGTH
+    ? cleanMessage(code)
+    : 'ACTION_FAILED';
+}
+
+function delayOf(retryAfterMs: number | undefined): { retryAfterMs?: number } {
+  return typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0
+    ? { retryAfterMs: Math.ceil(retryAfterMs) }
+    : {};
+}
+
+/** Outputs of a failure help to understand it; when they cannot be kept, the failure itself still counts. */
+function lastWords(
+  outputs: Json | undefined,
+  redactor: Redactor,
+  limitBytes: number,
+): { outputsText?: string; outputs?: Json } {
+  if (outputs === undefined) return {};
+  const encoded = encodeOutputs(outputs, limitBytes);
+  if (!encoded.ok) return {};
+  const outputsText = redactor.redact(encoded.text);
+  try {
+    return { outputsText, outputs: JSON.parse(outputsText) as Json };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,31 @@
+// What an action may ask of the outside over HTTP, and what it gets: the contract of `ctx.http`. Who answers it, and which
+// addresses may be reached, is decided where the client is made (action/http).
+
+export interface HttpClient {
+  request(request: HttpRequest): Promise<HttpResponse>;
+}
+
+export interface HttpRequest {
+  readonly url: string | URL;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** 0, the default: a redirect is an answer like any other. */
+  readonly maxRedirects?: number;
+  readonly maxBytes?: number;
+  /** What happens to a body over `maxBytes`: an error, or the bytes that fit. */
+  readonly onOversize?: 'fail' | 'truncate';
+  /** From the request to the last byte, over all redirects. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case; repeated ones are joined with ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly truncated: boolean;
+  /** Where the answer came from, after redirects. */
+  readonly url: string;
+}

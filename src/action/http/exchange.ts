@@ -1,0 +1,104 @@
+// What http.request and http.step share: how a body is written and read, which headers every request carries, and what a
+// status means for the engine. Retried are 408, 425, 429 and 5xx, with the server's Retry-After honoured up to an hour;
+// any other status that is not a success is final.
+
+import { TextDecoder } from 'node:util';
+import { RetryableError, TerminalError } from '../../core/error/error.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { ActionContext } from '../action.ts';
+import type { HttpResponse } from '../http-client.ts';
+import { describeRequest } from './network-error.ts';
+import { safeHeaderValue } from './request-headers.ts';
+
+/** So that the receiver can tell a repeat of a step from a new one (I7), and who asked. What the workflow says wins. */
+export function standardHeaders(
+  context: Pick<ActionContext, 'idempotencyKey' | 'correlationId'>,
+): Record<string, string> {
+  return {
+    'user-agent': 'pawl',
+    'idempotency-key': safeHeaderValue(context.idempotencyKey),
+    'x-correlation-id': safeHeaderValue(context.correlationId),
+  };
+}
+
+export function lowerCaseNames(headers: Readonly<Record<string, unknown>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+}
+
+// ── Bodies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface EncodedBody {
+  readonly body?: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export const JSON_TYPE = 'application/json';
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+/** A string goes out as it is, anything else as JSON. */
+export function encodeBody(body: Json | undefined, textType: (text: string) => string): EncodedBody {
+  if (body === undefined) return { headers: {} };
+  if (typeof body === 'string') return { body, headers: { 'content-type': textType(body) } };
+  return { body: JSON.stringify(body), headers: { 'content-type': JSON_TYPE } };
+}
+
+/** By the charset that the response names. A character that the cut split in half is dropped. */
+export function decodeText({ body, headers, truncated }: HttpResponse): string {
+  return decoderFor(headers['content-type']).decode(body, { stream: truncated });
+}
+
+function decoderFor(contentType: string | undefined): TextDecoder {
+  const charset = /;\s*charset="?([^\s";]+)/i.exec(contentType ?? '')?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+export function isJsonType(contentType: string | undefined): boolean {
+  return /^(application|text)\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType ?? '');
+}
+
+export function parseJson(text: string): { readonly ok: true; readonly value: Json } | { readonly ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(text) as Json };
+  } catch {
+    return { ok: false };
+  }
+}
+
+// ── Statuses ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+export function statusError(method: string, response: HttpResponse, outputs: Json): TerminalError | RetryableError {
+  const { status, headers } = response;
+  const message = `${describeRequest(method, new URL(response.url))} answered ${status}${statusHint(status)}`;
+  if (!isTransient(status)) return new TerminalError('HTTP_STATUS', message, { outputs });
+  const retryAfterMs = retryDelay(headers['retry-after'], Date.now());
+  return new RetryableError('HTTP_STATUS', message, {
+    outputs,
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+  });
+}
+
+function isTransient(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+function statusHint(status: number): string {
+  return status >= 300 && status < 400 ? ' (redirects are not followed unless maxRedirects is set)' : '';
+}
+
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** Seconds or an HTTP date; null when there is none, it is in the past or it is neither. */
+export function retryDelay(retryAfter: string | undefined, now: number): number | null {
+  if (retryAfter === undefined) return null;
+  const text = retryAfter.trim();
+  const delay = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return delay > 0 ? Math.min(delay, MAX_RETRY_AFTER_MS) : null;
+}

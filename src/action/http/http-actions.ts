@@ -1,0 +1,15 @@
+// The actions of the connector `http`, and the connector itself.
+
+import type { ActionDefinition } from '../action.ts';
+import type { ConnectorDefinition } from '../connector.ts';
+import { httpRequest } from './request.ts';
+import { httpStep } from './step.ts';
+
+export const httpActions: readonly ActionDefinition[] = [httpRequest, httpStep];
+
+export const httpConnector: ConnectorDefinition = {
+  id: 'http',
+  displayName: 'HTTP',
+  description: 'Calls any HTTP API.',
+  version: '1.0.0',
+};

@@ -1,0 +1,48 @@
+// What went wrong on the way to an answer, in our terms. Messages name the request without its query (it may hold a
+// secret) and give the system's error code, not its text, which may name addresses behind the name.
+
+import { isRetryableError, isTerminalError, RetryableError, TerminalError } from '../../core/error/error.ts';
+
+export function networkError(thrown: unknown, request: string): Error {
+  if (isTerminalError(thrown) || isRetryableError(thrown)) return thrown;
+  const code = codeOf(thrown);
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'UND_ERR_HEADERS_TIMEOUT':
+    case 'UND_ERR_BODY_TIMEOUT':
+    case 'ETIMEDOUT':
+      return new RetryableError('HTTP_TIMEOUT', `${request}: the server did not answer in time (${code})`);
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return new TerminalError('RESPONSE_TOO_LARGE', `${request}: the headers of the response are too large`);
+    case 'UND_ERR_INVALID_ARG':
+      return new TerminalError('PARAMETERS_INVALID', `${request}: ${messageOf(thrown)}`);
+  }
+  if (DECOMPRESSION.test(code)) {
+    return new RetryableError('RESPONSE_INVALID', `${request}: the response could not be decompressed (${code})`);
+  }
+  return new RetryableError('NETWORK_ERROR', `${request}: ${code}`);
+}
+
+export function describeRequest(method: string, url: URL): string {
+  return `${method} ${url.origin}${url.pathname}`;
+}
+
+const DECOMPRESSION = /^(Z_|ERR__ERROR)/;
+
+/** Several addresses that all failed come as one error without a code of its own. */
+function codeOf(thrown: unknown): string {
+  const { code, cause, errors, name } = (thrown ?? {}) as {
+    code?: unknown;
+    cause?: unknown;
+    errors?: readonly unknown[];
+    name?: unknown;
+  };
+  if (typeof code === 'string') return code;
+  if (Array.isArray(errors) && errors.length > 0) return codeOf(errors[0]);
+  if (cause !== undefined) return codeOf(cause);
+  return typeof name === 'string' ? name : 'unknown error';
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

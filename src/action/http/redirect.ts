@@ -1,0 +1,34 @@
+// One hop of a redirect, by the rules of the fetch standard: when the method becomes GET and the body is dropped, and
+// which headers may not follow to another origin. Whether the new address may be reached is decided where the socket
+// opens (guard.ts).
+
+export interface Hop {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | null;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Null when the answer is not a redirect that can be followed. */
+export function nextHop(hop: Hop, status: number, location: string | undefined): Hop | null {
+  if (!REDIRECTS.has(status) || location === undefined) return null;
+  const url = URL.parse(location, hop.url.href);
+  if (url === null) return null;
+  const becomesGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
+  const isSameOrigin = url.origin === hop.url.origin;
+  const headers = Object.entries(hop.headers).filter(
+    ([name]) => !(becomesGet && BODY_HEADER.test(name)) && (isSameOrigin || !SECRET_HEADER.test(name)),
+  );
+  return {
+    url,
+    method: becomesGet ? 'GET' : hop.method,
+    headers: Object.fromEntries(headers),
+    body: becomesGet ? null : hop.body,
+  };
+}
+
+const BODY_HEADER = /^content-/i;
+/** The standard ones, and what people call their own. */
+const SECRET_HEADER = /auth|cookie|token|secret|password|credential|session|api-?key|signature/i;

@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../core/json/json.ts';
+import { attemptContext, expectFailure, expectSuccess, runAction } from '../attempt.testing.ts';
+import { createHttpClient } from './client.ts';
+import { resolveNothing, testServers } from './server.testing.ts';
+import { httpStep } from './step.ts';
+
+const servers = testServers();
+const http = createHttpClient({ allowLoopback: true, resolve: resolveNothing });
+afterAll(() => Promise.all([servers.close(), http.close()]));
+
+const run = (parameters: Json) => runAction(httpStep, parameters, { context: { http } });
+const reply = (body: string | Buffer, status = 200, headers: Record<string, string> = {}) =>
+  servers.http((_request, response) => response.writeHead(status, headers).end(body));
+
+const LIMIT = 262_144;
+
+describe('an HTTP step sends', () => {
+  it.each<[string, Json, string, string]>([
+    ['an object as JSON', { order_id: 1 }, '{"order_id":1}', 'application/json'],
+    ['text that is JSON as JSON', '{"order_id":1}', '{"order_id":1}', 'application/json'],
+    ['other text as text', 'order 1', 'order 1', 'text/plain; charset=utf-8'],
+  ])('%s, by POST', async (_name, body, text, type) => {
+    const { url, received } = await servers.recording((_request, response) => response.end());
+    expectSuccess(await run({ url, body }));
+    expect(received).toMatchObject([
+      {
+        method: 'POST',
+        body: text,
+        headers: {
+          'content-type': type,
+          'idempotency-key': attemptContext().idempotencyKey,
+          'x-correlation-id': 'correlation-1',
+        },
+      },
+    ]);
+  });
+
+  it('its own content type if it has one', async () => {
+    const { url, received } = await servers.recording((_request, response) => response.end());
+    expectSuccess(await run({ url, body: '{"a":1}', headers: { 'CONTENT-TYPE': 'text/x-own' } }));
+    expect(received[0]?.headers['content-type']).toBe('text/x-own');
+  });
+
+  it.each(['GET', 'HEAD'])('no body with %s', async (method) => {
+    const { url, received } = await servers.recording((_request, response) => response.end());
+    expectSuccess(await run({ url, method, body: { ignored: true } }));
+    expect(received[0]).toMatchObject({ method, body: '' });
+    expect(received[0]?.headers).not.toHaveProperty('content-type');
+  });
+});
+
+describe('an HTTP step reads', () => {
+  it.each<[string, string, Json]>([
+    ['JSON, whatever its type says', '{"amount":12}', { amount: 12 }],
+    ['text', 'OK', 'OK'],
+    ['nothing', '', ''],
+  ])('%s', async (_name, sent, body) => {
+    const url = await reply(sent, 201, { 'content-type': 'text/plain', 'X-Trace': 't' });
+    expect(expectSuccess(await run({ url })).outputs).toEqual({
+      status_code: 201,
+      headers: expect.objectContaining({ 'x-trace': 't' }),
+      body,
+      duration_ms: expect.any(Number),
+    });
+  });
+
+  it('a body of exactly 256 KB as it is', async () => {
+    const url = await reply(`"${'x'.repeat(LIMIT - 2)}"`);
+    const { outputs } = expectSuccess(await run({ url }));
+    expect(outputs).toMatchObject({ body: 'x'.repeat(LIMIT - 2) });
+    expect(outputs).not.toHaveProperty('is_truncated');
+  });
+
+  it('one byte more as text, cut and marked', async () => {
+    const url = await reply(`"${'x'.repeat(LIMIT - 1)}"`);
+    expect(expectSuccess(await run({ url })).outputs).toMatchObject({
+      status_code: 200,
+      is_truncated: true,
+      body: `"${'x'.repeat(LIMIT - 1)}`,
+    });
+  });
+
+  it('no half of a character at the cut', async () => {
+    const url = await reply(`x${'é'.repeat(LIMIT / 2)}`);
+    expect(expectSuccess(await run({ url })).outputs).toMatchObject({ body: `x${'é'.repeat(LIMIT / 2 - 1)}` });
+  });
+
+  it('a JSON number that was cut is not taken for a smaller one', async () => {
+    const url = await reply('1'.repeat(LIMIT + 1));
+    expect(expectSuccess(await run({ url })).outputs).toMatchObject({ is_truncated: true, body: '1'.repeat(LIMIT) });
+  });
+});
+
+describe('an HTTP step fails', () => {
+  it.each([
+    [500, true],
+    [429, true],
+    [404, false],
+    [302, false],
+  ])('on %i with the same outputs (retried: %s)', async (status, retryable) => {
+    const url = await reply('{"error":"no funds"}', status);
+    expect(expectFailure(await run({ url }))).toMatchObject({
+      retryable,
+      error: { code: 'HTTP_STATUS' },
+      outputs: { status_code: status, body: { error: 'no funds' }, duration_ms: expect.any(Number) },
+    });
+  });
+
+  it('without a retry on a URL that is none', async () => {
+    expect(expectFailure(await run({ url: 'https://{{host}}/' }))).toMatchObject({
+      retryable: false,
+      error: { code: 'PARAMETERS_INVALID' },
+    });
+  });
+
+  it('with one when nobody listens', async () => {
+    expect(expectFailure(await run({ url: await servers.refusing() }))).toMatchObject({
+      retryable: true,
+      error: { code: 'NETWORK_ERROR' },
+    });
+  });
+});

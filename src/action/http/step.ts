@@ -1,0 +1,76 @@
+// http.step: the HTTP task of a pipeline (002 "Step Types"). The answer is read as JSON whenever it is JSON. A body over
+// 256 KB is cut there, marked, and kept as text: what is cut cannot be parsed (002 "Response Payload Limits"). A status
+// that is not 2xx fails the step with the same outputs, so that conditions can ask for its status_code.
+
+import { z } from 'zod';
+import { defineAction } from '../action.ts';
+import type { HttpResponse } from '../http-client.ts';
+import {
+  decodeText,
+  encodeBody,
+  isSuccess,
+  JSON_TYPE,
+  lowerCaseNames,
+  parseJson,
+  standardHeaders,
+  statusError,
+  TEXT_TYPE,
+} from './exchange.ts';
+
+const MAX_BODY_BYTES = 256 * 1024;
+
+export const httpStep = defineAction({
+  type: 'http.step',
+  version: '1.0.0',
+  connector: 'http',
+  category: 'Integration',
+  displayName: 'HTTP step of a pipeline',
+  description:
+    'Sends the HTTP request of a pipeline step. Succeeds on 2xx; network errors, timeouts, 408, 425, 429 and 5xx are retried.',
+  tags: ['http', 'pipeline'],
+  params: z.object({
+    url: z.string(),
+    method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('POST'),
+    headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+    body: z.json().optional(),
+  }),
+  outputs: z.object({
+    status_code: z.int(),
+    headers: z.record(z.string(), z.string()),
+    body: z.unknown(),
+    duration_ms: z.int(),
+    is_truncated: z.literal(true).optional(),
+  }),
+  async run({ url, method, headers, body }, context) {
+    const sent = encodeBody(method === 'GET' || method === 'HEAD' ? undefined : body, textTypeOf);
+    const startedAt = performance.now();
+    const response = await context.http.request({
+      url,
+      method,
+      headers: { ...standardHeaders(context), ...sent.headers, ...lowerCaseNames(headers) },
+      ...(sent.body === undefined ? {} : { body: sent.body }),
+      maxBytes: MAX_BODY_BYTES,
+      onOversize: 'truncate',
+    });
+    const outputs = {
+      status_code: response.status,
+      headers: { ...response.headers },
+      body: readBody(response),
+      duration_ms: Math.round(performance.now() - startedAt),
+      ...(response.truncated ? { is_truncated: true as const } : {}),
+    };
+    if (!isSuccess(response.status)) throw statusError(method, response, outputs);
+    return { outputs };
+  },
+});
+
+function textTypeOf(text: string): string {
+  return parseJson(text).ok ? JSON_TYPE : TEXT_TYPE;
+}
+
+function readBody(response: HttpResponse) {
+  const text = decodeText(response);
+  if (response.truncated) return text;
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : text;
+}

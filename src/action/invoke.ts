@@ -1,0 +1,219 @@
+// The one place where an attempt is run, for every driver: find the action, check the parameters, run it under its
+// timeout and the engine's abort signal, turn what comes back into a result. It never throws: every way an attempt can
+// end is a value. It records nothing and retries nothing; that is the decider's.
+//
+// An action that returns without a promise costs no timer and no signal. One that ignores its signal is abandoned: at
+// its timeout at once, after an abort by the engine when the grace is over, so that its real outcome can still be kept.
+
+import type { z } from 'zod';
+import type { NodeError } from '../core/decider/fact.ts';
+import { isTerminalError } from '../core/error/error.ts';
+import { cleanMessage, cleanText } from '../core/error/message.ts';
+import type { Json } from '../core/json/json.ts';
+import type { ActionDefinition, ResourceLink } from './action.ts';
+import { type AttemptContext, AttemptScope } from './attempt-scope.ts';
+import { describeThrown } from './failure.ts';
+import type { LogLine } from './log.ts';
+import { encodeOutputs } from './outputs.ts';
+import type { Registry } from './registry.ts';
+
+export interface InvokeRequest {
+  readonly registry: Pick<Registry, 'get'>;
+  readonly actionType: string;
+  readonly parameters: Json;
+  readonly context: AttemptContext;
+  /** null = none. */
+  readonly timeoutMs: number | null;
+  /** Of the outputs' JSON text. */
+  readonly outputLimitBytes?: number;
+  /** How long an aborted attempt may take to end by itself. */
+  readonly abortGraceMs?: number;
+}
+
+export type AttemptResult = AttemptSuccess | AttemptFailure;
+
+export interface AttemptSuccess {
+  readonly ok: true;
+  /** What is stored; `outputs` is what parsing it gives (I15), `bytes` its length in UTF-8. */
+  readonly outputsText: string;
+  readonly outputs: Json;
+  readonly bytes: number;
+  readonly resourceLinks: readonly ResourceLink[];
+  readonly logs: readonly LogLine[];
+}
+
+export interface AttemptFailure {
+  readonly ok: false;
+  readonly error: NodeError;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  readonly timedOut?: true;
+  /** It ended because the engine told it to. */
+  readonly aborted?: true;
+  readonly outputsText?: string;
+  readonly outputs?: Json;
+  readonly logs: readonly LogLine[];
+}
+
+const DEFAULT_OUTPUT_LIMIT_BYTES = 1024 * 1024;
+const DEFAULT_ABORT_GRACE_MS = 5_000;
+
+export async function invokeAction(request: InvokeRequest): Promise<AttemptResult> {
+  const { actionType, context } = request;
+  const action = request.registry.get(actionType);
+  if (action === undefined) {
+    return refused('ACTION_NOT_FOUND', `No action "${actionType}" is registered in this runner`);
+  }
+  if (context.signal?.aborted) return aborted(context.signal, []);
+  const parameters = checkParameters(action, request.parameters);
+  if (!parameters.ok) return refused('PARAMETERS_INVALID', parameters.message);
+
+  const scope = new AttemptScope(context);
+  try {
+    const returned = action.run(parameters.value, scope);
+    const result: unknown = isThenable(returned) ? await settle(returned, scope, request) : returned;
+    return succeeded(actionType, result, scope, request);
+  } catch (thrown) {
+    return failed(thrown, scope, request);
+  }
+}
+
+// ── Parameters ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
+
+function checkParameters(action: ActionDefinition, parameters: Json): Checked {
+  try {
+    const parsed = action.params.safeParse(parameters);
+    if (parsed.success) return { ok: true, value: parsed.data };
+    return { ok: false, message: `${action.type}: ${parsed.error.issues.map(describeIssue).join('; ')}` };
+  } catch (thrown) {
+    // A schema of a user's may be asynchronous or throw in a refinement.
+    const detail = thrown instanceof Error ? thrown.message : String(thrown);
+    return { ok: false, message: `${action.type}: the parameters could not be checked: ${detail}` };
+  }
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const path = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  return `parameters${path}: ${issue.message}`;
+}
+
+// ── Running ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** Rejections of `settle` that are not the action's own. */
+class AttemptTimedOut extends Error {}
+class AttemptAbandoned extends Error {}
+
+/** Node fires timers that are longer than this at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+function settle(running: PromiseLike<unknown>, scope: AttemptScope, request: InvokeRequest): Promise<unknown> {
+  const { timeoutMs, abortGraceMs = DEFAULT_ABORT_GRACE_MS } = request;
+  const outer = request.context.signal;
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  let grace: NodeJS.Timeout | undefined;
+
+  const onTimeout = (): void => {
+    const reason = new AttemptTimedOut(`The attempt did not finish within ${timeoutMs} ms`);
+    reject(reason);
+    scope.stop(reason);
+  };
+  const onAbort = (): void => {
+    grace = setTimeout(() => reject(new AttemptAbandoned()), abortGraceMs);
+    scope.stop(abortReason(outer));
+  };
+  const cleanUp = (): void => {
+    clearTimeout(timer);
+    clearTimeout(grace);
+    outer?.removeEventListener('abort', onAbort);
+  };
+
+  const timer = timeoutMs === null ? undefined : setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS));
+  outer?.addEventListener('abort', onAbort, { once: true });
+  if (outer?.aborted) onAbort();
+  running.then(resolve, reject);
+  return promise.finally(cleanUp);
+}
+
+function abortReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error(typeof reason === 'string' ? reason : 'The execution stops');
+}
+
+// ── Results ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function succeeded(type: string, result: unknown, scope: AttemptScope, request: InvokeRequest): AttemptResult {
+  const logs = scope.close();
+  const problem = resultProblem(result);
+  if (problem !== null) return refused('ACTION_RESULT_INVALID', `${type} ${problem}`, logs);
+  const { outputs, resourceLinks = [] } = (result ?? {}) as {
+    outputs?: unknown;
+    resourceLinks?: readonly ResourceLink[];
+  };
+  const encoded = encodeOutputs(outputs, request.outputLimitBytes ?? DEFAULT_OUTPUT_LIMIT_BYTES);
+  if (!encoded.ok) return refused(encoded.code, scope.redactor.redact(encoded.message), logs);
+  return {
+    ok: true,
+    outputsText: encoded.text,
+    outputs: JSON.parse(encoded.text) as Json,
+    bytes: encoded.bytes,
+    resourceLinks: resourceLinks.length === 0 ? [] : resourceLinks.map(cleanLink),
+    logs,
+  };
+}
+
+/** Nothing at all is a result without outputs; anything that is not `{ outputs, resourceLinks? }` is a mistake. */
+function resultProblem(result: unknown): string | null {
+  if (result === undefined) return null;
+  if (typeof result !== 'object' || result === null || !('outputs' in result)) {
+    return 'must return { outputs, resourceLinks? }';
+  }
+  const links = (result as { resourceLinks?: unknown }).resourceLinks;
+  if (links === undefined) return null;
+  return Array.isArray(links) && links.every(isResourceLink)
+    ? null
+    : 'returned resourceLinks that are not a list of { system, resourceType, resourceId, url? }';
+}
+
+function isResourceLink(link: unknown): link is ResourceLink {
+  if (typeof link !== 'object' || link === null) return false;
+  const { system, resourceType, resourceId, url } = link as Record<string, unknown>;
+  const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
+  return [system, resourceType, resourceId].every(isName) && (url === undefined || typeof url === 'string');
+}
+
+function cleanLink({ system, resourceType, resourceId, url }: ResourceLink): ResourceLink {
+  return {
+    system: cleanText(system),
+    resourceType: cleanText(resourceType),
+    resourceId: cleanText(resourceId),
+    ...(url === undefined ? {} : { url: cleanText(url) }),
+  };
+}
+
+function failed(thrown: unknown, scope: AttemptScope, request: InvokeRequest): AttemptFailure {
+  const logs = scope.close();
+  if (thrown instanceof AttemptTimedOut) {
+    const error = { code: 'ATTEMPT_TIMEOUT', message: thrown.message };
+    return { ok: false, error, retryable: true, timedOut: true, logs };
+  }
+  // After an abort a failure is what was asked for, unless the action insists that it is its own.
+  const signal = request.context.signal;
+  if (signal?.aborted && !isTerminalError(thrown)) return aborted(signal, logs);
+  const limit = request.outputLimitBytes ?? DEFAULT_OUTPUT_LIMIT_BYTES;
+  return { ok: false, ...describeThrown(thrown, scope.redactor, limit), logs };
+}
+
+function aborted(signal: AbortSignal, logs: readonly LogLine[]): AttemptFailure {
+  const message = cleanMessage(`The attempt was told to stop: ${abortReason(signal).message}`);
+  return { ok: false, error: { code: 'CANCELLED', message }, retryable: false, aborted: true, logs };
+}
+
+function refused(code: string, message: string, logs: readonly LogLine[] = []): AttemptFailure {
+  return { ok: false, error: { code, message: cleanMessage(message) }, retryable: false, logs };
+}

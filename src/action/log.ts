@@ -1,0 +1,76 @@
+// The lines an action writes with `ctx.log`. They are collected per attempt and stored with its result, so they are
+// capped (one attempt must not fill the journal's neighbour table), cleaned for a `text` column and free of the secrets
+// that the attempt was handed (S6). What is written after the attempt ended is dropped: nobody would store it.
+
+import { cleanMessage } from '../core/error/message.ts';
+import type { Redactor } from './redact.ts';
+
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LogLine {
+  readonly at: number;
+  readonly level: LogLevel;
+  readonly message: string;
+  /** JSON text. */
+  readonly data: string | null;
+}
+
+export type ActionLog = Readonly<Record<LogLevel, (message: string, data?: unknown) => void>>;
+
+export interface LogCollector {
+  readonly log: ActionLog;
+  /** No line is taken after this. */
+  close(): readonly LogLine[];
+}
+
+const MAX_LINES = 200;
+const MAX_LINE_LENGTH = 4096;
+
+export function createLogCollector(options: { now: () => number; redactor: Redactor }): LogCollector {
+  const lines: LogLine[] = [];
+  let dropped = 0;
+  let closed = false;
+
+  const write = (level: LogLevel, message: string, data: unknown): void => {
+    if (closed) return;
+    if (lines.length >= MAX_LINES) {
+      dropped += 1;
+      return;
+    }
+    lines.push({
+      at: options.now(),
+      level,
+      message: cleanMessage(options.redactor.redact(String(message)), MAX_LINE_LENGTH),
+      data: data === undefined ? null : dataText(data, options.redactor),
+    });
+  };
+
+  return {
+    log: {
+      debug: (message, data) => write('debug', message, data),
+      info: (message, data) => write('info', message, data),
+      warn: (message, data) => write('warn', message, data),
+      error: (message, data) => write('error', message, data),
+    },
+    close() {
+      if (!closed && dropped > 0) {
+        lines.push({ at: options.now(), level: 'warn', message: `… (${dropped} more lines)`, data: null });
+      }
+      closed = true;
+      return lines;
+    },
+  };
+}
+
+/** A line whose data cannot be kept is still worth its message, so this never throws. */
+function dataText(data: unknown, redactor: Redactor): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(data);
+  } catch {
+    return '"[not JSON]"';
+  }
+  if (text === undefined) return '"[not JSON]"';
+  if (text.length > MAX_LINE_LENGTH) return JSON.stringify(cleanMessage(redactor.redact(text), MAX_LINE_LENGTH));
+  return redactor.redact(text);
+}

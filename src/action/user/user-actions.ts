@@ -1,0 +1,94 @@
+// Loads the actions that users keep in a folder (`--actions ./dir`): every exported definition of every .ts, .mts, .js
+// and .mjs file in it. Files that begin with `_` or `.` hold shared code and are left alone, and so are tests and
+// declarations. All problems of all files are reported at once, each with its file: a runner that silently lacks an
+// action fails much later and far away.
+
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type ActionDefinition, isActionDefinition } from '../action.ts';
+
+export class UserActionError extends Error {
+  override readonly name = 'UserActionError';
+}
+
+export async function loadUserActions(folder: string): Promise<ActionDefinition[]> {
+  const files = await listFiles(folder);
+  const loaded = await Promise.all(files.map(async (file) => ({ file, ...(await loadFile(join(folder, file))) })));
+  const problems = [
+    ...loaded.flatMap(({ file, problems }) => problems.map((problem) => `${file}: ${problem}`)),
+    ...duplicateProblems(loaded),
+  ];
+  if (problems.length > 0) {
+    const list = problems.map((problem) => `- ${problem}`).join('\n');
+    throw new UserActionError(`The actions in ${folder} cannot be loaded:\n${list}`);
+  }
+  return loaded.flatMap(({ actions }) => actions);
+}
+
+const ACTION_FILE = /^[^._].*\.(ts|mts|js|mjs)$/;
+const NOT_ACTIONS = /\.(test|spec)\.\w+$|\.d\.m?ts$/;
+
+async function listFiles(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.isDirectory() && ACTION_FILE.test(entry.name) && !NOT_ACTIONS.test(entry.name))
+      .map(({ name }) => name)
+      .sort();
+  } catch (cause) {
+    throw new UserActionError(`The folder of actions ${folder} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+interface LoadedFile {
+  readonly actions: readonly ActionDefinition[];
+  readonly problems: readonly string[];
+}
+
+async function loadFile(path: string): Promise<LoadedFile> {
+  let exported: Record<string, unknown>;
+  try {
+    exported = (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
+  } catch (thrown) {
+    return { actions: [], problems: [`it cannot be loaded: ${messageOf(thrown)}`] };
+  }
+  // The same definition may be exported under two names, e.g. also as the default.
+  const actions = [...new Set(Object.values(exported).filter(isActionDefinition))];
+  const problems = Object.entries(exported).flatMap(([name, value]) => exportProblems(name, value));
+  if (actions.length === 0 && problems.length === 0) {
+    problems.push('it exports no action; make one with defineAction, or begin the name of shared code with "_"');
+  }
+  return { actions, problems };
+}
+
+function exportProblems(name: string, value: unknown): string[] {
+  if (isActionDefinition(value)) return shapeProblems(value).map((problem) => `the export "${name}" ${problem}`);
+  const looksLikeOne = typeof value === 'object' && value !== null && 'type' in value && 'run' in value;
+  return looksLikeOne ? [`the export "${name}" looks like an action but was not made with defineAction`] : [];
+}
+
+/** What TypeScript checks for those who use it. */
+function shapeProblems(action: ActionDefinition): string[] {
+  const texts = (['type', 'version', 'connector', 'category'] as const)
+    .filter((field) => typeof action[field] !== 'string')
+    .map((field) => `has no ${field}`);
+  const schemas = (['params', 'outputs'] as const)
+    .filter((field) => typeof (action[field] as { safeParse?: unknown } | undefined)?.safeParse !== 'function')
+    .map((field) => `has ${field} that are not a zod schema`);
+  return [...texts, ...schemas, ...(typeof action.run === 'function' ? [] : ['has no run function'])];
+}
+
+function duplicateProblems(loaded: readonly { file: string; actions: readonly ActionDefinition[] }[]): string[] {
+  const files = new Map<string, string[]>();
+  for (const { file, actions } of loaded) {
+    for (const { type } of actions) files.set(type, [...(files.get(type) ?? []), file]);
+  }
+  return [...files]
+    .filter(([, where]) => where.length > 1)
+    .map(([type, where]) => `${type} is defined more than once: in ${where.join(' and ')}`);
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

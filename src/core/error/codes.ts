@@ -1,0 +1,80 @@
+// The one registry of stable error codes: what each means in a sentence, and the HTTP status an API answer carries for
+// it. Codes are part of the contract with clients: add, never rename. Statuses of codes that only ever stand inside an
+// execution (an attempt's failure) are what an API would answer if it had to report one on its own.
+
+interface CodeEntry {
+  readonly message: string;
+  readonly httpStatus: number;
+}
+
+export const ERROR_CODES = {
+  // 000 §20, as they stand there.
+  WFENG001: { message: 'The requestId was already used for another workflow.', httpStatus: 409 },
+  WFENG002: { message: 'The execution is in a state that does not allow this.', httpStatus: 409 },
+  WFENG003: { message: 'The external resource is already linked to another execution.', httpStatus: 409 },
+  WFENG004: { message: 'The document template does not exist.', httpStatus: 404 },
+  WFENG005: { message: 'The definition is not valid.', httpStatus: 400 },
+
+  // Workflows and executions.
+  WORKFLOW_NOT_FOUND: { message: 'The workflow or this version of it does not exist.', httpStatus: 404 },
+  WORKFLOW_NOT_ACTIVE: { message: 'The workflow is not active.', httpStatus: 409 },
+  WORKFLOW_DISABLED: { message: 'The workflow is disabled.', httpStatus: 409 },
+  WORKFLOW_EXISTS: { message: 'A workflow of this name exists already.', httpStatus: 409 },
+  WORKFLOW_STATE: { message: 'The workflow is in a state that does not allow this.', httpStatus: 409 },
+  WORKFLOW_IMMUTABLE: { message: 'A published workflow is changed through a draft.', httpStatus: 400 },
+  TRIGGER_INVALID: {
+    message: 'The trigger payload does not match the triggerSchema of the workflow.',
+    httpStatus: 400,
+  },
+  EXECUTION_NOT_FOUND: { message: 'The execution does not exist.', httpStatus: 404 },
+  EXECUTION_TIMEOUT: { message: 'The execution did not finish within its timeout.', httpStatus: 504 },
+  CANCELLED: { message: 'It was cancelled.', httpStatus: 409 },
+  CONTEXT_OVERFLOW: { message: 'The data of the execution exceeds maxContextSizeBytes.', httpStatus: 413 },
+  CHILD_FAILED: { message: 'The subworkflow did not succeed.', httpStatus: 422 },
+  WEBHOOK_TIMEOUT: { message: 'The webhook did not arrive in time.', httpStatus: 504 },
+  NESTING_TOO_DEEP: { message: 'Subworkflows are nested too deeply.', httpStatus: 422 },
+  RECURSION: { message: 'A workflow must not start itself as its own subworkflow.', httpStatus: 422 },
+  POISON: { message: 'The execution crashed its runner repeatedly and was set aside.', httpStatus: 500 },
+
+  // Requests.
+  REQUEST_INVALID: { message: 'The request is not valid.', httpStatus: 400 },
+  UNAUTHENTICATED: { message: 'A valid token or API key is needed.', httpStatus: 401 },
+  FORBIDDEN: { message: 'The token does not allow this.', httpStatus: 403 },
+  TENANT_MISMATCH: { message: 'The tenantId of the request is not the tenant of the token.', httpStatus: 403 },
+  NOT_FOUND: { message: 'There is nothing at this address.', httpStatus: 404 },
+  PAYLOAD_TOO_LARGE: { message: 'The body of the request exceeds the size limit.', httpStatus: 413 },
+  UNSUPPORTED_MEDIA_TYPE: { message: 'The body of the request must be application/json.', httpStatus: 415 },
+  RATE_LIMITED: { message: 'Too many requests.', httpStatus: 429 },
+  INTERNAL_ERROR: { message: 'Something went wrong on our side.', httpStatus: 500 },
+  UNAVAILABLE: { message: 'This cannot be done at the moment.', httpStatus: 503 },
+  CALLBACK_NOT_FOUND: { message: 'No execution waits for this callback.', httpStatus: 404 },
+  CALLBACK_GONE: { message: 'The execution no longer waits for this callback.', httpStatus: 410 },
+  CONNECTOR_NOT_FOUND: { message: 'The connector does not exist.', httpStatus: 404 },
+  DEAD_LETTER_NOT_FOUND: { message: 'The dead letter does not exist.', httpStatus: 404 },
+  PLAN_UNAVAILABLE: { message: 'The referenced plan cannot be used.', httpStatus: 422 },
+
+  // Expressions and templates.
+  TEMPLATE_ERROR: { message: 'A template could not be rendered.', httpStatus: 422 },
+  EVALUATION_ERROR: { message: 'An expression could not be evaluated.', httpStatus: 422 },
+  BUDGET_EXCEEDED: { message: 'An expression exceeded its budget.', httpStatus: 422 },
+
+  // Attempts.
+  ACTION_NOT_FOUND: { message: 'No action of this type is registered.', httpStatus: 404 },
+  ACTION_FAILED: { message: 'The action failed.', httpStatus: 500 },
+  ACTION_RESULT_INVALID: { message: 'The action returned something that is not a result.', httpStatus: 500 },
+  PARAMETERS_INVALID: { message: 'The parameters do not match the schema of the action.', httpStatus: 400 },
+  ATTEMPT_TIMEOUT: { message: 'The attempt did not finish within its timeout.', httpStatus: 504 },
+  OUTPUT_NOT_JSON: { message: 'The outputs of the action cannot be written as JSON.', httpStatus: 500 },
+  OUTPUT_TOO_LARGE: { message: 'The outputs of the action exceed the size limit.', httpStatus: 413 },
+
+  // Outbound HTTP.
+  SSRF_BLOCKED: { message: 'Requests to this address are not allowed.', httpStatus: 403 },
+  HTTP_STATUS: { message: 'The server answered with a status that counts as a failure.', httpStatus: 502 },
+  HTTP_TIMEOUT: { message: 'The server did not answer in time.', httpStatus: 504 },
+  NETWORK_ERROR: { message: 'The server could not be reached, or the connection broke.', httpStatus: 502 },
+  RESPONSE_TOO_LARGE: { message: 'The response exceeds the size limit.', httpStatus: 502 },
+  RESPONSE_INVALID: { message: 'The response could not be read as what it claims to be.', httpStatus: 502 },
+  TOO_MANY_REDIRECTS: { message: 'The server redirected more often than allowed.', httpStatus: 502 },
+} as const satisfies Record<string, CodeEntry>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,0 +1,70 @@
+// Errors by what the engine does next: a TerminalError fails the node, a RetryableError is tried again as the retry
+// policy allows. Anything else that an action throws counts as retryable (see action/failure.ts). Both carry a stable
+// code and, optionally, what the failed attempt still has to say (`outputs`, e.g. the response of an HTTP step).
+//
+// They are recognised by a registered symbol and not by `instanceof`: a user's action may have been loaded with its own
+// copy of this package.
+
+import type { Json } from '../json/json.ts';
+import type { ErrorCode } from './codes.ts';
+
+/** Codes of the registry, or an action's own. */
+export type AttemptErrorCode = ErrorCode | (string & {});
+
+export interface AttemptErrorOptions {
+  readonly outputs?: Json;
+  readonly cause?: unknown;
+}
+
+type Disposition = 'terminal' | 'retryable';
+
+const DISPOSITION = Symbol.for('pawl.error.disposition');
+
+abstract class AttemptError extends Error {
+  abstract readonly [DISPOSITION]: Disposition;
+  readonly code: AttemptErrorCode;
+  readonly outputs: Json | undefined;
+
+  constructor(code: AttemptErrorCode, message: string, options: AttemptErrorOptions) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.outputs = options.outputs;
+  }
+}
+
+export class TerminalError extends AttemptError {
+  override readonly name = 'TerminalError';
+  readonly [DISPOSITION] = 'terminal';
+
+  constructor(code: AttemptErrorCode, message: string, options: AttemptErrorOptions = {}) {
+    super(code, message, options);
+  }
+}
+
+export class RetryableError extends AttemptError {
+  override readonly name = 'RetryableError';
+  readonly [DISPOSITION] = 'retryable';
+  /** The next attempt starts no earlier than this, even if the policy's delay is shorter. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: AttemptErrorCode,
+    message: string,
+    options: AttemptErrorOptions & { readonly retryAfterMs?: number } = {},
+  ) {
+    super(code, message, options);
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+export function isTerminalError(thrown: unknown): thrown is TerminalError {
+  return dispositionOf(thrown) === 'terminal';
+}
+
+export function isRetryableError(thrown: unknown): thrown is RetryableError {
+  return dispositionOf(thrown) === 'retryable';
+}
+
+function dispositionOf(thrown: unknown): unknown {
+  return thrown instanceof Error ? (thrown as { readonly [DISPOSITION]?: unknown })[DISPOSITION] : undefined;
+}
