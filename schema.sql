@@ -1,0 +1,426 @@
+-- Generated from the migrated database. Do not edit: change migrations/ and generate it again.
+
+create table action_catalog (
+  id text not null,
+  display_name text not null,
+  description text not null,
+  category text not null,
+  connector_id text not null,
+  parameter_schema json not null,
+  output_schema json not null,
+  is_enabled boolean default true not null,
+  version text not null,
+  deprecation_notice text,
+  tags text[] default '{}'::text[] not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint action_catalog_pkey PRIMARY KEY (id)
+);
+CREATE INDEX action_by_connector ON action_catalog USING btree (connector_id);
+
+create table action_executions (
+  execution_id uuid not null,
+  node_id text not null,
+  attempt smallint not null,
+  action_type text not null,
+  status text not null,
+  started_seq integer not null,
+  outputs json,
+  error json,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone not null,
+  constraint action_executions_pkey PRIMARY KEY (execution_id, node_id, attempt),
+  constraint attempt_positive CHECK (attempt > 0),
+  constraint attempt_status_known CHECK (status = ANY (ARRAY['Succeeded'::text, 'Failed'::text, 'RetriableFailure'::text, 'Cancelled'::text, 'TimedOut'::text]))
+);
+
+create table action_logs (
+  execution_id uuid not null,
+  id bigint generated always as identity not null,
+  node_id text not null,
+  attempt smallint not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null,
+  data json,
+  constraint action_logs_pkey PRIMARY KEY (execution_id, id)
+);
+
+create table api_keys (
+  id uuid not null,
+  tenant_id text not null,
+  name text not null,
+  hash bytea not null,
+  scopes text[] not null,
+  roles text[] default '{}'::text[] not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_key_hash UNIQUE (hash),
+  constraint api_key_hash_is_sha256 CHECK (octet_length(hash) = 32)
+);
+CREATE INDEX api_key_by_tenant ON api_keys USING btree (tenant_id, id);
+
+create table commit_batches (
+  id bigint generated always as identity not null,
+  runner_id bigint not null,
+  execution_ids uuid[] not null,
+  seqs integer[] not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  constraint commit_batches_pkey PRIMARY KEY (id)
+);
+
+create table connectors (
+  id text not null,
+  display_name text not null,
+  description text not null,
+  icon_url text,
+  documentation_url text,
+  is_enabled boolean default true not null,
+  requires_auth boolean default true not null,
+  auth_type text,
+  config_schema json,
+  capabilities text[] not null,
+  version text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint connectors_pkey PRIMARY KEY (id)
+);
+
+create table dead_letters (
+  id bigint generated always as identity not null,
+  tenant_id text not null,
+  execution_id uuid not null,
+  enqueued_at timestamp with time zone default clock_timestamp() not null,
+  reason text not null,
+  payload json not null,
+  attempts integer default 0 not null,
+  last_error text,
+  constraint dead_letters_pkey PRIMARY KEY (id),
+  constraint dead_letter_once UNIQUE (execution_id)
+);
+CREATE INDEX dead_letter_by_tenant ON dead_letters USING btree (tenant_id, id);
+
+create table engine_secrets (
+  name text not null,
+  value bytea not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint engine_secrets_pkey PRIMARY KEY (name),
+  constraint secret_long_enough CHECK (octet_length(value) >= 32)
+);
+
+create table execution_checkpoints (
+  execution_id uuid not null,
+  seq integer not null,
+  decider_version integer not null,
+  state json not null,
+  constraint execution_checkpoints_pkey PRIMARY KEY (execution_id)
+);
+
+create table execution_events (
+  execution_id uuid not null,
+  seq integer not null,
+  at timestamp with time zone not null,
+  facts json not null,
+  inputs json,
+  constraint execution_events_pkey PRIMARY KEY (execution_id, seq)
+);
+
+create table execution_inbox (
+  id uuid not null,
+  execution_id uuid not null,
+  kind text not null,
+  key text not null,
+  body json not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  constraint execution_inbox_pkey PRIMARY KEY (id),
+  constraint inbox_message_once UNIQUE (execution_id, kind, key),
+  constraint inbox_kind_known CHECK (kind = ANY (ARRAY['webhook'::text, 'signal'::text, 'cancel'::text, 'child'::text]))
+);
+
+create table execution_outcomes (
+  execution_id uuid not null,
+  tenant_id text not null,
+  status text not null,
+  outputs json,
+  error json,
+  context_snapshot json,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone not null,
+  constraint execution_outcomes_pkey PRIMARY KEY (execution_id),
+  constraint outcome_status_known CHECK (status = ANY (ARRAY['Succeeded'::text, 'Failed'::text, 'Cancelled'::text, 'TimedOut'::text]))
+);
+CREATE INDEX outcome_by_status ON execution_outcomes USING btree (tenant_id, status, execution_id);
+
+create table execution_queue (
+  execution_id uuid not null,
+  tenant_id text not null,
+  workflow_id text not null,
+  version integer not null,
+  priority smallint not null,
+  state smallint default 0 not null,
+  ready_at timestamp with time zone default clock_timestamp() not null,
+  due_at timestamp with time zone,
+  runner_id bigint,
+  epoch integer default 0 not null,
+  crashes smallint default 0 not null,
+  waits smallint default 0 not null,
+  behaviour smallint default 1 not null,
+  paused boolean default false not null,
+  constraint execution_queue_pkey PRIMARY KEY (execution_id),
+  constraint queue_owned_has_runner CHECK ((state = 1) = (runner_id IS NOT NULL)),
+  constraint queue_parked_has_wakeup CHECK (state <> 2 OR due_at IS NOT NULL OR waits > 0),
+  constraint queue_state_known CHECK (state >= 0 AND state <= 3)
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX queue_due ON execution_queue USING btree (due_at) WHERE state = 2;
+CREATE INDEX queue_owner ON execution_queue USING btree (runner_id) WHERE state = 1;
+CREATE INDEX queue_ready ON execution_queue USING btree (tenant_id, priority, ready_at) WHERE state = 0;
+
+create table execution_signals (
+  execution_id uuid not null,
+  signal_id text not null,
+  tenant_id text not null,
+  body json not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  constraint execution_signals_pkey PRIMARY KEY (execution_id, signal_id)
+);
+
+create table rate_buckets (
+  key text not null,
+  tokens double precision not null,
+  granted boolean not null,
+  filled_at timestamp with time zone not null,
+  constraint rate_buckets_pkey PRIMARY KEY (key)
+) with (fillfactor=50);
+
+create table runner_leases (
+  runner_id bigint not null,
+  expires_at timestamp with time zone not null,
+  constraint runner_leases_pkey PRIMARY KEY (runner_id)
+) with (fillfactor=50);
+
+create table runner_slots (
+  id bigint generated always as identity not null,
+  runner_id bigint not null,
+  state text default 'live'::text not null,
+  constraint runner_slots_pkey PRIMARY KEY (id),
+  constraint slot_state_known CHECK (state = ANY (ARRAY['live'::text, 'stopped'::text, 'dead'::text]))
+) with (fillfactor=50);
+CREATE INDEX slot_by_runner ON runner_slots USING btree (runner_id);
+
+create table runners (
+  id bigint generated always as identity not null,
+  name text not null,
+  registered_at timestamp with time zone default clock_timestamp() not null,
+  constraint runners_pkey PRIMARY KEY (id)
+);
+
+create table schema_version (
+  version integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone default clock_timestamp() not null,
+  constraint schema_version_pkey PRIMARY KEY (version)
+);
+
+create table workflow_definitions (
+  tenant_id text not null,
+  workflow_id text not null,
+  version integer not null,
+  format text not null,
+  definition json not null,
+  checksum text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  workflow_uid uuid not null,
+  constraint workflow_definitions_pkey PRIMARY KEY (tenant_id, workflow_id, version),
+  constraint definition_format_known CHECK (format = ANY (ARRAY['graph'::text, 'pipeline'::text, 'plan'::text])),
+  constraint definition_version_not_zero CHECK (version <> 0)
+);
+CREATE UNIQUE INDEX definition_checksum ON workflow_definitions USING btree (workflow_uid, checksum, (version > 0));
+
+create table workflow_executions (
+  id uuid not null,
+  tenant_id text not null,
+  workflow_id text not null,
+  version integer not null,
+  format text not null,
+  priority smallint default 5 not null,
+  behaviour smallint default 1 not null,
+  trigger json not null,
+  spec json,
+  principal json not null,
+  correlation_id text not null,
+  request_id text,
+  parent_id uuid,
+  parent_node text,
+  depth smallint default 0 not null,
+  project_id text default 'default'::text not null,
+  environment_id text default 'default'::text not null,
+  created_at timestamp with time zone not null,
+  constraint workflow_executions_pkey PRIMARY KEY (id),
+  constraint execution_parent_complete CHECK ((parent_id IS NULL) = (parent_node IS NULL)),
+  constraint execution_priority_range CHECK (priority >= 0 AND priority <= 9)
+);
+CREATE INDEX execution_by_parent ON workflow_executions USING btree (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX execution_by_workflow ON workflow_executions USING btree (tenant_id, workflow_id, id);
+CREATE INDEX execution_newest ON workflow_executions USING btree (tenant_id, id);
+CREATE UNIQUE INDEX execution_request ON workflow_executions USING btree (tenant_id, request_id) WHERE request_id IS NOT NULL;
+
+create table workflow_resource_links (
+  tenant_id text not null,
+  system_name text not null,
+  resource_type text not null,
+  resource_id text not null,
+  execution_id uuid not null,
+  node_id text not null,
+  attempt smallint not null,
+  external_url text,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint workflow_resource_links_pkey PRIMARY KEY (tenant_id, system_name, resource_type, resource_id)
+);
+CREATE INDEX resource_link_by_execution ON workflow_resource_links USING btree (execution_id);
+
+create table workflow_triggers (
+  id uuid default gen_random_uuid() not null,
+  tenant_id text not null,
+  workflow_id text not null,
+  trigger_type text not null,
+  is_enabled boolean default true not null,
+  disabled_by_archive boolean default false not null,
+  config json not null,
+  activation_condition text,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint workflow_triggers_pkey PRIMARY KEY (id),
+  constraint trigger_archive_mark CHECK (NOT (is_enabled AND disabled_by_archive)),
+  constraint trigger_type_known CHECK (trigger_type = ANY (ARRAY['Webhook'::text, 'Schedule'::text, 'Event'::text, 'Manual'::text]))
+);
+CREATE INDEX trigger_by_workflow ON workflow_triggers USING btree (tenant_id, workflow_id);
+CREATE INDEX trigger_enabled ON workflow_triggers USING btree (trigger_type) WHERE is_enabled;
+
+create table workflows (
+  tenant_id text not null,
+  id text not null,
+  display_name text not null,
+  description text,
+  format text not null,
+  current_version integer,
+  status text default 'Draft'::text not null,
+  is_enabled boolean default true not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  updated_at timestamp with time zone default clock_timestamp() not null,
+  uid uuid default gen_random_uuid() not null,
+  draft json,
+  draft_checksum text,
+  trigger_type text,
+  cron_expression text,
+  task_count integer,
+  deleted_at timestamp with time zone,
+  constraint workflows_pkey PRIMARY KEY (tenant_id, id),
+  constraint workflow_uid UNIQUE (uid),
+  constraint workflow_active_has_version CHECK (status <> 'Active'::text OR current_version IS NOT NULL),
+  constraint workflow_archived_is_disabled CHECK (status <> 'Archived'::text OR NOT is_enabled),
+  constraint workflow_cron_has_expression CHECK ((trigger_type = 'cron'::text) = (cron_expression IS NOT NULL)),
+  constraint workflow_draft_complete CHECK ((draft IS NULL) = (draft_checksum IS NULL)),
+  constraint workflow_draft_has_content CHECK (status <> 'Draft'::text OR draft IS NOT NULL),
+  constraint workflow_format_known CHECK (format = ANY (ARRAY['graph'::text, 'pipeline'::text, 'plan'::text])),
+  constraint workflow_status_known CHECK (status = ANY (ARRAY['Draft'::text, 'Active'::text, 'Archived'::text])),
+  constraint workflow_trigger_known CHECK (trigger_type = ANY (ARRAY['api'::text, 'cron'::text, 'webhook'::text]))
+);
+
+alter table action_catalog add constraint action_connector FOREIGN KEY (connector_id) REFERENCES connectors(id);
+alter table workflow_definitions add constraint definition_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
+alter table workflow_triggers add constraint trigger_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
+
+CREATE OR REPLACE FUNCTION public.execution_why(id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (SELECT CASE WHEN q.paused THEN 'paused'::text WHEN ((q.state = 0) AND (NOT (EXISTS (SELECT FROM (runner_slots s JOIN runner_leases l ON ((l.runner_id = s.runner_id))) WHERE ((s.state = 'live'::text) AND (l.expires_at > clock_timestamp())))))) THEN 'noWorker'::text WHEN (q.state = 0) THEN 'queued'::text WHEN (EXISTS (SELECT FROM action_executions a WHERE ((a.execution_id = q.execution_id) AND (a.status = 'RetriableFailure'::text) AND (NOT (EXISTS (SELECT FROM action_executions n WHERE ((n.execution_id = a.execution_id) AND (n.node_id = a.node_id) AND (n.attempt > a.attempt)))))))) THEN 'retrying'::text WHEN ((q.state = 2) AND (q.waits > 0)) THEN 'waiting'::text WHEN (q.state = 2) THEN 'sleeping'::text ELSE 'running'::text END AS "case" FROM execution_queue q WHERE (q.execution_id = execution_why.id));
+
+CREATE OR REPLACE FUNCTION public.json_field(value json, name text)
+ RETURNS json
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ((value)::text ~ '\\u(0000|[dD][89abcdefABCDEF])'::text) THEN NULL::json ELSE (value -> name) END;
+
+create view action_executions_view as
+ SELECT execution_id AS workflow_execution_id,
+    node_id,
+    action_type,
+    status,
+    attempt,
+    attempt - 1 AS retry_count,
+    ( SELECT json_field(t.inputs, a.node_id) AS json_field
+           FROM execution_events t
+          WHERE t.execution_id = a.execution_id AND t.seq <= a.started_seq AND json_field(t.inputs, a.node_id) IS NOT NULL
+          ORDER BY t.seq DESC
+         LIMIT 1) AS parameters,
+    outputs,
+    error,
+    started_at,
+    ended_at
+   FROM action_executions a;
+
+create view execution_events_view as
+ SELECT t.execution_id AS workflow_execution_id,
+    t.seq + (f.place - 1)::integer AS seq,
+    t.at AS ts,
+        CASE
+            WHEN k.type = ANY (ARRAY['NodeFailed'::text, 'NodeTimedOut'::text, 'ExecutionFailed'::text, 'ExecutionTimedOut'::text]) THEN 'Error'::text
+            WHEN k.type = ANY (ARRAY['Warning'::text, 'RetryScheduled'::text]) THEN 'Warn'::text
+            ELSE 'Info'::text
+        END AS level,
+    'Orchestrator'::text AS category,
+    k.type,
+    f.fact AS data
+   FROM execution_events t
+     CROSS JOIN LATERAL json_array_elements(t.facts) WITH ORDINALITY f(fact, place)
+     CROSS JOIN LATERAL ( SELECT "substring"(f.fact::text, '^\s*\{\s*"type"\s*:\s*"(\w+)"'::text) AS type) k;
+
+create view executions_view as
+ SELECT e.id,
+    e.tenant_id,
+    e.workflow_id,
+    e.version AS workflow_version,
+    e.format,
+    e.request_id AS workflow_request_id,
+        CASE
+            WHEN o.execution_id IS NOT NULL THEN o.status
+            WHEN q.epoch = 0 THEN 'Pending'::text
+            WHEN q.paused THEN 'Paused'::text
+            ELSE 'Running'::text
+        END AS status,
+    e.priority,
+    e.behaviour,
+    e.trigger,
+    e.spec,
+    e.principal,
+    o.outputs,
+    o.error,
+    o.context_snapshot,
+    COALESCE(o.started_at, ( SELECT t.at
+           FROM execution_events t
+          WHERE t.execution_id = e.id
+          ORDER BY t.seq
+         LIMIT 1)) AS started_at,
+    o.ended_at,
+    e.correlation_id,
+    e.parent_id AS parent_execution_id,
+    e.parent_node,
+    e.depth,
+    json_field(e.principal, 'userId'::text) #>> '{}'::text[] AS requester_user_id,
+    json_field(e.principal, 'email'::text) #>> '{}'::text[] AS requester_email,
+    json_field(e.principal, 'displayName'::text) #>> '{}'::text[] AS requester_display_name,
+    e.project_id,
+    e.environment_id,
+    e.created_at
+   FROM workflow_executions e
+     LEFT JOIN execution_outcomes o ON o.execution_id = e.id
+     LEFT JOIN execution_queue q ON q.execution_id = e.id;
+
+create view workflow_execution_hierarchy as
+ SELECT parent_id AS parent_execution_id,
+    id AS child_execution_id,
+    parent_node AS parent_node_id,
+    created_at
+   FROM workflow_executions
+  WHERE parent_id IS NOT NULL;

@@ -1,0 +1,35 @@
+// Who may ask, and how often: API keys (only their hashes) and the buckets of rate limits, shared by all processes.
+
+import type { Timestamp } from './port.ts';
+
+export interface AccessStore {
+  apiKeyCreate(params: NewApiKey): Promise<void>;
+  /** By the sha256 of the key; null when it is unknown, revoked or expired. */
+  apiKeyFind(params: { hash: Uint8Array }): Promise<ApiKey | null>;
+  apiKeyList(params: { tenantId: string }): Promise<(ApiKey & { revokedAt: Timestamp | null })[]>;
+  apiKeyRevoke(params: { tenantId: string; id: string }): Promise<boolean>;
+  /** Fills the bucket for the time that has passed, then takes one token if there is one. One atomic statement. */
+  rateSpend(params: { key: string; perSecond: number; burst: number }): Promise<{ allowed: boolean; tokens: number }>;
+  /** Buckets that are full again are as good as absent. */
+  ratePurge(params: { olderThanMs: number }): Promise<number>;
+}
+
+export interface ApiKey {
+  id: string;
+  tenantId: string;
+  name: string;
+  scopes: string[];
+  roles: string[];
+  createdAt: Timestamp;
+  expiresAt: Timestamp | null;
+}
+
+export interface NewApiKey {
+  id: string;
+  tenantId: string;
+  name: string;
+  hash: Uint8Array;
+  scopes: string[];
+  roles: string[];
+  expiresAt: Timestamp | null;
+}

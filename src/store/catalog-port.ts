@@ -1,0 +1,20 @@
+// The catalog of connectors and actions: what is registered, and what an operator allows of it.
+
+import type { ActionRow, ConnectorRow, Timestamp } from './port.ts';
+
+export interface CatalogStore {
+  connectorList(): Promise<ConnectorEntry[]>;
+  connectorGet(params: { id: string }): Promise<ConnectorEntry | null>;
+  actionList(params: { connectorId?: string; category?: string; search?: string }): Promise<ActionEntry[]>;
+  actionGet(params: { id: string }): Promise<ActionEntry | null>;
+  /** Undefined fields stay as they are. False: there is no such row. */
+  connectorUpdate(params: { id: string; isEnabled?: boolean | undefined }): Promise<boolean>;
+  actionUpdate(params: {
+    id: string;
+    isEnabled?: boolean | undefined;
+    deprecationNotice?: string | null | undefined;
+  }): Promise<boolean>;
+}
+
+export type ConnectorEntry = ConnectorRow & { isEnabled: boolean; createdAt: Timestamp };
+export type ActionEntry = ActionRow & { isEnabled: boolean; createdAt: Timestamp };

@@ -1,0 +1,45 @@
+// What every implementation of the storage port must do, told through the port alone: it runs unchanged on PostgreSQL and on
+// the simulated store. After each test the audit must find nothing (I12).
+
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { describeClaim } from './contract/claim.testing.ts';
+import { describeCommit } from './contract/commit.testing.ts';
+import { describeDeadLetter } from './contract/dead-letter.testing.ts';
+import { describeFence } from './contract/fence.testing.ts';
+import { describeInbox } from './contract/inbox.testing.ts';
+import { describeLoad } from './contract/load.testing.ts';
+import { describePark } from './contract/park.testing.ts';
+import { describeReader } from './contract/reader.testing.ts';
+import { describeRetention } from './contract/retention.testing.ts';
+import { describeRunner } from './contract/runner.testing.ts';
+import { describeStart } from './contract/start.testing.ts';
+import { describeWorkflow } from './contract/workflow.testing.ts';
+import type { Store } from './port.ts';
+
+/** `makeStore` gives a store with nothing in it; the suite closes it. */
+export function storeContract(name: string, makeStore: () => Promise<Store>): void {
+  describe(`store contract: ${name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await makeStore();
+    });
+    afterEach(async () => {
+      expect(await store.queueAudit()).toEqual([]);
+      await store.close();
+    });
+
+    const current = () => store;
+    describe('runner', () => describeRunner(current));
+    describe('fence', () => describeFence(current));
+    describe('start', () => describeStart(current));
+    describe('claim', () => describeClaim(current));
+    describe('load', () => describeLoad(current));
+    describe('commit', () => describeCommit(current));
+    describe('park', () => describePark(current));
+    describe('inbox', () => describeInbox(current));
+    describe('reader', () => describeReader(current));
+    describe('workflow', () => describeWorkflow(current));
+    describe('dead letter', () => describeDeadLetter(current));
+    describe('retention', () => describeRetention(current));
+  });
+}

@@ -1,0 +1,115 @@
+// Claiming: oldest first within a lane, never twice, never what the runner does not understand.
+
+import { expect, it } from 'vitest';
+import type { Store } from '../port.ts';
+import { claim, claimedIds, newRunner, owning, start, statusOf, TENANT } from './builder.testing.ts';
+
+export function describeClaim(store: () => Store): void {
+  it('hands out what is ready, oldest first, and tells what is needed to run it', async () => {
+    const [first] = await start(store(), { workflowId: 'a', version: 7 });
+    const [second] = await start(store(), {});
+    const { claimed, at } = await claim(store(), (await newRunner(store())).slot);
+    expect(claimed.map(({ executionId }) => executionId).sort()).toEqual([first, second].sort());
+    expect(claimed.find(({ executionId }) => executionId === first)).toMatchObject({
+      tenantId: TENANT,
+      workflowId: 'a',
+      version: 7,
+      priority: 5,
+      epoch: 1,
+      crashes: 0,
+    });
+    for (const { readyAt } of claimed) expect(readyAt).toBeLessThanOrEqual(at);
+    expect(await statusOf(store(), first!)).toBe('Running');
+  });
+
+  it('takes the oldest of a lane first', async () => {
+    const order = [await start(store(), {}), await start(store(), {}), await start(store(), {})].flat();
+    const { slot } = await newRunner(store());
+    const taken: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { claimed } = await claim(store(), slot, { perLane: 1 });
+      taken.push(...claimed.map(({ executionId }) => executionId));
+    }
+    expect(taken).toEqual(order);
+  });
+
+  it('tells the time even when there is nothing to claim', async () => {
+    const before = await store().now();
+    const { claimed, at } = await claim(store(), (await newRunner(store())).slot);
+    expect(claimed).toEqual([]);
+    expect(at).toBeGreaterThanOrEqual(before);
+  });
+
+  it('visits the lanes it is given, up to so many of each and in all', async () => {
+    await start(
+      store(),
+      ...Array.from({ length: 4 }, () => ({})),
+      ...Array.from({ length: 4 }, () => ({ priority: 1 })),
+    );
+    await start(store(), { tenantId: 'other' });
+    const { slot } = await newRunner(store());
+    const lanes = [1, 5].map((priority) => ({ tenantId: TENANT, priority, mark: 0 }));
+    const first = await claim(store(), slot, { lanes, perLane: 2 });
+    expect(first.claimed.map(({ priority }) => priority).sort()).toEqual([1, 1, 5, 5]);
+    const second = await claim(store(), slot, { lanes, perLane: 2, limit: 3 });
+    expect(second.claimed).toHaveLength(3);
+  });
+
+  it('finds the lanes that have something ready', async () => {
+    await start(store(), { priority: 9 }, { priority: 1 }, { priority: 1 }, { tenantId: 'b' });
+    const lanes = [
+      { tenantId: TENANT, priority: 1 },
+      { tenantId: TENANT, priority: 9 },
+      { tenantId: 'b', priority: 5 },
+    ];
+    const found = await store().queueLanes({ limit: 10 });
+    expect(found).toMatchObject(lanes);
+    expect(await store().queueLanes({ limit: 2 })).toEqual(found.slice(0, 2));
+    await claim(store(), (await newRunner(store())).slot, { lanes: lanes.map((lane) => ({ ...lane, mark: 0 })) });
+    expect(await store().queueLanes({ limit: 10 })).toEqual([]);
+  });
+
+  it('tells of each lane since when its oldest has waited', async () => {
+    await start(store(), {});
+    const [before] = await store().queueLanes({ limit: 1 });
+    await start(store(), {});
+    expect(await store().queueLanes({ limit: 1 })).toEqual([before]);
+    const { claimed } = await claim(store(), (await newRunner(store())).slot, { limit: 1, perLane: 1 });
+    expect(claimed[0]!.readyAt).toBe(before!.oldestReadyAt);
+  });
+
+  it('leaves out what became ready before the mark', async () => {
+    await start(store(), {});
+    const { slot } = await newRunner(store());
+    const mark = (await store().now()) + 1000;
+    const lane = { tenantId: TENANT, priority: 5 };
+    expect((await claim(store(), slot, { lanes: [{ ...lane, mark }] })).claimed).toEqual([]);
+    expect((await claim(store(), slot, { lanes: [{ ...lane, mark: mark - 60_000 }] })).claimed).toHaveLength(1);
+  });
+
+  it('leaves executions of a newer behaviour to runners that understand them', async () => {
+    await start(store(), { behaviour: 2 }, { behaviour: 1 });
+    const { slot } = await newRunner(store());
+    expect((await claim(store(), slot, { behaviour: 1 })).claimed).toHaveLength(1);
+    expect((await claim(store(), slot, { behaviour: 2 })).claimed).toHaveLength(1);
+  });
+
+  it('leaves executions whose owners crashed too often', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    await store().runnerDeclareDead({ runnerId: runner.runnerId });
+    const [fresh] = await start(store(), {});
+    const { slot } = await newRunner(store());
+    expect((await claim(store(), slot, { maxCrashes: 0 })).claimed.map(({ executionId }) => executionId)).toEqual([
+      fresh,
+    ]);
+    expect((await claim(store(), slot, { maxCrashes: 1 })).claimed.map(({ executionId }) => executionId)).toEqual(ids);
+  });
+
+  it('gives each execution to one of many that claim at once', async () => {
+    const ids = await start(store(), ...Array.from({ length: 60 }, () => ({})));
+    const runners = await Promise.all(Array.from({ length: 6 }, () => newRunner(store())));
+    const claims = await Promise.all(runners.map(({ slot }) => claimedIds(store(), slot)));
+    const rest = await claimedIds(store(), runners[0]!.slot);
+    expect([...claims.flat(), ...rest].sort()).toEqual(ids.toSorted());
+  });
+}

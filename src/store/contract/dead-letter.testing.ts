@@ -1,0 +1,96 @@
+// Poison leaves the queue with its cause, and an ended execution can be opened again (I13, I20).
+
+import { expect, it } from 'vitest';
+import type { Store } from '../port.ts';
+import {
+  AWKWARD_JSON,
+  claim,
+  end,
+  journalOf,
+  newEvent,
+  newMessage,
+  newOutcome,
+  owning,
+  statusOf,
+  TENANT,
+  type TestRunner,
+} from './builder.testing.ts';
+
+export function describeDeadLetter(store: () => Store): void {
+  const bury = (runner: TestRunner, executionId: string) =>
+    store().deadLetterAdd({
+      slotId: runner.commitSlot,
+      outcome: newOutcome(executionId, { status: 'Failed', outputs: null, error: '{"code":"POISON"}' }),
+      reason: 'poison',
+      payload: AWKWARD_JSON,
+      attempts: 3,
+      lastError: 'it \u0000 broke',
+      event: newEvent(executionId, 7),
+      sent: [newMessage(executionId, { kind: 'child' })],
+    });
+  const letters = (tenantId = TENANT) => store().deadLetterList({ tenantId, afterId: '0', limit: 10 });
+
+  it('ends the execution and keeps the cause', async () => {
+    const { runner, ids } = await owning(store(), 2);
+    expect(await bury(runner, ids[0]!)).toEqual({ applied: true });
+    expect(await bury(runner, ids[0]!)).toEqual({ applied: false });
+    expect(await statusOf(store(), ids[0]!)).toBe('Failed');
+    expect(await journalOf(store(), ids[0]!)).toEqual([7]);
+    expect(await store().inboxRead({ executionIds: [ids[0]!] })).toHaveLength(1);
+    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toEqual([ids[1]]);
+    expect(await letters()).toMatchObject([
+      { executionId: ids[0], reason: 'poison', payload: AWKWARD_JSON, attempts: 3, lastError: 'it \uFFFD broke' },
+    ]);
+    expect(await letters('other')).toEqual([]);
+  });
+
+  it('lists letters page by page and forgets those it is told to', async () => {
+    const { runner, ids } = await owning(store(), 3);
+    for (const id of ids) await bury(runner, id);
+    const [first, second] = await store().deadLetterList({ tenantId: TENANT, afterId: '0', limit: 2 });
+    expect(await store().deadLetterList({ tenantId: TENANT, afterId: second!.id, limit: 2 })).toHaveLength(1);
+    expect(await store().deadLetterPurge({ tenantId: 'other', ids: [first!.id] })).toBe(0);
+    expect(await store().deadLetterPurge({ tenantId: TENANT, ids: [first!.id, first!.id] })).toBe(1);
+    expect(await letters()).toHaveLength(2);
+  });
+
+  it('puts a letter back into the queue', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const executionId = ids[0]!;
+    await bury(runner, executionId);
+    expect(await store().executionReopen({ tenantId: TENANT, executionId, message: null })).toEqual({ reopened: true });
+    expect(await letters()).toEqual([]);
+    expect(await statusOf(store(), executionId)).toBe('Running');
+    const { claimed } = await claim(store(), runner.slot);
+    expect(claimed).toMatchObject([{ executionId, crashes: 0 }]);
+    expect(claimed[0]!.epoch).toBeGreaterThan(1);
+  });
+
+  it('opens an ended execution for a signal, once', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const executionId = ids[0]!;
+    const message = newMessage(executionId, { kind: 'signal', key: 's1' });
+    const reopen = (tenantId = TENANT) => store().executionReopen({ tenantId, executionId, message });
+    expect(await reopen()).toEqual({ reopened: false });
+    await end(store(), runner, executionId);
+    expect(await reopen('other')).toEqual({ reopened: false });
+    expect(await reopen()).toEqual({ reopened: true });
+    expect(await store().inboxRead({ executionIds: ids })).toEqual([message]);
+    expect(await store().inboxSend({ message, tenantId: TENANT })).toMatchObject({ live: true, fresh: false });
+  });
+
+  it('has one winner of several that open the same execution, and the losers can still send', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const executionId = ids[0]!;
+    await end(store(), runner, executionId);
+    const messages = ['s1', 's2', 's3', 's4'].map((key) => newMessage(executionId, { kind: 'signal', key }));
+    const results = await Promise.all(
+      messages.map((message) => store().executionReopen({ tenantId: TENANT, executionId, message })),
+    );
+    expect(results.filter(({ reopened }) => reopened)).toHaveLength(1);
+    const losers = messages.filter((_, i) => !results[i]!.reopened);
+    for (const message of losers) {
+      expect(await store().inboxSend({ message, tenantId: TENANT })).toMatchObject({ live: true, fresh: true });
+    }
+  });
+}

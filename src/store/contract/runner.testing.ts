@@ -1,0 +1,88 @@
+// Registration, leases, takeover and a graceful stop (I5, I6, I23).
+
+import { expect, it } from 'vitest';
+import type { Store } from '../port.ts';
+import { claim, claimedIds, newRunner, owning, start } from './builder.testing.ts';
+
+export function describeRunner(store: () => Store): void {
+  it('gives every incarnation its own id and slots', async () => {
+    const [first, second] = await Promise.all(
+      ['a', 'b'].map((name) => store().runnerRegister({ name, slots: 4, leaseMs: 1000 })),
+    );
+    expect(first!.runnerId).not.toBe(second!.runnerId);
+    expect(new Set([...first!.slotIds, ...second!.slotIds]).size).toBe(8);
+    const listed = await store().runnerList();
+    expect(listed.map(({ state, owned }) => ({ state, owned }))).toEqual([
+      { state: 'live', owned: 0 },
+      { state: 'live', owned: 0 },
+    ]);
+  });
+
+  it('lists a runner as expired only after its lease and the grace', async () => {
+    const { runnerId } = await newRunner(store(), -1);
+    await newRunner(store(), 60_000);
+    expect(await store().runnerListExpired({ graceMs: 0 })).toEqual([runnerId]);
+    expect(await store().runnerListExpired({ graceMs: 60_000 })).toEqual([]);
+  });
+
+  it('renews a lease that has run out, as long as nobody declared the runner dead', async () => {
+    const { runnerId } = await newRunner(store(), -1);
+    expect(await store().leaseRenew({ runnerId, leaseMs: 60_000 })).toMatchObject({ renewed: true });
+    expect(await store().runnerListExpired({ graceMs: 0 })).toEqual([]);
+    await store().runnerDeclareDead({ runnerId });
+    expect(await store().leaseRenew({ runnerId, leaseMs: 60_000 })).toMatchObject({ renewed: false });
+  });
+
+  it('gives the executions of a dead runner to others, with one crash more and a new epoch', async () => {
+    const { runner, ids } = await owning(store(), 3);
+    expect(await store().runnerDeclareDead({ runnerId: runner.runnerId })).toEqual({ declared: true, released: 3 });
+    expect(await store().runnerDeclareDead({ runnerId: runner.runnerId })).toEqual({ declared: false, released: 0 });
+    expect(await store().runnerListExpired({ graceMs: -1_000_000 })).toEqual([]);
+
+    const heir = await newRunner(store());
+    const { claimed } = await claim(store(), heir.slot);
+    expect(claimed.map(({ executionId }) => executionId).sort()).toEqual(ids.toSorted());
+    expect(claimed.map(({ epoch, crashes }) => [epoch, crashes])).toEqual([
+      [2, 1],
+      [2, 1],
+      [2, 1],
+    ]);
+  });
+
+  it('declares only a runner dead whose lease ran out long enough ago, if that is asked', async () => {
+    const { runnerId } = await newRunner(store(), -1000);
+    const declare = (expiredForMs: number) => store().runnerDeclareDead({ runnerId, expiredForMs });
+    expect(await declare(60_000)).toEqual({ declared: false, released: 0 });
+    await store().leaseRenew({ runnerId, leaseMs: 60_000 });
+    expect(await declare(0)).toEqual({ declared: false, released: 0 });
+    await store().leaseRenew({ runnerId, leaseMs: -1000 });
+    expect(await declare(500)).toEqual({ declared: true, released: 0 });
+  });
+
+  it('releases each execution once when several declare the same runner dead', async () => {
+    const { runner } = await owning(store(), 5);
+    const results = await Promise.all(
+      Array.from({ length: 8 }, () => store().runnerDeclareDead({ runnerId: runner.runnerId })),
+    );
+    expect(results.reduce((sum, { released }) => sum + released, 0)).toBe(5);
+  });
+
+  it('stops gracefully: executions go back without a crash', async () => {
+    const { runner } = await owning(store(), 2);
+    expect(await store().runnerStop({ runnerId: runner.runnerId })).toMatchObject({ released: 2 });
+    expect((await store().runnerList()).map(({ state }) => state)).toEqual(['stopped']);
+    const { claimed } = await claim(store(), (await newRunner(store())).slot);
+    expect(claimed.map(({ crashes }) => crashes)).toEqual([0, 0]);
+  });
+
+  it('tells what a runner owns', async () => {
+    const { runner, ids } = await owning(store(), 2);
+    await start(store(), {});
+    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toEqual(ids.toSorted());
+    const released = await store().executionRelease({ slotId: runner.slot, executionIds: [ids[0]!] });
+    expect(released).toEqual([ids[0]]);
+    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toEqual([ids[1]]);
+    expect((await store().runnerList())[0]).toMatchObject({ owned: 1 });
+    expect(await claimedIds(store(), runner.slot)).toContain(ids[0]);
+  });
+}

@@ -1,0 +1,91 @@
+// Starting executions: durable once answered (I1), once per request id and tenant.
+
+import { expect, it } from 'vitest';
+import type { Store } from '../port.ts';
+import { AWKWARD_JSON, claim, newExecution, newId, newRunner, TENANT } from './builder.testing.ts';
+
+export function describeStart(store: () => Store): void {
+  it('keeps every field as it was given', async () => {
+    const execution = newExecution({
+      trigger: AWKWARD_JSON,
+      spec: AWKWARD_JSON,
+      principal: AWKWARD_JSON,
+      requestId: 'r1',
+      parentId: newId(),
+      parentNode: 'call',
+      depth: 2,
+      priority: 9,
+      behaviour: 2,
+      projectId: 'p',
+      environmentId: 'e',
+    });
+    await store().executionStart({ items: [execution] });
+    expect(await store().executionGet({ tenantId: TENANT, executionId: execution.executionId })).toEqual({
+      ...execution,
+      status: 'Pending',
+      startedAt: null,
+      endedAt: null,
+      outputs: null,
+      error: null,
+      contextSnapshot: null,
+    });
+  });
+
+  it('shows an execution to its own tenant only', async () => {
+    const { executionId } = newExecution();
+    await store().executionStart({ items: [newExecution({ executionId })] });
+    expect(await store().executionGet({ tenantId: 'other', executionId })).toBeNull();
+  });
+
+  it('answers a request id that exists with the execution that has it', async () => {
+    const first = newExecution({ requestId: 'r1' });
+    const again = newExecution({ requestId: 'r1', workflowId: 'another' });
+    const elsewhere = newExecution({ requestId: 'r1', tenantId: 'other' });
+    await store().executionStart({ items: [first] });
+    expect(await store().executionStart({ items: [again, elsewhere] })).toEqual([
+      { executionId: again.executionId, existing: { executionId: first.executionId, workflowId: first.workflowId } },
+      { executionId: elsewhere.executionId, existing: null },
+    ]);
+  });
+
+  it('accepts the first of two equal request ids in one batch, and answers in the order of the batch', async () => {
+    const items = ['b', 'a', 'b', null, null].map((requestId) => newExecution({ requestId }));
+    const outcomes = await store().executionStart({ items });
+    expect(outcomes.map(({ executionId }) => executionId)).toEqual(items.map(({ executionId }) => executionId));
+    expect(outcomes.map(({ existing }) => existing?.executionId ?? null)).toEqual([
+      null,
+      null,
+      items[0]!.executionId,
+      null,
+      null,
+    ]);
+  });
+
+  it('takes the same start twice as once', async () => {
+    const items = [newExecution({ requestId: 'r1' }), newExecution()];
+    await store().executionStart({ items });
+    const again = await store().executionStart({ items });
+    expect(again.map(({ existing }) => existing)).toEqual([null, null]);
+    const { claimed } = await claim(store(), (await newRunner(store())).slot);
+    expect(claimed).toHaveLength(2);
+  });
+
+  it('has one winner among many that start the same request at once', async () => {
+    const rivals = Array.from({ length: 50 }, () => ['r1', 'r2'].map((requestId) => newExecution({ requestId })));
+    const outcomes = await Promise.all(
+      rivals.map((items, i) => store().executionStart({ items: i % 2 === 0 ? items : items.toReversed() })),
+    );
+    const settled = outcomes.flat();
+    const winners = settled.filter(({ existing }) => existing === null).map(({ executionId }) => executionId);
+    expect(winners).toHaveLength(2);
+    const named = new Set(settled.flatMap(({ existing }) => existing?.executionId ?? []));
+    expect([...named].sort()).toEqual(winners.toSorted());
+  });
+
+  it('refuses what the schema forbids as bad data, and starts nothing of the batch', async () => {
+    const good = newExecution();
+    const bad = newExecution({ trigger: '{"a":' });
+    await expect(store().executionStart({ items: [good, bad] })).rejects.toMatchObject({ failure: 'data' });
+    expect(await store().executionGet({ tenantId: TENANT, executionId: good.executionId })).toBeNull();
+  });
+}

@@ -1,0 +1,74 @@
+// Workflows: immutable versions, one of them current.
+
+import { expect, it } from 'vitest';
+import type { Store } from '../port.ts';
+import { AWKWARD_JSON, TENANT } from './builder.testing.ts';
+
+export function describeWorkflow(store: () => Store): void {
+  const publish = (checksum: string, overrides: { tenantId?: string; definition?: string } = {}) =>
+    store().workflowPublish({
+      tenantId: TENANT,
+      workflowId: 'onboard',
+      displayName: `Onboard ${checksum}`,
+      description: null,
+      format: 'graph',
+      definition: '{}',
+      checksum,
+      ...overrides,
+    });
+
+  it('publishes version after version and keeps each as it was given', async () => {
+    expect(await publish('one', { definition: AWKWARD_JSON })).toEqual({ version: 1, created: true });
+    expect(await publish('two')).toEqual({ version: 2, created: true });
+    expect(await store().workflowGet({ tenantId: TENANT, workflowId: 'onboard' })).toEqual({
+      workflowId: 'onboard',
+      displayName: 'Onboard two',
+      format: 'graph',
+      status: 'Active',
+      isEnabled: true,
+      currentVersion: 2,
+    });
+    expect(await store().definitionGet({ tenantId: TENANT, workflowId: 'onboard', version: 1 })).toEqual({
+      format: 'graph',
+      definition: AWKWARD_JSON,
+      checksum: 'one',
+      status: 'Active',
+    });
+  });
+
+  it('makes no new version of a definition it has', async () => {
+    await publish('one');
+    expect(await publish('one')).toEqual({ version: 1, created: false });
+    await publish('two');
+    expect(await publish('one')).toEqual({ version: 1, created: false });
+    expect(await store().workflowGet({ tenantId: TENANT, workflowId: 'onboard' })).toMatchObject({ currentVersion: 1 });
+    expect(await publish('three')).toEqual({ version: 3, created: true });
+  });
+
+  it('keeps tenants apart', async () => {
+    await publish('one');
+    await publish('two');
+    expect(await publish('one', { tenantId: 'other' })).toEqual({ version: 1, created: true });
+    expect(await store().workflowGet({ tenantId: 'third', workflowId: 'onboard' })).toBeNull();
+    expect(await store().definitionGet({ tenantId: 'other', workflowId: 'onboard', version: 2 })).toBeNull();
+  });
+
+  it('numbers versions without gaps when many publish at once', async () => {
+    const results = await Promise.all(Array.from({ length: 10 }, (_, i) => publish(`sum-${i % 5}`)));
+    const created = results.filter((result) => result.created).map(({ version }) => version);
+    expect(created.sort()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('refuses a format that does not exist', async () => {
+    const workflow = {
+      tenantId: TENANT,
+      workflowId: 'w',
+      displayName: 'W',
+      description: null,
+      definition: '{}',
+      checksum: 'c',
+    };
+    await expect(store().workflowPublish({ ...workflow, format: 'riddle' })).rejects.toMatchObject({ failure: 'data' });
+    expect(await store().workflowGet({ tenantId: TENANT, workflowId: 'w' })).toBeNull();
+  });
+}

@@ -1,0 +1,198 @@
+// The embedded PostgreSQL: starts, keeps its data, and recovers from whatever its process went through.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type EmbeddedPostgres, startEmbedded } from './embedded.ts';
+
+let folder: string;
+let running: EmbeddedPostgres[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pawl-embedded-'));
+  chmodSync(folder, 0o755);
+});
+afterEach(async () => {
+  await Promise.all(running.map((server) => server.stop()));
+  running = [];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const QUICK = { fsync: 'off' };
+
+async function start(options: { port?: number; dataDir?: string } = {}): Promise<EmbeddedPostgres> {
+  const server = await startEmbedded({ dataDir: join(folder, 'db'), settings: QUICK, ...options });
+  running.push(server);
+  return server;
+}
+
+async function stop(server: EmbeddedPostgres): Promise<void> {
+  running = running.filter((other) => other !== server);
+  await server.stop();
+}
+
+async function query(server: { connectionString: string }, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(server.connectionString);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A process of its own that starts the database in the folder and then does nothing. */
+async function startElsewhere(): Promise<{ process: ChildProcess; connectionString: string; pid: number }> {
+  const module = fileURLToPath(new URL('./embedded.ts', import.meta.url));
+  const program = `const { startEmbedded } = await import(${JSON.stringify(module)});
+    const server = await startEmbedded(${JSON.stringify({ dataDir: join(folder, 'db'), settings: QUICK })});
+    console.log(JSON.stringify({ connectionString: server.connectionString, pid: server.pid }));
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout!, 'data')) as [Buffer];
+  return { process: child, ...JSON.parse(String(line)) };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+describe('a database in a folder', () => {
+  it('is made on first use, reports it, and is there again at the next start', async () => {
+    const steps: string[] = [];
+    const first = await startEmbedded({
+      dataDir: join(folder, 'db'),
+      settings: QUICK,
+      onProgress: (step) => steps.push(step),
+    });
+    running.push(first);
+    expect(steps).toEqual(['making a new database', 'starting the database']);
+    await query(first, 'create table kept as select 42 as n');
+    await stop(first);
+    await expect(query(first, 'select 1')).rejects.toThrow();
+
+    const second = await start();
+    expect(second.connectionString).toBe(first.connectionString);
+    expect(await query(second, 'select n from kept')).toEqual([{ n: 42 }]);
+  });
+
+  it('keeps its password to itself, and lets nobody in without', async () => {
+    const server = await start();
+    expect(statSync(join(folder, 'db', 'password')).mode & 0o777).toBe(0o600);
+    const stranger = new URL(server.connectionString);
+    stranger.password = 'guess';
+    await expect(query({ connectionString: stranger.href }, 'select 1')).rejects.toThrow(
+      'password authentication failed',
+    );
+  });
+
+  it('writes to the disk before it answers, unless told otherwise', async () => {
+    const server = await startEmbedded({ dataDir: join(folder, 'db') });
+    running.push(server);
+    const settings = `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`;
+    expect((await query(server, settings)).map(({ setting }) => setting)).toEqual(['on', 'on', 'on']);
+  });
+
+  it('is refused to a second process, by name', async () => {
+    const other = await startElsewhere();
+    await expect(start()).rejects.toThrow(`is in use by process ${other.process.pid}`);
+    expect(await query(other, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await kill(other.process);
+  });
+
+  it('is refused to the same process twice', async () => {
+    await start();
+    await expect(start()).rejects.toThrow(`is in use by process ${process.pid}`);
+  });
+
+  it('says so when its port is taken, and takes another if it may', async () => {
+    const port = (await start()).port;
+    await stop(running[0]!);
+    const squatter = createServer().listen(port, '127.0.0.1');
+    await once(squatter, 'listening');
+    await expect(start({ port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is taken`);
+    expect((await start()).port).not.toBe(port);
+    squatter.close();
+  });
+
+  it('refuses a folder with something else in it', async () => {
+    const server = await start();
+    await stop(server);
+    rmSync(join(folder, 'db', 'cluster', 'PG_VERSION'));
+    await expect(start()).rejects.toThrow('is not empty and not a PostgreSQL database');
+  });
+});
+
+describe('after its process was killed', () => {
+  it('starts again with what was committed', async () => {
+    const other = await startElsewhere();
+    await query(other, 'create table kept as select 42 as n');
+    await kill(other.process);
+    expect(await query(await start(), 'select n from kept')).toEqual([{ n: 42 }]);
+  });
+
+  it('takes the place of a server that was left running', async () => {
+    const other = await startElsewhere();
+    await query(other, 'create table kept as select 42 as n');
+    // Its watchdog cannot stop it while it is asleep.
+    process.kill(other.pid, 'SIGSTOP');
+    await kill(other.process);
+    const starting = start();
+    process.kill(other.pid, 'SIGCONT');
+    const server = await starting;
+    expect(server.pid).not.toBe(other.pid);
+    expect(await query(server, 'select n from kept')).toEqual([{ n: 42 }]);
+  });
+
+  it('starts again when the server was killed too and its number is somebody else’s now', async () => {
+    const other = await startElsewhere();
+    await query(other, 'create table kept as select 42 as n');
+    process.kill(other.pid, 'SIGKILL');
+    await kill(other.process);
+    const lock = join(folder, 'db', 'cluster', 'postmaster.pid');
+    const left = readFileSync(lock, 'utf8').split('\n');
+    writeFileSync(lock, [String(process.pid), ...left.slice(1)].join('\n'));
+    expect(await query(await start(), 'select n from kept')).toEqual([{ n: 42 }]);
+  });
+});
+
+describe.runIf(process.getuid?.() === 0)('as root', () => {
+  it('runs as another account', async () => {
+    const server = await start();
+    expect(statSync(`/proc/${server.pid}`).uid).not.toBe(0);
+  });
+
+  it('finds a place for the data when the account cannot reach the folder', async () => {
+    chmodSync(folder, 0o700);
+    const server = await start();
+    const link = join(folder, 'db', 'cluster');
+    await query(server, 'create table kept as select 42 as n');
+    await stop(server);
+    expect(existsSync(join(link, 'PG_VERSION'))).toBe(true);
+    expect(await query(await start(), 'select n from kept')).toEqual([{ n: 42 }]);
+    await stop(running[0]!);
+
+    // A folder that was deleted and made again is a new database.
+    rmSync(join(folder, 'db'), { recursive: true });
+    expect(await query(await start(), `select to_regclass('kept') as kept`)).toEqual([{ kept: null }]);
+    await stop(running[0]!);
+    rmSync(readlinkSync(link), { recursive: true });
+  });
+});

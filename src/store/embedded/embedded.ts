@@ -1,0 +1,146 @@
+// A real PostgreSQL in a folder, for `pawl dev` and the tests: made on first use, started with this process and stopped with
+// it. Durable like any other (fsync is on): what a killed process leaves behind starts again.
+
+import { spawn } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Account, databaseAccount, giveTo, reachableBinaries, reachableCluster } from './account.ts';
+import { type Binaries, findBinaries } from './binaries.ts';
+import { choosePort, leaveFolder, openFolder, readPassword, takeFolder } from './folder.ts';
+import { clearLeftovers, startServer } from './server-process.ts';
+
+export interface EmbeddedOptions {
+  dataDir: string;
+  /** On 127.0.0.1. By default the one of last time, or a free one. */
+  port?: number;
+  /** Server settings beside or instead of ours. */
+  settings?: Record<string, string>;
+  onProgress?: (step: string) => void;
+}
+
+export interface EmbeddedPostgres {
+  readonly connectionString: string;
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+const USER = 'pawl';
+const DATABASE = 'pawl';
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  // Paths of sockets must be short, and folders may be deep.
+  unix_socket_directories: '',
+  max_connections: '100',
+  shared_buffers: '256MB',
+  wal_compression: 'on',
+  max_wal_size: '4GB',
+  huge_pages: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_min_messages: 'warning',
+};
+
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const report = options.onProgress ?? (() => {});
+  const account = databaseAccount();
+  const binaries = reachableBinaries(findBinaries(), account);
+  const folder = openFolder(options.dataDir);
+  takeFolder(folder);
+  try {
+    const cluster = reachableCluster(folder.cluster, account);
+    const password = readPassword(folder);
+    if (!existsSync(join(cluster, 'PG_VERSION'))) {
+      report('making a new database');
+      await createCluster({ cluster, password, binaries, account });
+    }
+    await clearLeftovers(cluster);
+    const port = await choosePort(folder, options.port);
+    report('starting the database');
+    const settings = { ...SETTINGS, ...options.settings };
+    const server = await startServer({
+      postgres: binaries.postgres,
+      cluster,
+      log: folder.log,
+      port,
+      settings,
+      account,
+    });
+    return {
+      connectionString: `postgres://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`,
+      port,
+      pid: server.pid,
+      async stop() {
+        await server.stop();
+        leaveFolder(folder);
+      },
+    };
+  } catch (error) {
+    leaveFolder(folder);
+    throw error;
+  }
+}
+
+interface NewCluster {
+  cluster: string;
+  password: string;
+  binaries: Binaries;
+  account: Account | null;
+}
+
+/** Made aside and renamed when it is complete: a process that dies in the middle leaves nothing that looks like a database. */
+async function createCluster({ cluster, password, binaries, account }: NewCluster): Promise<void> {
+  removeHalfMade(cluster);
+  const half = `${cluster}.new-${process.pid}`;
+  const passwordFile = `${half}.password`;
+  mkdirSync(half, { recursive: true, mode: 0o700 });
+  giveTo(account, half);
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  giveTo(account, passwordFile);
+  try {
+    await run(binaries.initdb, initdbArguments(half, passwordFile), account);
+    const single = ['--single', '-D', half, '-c', 'log_min_messages=error', 'postgres'];
+    await run(binaries.postgres, single, account, `create database ${DATABASE}\n`);
+    renameSync(half, cluster);
+  } finally {
+    rmSync(passwordFile, { force: true });
+    rmSync(half, { recursive: true, force: true });
+  }
+}
+
+function initdbArguments(cluster: string, passwordFile: string): string[] {
+  // The built-in locale sorts alike on every system and does not depend on the machine's libraries.
+  const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--encoding=UTF8'];
+  return [`--pgdata=${cluster}`, `--username=${USER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, ...locale];
+}
+
+function removeHalfMade(cluster: string): void {
+  const [folder, name] = [dirname(cluster), basename(cluster)];
+  mkdirSync(folder, { recursive: true });
+  for (const file of readdirSync(folder)) {
+    if (file.startsWith(`${name}.new-`)) rmSync(join(folder, file), { recursive: true, force: true });
+  }
+  if (existsSync(cluster) && !lstatSync(cluster).isSymbolicLink() && readdirSync(cluster).length > 0) {
+    throw new Error(`${cluster} is not empty and not a PostgreSQL database. Move it away, or choose another folder.`);
+  }
+}
+
+function run(program: string, args: string[], account: Account | null, input = ''): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { ...(account ?? {}), stdio: ['pipe', 'pipe', 'pipe'] });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk;
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk;
+    });
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${basename(program)} failed (${code}): ${said.trim().split('\n').slice(-5).join(' | ')}`));
+    });
+    child.stdin.end(input);
+  });
+}

@@ -1,0 +1,142 @@
+// The data folder: the cluster, its password, the port it had last time, and who uses it now. A folder belongs to one live
+// process. A process is known by its number and its start, because in a container the numbers repeat after every restart.
+
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+export interface DataFolder {
+  readonly path: string;
+  readonly cluster: string;
+  readonly log: string;
+}
+
+export function openFolder(path: string): DataFolder {
+  mkdirSync(path, { recursive: true });
+  const real = realpathSync(path);
+  return { path: real, cluster: join(real, 'cluster'), log: join(real, 'postgres.log') };
+}
+
+/** Another live process has the folder. */
+export class FolderInUseError extends Error {
+  override readonly name = 'FolderInUseError';
+}
+
+/** Of two processes that come at the same moment one gets it: the file is made whole, and only if it is not there yet. */
+export function takeFolder({ path }: DataFolder): void {
+  const file = join(path, 'owner');
+  const mine = `${file}.${process.pid}`;
+  writeFileSync(mine, `${identify(process.pid)}\n`);
+  try {
+    while (!linkNew(mine, file)) {
+      const owner = readIfThere(file);
+      const pid = Number(owner.split(' ')[0]);
+      if (pid > 0 && owner === identify(pid)) {
+        throw new FolderInUseError(
+          `The database folder ${path} is in use by process ${pid}. ` +
+            'Stop that process, or choose another folder, or connect to its database instead of starting one.',
+        );
+      }
+      rmSync(file, { force: true });
+    }
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+function linkNew(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+export function leaveFolder({ path }: DataFolder): void {
+  const file = join(path, 'owner');
+  if (existsSync(file) && readFileSync(file, 'utf8').trim() === identify(process.pid)) rmSync(file);
+}
+
+export function readPassword({ path }: DataFolder): string {
+  const file = join(path, 'password');
+  if (!existsSync(file)) writeWhole(file, randomBytes(24).toString('base64url'), 0o600);
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** The one that was asked for; or the one of last time, so that open connections of tools find it again; or a free one. */
+export async function choosePort({ path }: DataFolder, wanted: number | undefined): Promise<number> {
+  if (wanted !== undefined) {
+    if ((await freePort(wanted)) === null) {
+      throw new Error(
+        `Port ${wanted} of 127.0.0.1 is taken. Choose another port for the embedded PostgreSQL, or none.`,
+      );
+    }
+    return wanted;
+  }
+  const file = join(path, 'port');
+  const last = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+  const port = (last > 0 ? await freePort(last) : null) ?? (await freePort(0))!;
+  writeWhole(file, `${port}\n`, 0o644);
+  return port;
+}
+
+function freePort(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen({ port, host: '127.0.0.1' }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : null));
+    });
+  });
+}
+
+/** Number and start of a live process; the empty string if there is none. */
+function identify(pid: number): string {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return '';
+  }
+  return `${pid} ${startOf(pid)}`.trim();
+}
+
+function startOf(pid: number): string {
+  if (process.platform === 'linux') {
+    // The command's name may hold spaces and parentheses; what follows the last one is numbers. The 20th of them: the start.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  }
+  if (process.platform === 'win32') return '';
+  return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' })
+    .stdout.trim()
+    .replaceAll(/\s+/g, '_');
+}
+
+/** A process that dies while writing leaves the old file or the new one, not half of it. */
+function writeWhole(file: string, text: string, mode: number): void {
+  const half = `${file}.${process.pid}`;
+  writeFileSync(half, text, { mode });
+  renameSync(half, file);
+}

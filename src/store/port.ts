@@ -1,0 +1,381 @@
+// The one door to storage. Everything the engine knows about the database is here: a dozen atomic statements, each of
+// which either happens or does not. One params object per method, `aggregateVerb`. Implementations: store/postgres, and
+// the simulated one of test/simulation; both pass the same contract suite. JSON travels as text, so that what is sent
+// again is byte for byte what was sent before (I18) and what is read is exactly what was written (I15).
+
+import type { AccessStore } from './access-port.ts';
+import type { CatalogStore } from './catalog-port.ts';
+import type { ExecutionReader } from './reader-port.ts';
+import type { WorkflowLifecycleStore } from './workflow-port.ts';
+
+/** Text that is valid JSON. */
+export type JsonText = string;
+
+/** Milliseconds since the epoch, by the database's clock. */
+export type Timestamp = number;
+
+export interface Store
+  extends RunnerStore,
+    ExecutionStore,
+    QueueStore,
+    InboxStore,
+    WorkflowStore,
+    WorkflowLifecycleStore,
+    ExecutionReader,
+    CatalogStore,
+    AccessStore,
+    OperationStore {
+  close(): Promise<void>;
+}
+
+// ── Runners: fence rows and leases (I4, I6) ─────────────────────────────────────────────────────────────────────────
+
+export interface RunnerStore {
+  /** A new incarnation: one runner row, `slots` live fence rows (slot 0 claims and parks, the others commit), a lease. */
+  runnerRegister(params: { name: string; slots: number; leaseMs: number }): Promise<RunnerRegistration>;
+  /** False when the slots are no longer live: this incarnation was declared dead and must drop all it holds. */
+  leaseRenew(params: { runnerId: string; leaseMs: number }): Promise<{ renewed: boolean; at: Timestamp }>;
+  /** Runners whose lease ended at least `graceMs` ago and whose slots are still live. Permission to declare dead, no more. */
+  runnerListExpired(params: { graceMs: number }): Promise<string[]>;
+  /**
+   * Sets all slots of the runner dead in one statement (which waits for its commits in flight), then makes the rows it
+   * owned ready again with crashes + 1. Safe to call by several at once; returns how many rows moved in this call.
+   */
+  runnerDeclareDead(params: {
+    runnerId: string;
+    /** Only if its lease ended at least so long ago, judged in the statement itself: it may have renewed since it was listed. */
+    expiredForMs?: number;
+  }): Promise<{ declared: boolean; released: number }>;
+  /** Graceful: slots become `stopped`, owned rows ready again, without a crash being counted (I23). */
+  runnerStop(params: { runnerId: string }): Promise<{ released: number }>;
+  runnerList(): Promise<RunnerInfo[]>;
+}
+
+export interface RunnerRegistration {
+  runnerId: string;
+  slotIds: string[];
+  at: Timestamp;
+}
+
+export interface RunnerInfo {
+  runnerId: string;
+  name: string;
+  state: 'live' | 'stopped' | 'dead';
+  leaseExpiresAt: Timestamp;
+  owned: number;
+}
+
+// ── Executions: start, claim, load, commit, park ────────────────────────────────────────────────────────────────────
+
+export interface ExecutionStore {
+  /** Many at once, one statement. A requestId that exists already (per tenant) is not inserted; see `existing`. */
+  executionStart(params: { items: NewExecution[] }): Promise<StartOutcome[]>;
+  executionClaim(params: {
+    slotId: string;
+    lanes: { tenantId: string; priority: number; mark: Timestamp }[];
+    perLane: number;
+    limit: number;
+    /** Rows that need a newer behaviour than this are left for runners that understand them. */
+    behaviour: number;
+    /** Rows whose owners crashed more often are left: one suspect runs at a time. */
+    maxCrashes?: number;
+  }): Promise<{ claimed: ClaimedExecution[]; at: Timestamp }>;
+  /** One query for the batch, in a new snapshot. Journal rows after the checkpoint's seq, if there is a usable one. */
+  executionLoad(params: { executionIds: string[]; deciderVersion: number }): Promise<LoadedExecution[]>;
+  /** Parameters recorded at the given sequences of one execution's journal. */
+  executionInputs(params: { executionId: string; seqs: number[] }): Promise<{ seq: number; inputs: JsonText | null }[]>;
+  /** The hot path: one atomic statement under one fence row (I4, I17). `applied: false` = the fence is dead. */
+  executionCommit(params: CommitBatch): Promise<{ applied: boolean; at: Timestamp }>;
+  /** Owned → parked, with a due time or open waits (I12). Returns the ids that were parked. */
+  executionPark(params: { slotId: string; items: ParkItem[] }): Promise<{ parked: string[]; at: Timestamp }>;
+  /** A NEW statement after a park: those with mail become ready again. Returns their ids. */
+  parkCheck(params: { executionIds: string[] }): Promise<string[]>;
+  /** Owned → ready, by the owner itself: what it cannot or must not go on with. */
+  executionRelease(params: { slotId: string; executionIds: string[] }): Promise<string[]>;
+  /** What the database says this runner owns: reconciled with memory after a failed claim (I18). */
+  executionListOwned(params: { runnerId: string }): Promise<string[]>;
+  /** Of these links, those whose resource another execution holds already (WFENG003). Asked before the commit. */
+  resourceLinkCheck(params: { links: ResourceLinkRow[] }): Promise<ResourceLinkConflict[]>;
+  /**
+   * An ended execution is live again: its outcome goes, its queue row and the message come, its dead letter is settled. False
+   * when it is not an ended execution of this tenant, or when the message is a signal that was seen before.
+   */
+  executionReopen(params: {
+    tenantId: string;
+    executionId: string;
+    message: NewMessage | null;
+  }): Promise<{ reopened: boolean }>;
+}
+
+export interface NewExecution {
+  executionId: string;
+  tenantId: string;
+  workflowId: string;
+  version: number;
+  format: string;
+  priority: number;
+  trigger: JsonText;
+  spec: JsonText | null;
+  principal: JsonText;
+  correlationId: string;
+  requestId: string | null;
+  parentId: string | null;
+  parentNode: string | null;
+  depth: number;
+  projectId: string;
+  environmentId: string;
+  createdAt: Timestamp;
+  /** What a runner must understand to run it; 1 when absent. */
+  behaviour?: number;
+}
+
+export interface StartOutcome {
+  executionId: string;
+  /** The execution that already has this requestId; `workflowId` tells whether it is the same request (WFENG001 if not). */
+  existing: { executionId: string; workflowId: string } | null;
+}
+
+export interface ClaimedExecution {
+  executionId: string;
+  epoch: number;
+  tenantId: string;
+  workflowId: string;
+  version: number;
+  priority: number;
+  crashes: number;
+  readyAt: Timestamp;
+}
+
+export interface LoadedExecution extends NewExecution {
+  checkpoint: { seq: number; state: JsonText } | null;
+  journal: JournalRow[];
+  /** Data of finished attempts: what the facts of the journal leave out. */
+  attempts: { nodeId: string; attempt: number; outputs: JsonText | null }[];
+  inbox: InboxMessage[];
+}
+
+export interface JournalRow {
+  seq: number;
+  at: Timestamp;
+  facts: JsonText;
+}
+
+export interface CommitBatch {
+  slotId: string;
+  events: { executionId: string; seq: number; at: Timestamp; facts: JsonText; inputs: JsonText | null }[];
+  attempts: AttemptRow[];
+  outcomes: OutcomeRow[];
+  /** Executions whose queue row goes: they ended. */
+  ended: string[];
+  children: NewExecution[];
+  /** Inbox messages that these transitions used up. */
+  consumed: string[];
+  sent: NewMessage[];
+  /** A resource that another execution holds is left as it is: see resourceLinkCheck. */
+  links: ResourceLinkRow[];
+  logs: ActionLogRow[];
+  /** Executions of this runner that made progress after a crash: their count starts again at 0. */
+  crashResets?: string[];
+}
+
+export interface AttemptRow {
+  executionId: string;
+  nodeId: string;
+  attempt: number;
+  actionType: string;
+  status: 'Succeeded' | 'Failed' | 'RetriableFailure' | 'Cancelled' | 'TimedOut';
+  startedSeq: number;
+  outputs: JsonText | null;
+  error: JsonText | null;
+  startedAt: Timestamp;
+  endedAt: Timestamp;
+}
+
+export interface OutcomeRow {
+  executionId: string;
+  tenantId: string;
+  status: string;
+  outputs: JsonText | null;
+  error: JsonText | null;
+  contextSnapshot: JsonText | null;
+  startedAt: Timestamp;
+  endedAt: Timestamp;
+}
+
+export interface ResourceLinkRow {
+  tenantId: string;
+  executionId: string;
+  nodeId: string;
+  attempt: number;
+  system: string;
+  resourceType: string;
+  resourceId: string;
+  url: string | null;
+}
+
+interface ResourceLinkConflict {
+  system: string;
+  resourceType: string;
+  resourceId: string;
+  /** Who holds it. */
+  executionId: string;
+}
+
+export interface ActionLogRow {
+  executionId: string;
+  nodeId: string;
+  attempt: number;
+  at: Timestamp;
+  level: string;
+  message: string;
+  data: JsonText | null;
+}
+
+export interface ParkItem {
+  executionId: string;
+  dueAt: Timestamp | null;
+  waits: number;
+  paused: boolean;
+  checkpoint: { seq: number; deciderVersion: number; state: JsonText } | null;
+}
+
+// ── Queue: what makes waiting executions ready ──────────────────────────────────────────────────────────────────────
+
+export interface QueueStore {
+  /** Parked rows that are due become ready. */
+  queueWake(params: { limit: number }): Promise<number>;
+  /** Parked rows with mail become ready: the correctness path behind every hint (I10, I11). */
+  queueWakeMail(params: { limit: number }): Promise<number>;
+  /** Which (tenant, priority) have ready rows, and how long the oldest of each has waited. */
+  queueLanes(params: { limit: number }): Promise<Lane[]>;
+  /** I12: live executions without a wake-up. Must be empty. */
+  queueAudit(): Promise<{ executionId: string; problem: string }[]>;
+}
+
+export interface Lane {
+  tenantId: string;
+  priority: number;
+  oldestReadyAt: Timestamp;
+}
+
+// ── Mailbox: everything that comes from outside ─────────────────────────────────────────────────────────────────────
+
+export interface InboxStore {
+  /** The door: wakes the target if it is parked. `owner` is a hint whom to tell; live = false: no such live execution. */
+  inboxSend(params: {
+    message: NewMessage;
+    tenantId: string;
+  }): Promise<{ live: boolean; fresh: boolean; owner: string | null }>;
+  /** Mail of executions that are resident: hints make it fast, this poll makes it correct. */
+  inboxRead(params: { executionIds: string[] }): Promise<(InboxMessage & { executionId: string })[]>;
+}
+
+export interface NewMessage {
+  id: string;
+  executionId: string;
+  kind: 'webhook' | 'signal' | 'cancel' | 'child';
+  /** Dedupe key within (execution, kind). */
+  key: string;
+  body: JsonText;
+}
+
+export interface InboxMessage {
+  id: string;
+  kind: NewMessage['kind'];
+  key: string;
+  body: JsonText;
+}
+
+// ── Workflows: definitions and versions ─────────────────────────────────────────────────────────────────────────────
+
+export interface WorkflowStore {
+  /** Stores the definition as the workflow's active version; the same checksum as the current one is a no-op. */
+  workflowPublish(params: {
+    tenantId: string;
+    workflowId: string;
+    displayName: string;
+    description: string | null;
+    format: string;
+    definition: JsonText;
+    checksum: string;
+  }): Promise<{ version: number; created: boolean }>;
+  workflowGet(params: { tenantId: string; workflowId: string }): Promise<WorkflowRow | null>;
+  definitionGet(params: { tenantId: string; workflowId: string; version: number }): Promise<DefinitionRow | null>;
+  /** Registered actions and connectors, upserted at start; what an operator disabled stays disabled. */
+  catalogUpsert(params: { connectors: ConnectorRow[]; actions: ActionRow[] }): Promise<void>;
+}
+
+export interface WorkflowRow {
+  workflowId: string;
+  displayName: string;
+  format: string;
+  status: 'Draft' | 'Active' | 'Archived';
+  isEnabled: boolean;
+  currentVersion: number | null;
+}
+
+export interface DefinitionRow {
+  format: string;
+  definition: JsonText;
+  checksum: string;
+  status: 'Draft' | 'Active' | 'Archived';
+}
+
+export interface ConnectorRow {
+  id: string;
+  displayName: string;
+  description: string;
+  requiresAuth: boolean;
+  authType: string | null;
+  version: string;
+  capabilities: string[];
+}
+
+export interface ActionRow {
+  id: string;
+  displayName: string;
+  description: string;
+  category: string;
+  connectorId: string;
+  parameterSchema: JsonText;
+  outputSchema: JsonText;
+  version: string;
+  deprecationNotice: string | null;
+  tags: string[];
+}
+
+// ── Operations ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface OperationStore {
+  /** Poison: the row leaves the queue, its cause is kept, the execution ends as Failed (I20). One statement. */
+  deadLetterAdd(params: {
+    slotId: string;
+    outcome: OutcomeRow;
+    reason: string;
+    payload: JsonText;
+    attempts: number;
+    lastError: string;
+    /** The journal's last row, if the journal can still be written. */
+    event?: CommitBatch['events'][number];
+    /** Who waits for this execution: its parent. */
+    sent?: NewMessage[];
+  }): Promise<{ applied: boolean }>;
+  /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues one. */
+  deadLetterList(params: { tenantId: string; afterId: string; limit: number }): Promise<DeadLetter[]>;
+  deadLetterPurge(params: { tenantId: string; ids: string[] }): Promise<number>;
+  /** Deletes ended executions older than the limit with all their rows, in id order; live and referenced rows stay (I24). */
+  retentionPurge(params: { endedBefore: Timestamp; limit: number }): Promise<number>;
+  now(): Promise<Timestamp>;
+  /** A random key that all processes of this installation share, made when first asked for. */
+  secretGet(params: { name: string }): Promise<Uint8Array>;
+}
+
+export interface DeadLetter {
+  id: string;
+  executionId: string;
+  enqueuedAt: Timestamp;
+  reason: string;
+  payload: JsonText;
+  attempts: number;
+  lastError: string | null;
+}

@@ -1,0 +1,129 @@
+// Two pools. The engine's is pinned to plans that stay good while tables grow from nothing: generic plans, indexes and
+// nested loops (a plan made on empty tables dropped throughput to 400/s). Everything that people ask goes through the other,
+// with the planner's own settings, so a long report never holds a connection that a commit needs.
+
+import pg from 'pg';
+import { connectionIsBroken, storeError } from './sqlstate.ts';
+import type { Statement } from './statement.ts';
+
+/** Whatever runs statements: a pool or a transaction. */
+export interface Session {
+  run<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface Database extends Session {
+  /** READ COMMITTED: every statement in it sees what was committed before the statement began. */
+  transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  connectionString: string;
+  schema: string;
+  maxConnections: number;
+  applicationName: string;
+  /** A reply that does not come: the connection is given up and the outcome is unknown (I18). */
+  queryTimeoutMs: number;
+}
+
+const COMMON_SETTINGS = { TimeZone: 'UTC', DateStyle: 'ISO', jit: 'off' };
+
+export const ENGINE_SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
+
+const BEGIN: Statement = { name: '', text: 'begin' };
+const COMMIT: Statement = { name: '', text: 'commit' };
+const ROLLBACK: Statement = { name: '', text: 'rollback' };
+
+export const openEngineDatabase = (options: DatabaseOptions): Database => openDatabase(options, ENGINE_SETTINGS);
+export const openReadDatabase = (options: DatabaseOptions): Database => openDatabase(options, {});
+
+function openDatabase(options: DatabaseOptions, settings: Record<string, string>): Database {
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    max: options.maxConnections,
+    application_name: options.applicationName,
+    options: startupOptions({ ...COMMON_SETTINGS, ...settings, search_path: quoteIdentifier(options.schema) }),
+    types: { getTypeParser },
+    query_timeout: options.queryTimeoutMs,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  // A connection that breaks is replaced at its next use, and the statement that was on it reports what went wrong. Without
+  // these listeners, for the idle and for those in use, it would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+
+  async function connected<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw storeError(error, 'connecting');
+    });
+    let broken = false;
+    const session: Session = {
+      async run<Row>({ name, text }: Statement, values: readonly unknown[]) {
+        try {
+          return (await client.query({ name, text, values: values as unknown[] })).rows as Row[];
+        } catch (error) {
+          broken ||= connectionIsBroken(error);
+          throw storeError(error, name);
+        }
+      },
+    };
+    try {
+      return await work(session);
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  return {
+    run: (statement, values) => connected((session) => session.run(statement, values)),
+    transaction: (work) => connected((session) => inTransaction(session, work)),
+    close: () => pool.end(),
+  };
+}
+
+async function inTransaction<Result>(session: Session, work: (session: Session) => Promise<Result>): Promise<Result> {
+  await session.run(BEGIN, []);
+  let result: Result;
+  try {
+    result = await work(session);
+  } catch (error) {
+    // If this fails too, the connection is gone and the server rolls back by itself.
+    await session.run(ROLLBACK, []).catch(() => {});
+    throw error;
+  }
+  await session.run(COMMIT, []);
+  return result;
+}
+
+const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** `-c name=value …`, set before the first statement and not lost by a reset. */
+function startupOptions(settings: Record<string, string>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/([\\ ])/g, '\\$1')}`)
+    .join(' ');
+}
+
+const JSON_OID = 114;
+const TIMESTAMPTZ_OID = 1184;
+
+/** json stays the text that was written; a time becomes milliseconds since the epoch. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (oid === JSON_OID) return (value) => value;
+  if (oid === TIMESTAMPTZ_OID) return parseTimestamp;
+  return pg.types.getTypeParser(oid, format as 'text');
+}
+
+/** `2026-01-31 10:20:30.123456+00`. What is finer than a millisecond is cut off, so a time never lies in the future. */
+function parseTimestamp(value: string): number {
+  const dateEnd = value.indexOf(' ');
+  const year = dateEnd > 10 ? `+${value.slice(0, dateEnd).padStart(12, '0')}` : value.slice(0, dateEnd);
+  const time = value.slice(dateEnd + 1, Math.min(value.length - '+00'.length, dateEnd + 13));
+  return Date.parse(`${year}T${time}Z`);
+}

@@ -1,0 +1,72 @@
+// The hot path: what many executions did, in one statement and one round trip under one fence row (I3, I4, I13, I17).
+
+import type { CommitBatch, Timestamp } from '../port.ts';
+import { StoreError } from '../store-error.ts';
+import { encodeColumns, uuidArray } from './array-parameter.ts';
+import type { Database } from './database.ts';
+import {
+  ATTEMPT_COLUMNS,
+  EVENT_COLUMNS,
+  EXECUTION_COLUMNS,
+  LINK_COLUMNS,
+  LOG_COLUMNS,
+  MESSAGE_COLUMNS,
+  OUTCOME_COLUMNS,
+} from './execution-columns.ts';
+import { violatedConstraint } from './sqlstate.ts';
+import { statement } from './statement.ts';
+
+const COMMIT = statement('execution_commit');
+const COMMIT_PLAIN = statement('execution_commit_plain');
+const ATTEMPT_KEY = 'action_executions_pkey';
+
+export async function commitExecutions(
+  engine: Database,
+  batch: CommitBatch,
+): Promise<{ applied: boolean; at: Timestamp }> {
+  const [command, parameters] = isPlain(batch)
+    ? [COMMIT_PLAIN, plainParameters(batch)]
+    : [COMMIT, fullParameters(batch)];
+  try {
+    const [row] = await engine.run<{ applied: boolean; at: Timestamp }>(command, parameters);
+    return row!;
+  } catch (error) {
+    // Late results have no journal row: the attempt's own key tells that they were written before.
+    if (batch.events.length === 0 && violatedConstraint(error) === ATTEMPT_KEY) {
+      throw new StoreError('alreadyApplied', (error as Error).message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** It only advances and ends executions. Depends on nothing but the batch, so that the same batch is always the same statement. */
+function isPlain({ children, consumed, sent, links, logs, crashResets }: CommitBatch): boolean {
+  return [children, consumed, sent, links, logs, crashResets ?? []].every((rows) => rows.length === 0);
+}
+
+/** In the order of the statement's numbers; so below. */
+function plainParameters(batch: CommitBatch): unknown[] {
+  return [
+    batch.slotId,
+    ...encodeColumns(EVENT_COLUMNS, batch.events),
+    ...encodeColumns(OUTCOME_COLUMNS, batch.outcomes),
+    uuidArray(batch.ended),
+    ...encodeColumns(ATTEMPT_COLUMNS, batch.attempts),
+  ];
+}
+
+function fullParameters(batch: CommitBatch): unknown[] {
+  return [
+    batch.slotId,
+    ...encodeColumns(EVENT_COLUMNS, batch.events),
+    ...encodeColumns(LOG_COLUMNS, batch.logs),
+    ...encodeColumns(LINK_COLUMNS, batch.links),
+    ...encodeColumns(MESSAGE_COLUMNS, batch.sent),
+    uuidArray(batch.consumed),
+    ...encodeColumns(EXECUTION_COLUMNS, batch.children),
+    ...encodeColumns(OUTCOME_COLUMNS, batch.outcomes),
+    uuidArray(batch.crashResets ?? []),
+    uuidArray(batch.ended),
+    ...encodeColumns(ATTEMPT_COLUMNS, batch.attempts),
+  ];
+}

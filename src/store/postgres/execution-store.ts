@@ -1,0 +1,173 @@
+// Executions: start, claim, commit, park, release. Each method is one statement; start looks up what it did not insert.
+
+import type { ClaimedExecution, ExecutionStore, NewExecution, ParkItem, StartOutcome, Timestamp } from '../port.ts';
+import {
+  bool,
+  encodeColumn,
+  encodeColumns,
+  int2,
+  int4,
+  json,
+  text,
+  timestamp,
+  uuid,
+  uuidArray,
+} from './array-parameter.ts';
+import type { Database } from './database.ts';
+import { EXECUTION_COLUMNS, LINK_COLUMNS } from './execution-columns.ts';
+import { commitExecutions } from './execution-commit.ts';
+import { loadExecutions } from './execution-load.ts';
+import { statement } from './statement.ts';
+
+const START = statement('execution_start');
+const EXISTING = statement('execution_existing');
+const CLAIM = statement('execution_claim');
+const INPUTS = statement('execution_inputs');
+const PARK = statement('execution_park');
+const PARK_CHECK = statement('park_check');
+const RELEASE = statement('execution_release');
+const LIST_OWNED = statement('execution_list_owned');
+const LINK_CHECK = statement('resource_link_check');
+const REOPEN = statement('execution_reopen');
+
+const LANE_COLUMNS = [
+  text((lane: Lane) => lane.tenantId),
+  int2((lane: Lane) => lane.priority),
+  timestamp((lane: Lane) => lane.mark),
+];
+
+const PARK_COLUMNS = [
+  uuid((item: ParkItem) => item.executionId),
+  timestamp((item: ParkItem) => item.dueAt),
+  int2((item: ParkItem) => item.waits),
+  bool((item: ParkItem) => item.paused),
+];
+
+const CHECKPOINT_COLUMNS = [
+  uuid((row: Checkpoint) => row.executionId),
+  int4((row: Checkpoint) => row.seq),
+  int4((row: Checkpoint) => row.deciderVersion),
+  json((row: Checkpoint) => row.state),
+];
+
+export function executionStore(engine: Database): ExecutionStore {
+  return {
+    executionStart: ({ items }) => startExecutions(engine, items),
+    executionLoad: (params) => loadExecutions(engine, params),
+    executionCommit: (batch) => commitExecutions(engine, batch),
+    async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES }) {
+      const values = [slotId, ...encodeColumns(LANE_COLUMNS, lanes), perLane, limit, behaviour, maxCrashes];
+      const rows = await engine.run<ClaimRow>(CLAIM, values);
+      return { claimed: rows.filter((row) => row.execution_id !== null).map(claimedExecution), at: rows[0]!.at };
+    },
+    async executionInputs({ executionId, seqs }) {
+      return engine.run(INPUTS, [executionId, encodeColumn(int4(itself<number>), seqs)]);
+    },
+    async executionPark({ slotId, items }) {
+      const checkpoints = items.flatMap(({ executionId, checkpoint }) =>
+        checkpoint ? [{ executionId, ...checkpoint }] : [],
+      );
+      const values = [slotId, ...encodeColumns(PARK_COLUMNS, items), ...encodeColumns(CHECKPOINT_COLUMNS, checkpoints)];
+      const [row] = await engine.run<{ parked: string[]; at: Timestamp }>(PARK, values);
+      return row!;
+    },
+    parkCheck: async ({ executionIds }) => idsOf(await engine.run(PARK_CHECK, [uuidArray(executionIds)])),
+    executionRelease: async ({ slotId, executionIds }) =>
+      idsOf(await engine.run(RELEASE, [slotId, uuidArray(executionIds)])),
+    executionListOwned: async ({ runnerId }) => idsOf(await engine.run(LIST_OWNED, [runnerId])),
+    async resourceLinkCheck({ links }) {
+      const [tenants, systems, types, ids, executions] = encodeColumns(LINK_COLUMNS, links);
+      const rows = await engine.run<LinkRow>(LINK_CHECK, [tenants, systems, types, ids, executions]);
+      return rows.map((row) => ({
+        system: row.system_name,
+        resourceType: row.resource_type,
+        resourceId: row.resource_id,
+        executionId: row.execution_id,
+      }));
+    },
+    async executionReopen({ tenantId, executionId, message }) {
+      const mail = [message?.id ?? null, message?.kind ?? null, message?.key ?? null, message?.body ?? null];
+      const [row] = await engine.run<{ reopened: boolean }>(REOPEN, [executionId, tenantId, ...mail]);
+      return row!;
+    },
+  };
+}
+
+/**
+ * What was not inserted lost to an equal request id, which a new statement finds; unless the winner was rolled back
+ * meanwhile: then it is tried again. Sorted, so that two batches with the same request ids wait for each other in one order.
+ */
+async function startExecutions(engine: Database, items: NewExecution[]): Promise<StartOutcome[]> {
+  const existing = new Map<string, StartOutcome['existing']>();
+  let open = items.toSorted(byRequest);
+  while (open.length > 0) {
+    const accepted = await engine.run<{ id: string }>(START, encodeColumns(EXECUTION_COLUMNS, open));
+    for (const { id } of accepted) existing.set(id, null);
+    open = open.filter((item) => !existing.has(item.executionId));
+    if (open.length === 0) break;
+
+    const [ids, tenants] = encodeColumns(EXECUTION_COLUMNS, open);
+    const requests = encodeColumn(
+      text((item: NewExecution) => item.requestId),
+      open,
+    );
+    for (const found of await engine.run<ExistingRow>(EXISTING, [ids, tenants, requests])) {
+      const itsOwn = found.execution_id === found.wanted_id;
+      existing.set(found.wanted_id, itsOwn ? null : { executionId: found.execution_id, workflowId: found.workflow_id });
+    }
+    open = open.filter((item) => !existing.has(item.executionId));
+  }
+  return items.map(({ executionId }) => ({ executionId, existing: existing.get(executionId) ?? null }));
+}
+
+function byRequest(a: NewExecution, b: NewExecution): number {
+  const [left, right] = [a.requestId ?? '', b.requestId ?? ''];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function claimedExecution(row: ClaimRow): ClaimedExecution {
+  return {
+    executionId: row.execution_id,
+    epoch: row.epoch,
+    tenantId: row.tenant_id,
+    workflowId: row.workflow_id,
+    version: row.version,
+    priority: row.priority,
+    crashes: row.crashes,
+    readyAt: row.ready_at,
+  };
+}
+
+const itself = <Value>(value: Value): Value => value;
+const idsOf = (rows: { execution_id: string }[]): string[] => rows.map((row) => row.execution_id);
+
+/** No limit: the largest smallint. */
+const MANY_CRASHES = 32_767;
+
+type Lane = Parameters<ExecutionStore['executionClaim']>[0]['lanes'][number];
+type Checkpoint = NonNullable<ParkItem['checkpoint']> & { executionId: string };
+
+interface ExistingRow {
+  wanted_id: string;
+  execution_id: string;
+  workflow_id: string;
+}
+
+interface LinkRow {
+  system_name: string;
+  resource_type: string;
+  resource_id: string;
+  execution_id: string;
+}
+
+interface ClaimRow {
+  execution_id: string;
+  epoch: number;
+  tenant_id: string;
+  workflow_id: string;
+  version: number;
+  priority: number;
+  crashes: number;
+  ready_at: Timestamp;
+  at: Timestamp;
+}

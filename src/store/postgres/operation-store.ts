@@ -1,0 +1,87 @@
+// Operations: dead letters, retention, the database's clock and the installation's keys (I20, I24).
+
+import { randomBytes } from 'node:crypto';
+import type { DeadLetter, JsonText, OperationStore, Timestamp } from '../port.ts';
+import { encodeColumns } from './array-parameter.ts';
+import type { Database } from './database.ts';
+import { EVENT_COLUMNS, MESSAGE_COLUMNS, readable } from './execution-columns.ts';
+import { statement } from './statement.ts';
+
+const ADD = statement('dead_letter_add');
+const LIST = statement('dead_letter_list');
+const PURGE_LETTERS = statement('dead_letter_purge');
+const PURGE = statement('retention_purge');
+const PURGE_RUNNERS = statement('runner_purge');
+const CREATE_SECRET = statement('secret_create');
+const GET_SECRET = statement('secret_get');
+const NOW = statement('clock_now');
+
+const SECRET_BYTES = 32;
+
+export function operationStore(engine: Database, reader: Database): OperationStore {
+  return {
+    async deadLetterAdd({ slotId, outcome, reason, payload, attempts, lastError, event, sent }) {
+      const { executionId, tenantId, status, outputs, error, contextSnapshot, startedAt, endedAt } = outcome;
+      const ending = [
+        executionId,
+        tenantId,
+        status,
+        outputs,
+        error,
+        contextSnapshot,
+        new Date(startedAt),
+        new Date(endedAt),
+      ];
+      const letter = [readable(reason), payload, attempts, readable(lastError)];
+      const [row] = await engine.run<{ applied: boolean }>(ADD, [
+        slotId,
+        ...ending,
+        ...letter,
+        ...encodeColumns(EVENT_COLUMNS, event === undefined ? [] : [event]),
+        ...encodeColumns(MESSAGE_COLUMNS, sent ?? []),
+      ]);
+      return row!;
+    },
+    async deadLetterList({ tenantId, afterId, limit }) {
+      return (await reader.run<LetterRow>(LIST, [tenantId, afterId, limit])).map(deadLetter);
+    },
+    deadLetterPurge: async ({ tenantId, ids }) => (await engine.run(PURGE_LETTERS, [tenantId, ids])).length,
+    async retentionPurge({ endedBefore, limit }) {
+      const before = new Date(endedBefore);
+      const [row] = await engine.run<{ purged: number }>(PURGE, [before, limit]);
+      await engine.run(PURGE_RUNNERS, [before]);
+      return row!.purged;
+    },
+    async now() {
+      const [row] = await engine.run<{ at: Timestamp }>(NOW, []);
+      return row!.at;
+    },
+    async secretGet({ name }) {
+      await engine.run(CREATE_SECRET, [name, randomBytes(SECRET_BYTES)]);
+      const [row] = await engine.run<{ value: Buffer }>(GET_SECRET, [name]);
+      return new Uint8Array(row!.value);
+    },
+  };
+}
+
+function deadLetter(row: LetterRow): DeadLetter {
+  return {
+    id: row.id,
+    executionId: row.execution_id,
+    enqueuedAt: row.enqueued_at,
+    reason: row.reason,
+    payload: row.payload,
+    attempts: row.attempts,
+    lastError: row.last_error,
+  };
+}
+
+interface LetterRow {
+  id: string;
+  execution_id: string;
+  enqueued_at: Timestamp;
+  reason: string;
+  payload: JsonText;
+  attempts: number;
+  last_error: string | null;
+}

@@ -1,0 +1,27 @@
+-- The catalog as people see it, and what an operator changes in it. The upsert at start is in workflow.sql.
+
+-- name: connector_list
+select id, display_name, description, is_enabled, requires_auth, auth_type, version, capabilities, created_at from connectors order by id;
+
+-- name: connector_get
+select id, display_name, description, is_enabled, requires_auth, auth_type, version, capabilities, created_at from connectors where id = $1;
+
+-- name: connector_update
+update connectors set is_enabled = coalesce($2::boolean, is_enabled) where id = $1 returning id;
+
+-- name: action_list
+select id, display_name, description, category, connector_id, parameter_schema, output_schema, is_enabled, version, deprecation_notice, tags, created_at
+from action_catalog
+where ($1::text is null or connector_id = $1) and ($2::text is null or lower(category) = lower($2))
+  and ($3::text is null or id ilike $3 or display_name ilike $3 or description ilike $3)
+order by id;
+
+-- name: action_get
+select id, display_name, description, category, connector_id, parameter_schema, output_schema, is_enabled, version, deprecation_notice, tags, created_at
+from action_catalog where id = $1;
+
+-- name: action_update
+-- $3: whether the notice is to change, because null takes it away.
+update action_catalog set is_enabled = coalesce($2::boolean, is_enabled),
+  deprecation_notice = case when $3::boolean then $4 else deprecation_notice end
+where id = $1 returning id;

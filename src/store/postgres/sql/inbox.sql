@@ -1,0 +1,31 @@
+-- Mailbox: everything that comes from outside.
+
+-- name: inbox_send
+-- The update has no state predicate: it locks the row whatever it is, so a park in flight is waited for and then undone.
+-- A signal is audited first; one that was seen before is not sent again, also after its inbox row was consumed (I10).
+with target as (
+  update execution_queue q
+  set state = case when q.state = 2 then 0 else q.state end,
+    ready_at = case when q.state = 2 then clock_timestamp() else q.ready_at end,
+    due_at = case when q.state = 2 then null else q.due_at end
+  where q.execution_id = $2 and q.tenant_id = $3
+  returning q.execution_id, q.runner_id
+),
+audited as (
+  insert into execution_signals (execution_id, signal_id, tenant_id, body)
+  select execution_id, $5, $3, $6::json from target where $4 = 'signal'
+  on conflict do nothing
+  returning execution_id
+),
+sent as (
+  insert into execution_inbox (id, execution_id, kind, key, body)
+  select $1::uuid, execution_id, $4, $5, $6::json from target where $4 <> 'signal' or exists (select from audited)
+  on conflict (execution_id, kind, key) do nothing
+  returning id
+)
+select target.runner_id, exists (select from sent) as fresh from target;
+
+-- name: inbox_read
+select m.execution_id, m.id, m.kind, m.key, m.body
+from unnest($1::uuid[]) wanted (id)
+cross join lateral (select * from execution_inbox m where m.execution_id = wanted.id order by m.at, m.id) m;

@@ -1,0 +1,54 @@
+-- Queue: what makes waiting executions ready. Each of these runs every half second on an idle system.
+
+-- name: queue_wake
+-- now() in the predicate, because it can use the index; clock_timestamp() in the values.
+update execution_queue set state = 0, ready_at = clock_timestamp(), due_at = null
+where execution_id = any(array(
+  select execution_id from execution_queue where state = 2 and due_at <= now() order by due_at limit $1::int for update skip locked))
+returning execution_id;
+
+-- name: queue_wake_mail
+-- The correctness path behind every hint (I10, I11). The mail of running executions is skipped row by row: it is short-lived.
+update execution_queue set state = 0, ready_at = clock_timestamp(), due_at = null
+where execution_id = any(array(
+  select parked.execution_id
+  from (select distinct execution_id from execution_inbox) mail
+  cross join lateral (
+    select q.execution_id from execution_queue q where q.execution_id = mail.execution_id and q.state = 2 for update skip locked
+  ) parked
+  limit $1::int))
+returning execution_id;
+
+-- name: queue_lanes
+-- A loose index scan: one probe per lane, however long the lanes are (5.7 ms for 202). The probe meets each lane's oldest
+-- row first, so how long it has waited costs nothing more.
+with recursive lane as (
+  (select tenant_id, priority, ready_at from execution_queue where state = 0
+   order by tenant_id, priority, ready_at limit 1)
+  union all
+  select next.tenant_id, next.priority, next.ready_at from lane
+  cross join lateral (
+    select q.tenant_id, q.priority, q.ready_at from execution_queue q
+    where q.state = 0 and (q.tenant_id, q.priority) > (lane.tenant_id, lane.priority)
+    order by q.tenant_id, q.priority, q.ready_at limit 1
+  ) next
+)
+select tenant_id, priority, ready_at from lane limit $1::int;
+
+-- name: queue_audit
+-- I12, and what foreign keys would have refused on the hot tables.
+select e.id as execution_id, 'neither in the queue nor ended' as problem
+from workflow_executions e
+where not exists (select from execution_queue q where q.execution_id = e.id)
+  and not exists (select from execution_outcomes o where o.execution_id = e.id)
+union all
+select q.execution_id, 'ended, and still in the queue'
+from execution_queue q where exists (select from execution_outcomes o where o.execution_id = q.execution_id)
+union all
+select q.execution_id, 'in the queue without an execution'
+from execution_queue q where not exists (select from workflow_executions e where e.id = q.execution_id)
+union all
+select q.execution_id, 'owned by a runner that is not live'
+from execution_queue q
+where q.state = 1 and not exists (select from runner_slots s where s.runner_id = q.runner_id and s.state = 'live')
+limit 1000;

@@ -1,0 +1,114 @@
+-- Reading: what people and programs ask. These run on the read pool, with the planner's own settings.
+
+-- name: execution_get
+select id, tenant_id, workflow_id, workflow_version, format, priority, behaviour, trigger, spec, principal, correlation_id,
+  workflow_request_id, parent_execution_id, parent_node, depth, project_id, environment_id, created_at, status, started_at,
+  ended_at, outputs, error, context_snapshot
+from executions_view where id = $1 and tenant_id = $2;
+
+-- name: execution_tenant
+-- Whose execution it is, for callers that prove their right otherwise: the holder of a callback token.
+select tenant_id from workflow_executions where id = $1;
+
+-- name: execution_children
+select id, tenant_id, workflow_id, workflow_version, format, priority, behaviour, trigger, spec, principal, correlation_id,
+  workflow_request_id, parent_execution_id, parent_node, depth, project_id, environment_id, created_at, status, started_at,
+  ended_at, outputs, error, context_snapshot
+from executions_view where parent_execution_id = $1 order by id;
+
+-- name: execution_list
+-- Newest first, along execution_newest. $2: ids below it. Live and ended statuses have statements of their own, because
+-- those that are wanted may be far apart.
+select v.id, v.tenant_id, v.workflow_id, v.workflow_version, v.format, v.priority, v.behaviour, v.trigger, v.spec, v.principal, v.correlation_id,
+  v.workflow_request_id, v.parent_execution_id, v.parent_node, v.depth, v.project_id, v.environment_id, v.created_at, v.status, v.started_at,
+  v.ended_at, v.outputs, v.error, null::json as context_snapshot, execution_why(v.id) as why
+from executions_view v
+where v.tenant_id = $1 and ($2::uuid is null or v.id < $2)
+  and ($4::text is null or v.workflow_id = $4) and ($5::int is null or v.workflow_version = $5)
+  and ($6::text[] is null or v.status = any($6)) and ($7::text is null or v.format = $7)
+  and ($8::uuid is null or v.parent_execution_id = $8)
+  and ($9::timestamptz is null or v.created_at >= $9) and ($10::timestamptz is null or v.created_at < $10)
+  and ($11::text is null or v.error::text ilike $11) and ($12::text is null or execution_why(v.id) = $12)
+order by v.id desc limit $3;
+
+-- name: execution_list_live
+select v.id, v.tenant_id, v.workflow_id, v.workflow_version, v.format, v.priority, v.behaviour, v.trigger, v.spec, v.principal, v.correlation_id,
+  v.workflow_request_id, v.parent_execution_id, v.parent_node, v.depth, v.project_id, v.environment_id, v.created_at, v.status, v.started_at,
+  v.ended_at, v.outputs, v.error, null::json as context_snapshot, execution_why(v.id) as why
+from execution_queue live join executions_view v on v.id = live.execution_id
+where live.tenant_id = $1 and ($2::uuid is null or v.id < $2)
+  and ($4::text is null or v.workflow_id = $4) and ($5::int is null or v.workflow_version = $5)
+  and ($6::text[] is null or v.status = any($6)) and ($7::text is null or v.format = $7)
+  and ($8::uuid is null or v.parent_execution_id = $8)
+  and ($9::timestamptz is null or v.created_at >= $9) and ($10::timestamptz is null or v.created_at < $10)
+  and ($11::text is null or v.error::text ilike $11) and ($12::text is null or execution_why(v.id) = $12)
+order by v.id desc limit $3;
+
+-- name: execution_list_ended
+-- Each status along outcome_by_status, then the newest of them all.
+select v.id, v.tenant_id, v.workflow_id, v.workflow_version, v.format, v.priority, v.behaviour, v.trigger, v.spec, v.principal, v.correlation_id,
+  v.workflow_request_id, v.parent_execution_id, v.parent_node, v.depth, v.project_id, v.environment_id, v.created_at, v.status, v.started_at,
+  v.ended_at, v.outputs, v.error, null::json as context_snapshot, execution_why(v.id) as why
+from unnest($6::text[]) wanted (status)
+cross join lateral (
+  select o.execution_id from execution_outcomes o join executions_view v on v.id = o.execution_id
+  where o.tenant_id = $1 and o.status = wanted.status and ($2::uuid is null or o.execution_id < $2)
+    and ($4::text is null or v.workflow_id = $4) and ($5::int is null or v.workflow_version = $5)
+    and ($6::text[] is null or v.status = any($6)) and ($7::text is null or v.format = $7)
+    and ($8::uuid is null or v.parent_execution_id = $8)
+    and ($9::timestamptz is null or v.created_at >= $9) and ($10::timestamptz is null or v.created_at < $10)
+    and ($11::text is null or v.error::text ilike $11) and ($12::text is null or execution_why(v.id) = $12)
+  order by o.execution_id desc limit $3
+) page
+join executions_view v on v.id = page.execution_id
+order by v.id desc limit $3;
+
+-- name: execution_tree
+-- Breadth first, so parents come before their children.
+with recursive tree as (
+  select e.id, e.workflow_id, e.parent_id, e.parent_node, 0 as level from workflow_executions e where e.id = $1 and e.tenant_id = $2
+  union all
+  select c.id, c.workflow_id, c.parent_id, c.parent_node, tree.level + 1
+  from tree join workflow_executions c on c.parent_id = tree.id and c.tenant_id = $2
+)
+select t.id, t.workflow_id, t.parent_id, t.parent_node, v.status
+from (select * from tree order by level, id limit $3) t join executions_view v on v.id = t.id
+order by t.level, t.id;
+
+-- name: execution_links
+select system_name, resource_type, resource_id, external_url, node_id from workflow_resource_links
+where execution_id = $1 order by created_at, system_name, resource_type, resource_id;
+
+-- name: queue_depth
+select workflow_id, count(*)::int as depth from execution_queue group by workflow_id;
+
+-- name: execution_attempts
+select execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at
+from action_executions where execution_id = $1 order by started_at, node_id, attempt;
+
+-- name: execution_parameters
+select seq, inputs from execution_events where execution_id = $1 and inputs is not null order by seq;
+
+-- name: execution_journal
+select seq, at, facts from execution_events where execution_id = $1 and seq > $2 order by seq limit $3;
+
+-- name: execution_journal_from
+-- A page of facts may end in the middle of a transition, so the row that holds fact $2 is read again.
+select seq, at, facts from execution_events
+where execution_id = $1
+  and seq >= coalesce((select max(t.seq) from execution_events t where t.execution_id = $1 and t.seq <= $2), 0)
+order by seq limit $3;
+
+-- name: execution_logs
+select node_id, attempt, at, level, message, data from action_logs where execution_id = $1 order by id limit $2;
+
+-- name: resource_find
+select execution_id, node_id, external_url from workflow_resource_links
+where tenant_id = $1 and system_name = $2 and resource_type = $3 and resource_id = $4;
+
+-- name: resource_link_check
+-- Resources that another execution holds (WFENG003). Asked before the commit, whose insert leaves such links out.
+select l.system_name, l.resource_type, l.resource_id, l.execution_id
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[]) wanted (tenant_id, system_name, resource_type, resource_id, execution_id)
+join workflow_resource_links l on l.tenant_id = wanted.tenant_id and l.system_name = wanted.system_name
+  and l.resource_type = wanted.resource_type and l.resource_id = wanted.resource_id and l.execution_id <> wanted.execution_id;

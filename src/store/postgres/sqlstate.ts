@@ -1,0 +1,70 @@
+// The one place that reads SQLSTATE: what a failed statement means for the caller's next step (I17, I18, I20).
+
+import { StoreError, type StoreFailure } from '../store-error.ts';
+
+/** The journal's key. A batch that meets it was applied before. */
+const JOURNAL_KEY = 'execution_events_pkey';
+
+const RETRYABLE = new Set([
+  '40001', // serialization failure
+  '40P01', // deadlock
+  '55P03', // lock not available
+  '57014', // cancelled, e.g. by a statement timeout
+  '57P01', // the server was told to stop
+  '57P02', // it crashed
+  '57P03', // it is starting or stopping
+  '57P05', // idle session timeout
+  '25006', // read-only: a standby that is about to take over
+]);
+/** Classes in which nothing happened and the cause may pass: resources, operator intervention, input or output. */
+const RETRYABLE_CLASSES = new Set(['53', '58']);
+/** Class 08 before a statement ran at all. */
+const NOT_CONNECTED = new Set(['08001', '08004']);
+
+/** `connecting`: no statement was on its way, so whatever broke, nothing happened. */
+export function storeError(error: unknown, during: 'connecting' | string): StoreError {
+  if (error instanceof StoreError) return error;
+  const { code, constraint, message } = describe(error);
+  const failure = during === 'connecting' ? connectFailure(code) : statementFailure(code, constraint);
+  return new StoreError(failure, `${during}: ${message}`, { cause: error });
+}
+
+/** The constraint that a failed statement violated, if that is why it failed. */
+export function violatedConstraint(error: unknown): string | undefined {
+  return error instanceof StoreError ? describe(error.cause).constraint : describe(error).constraint;
+}
+
+/** True when the connection cannot be used again: the server did not answer in its own words. */
+export function connectionIsBroken(error: unknown): boolean {
+  const { code } = describe(error);
+  return !isSqlstate(code) || code.startsWith('08') || code.startsWith('57P');
+}
+
+function statementFailure(code: string | undefined, constraint: string | undefined): StoreFailure {
+  if (!isSqlstate(code)) return 'unknown';
+  if (code === '23505' && constraint === JOURNAL_KEY) return 'alreadyApplied';
+  // 22: a value that does not fit. 23: a row that another forbids. Either way the same batch fails again, and one item is at fault.
+  if (code.startsWith('22') || code.startsWith('23')) return 'data';
+  if (NOT_CONNECTED.has(code) || RETRYABLE.has(code) || RETRYABLE_CLASSES.has(code.slice(0, 2))) return 'retry';
+  if (code.startsWith('08')) return 'unknown';
+  return 'fatal';
+}
+
+/** A wrong password, database or role will not heal by itself; a server that is away may come back. */
+function connectFailure(code: string | undefined): StoreFailure {
+  return code !== undefined && /^(28|3D|3F|42)/.test(code) ? 'fatal' : 'retry';
+}
+
+function isSqlstate(code: string | undefined): code is string {
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code);
+}
+
+function describe(error: unknown): { code?: string; constraint?: string; message: string } {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code, constraint } = error as Error & { code?: unknown; constraint?: unknown };
+  return {
+    message: error.message || error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof constraint === 'string' ? { constraint } : {}),
+  };
+}

@@ -1,0 +1,299 @@
+// The life of a workflow on PostgreSQL: one transaction each. Whatever hands out a version locks the workflow's row first, in
+// a statement of its own, so that the next one sees what the transaction before it committed.
+
+import type { WorkflowStore } from '../port.ts';
+import type {
+  DraftPublication,
+  NewDefinition,
+  NewPipeline,
+  RunRow,
+  VersionRow,
+  WorkflowLifecycleStore,
+  WorkflowRecord,
+  WorkflowRef,
+  WorkflowStatus,
+} from '../workflow-port.ts';
+import type { Database, Session } from './database.ts';
+import { statement } from './statement.ts';
+
+const REVIVE = statement('workflow_revive');
+const ADD = statement('workflow_add');
+const LOCK = statement('workflow_lock');
+const SAVE_DRAFT = statement('draft_save');
+const OPEN_DRAFT = statement('draft_open');
+const DROP_DRAFT = statement('draft_drop');
+const GET_DRAFT = statement('draft_get');
+const SNAPSHOT_DRAFT = statement('draft_snapshot');
+const ADD_DEFINITION = statement('definition_add');
+const ADD_DRAFT_DEFINITION = statement('definition_add_draft');
+const FIND_DEFINITION = statement('definition_find');
+const ACTIVATE = statement('workflow_activate');
+const ARCHIVE = statement('workflow_archive');
+const REACTIVATE = statement('workflow_reactivate');
+const ENABLE = statement('workflow_enable');
+const REMOVE = statement('workflow_remove');
+const RETIRE = statement('workflow_retire');
+const FIND = statement('workflow_find');
+const LIST = statement('workflow_list');
+const GET_VERSION = statement('version_get');
+const LIST_VERSIONS = statement('version_list');
+const RUNS = statement('workflow_runs');
+const DESCRIBE_PIPELINE = statement('pipeline_describe');
+const DROP_TRIGGERS = statement('pipeline_trigger_drop');
+const CHANGE_TRIGGER = statement('pipeline_trigger_change');
+const ADD_TRIGGER = statement('pipeline_trigger_add');
+
+export function workflowLifecycleStore(database: Database): WorkflowLifecycleStore {
+  const happened = async (...[which, values]: Parameters<Database['run']>): Promise<boolean> =>
+    (await database.run(which, values)).length > 0;
+
+  return {
+    workflowFind: ({ tenantId, ref }) => find(database, tenantId, ref),
+    async workflowList({ tenantId, afterId, status, isEnabled, format, search, limit }) {
+      const rows = await database.run<Row>(LIST, [tenantId, afterId, status, isEnabled, format, search, limit]);
+      return rows.map(record);
+    },
+
+    draftSave: (draft) => database.transaction((session) => saveDraft(session, draft)),
+    draftOpen: ({ tenantId, workflowId }) => happened(OPEN_DRAFT, [tenantId, workflowId]),
+    draftDrop: ({ tenantId, workflowId }) => happened(DROP_DRAFT, [tenantId, workflowId]),
+    async draftGet({ tenantId, workflowId }) {
+      const [row] = await database.run<VersionRecord>(GET_DRAFT, [tenantId, workflowId]);
+      return row === undefined ? null : versionRow(row);
+    },
+    draftPublish: (params) => database.transaction((session) => publishDraft(session, params)),
+    draftSnapshot: ({ tenantId, workflowId }) =>
+      database.transaction(async (session) => {
+        await session.run(LOCK, [tenantId, workflowId]);
+        const [row] = await session.run<{ version: number; format: string }>(SNAPSHOT_DRAFT, [tenantId, workflowId]);
+        return row ?? null;
+      }),
+
+    workflowArchive: ({ tenantId, workflowId }) => happened(ARCHIVE, [tenantId, workflowId]),
+    workflowReactivate: ({ tenantId, workflowId }) => happened(REACTIVATE, [tenantId, workflowId]),
+    workflowEnable: ({ tenantId, workflowId, isEnabled }) => happened(ENABLE, [tenantId, workflowId, isEnabled]),
+    workflowDelete: async ({ tenantId, workflowId }) =>
+      (await happened(REMOVE, [tenantId, workflowId])) || (await happened(RETIRE, [tenantId, workflowId])),
+
+    async versionGet({ tenantId, workflowId, version }) {
+      const [row] = await database.run<VersionRecord>(GET_VERSION, [tenantId, workflowId, version]);
+      return row === undefined ? null : versionRow(row);
+    },
+    async versionList({ tenantId, workflowId, before, limit }) {
+      const rows = await database.run<VersionRecord>(LIST_VERSIONS, [tenantId, workflowId, before, limit]);
+      return rows.map(({ created_at, ...row }) => ({ ...row, createdAt: created_at }));
+    },
+
+    pipelineCreate: (pipeline) => database.transaction((session) => createPipeline(session, pipeline)),
+    pipelineReplace: (pipeline) => database.transaction((session) => replacePipeline(session, pipeline)),
+    async workflowRuns({ tenantId, workflowId, before, limit }) {
+      const rows = await database.run<RunRecord>(RUNS, [tenantId, workflowId, before, limit]);
+      return rows.map(runRow);
+    },
+  };
+}
+
+/** A version that is live at once, whatever was there before: of files that are run, and of programs that embed the engine. */
+export const publishAtOnce = (database: Database): WorkflowStore['workflowPublish'] => {
+  return (definition) =>
+    database.transaction(async (session) => {
+      await take(session, definition);
+      const locked = await lock(session, definition);
+      const { version, created } = await addDefinition(session, locked!.uid, definition);
+      await activate(session, definition, version, true);
+      return { version, created };
+    });
+};
+
+// ── Drafts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function saveDraft(
+  session: Session,
+  draft: NewDefinition,
+): Promise<{ workflow: WorkflowRecord; created: boolean } | null> {
+  const created = await take(session, draft);
+  if (!created && (await session.run(SAVE_DRAFT, definitionValues(draft))).length === 0) return null;
+  return { workflow: (await find(session, draft.tenantId, draft))!, created };
+}
+
+async function publishDraft(
+  session: Session,
+  params: Parameters<WorkflowLifecycleStore['draftPublish']>[0],
+): Promise<DraftPublication | null> {
+  const { tenantId, workflowId, checksum } = params;
+  const locked = await lock(session, params);
+  if (locked === null) return null;
+  if (locked.status === 'Archived') return { outcome: 'archived' };
+  if (locked.draft_checksum === null) {
+    return { outcome: 'noDraft', version: locked.current_version!, status: locked.status };
+  }
+  if (locked.draft_checksum !== checksum) return { outcome: 'changed' };
+  const added = await session.run(ADD_DRAFT_DEFINITION, [tenantId, workflowId]);
+  const version = await versionOf(session, locked.uid, checksum);
+  const created = added.length > 0;
+  if (!params.activate) return { outcome: 'published', version, created, status: locked.status };
+  await activate(session, { ...params, format: locked.format }, version, true);
+  return { outcome: 'published', version, created, status: 'Active' };
+}
+
+// ── Pipelines ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function createPipeline(session: Session, pipeline: NewPipeline): Promise<WorkflowRecord | null> {
+  return (await take(session, pipeline)) ? putPipeline(session, pipeline) : null;
+}
+
+async function replacePipeline(session: Session, pipeline: NewPipeline): Promise<WorkflowRecord | null> {
+  const locked = await lock(session, pipeline);
+  return locked?.format === 'pipeline' ? putPipeline(session, pipeline) : null;
+}
+
+async function putPipeline(session: Session, pipeline: NewPipeline): Promise<WorkflowRecord> {
+  const { tenantId, workflowId, trigger, taskCount } = pipeline;
+  const locked = (await lock(session, pipeline))!;
+  const { version } = await addDefinition(session, locked.uid, pipeline);
+  await activate(session, pipeline, version, pipeline.isEnabled ?? locked.is_enabled);
+  await session.run(DESCRIBE_PIPELINE, [tenantId, workflowId, trigger.type, trigger.cronExpression, taskCount]);
+  await syncTrigger(session, pipeline);
+  return (await find(session, tenantId, pipeline))!;
+}
+
+const TRIGGER_TYPES = { api: null, cron: 'Schedule', webhook: 'Webhook' } as const;
+
+async function syncTrigger(session: Session, { tenantId, workflowId, trigger }: NewPipeline): Promise<void> {
+  const type = TRIGGER_TYPES[trigger.type];
+  await session.run(DROP_TRIGGERS, [tenantId, workflowId, type]);
+  if (type === null) return;
+  const config = JSON.stringify(trigger.cronExpression === null ? {} : { cron: trigger.cronExpression });
+  const changed = await session.run(CHANGE_TRIGGER, [tenantId, workflowId, type, config]);
+  if (changed.length === 0) await session.run(ADD_TRIGGER, [tenantId, workflowId, type, config]);
+}
+
+// ── Steps of those transactions ─────────────────────────────────────────────────────────────────────────────────────
+
+/** True when the name was free: there is a Draft of it now. */
+async function take(session: Session, definition: NewDefinition): Promise<boolean> {
+  const values = definitionValues(definition);
+  return (await session.run(ADD, values)).length > 0 || (await session.run(REVIVE, values)).length > 0;
+}
+
+async function lock(session: Session, of: { tenantId: string; workflowId: string }): Promise<LockedRecord | null> {
+  const [row] = await session.run<LockedRecord>(LOCK, [of.tenantId, of.workflowId]);
+  return row ?? null;
+}
+
+async function addDefinition(
+  session: Session,
+  uid: string,
+  { tenantId, workflowId, format, definition, checksum }: NewDefinition,
+): Promise<{ version: number; created: boolean }> {
+  const added = await session.run(ADD_DEFINITION, [tenantId, workflowId, uid, format, definition, checksum]);
+  return { version: await versionOf(session, uid, checksum), created: added.length > 0 };
+}
+
+async function versionOf(session: Session, uid: string, checksum: string): Promise<number> {
+  const [row] = await session.run<{ version: number }>(FIND_DEFINITION, [uid, checksum]);
+  return row!.version;
+}
+
+async function activate(
+  session: Session,
+  definition: Omit<NewDefinition, 'definition'>,
+  version: number,
+  isEnabled: boolean,
+): Promise<void> {
+  const { tenantId, workflowId, displayName, description, format, checksum } = definition;
+  const values = [tenantId, workflowId, version, displayName, description, isEnabled, format, checksum];
+  await session.run(ACTIVATE, values);
+}
+
+async function find(session: Session, tenantId: string, ref: WorkflowRef): Promise<WorkflowRecord | null> {
+  const values = 'uid' in ref ? [null, ref.uid] : [ref.workflowId, null];
+  const [row] = await session.run<Row>(FIND, [tenantId, ...values]);
+  return row === undefined ? null : record(row);
+}
+
+function definitionValues(definition: NewDefinition): unknown[] {
+  const { tenantId, workflowId, displayName, description, format, definition: text, checksum } = definition;
+  return [tenantId, workflowId, displayName, description, format, text, checksum];
+}
+
+// ── Rows ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function record(row: Row): WorkflowRecord {
+  return {
+    uid: row.uid,
+    workflowId: row.workflow_id,
+    displayName: row.display_name,
+    description: row.description,
+    format: row.format,
+    status: row.status,
+    isEnabled: row.is_enabled,
+    currentVersion: row.current_version,
+    hasDraft: row.has_draft,
+    pipeline:
+      row.format !== 'pipeline'
+        ? null
+        : {
+            trigger: { type: row.trigger_type ?? 'api', cronExpression: row.cron_expression },
+            taskCount: row.task_count ?? 0,
+            webhookTriggerId: row.webhook_trigger_id,
+          },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+const versionRow = ({ created_at, ...row }: VersionRecord): VersionRow => ({ ...row, createdAt: created_at });
+
+const runRow = (row: RunRecord): RunRow => ({
+  executionId: row.execution_id,
+  version: row.version,
+  status: row.status,
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+});
+
+interface Row {
+  uid: string;
+  workflow_id: string;
+  display_name: string;
+  description: string | null;
+  format: string;
+  status: WorkflowStatus;
+  is_enabled: boolean;
+  current_version: number | null;
+  has_draft: boolean;
+  trigger_type: 'api' | 'cron' | 'webhook' | null;
+  cron_expression: string | null;
+  task_count: number | null;
+  webhook_trigger_id: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+interface LockedRecord {
+  uid: string;
+  status: WorkflowStatus;
+  is_enabled: boolean;
+  current_version: number | null;
+  draft_checksum: string | null;
+  format: string;
+}
+
+interface VersionRecord {
+  version: number;
+  format: string;
+  definition: string;
+  checksum: string;
+  created_at: number;
+}
+
+interface RunRecord {
+  execution_id: string;
+  version: number;
+  status: string;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+}

@@ -1,0 +1,76 @@
+// Reading executions: what people and programs ask. Part of the one door to storage (port.ts).
+
+import type { ActionLogRow, AttemptRow, JournalRow, JsonText, NewExecution, Timestamp } from './port.ts';
+
+export interface ExecutionReader {
+  executionGet(params: { tenantId: string; executionId: string }): Promise<ExecutionView | null>;
+  /** Whose it is, for callers that prove their right otherwise: the holder of a callback token. */
+  executionTenant(params: { executionId: string }): Promise<string | null>;
+  /** Newest first. Without context snapshots: they are large, and asked for one by one. */
+  executionList(params: ExecutionFilter): Promise<ListedExecution[]>;
+  executionAttempts(params: { executionId: string }): Promise<(AttemptRow & { parameters: JsonText | null })[]>;
+  executionJournal(params: { executionId: string; afterSeq: number; limit: number }): Promise<JournalRow[]>;
+  /** From the transition that holds the fact after `afterSeq`: its row may begin before. */
+  executionJournalFrom(params: { executionId: string; afterSeq: number; limit: number }): Promise<JournalRow[]>;
+  executionChildren(params: { executionId: string }): Promise<ExecutionView[]>;
+  /** The execution and everything below it, parents before children. */
+  executionTree(params: { tenantId: string; executionId: string; limit: number }): Promise<TreeRow[]>;
+  executionLogs(params: { executionId: string; limit: number }): Promise<ActionLogRow[]>;
+  executionLinks(params: { executionId: string }): Promise<LinkView[]>;
+  resourceFind(params: {
+    tenantId: string;
+    system: string;
+    resourceType: string;
+    resourceId: string;
+  }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
+  /** Live executions by workflow, of all tenants: for metrics. */
+  queueDepth(): Promise<{ workflowId: string; depth: number }[]>;
+}
+
+export interface ExecutionView extends NewExecution {
+  status: string;
+  startedAt: Timestamp | null;
+  endedAt: Timestamp | null;
+  outputs: JsonText | null;
+  error: JsonText | null;
+  contextSnapshot: JsonText | null;
+}
+
+export type ListedExecution = ExecutionView & { why: Why | null };
+
+/** Why a live execution is not at work at this moment. */
+export const WHY = ['queued', 'noWorker', 'running', 'retrying', 'waiting', 'sleeping', 'paused'] as const;
+export type Why = (typeof WHY)[number];
+
+export interface ExecutionFilter {
+  tenantId: string;
+  /** Only ids below this one: the last of the page before. */
+  beforeId: string | null;
+  limit: number;
+  workflowId?: string | undefined;
+  version?: number | undefined;
+  status?: readonly string[] | undefined;
+  format?: string | undefined;
+  parentExecutionId?: string | undefined;
+  createdAfter?: Timestamp | undefined;
+  createdBefore?: Timestamp | undefined;
+  /** Part of the error's code or message, in any case. */
+  errorText?: string | undefined;
+  why?: Why | undefined;
+}
+
+export interface TreeRow {
+  executionId: string;
+  workflowId: string;
+  status: string;
+  parentId: string | null;
+  parentNode: string | null;
+}
+
+export interface LinkView {
+  system: string;
+  resourceType: string;
+  resourceId: string;
+  url: string | null;
+  nodeId: string;
+}

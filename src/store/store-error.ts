@@ -1,0 +1,23 @@
+// Why a statement failed, by what the caller does next. Thrown by implementations of the port; SQLSTATE is read in one
+// file only (postgres/sqlstate.ts).
+
+export type StoreFailure =
+  /** The data of this batch is at fault (SQLSTATE 22xxx): bisect. */
+  | 'data'
+  /** The journal key exists: an identical batch was applied before. */
+  | 'alreadyApplied'
+  /** Nothing happened, and the same again may work (deadlock, serialization, shutdown before execution). */
+  | 'retry'
+  /** The connection broke: it happened or it did not. */
+  | 'unknown'
+  /** Anything else: a bug or a broken schema. */
+  | 'fatal';
+
+export class StoreError extends Error {
+  readonly failure: StoreFailure;
+  constructor(failure: StoreFailure, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.failure = failure;
+  }
+}

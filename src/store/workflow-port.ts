@@ -1,0 +1,147 @@
+// The part of the storage port that only people and programs ask for, never a running execution: the life of a workflow
+// (drafts, publishing, archiving, deleting), pipelines, and lists. Each method is one transaction under the workflow's row
+// lock; what was asked but is not possible is a value, so that the caller can say why. Everything is within one tenant (S1).
+
+import type { JsonText, Timestamp } from './port.ts';
+
+export type WorkflowStatus = 'Draft' | 'Active' | 'Archived';
+
+/** By name, or by the identity that outlives a name's reuse. */
+export type WorkflowRef = { readonly workflowId: string } | { readonly uid: string };
+
+export interface WorkflowRecord {
+  uid: string;
+  workflowId: string;
+  displayName: string;
+  description: string | null;
+  format: string;
+  status: WorkflowStatus;
+  isEnabled: boolean;
+  currentVersion: number | null;
+  hasDraft: boolean;
+  /** Of a pipeline. */
+  pipeline: { trigger: PipelineTrigger; taskCount: number; webhookTriggerId: string | null } | null;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+export interface PipelineTrigger {
+  type: 'api' | 'cron' | 'webhook';
+  cronExpression: string | null;
+}
+
+export interface NewDefinition {
+  tenantId: string;
+  workflowId: string;
+  displayName: string;
+  description: string | null;
+  format: string;
+  definition: JsonText;
+  checksum: string;
+}
+
+export interface NewPipeline extends NewDefinition {
+  trigger: PipelineTrigger;
+  taskCount: number;
+  /** null: as it is, or enabled if it is new. */
+  isEnabled: boolean | null;
+}
+
+export type DraftPublication =
+  | {
+      readonly outcome: 'published';
+      readonly version: number;
+      readonly created: boolean;
+      readonly status: WorkflowStatus;
+    }
+  /** There was no draft to publish: this is how the workflow stands. */
+  | { readonly outcome: 'noDraft'; readonly version: number; readonly status: WorkflowStatus }
+  | { readonly outcome: 'archived' }
+  /** The draft is not the one that was checked. */
+  | { readonly outcome: 'changed' };
+
+export interface VersionRow {
+  version: number;
+  format: string;
+  definition: JsonText;
+  checksum: string;
+  createdAt: Timestamp;
+}
+
+export interface WorkflowFilter {
+  status: WorkflowStatus | null;
+  isEnabled: boolean | null;
+  format: string | null;
+  /** In the id, the display name or the description, whatever the case. */
+  search: string | null;
+}
+
+export interface RunRow {
+  executionId: string;
+  version: number;
+  status: string;
+  createdAt: Timestamp;
+  startedAt: Timestamp | null;
+  endedAt: Timestamp | null;
+}
+
+export interface WorkflowLifecycleStore {
+  workflowFind(params: { tenantId: string; ref: WorkflowRef }): Promise<WorkflowRecord | null>;
+  /** By id, those after `afterId`. */
+  workflowList(
+    params: WorkflowFilter & { tenantId: string; afterId: string; limit: number },
+  ): Promise<WorkflowRecord[]>;
+
+  /** Creates a Draft or overwrites an open draft. null: the workflow exists and has no draft, or one of another format. */
+  draftSave(params: NewDefinition): Promise<{ workflow: WorkflowRecord; created: boolean } | null>;
+  /** A copy of the current version as a draft beside it. False: it is not Active, or has a draft already. */
+  draftOpen(params: { tenantId: string; workflowId: string }): Promise<boolean>;
+  /** False: no draft is open beside a published version. */
+  draftDrop(params: { tenantId: string; workflowId: string }): Promise<boolean>;
+  draftGet(params: { tenantId: string; workflowId: string }): Promise<VersionRow | null>;
+  /**
+   * The draft as an immutable version: the one that has this checksum, or else a new one. `activate`: it becomes the current
+   * version of an Active, enabled workflow, and the draft is done with. null: no such workflow.
+   */
+  draftPublish(params: {
+    tenantId: string;
+    workflowId: string;
+    /** Of the draft that was checked. */
+    checksum: string;
+    displayName: string;
+    description: string | null;
+    activate: boolean;
+  }): Promise<DraftPublication | null>;
+  /** Pins the draft for an execution of it, under a version below zero. null: there is no draft. */
+  draftSnapshot(params: { tenantId: string; workflowId: string }): Promise<{ version: number; format: string } | null>;
+
+  /** Active → Archived; its enabled triggers are disabled, and marked. False: it is not Active. */
+  workflowArchive(params: { tenantId: string; workflowId: string }): Promise<boolean>;
+  /** Archived → Active; the marked triggers are enabled. False: it is not Archived. */
+  workflowReactivate(params: { tenantId: string; workflowId: string }): Promise<boolean>;
+  /** False: it is Archived, or not there. */
+  workflowEnable(params: { tenantId: string; workflowId: string; isEnabled: boolean }): Promise<boolean>;
+  /** A Draft, or any pipeline. What executions still refer to stays until they are purged (I24). False: neither. */
+  workflowDelete(params: { tenantId: string; workflowId: string }): Promise<boolean>;
+
+  versionGet(params: { tenantId: string; workflowId: string; version: number }): Promise<VersionRow | null>;
+  /** Published versions, newest first, those below `before`. */
+  versionList(params: {
+    tenantId: string;
+    workflowId: string;
+    before: number;
+    limit: number;
+  }): Promise<Omit<VersionRow, 'definition'>[]>;
+
+  /** Live at once. null: the name is taken. */
+  pipelineCreate(params: NewPipeline): Promise<WorkflowRecord | null>;
+  /** Makes the definition the current version, new or not. null: there is no such pipeline. */
+  pipelineReplace(params: NewPipeline): Promise<WorkflowRecord | null>;
+  /** Executions of this workflow, newest first, those older than `before`; not those of an earlier owner of its name. */
+  workflowRuns(params: {
+    tenantId: string;
+    workflowId: string;
+    before: string | null;
+    limit: number;
+  }): Promise<RunRow[]>;
+}

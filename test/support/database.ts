@@ -1,0 +1,55 @@
+// A database of its own for a test file: a clone of the migrated template, dropped when the file's tests are done.
+
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { TEMPLATE_DATABASE } from './global-setup.ts';
+
+export interface TestDatabase {
+  readonly connectionString: string;
+  /** Takes every row out of every table, for tests that must start from nothing. */
+  clear(): Promise<void>;
+  drop(): Promise<void>;
+}
+
+/** `empty`: without the schema, for tests of the migrations themselves. */
+export async function testDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(`create database ${name} template ${options.empty ? 'template1' : TEMPLATE_DATABASE}`);
+  const url = new URL(inject('adminUrl'));
+  url.pathname = `/${name}`;
+  return {
+    connectionString: url.href,
+    clear: () => clearTables(url.href),
+    drop: () => administer(`drop database ${name} with (force)`),
+  };
+}
+
+async function administer(command: string): Promise<void> {
+  await withClient(inject('adminUrl'), (client) => client.query(command));
+}
+
+async function clearTables(connectionString: string): Promise<void> {
+  await withClient(connectionString, async (client) => {
+    const tables = await client.query<{ name: string }>(
+      `select quote_ident(relname) as name from pg_class
+       where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'schema_version'`,
+    );
+    // Deleting is quicker than truncating when there is next to nothing in them.
+    await client.query(`set session_replication_role = replica`);
+    for (const { name } of tables.rows) await client.query(`delete from ${name}`);
+  });
+}
+
+export async function withClient<Result>(
+  connectionString: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,40 @@
+// One embedded PostgreSQL for a run of the tests, with a migrated template that every test file clones (test/support/database.ts).
+
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startEmbedded } from '../../src/store/embedded/embedded.ts';
+import { migrateUp } from '../../src/store/migrate/migrate.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    adminUrl: string;
+  }
+}
+
+export const TEMPLATE_DATABASE = 'pawl_template';
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'pawl-test-'));
+  // Private by default, which would keep out the account that the database runs as when we are root.
+  chmodSync(dataDir, 0o755);
+  // Nothing here outlives the run, so nothing needs to reach the disk.
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
+  const server = await startEmbedded({ dataDir, settings });
+  const template = new URL(server.connectionString);
+  template.pathname = `/${TEMPLATE_DATABASE}`;
+
+  const admin = new pg.Client({ connectionString: server.connectionString });
+  await admin.connect();
+  await admin.query(`create database ${TEMPLATE_DATABASE}`);
+  await admin.end();
+  await migrateUp({ connectionString: template.href });
+
+  project.provide('adminUrl', server.connectionString);
+  return async () => {
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+}
