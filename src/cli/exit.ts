@@ -1,0 +1,30 @@
+// Exit codes of every command: scripts rely on them.
+
+export const EXIT = {
+  ok: 0,
+  /** The execution failed, or the file has problems. */
+  failed: 1,
+  /** Wrong usage, or input that cannot be read. */
+  usage: 2,
+  cancelled: 3,
+  timedOut: 4,
+} as const;
+
+/** The exit code of a command that waited for an execution. */
+export function exitCodeOf(status: 'Succeeded' | 'Failed' | 'Cancelled' | 'TimedOut'): number {
+  switch (status) {
+    case 'Succeeded':
+      return EXIT.ok;
+    case 'Failed':
+      return EXIT.failed;
+    case 'Cancelled':
+      return EXIT.cancelled;
+    case 'TimedOut':
+      return EXIT.timedOut;
+  }
+}
+
+/** What the person typed cannot be understood. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

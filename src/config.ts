@@ -1,0 +1,133 @@
+// Every option of Pawl, resolved once from flags, the environment and defaults, and the only reader of the environment.
+// An option's environment variable is PAWL_ and its path in upper case: engine.leaseMs is PAWL_ENGINE_LEASE_MS. Units are
+// in the names. Errors name the option, what was expected and what came, all of them at once.
+
+import { z } from 'zod';
+import { DEFAULT_ENGINE_OPTIONS } from './engine/environment.ts';
+
+const wholeNumber = z.coerce.number().int();
+const atLeast = (minimum: number, value: number) => wholeNumber.min(minimum).default(value);
+const flag = (value: boolean) =>
+  z
+    .union([z.boolean(), z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')])
+    .default(value);
+const list = z
+  .union([z.array(z.string()), z.string().transform((text) => text.split(',').map((part) => part.trim()))])
+  .default([]);
+
+/** What is not JSON is left as it is, for the schema to refuse. */
+function parsedIfText(value: unknown): unknown {
+  try {
+    return typeof value === 'string' ? JSON.parse(value) : value;
+  } catch {
+    return value;
+  }
+}
+
+const limits = z.preprocess(parsedIfText, z.record(z.string(), wholeNumber.min(1))).default({});
+
+const engine = DEFAULT_ENGINE_OPTIONS;
+
+const SECTIONS = {
+  database: z.object({
+    url: z.string().optional().describe('PostgreSQL to use; without it an embedded one is started in dataDir'),
+    schema: z.string().default('public').describe('schema that holds the tables'),
+    dataDir: z.string().default('.pawl').describe('folder of the embedded PostgreSQL'),
+    engineConnections: atLeast(5, 10).describe('connections of the engine: claims, commits, mail'),
+    readConnections: atLeast(1, 5).describe('connections of queries that people ask'),
+  }),
+  server: z.object({
+    host: z.string().default('127.0.0.1').describe('address to listen on'),
+    port: wholeNumber.min(0).max(65_535).default(7295).describe('P-A-W-L on a phone'),
+    publicUrl: z.string().optional().describe('base of callback URLs; by default the address it listens on'),
+  }),
+  http: z.object({
+    allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
+    allow: list.describe('addresses, ranges and hosts that outbound requests may reach although they are private'),
+  }),
+  engine: z.object({
+    name: z.string().default(engine.name).describe('name of this runner in lists'),
+    leaseMs: atLeast(500, engine.leaseMs).describe('a runner that is silent for so long may be declared dead'),
+    leaseMarginMs: atLeast(0, engine.leaseMarginMs).describe('no external call starts so close to the end of a lease'),
+    maxParallelActions: atLeast(1, engine.maxParallelActions).describe('attempts at once: awaits, not threads'),
+    maxParallelPerTenant: atLeast(1, engine.maxParallelPerTenant).describe(
+      'attempts of one tenant at once in this runner',
+    ),
+    maxParallelPerAction: limits.describe('attempts of one action type at once: {"slack.post-message": 5}'),
+    maxResident: atLeast(1, engine.maxResident).describe('executions in memory at once'),
+    parkAfterMs: atLeast(0, engine.parkAfterMs).describe('what only waits longer than this leaves memory'),
+    abortGraceMs: atLeast(0, engine.abortGraceMs).describe('how long a stopping execution waits for its attempts'),
+    pollMs: atLeast(10, engine.pollMs).describe('how often the queue is asked when no hint comes'),
+    inboxPollMs: atLeast(10, engine.inboxPollMs).describe('how often mail is asked for when no hint comes'),
+    drainMs: atLeast(0, engine.drainMs).describe('how long a graceful stop waits for running attempts'),
+    maxNestingDepth: atLeast(0, engine.maxNestingDepth).describe('levels of subworkflows'),
+    allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
+    maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
+    commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
+  }),
+  action: z.object({
+    folder: z.string().optional().describe('folder with your own actions'),
+    outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest result of one attempt'),
+  }),
+};
+
+type Sections = typeof SECTIONS;
+export type Config = { readonly [K in keyof Sections]: z.output<Sections[K]> } & {
+  /** CONNECTOR_*_TOKEN and nothing else. */
+  readonly connectorTokens: Readonly<Record<string, string | undefined>>;
+};
+
+/** Options as a caller gives them: any part of any section. */
+export type ConfigInput = { readonly [K in keyof Sections]?: Partial<z.input<Sections[K]>> | undefined };
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export function resolveConfig(input: ConfigInput = {}, environment: NodeJS.ProcessEnv = process.env): Config {
+  const problems: string[] = [];
+  const resolved: Record<string, unknown> = {};
+  for (const [section, schema] of Object.entries(SECTIONS)) {
+    const given = { ...fromEnvironment(section, Object.keys(schema.shape), environment), ...defined(input, section) };
+    const parsed = schema.safeParse(given);
+    if (parsed.success) resolved[section] = parsed.data;
+    else problems.push(...parsed.error.issues.map((issue) => describe(section, issue, given)));
+  }
+  if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n${problems.join('\n')}`);
+  const tokens = Object.entries(environment).filter(([name]) => /^CONNECTOR_.+_TOKEN$/.test(name));
+  return { ...resolved, connectorTokens: Object.fromEntries(tokens) } as unknown as Config;
+}
+
+function fromEnvironment(section: string, options: readonly string[], environment: NodeJS.ProcessEnv) {
+  const found: Record<string, string> = {};
+  for (const option of options) {
+    const value = environment[variableName(section, option)];
+    if (value !== undefined) found[option] = value;
+  }
+  // The name that every platform and tool uses for it.
+  if (section === 'database' && environment.DATABASE_URL !== undefined) found.url ??= environment.DATABASE_URL;
+  return found;
+}
+
+function variableName(section: string, option: string): string {
+  return `PAWL_${section}_${option.replace(/[A-Z]/g, (letter) => `_${letter}`)}`.toUpperCase();
+}
+
+function defined(input: ConfigInput, section: string): Record<string, unknown> {
+  const given = input[section as keyof ConfigInput] ?? {};
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function describe(section: string, issue: z.core.$ZodIssue, given: Record<string, unknown>): string {
+  const option = String(issue.path[0] ?? '');
+  const came = JSON.stringify(given[option]);
+  return `- ${section}.${option} (${variableName(section, option)}): ${issue.message}; it is ${came}`;
+}
+
+/** How people like their terminal: the conventions of NO_COLOR, and PAWL_DEBUG=1 for the engine's warnings. */
+export function terminalPreferences(
+  stream: { readonly isTTY?: boolean },
+  environment: NodeJS.ProcessEnv = process.env,
+): { readonly colour: boolean; readonly debug: boolean } {
+  return { colour: stream.isTTY === true && !environment.NO_COLOR, debug: Boolean(environment.PAWL_DEBUG) };
+}

@@ -1,0 +1,182 @@
+// Finds work: looks which lanes have any, claims as much as there is room for, loads it in one query, and hands it to the
+// incarnation. Hints make it quick, the poll makes it certain (I11). A claim whose reply was lost is found again by
+// comparing what the database says this runner owns with what is in memory (I18).
+
+import { DECIDER_VERSION } from '../core/decider/decide.ts';
+import type { ClaimedExecution, LoadedExecution, Store } from '../store/port.ts';
+import type { Clock } from './clock.ts';
+import { nextStoredSeq } from './dead-letter.ts';
+import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
+import type { Incarnation } from './incarnation.ts';
+import { Lanes } from './lanes.ts';
+import { type LoadingDeps, loadResident } from './loading.ts';
+
+/** What queue rows must need at most to be run by this code: see "rolling upgrades" in docs/decisions. */
+const BEHAVIOUR = 1;
+const LANES_PER_CLAIM = 64;
+const LANES_LIMIT = 1_000;
+const SUSPICIOUS_CRASHES = 2;
+
+export interface ClaimerDeps extends LoadingDeps {
+  readonly store: Store;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly observer: EngineObserver;
+  readonly options: EngineOptions;
+  readonly incarnation: Incarnation;
+}
+
+export class Claimer {
+  private readonly deps: ClaimerDeps;
+  private readonly lanes = new Lanes();
+  private claiming = false;
+  private wanted = false;
+  private stopped = false;
+  private loading = 0;
+  private lanesFreshAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: ClaimerDeps) {
+    this.deps = deps;
+  }
+
+  /** Something may be ready. Coalesced: while one round runs, any number of hints cause one more. */
+  hint(): void {
+    this.wanted = true;
+    if (!this.claiming && !this.stopped) void this.run();
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  /** Look at whole lanes again, not only at what is newer than the last row taken. */
+  rescan(): void {
+    this.lanes.forgetMarks();
+    this.lanesFreshAt = Number.NEGATIVE_INFINITY;
+    this.hint();
+  }
+
+  private async run(): Promise<void> {
+    this.claiming = true;
+    while (this.wanted && !this.stopped) {
+      this.wanted = false;
+      try {
+        await this.round();
+      } catch (error) {
+        this.deps.observer.warn('claim failed', { error: String(error) });
+        await this.reconcile();
+      }
+    }
+    this.claiming = false;
+  }
+
+  private async round(): Promise<void> {
+    const { store, clock, timers, incarnation, observer } = this.deps;
+    const room = incarnation.capacity() - this.loading;
+    if (room <= 0) return;
+    if (this.lanes.isEmpty() || timers.monotonicMs() - this.lanesFreshAt > 50) {
+      this.lanes.refresh(await store.queueLanes({ limit: LANES_LIMIT }));
+      this.lanesFreshAt = timers.monotonicMs();
+    }
+    const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM);
+    if (lanes.length === 0) return;
+    const perLane = Math.ceil(room / lanes.length);
+    const { claimed, at } = await incarnation.runInSlotZero(() =>
+      store.executionClaim({
+        slotId: incarnation.registration.slotIds[0]!,
+        lanes,
+        perLane,
+        limit: room,
+        behaviour: BEHAVIOUR,
+        ...(this.suspectIsRunning() ? { maxCrashes: SUSPICIOUS_CRASHES - 1 } : {}),
+      }),
+    );
+    clock.observe(at);
+    observer.count('claimed', claimed.length);
+    for (const { tenantId, priority, readyAt } of claimed) this.lanes.taken(tenantId, priority, readyAt);
+    if (claimed.length === 0) return this.lanes.refresh([]);
+    this.wanted = true;
+    await this.load(claimed);
+  }
+
+  private async load(claimed: readonly ClaimedExecution[]): Promise<void> {
+    const { store } = this.deps;
+    const trusted = await this.setSuspectsAside(claimed);
+    if (trusted.length === 0) return;
+    this.loading += trusted.length;
+    try {
+      const crashes = new Map(trusted.map((row) => [row.executionId, row.crashes]));
+      const executions = await store.executionLoad({
+        executionIds: [...crashes.keys()],
+        deciderVersion: DECIDER_VERSION,
+      });
+      for (const execution of executions) await this.take(execution, crashes.get(execution.executionId)!);
+    } finally {
+      this.loading -= trusted.length;
+    }
+  }
+
+  private async take(execution: LoadedExecution, crashes: number): Promise<void> {
+    const { incarnation } = this.deps;
+    const loaded = await loadResident(this.deps, execution, crashes);
+    if (loaded.ok) incarnation.take(loaded.resident);
+    else {
+      const error = { code: loaded.code, message: loaded.problem };
+      await incarnation.bury({ execution, error, crashes, seq: nextStoredSeq(execution) });
+    }
+  }
+
+  /**
+   * Executions whose owners crashed repeatedly run one at a time: the next crash then proves the culprit, and only that
+   * one goes to the dead letters (I20). The others go back for now, and none is claimed while one runs.
+   */
+  private async setSuspectsAside(claimed: readonly ClaimedExecution[]): Promise<ClaimedExecution[]> {
+    const { store, incarnation, options } = this.deps;
+    const [suspect, ...others] = claimed.filter(({ crashes }) => crashes >= SUSPICIOUS_CRASHES);
+    const trusted = claimed.filter(({ crashes }) => crashes < SUSPICIOUS_CRASHES);
+    if (suspect === undefined) return trusted;
+    if (others.length > 0) {
+      const executionIds = others.map(({ executionId }) => executionId);
+      const slotId = incarnation.registration.slotIds[0]!;
+      await incarnation.runInSlotZero(() => store.executionRelease({ slotId, executionIds }));
+    }
+    if (suspect.crashes <= options.maxPoisonRetries) return [...trusted, suspect];
+    await this.buryCulprit(suspect);
+    return trusted;
+  }
+
+  private async buryCulprit({ executionId, crashes }: ClaimedExecution): Promise<void> {
+    const { store, incarnation } = this.deps;
+    const [execution] = await store.executionLoad({ executionIds: [executionId], deciderVersion: DECIDER_VERSION });
+    if (execution === undefined) return;
+    const message = `its runner crashed ${crashes} times while it ran, the last time alone`;
+    await incarnation.bury({ execution, error: { code: 'POISON', message }, crashes, seq: nextStoredSeq(execution) });
+  }
+
+  private suspectIsRunning(): boolean {
+    for (const { crashes, owesCrashReset } of this.deps.incarnation.residents.values()) {
+      if (owesCrashReset && crashes >= SUSPICIOUS_CRASHES) return true;
+    }
+    return false;
+  }
+
+  /** Executions that are ours in the database but not in memory: a claim happened whose reply never came. */
+  async reconcile(): Promise<void> {
+    const { store, incarnation, observer, timers } = this.deps;
+    const { runnerId, slotIds } = incarnation.registration;
+    try {
+      await incarnation.runInSlotZero(async () => {
+        const owned = await store.executionListOwned({ runnerId });
+        const lost = owned.filter((executionId) => !incarnation.residents.has(executionId));
+        if (lost.length === 0 || this.loading > 0) return;
+        observer.warn('claimed executions were not in memory', { count: lost.length });
+        await store.executionRelease({ slotId: slotIds[0]!, executionIds: lost });
+      });
+    } catch (error) {
+      observer.warn('reconciling failed', { error: String(error) });
+      await new Promise<void>((resolve) => {
+        timers.after(this.deps.options.pollMs, resolve);
+      });
+    }
+  }
+}

@@ -1,0 +1,190 @@
+// Group commit: the transitions of many executions in one statement. While commits are on their way, what arrives
+// collects for the next one, so batches grow with the load by themselves, up to caps that keep every connection busy
+// (3b decision 3). Each slot has one batch in flight. Nothing is acknowledged before its own commit (I17).
+//
+// What can go wrong, and what follows: the fence is dead: nothing was applied, everything is dropped (I4). The outcome is
+// unknown: the identical batch again on the same slot, until it applies or meets its own journal key (I18). The data is at
+// fault: bisect, so that only the culprit suffers (I20).
+
+import type { CommitBatch } from '../store/port.ts';
+import { StoreError, type StoreFailure } from '../store/store-error.ts';
+import type { EngineObserver, Timers } from './environment.ts';
+
+/** What one execution wants written, atomically and in order. */
+export interface CommitItem extends Omit<CommitBatch, 'slotId'> {
+  readonly executionId: string;
+  readonly bytes: number;
+  /** `at`: the database's time, 0 when the reply was lost. */
+  committed(at: number): void;
+  /** The database refuses this item, whatever it is sent with. */
+  refused(error: Error): void;
+}
+
+export interface CommitterDeps {
+  readonly commit: (batch: CommitBatch) => Promise<{ applied: boolean; at: number }>;
+  readonly slotIds: readonly string[];
+  readonly timers: Timers;
+  readonly observer: EngineObserver;
+  readonly fenceLost: () => void;
+}
+
+const MAX_ITEMS = 128;
+const MAX_ROWS = 512;
+const MAX_BYTES = 1024 * 1024;
+const RETRY_DELAY_MS = 50;
+
+export class Committer {
+  private readonly deps: CommitterDeps;
+  private readonly freeSlots: string[];
+  private pending: CommitItem[] = [];
+  private scheduled = false;
+  private abandoned = false;
+  private waiters: (() => void)[] = [];
+
+  constructor(deps: CommitterDeps) {
+    this.deps = deps;
+    this.freeSlots = [...deps.slotIds];
+  }
+
+  submit(item: CommitItem): void {
+    this.pending.push(item);
+    this.schedule();
+  }
+
+  /** Resolves when everything submitted so far is settled. */
+  drained(): Promise<void> {
+    return this.isIdle() ? Promise.resolve() : new Promise((resolve) => this.waiters.push(resolve));
+  }
+
+  /** Forgets what is pending and ignores what is in flight: this incarnation is dead. */
+  abandon(): void {
+    this.abandoned = true;
+    this.pending = [];
+    this.tellWaiters();
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.abandoned || this.pending.length === 0 || this.freeSlots.length === 0) return;
+    this.scheduled = true;
+    this.deps.timers.soon(() => this.flush());
+  }
+
+  private flush(): void {
+    this.scheduled = false;
+    while (!this.abandoned && this.pending.length > 0 && this.freeSlots.length > 0) {
+      const slotId = this.freeSlots.shift()!;
+      void this.settle(slotId, this.takeBatch()).then(() => {
+        this.freeSlots.push(slotId);
+        this.schedule();
+        if (this.isIdle()) this.tellWaiters();
+      });
+    }
+  }
+
+  private takeBatch(): CommitItem[] {
+    let rows = 0;
+    let bytes = 0;
+    let count = 0;
+    for (const item of this.pending) {
+      rows += item.events.length + item.attempts.length + item.children.length + item.sent.length + 1;
+      bytes += item.bytes;
+      if (count > 0 && (count === MAX_ITEMS || rows > MAX_ROWS || bytes > MAX_BYTES)) break;
+      count++;
+    }
+    const batch = this.pending.slice(0, count);
+    this.pending = this.pending.slice(count);
+    return batch;
+  }
+
+  /** Sends until the outcome is known, then tells the items. Never rejects. */
+  private async settle(slotId: string, items: CommitItem[]): Promise<void> {
+    const batch = merge(slotId, items);
+    for (let unknownBefore = false; !this.abandoned; ) {
+      const outcome = await this.send(batch);
+      if (this.abandoned) return;
+      switch (outcome.result) {
+        case 'applied':
+          return this.acknowledge(items, outcome.at);
+        case 'fenced':
+          this.deps.observer.count('zombieWritesRejected', items.length);
+          return this.deps.fenceLost();
+        case 'alreadyApplied':
+          if (!unknownBefore) return this.isolate(slotId, items, outcome.error);
+          this.deps.observer.count('unknownCommitsApplied');
+          return this.acknowledge(items, 0);
+        case 'unknown':
+          unknownBefore = true;
+          this.deps.observer.count('unknownCommitsResent');
+          await this.pause();
+          break;
+        case 'retry':
+          await this.pause();
+          break;
+        default:
+          return this.isolate(slotId, items, outcome.error);
+      }
+    }
+  }
+
+  private async send(batch: CommitBatch): Promise<SendOutcome> {
+    try {
+      const { applied, at } = await this.deps.commit(batch);
+      return applied ? { result: 'applied', at } : { result: 'fenced' };
+    } catch (error) {
+      return { result: error instanceof StoreError ? error.failure : 'fatal', error: error as Error };
+    }
+  }
+
+  private pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.deps.timers.after(RETRY_DELAY_MS, resolve);
+    });
+  }
+
+  private acknowledge(items: readonly CommitItem[], at: number): void {
+    this.deps.observer.count('committedBatches');
+    this.deps.observer.count('committedTransitions', items.length);
+    for (const item of items) item.committed(at);
+  }
+
+  /** Halves the batch until the culprit stands alone. */
+  private async isolate(slotId: string, items: CommitItem[], error: Error): Promise<void> {
+    if (items.length === 1) {
+      this.deps.observer.count('poisonIsolated');
+      this.deps.observer.warn('commit refused', { executionId: items[0]!.executionId, error: error.message });
+      return items[0]!.refused(error);
+    }
+    const middle = items.length >> 1;
+    await this.settle(slotId, items.slice(0, middle));
+    await this.settle(slotId, items.slice(middle));
+  }
+
+  private isIdle(): boolean {
+    return this.abandoned || (this.pending.length === 0 && this.freeSlots.length === this.deps.slotIds.length);
+  }
+
+  private tellWaiters(): void {
+    for (const resolve of this.waiters.splice(0)) resolve();
+  }
+}
+
+type SendOutcome =
+  | { readonly result: 'applied'; readonly at: number }
+  | { readonly result: 'fenced' }
+  | { readonly result: StoreFailure; readonly error: Error };
+
+function merge(slotId: string, items: readonly CommitItem[]): CommitBatch {
+  return {
+    slotId,
+    events: items.flatMap((item) => item.events),
+    attempts: items.flatMap((item) => item.attempts),
+    outcomes: items.flatMap((item) => item.outcomes),
+    ended: items.flatMap((item) => item.ended),
+    children: items.flatMap((item) => item.children),
+    consumed: items.flatMap((item) => item.consumed),
+    sent: items.flatMap((item) => item.sent),
+    links: items.flatMap((item) => item.links),
+    logs: items.flatMap((item) => item.logs),
+    crashResets: items.flatMap((item) => item.crashResets ?? []),
+  };
+}

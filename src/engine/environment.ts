@@ -1,0 +1,128 @@
+// What the engine needs from outside besides the store: time, a way to run an attempt, compiled plans, and someone to
+// tell. All of it comes in here, so that the simulation runs this very code on a clock and actions of its own.
+
+import type { Plan } from '../core/plan/plan.ts';
+import type { JsonText } from '../store/port.ts';
+
+export interface Timers {
+  /** Monotonic milliseconds. */
+  monotonicMs(): number;
+  /** Calls back once; the returned function takes the call back. */
+  after(delayMs: number, callback: () => void): () => void;
+  /** Calls back in the next turn of the loop. */
+  soon(callback: () => void): void;
+}
+
+export interface AttemptRequest {
+  readonly executionId: string;
+  readonly tenantId: string;
+  readonly nodeId: string;
+  readonly actionType: string;
+  readonly attempt: number;
+  readonly params: unknown;
+  readonly timeoutMs: number | null;
+  readonly idempotencyKey: string;
+  readonly principal: unknown;
+  readonly correlationId: string;
+  /** Aborted when the execution stops or the runner loses its lease. */
+  readonly signal: AbortSignal;
+}
+
+export interface AttemptLink {
+  readonly system: string;
+  readonly resourceType: string;
+  readonly resourceId: string;
+  readonly url?: string | undefined;
+}
+
+export interface AttemptLogLine {
+  readonly at: number;
+  readonly level: string;
+  readonly message: string;
+  readonly data: JsonText | null;
+}
+
+export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
+  | { readonly ok: true; readonly outputsText: JsonText; readonly resourceLinks?: readonly AttemptLink[] }
+  | {
+      readonly ok: false;
+      readonly error: { readonly code: string; readonly message: string };
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number | undefined;
+      readonly timedOut?: boolean | undefined;
+      readonly aborted?: boolean | undefined;
+      readonly outputsText?: JsonText | undefined;
+    }
+);
+
+/** Runs one attempt to its end. Never rejects: whatever goes wrong is a result. */
+export type RunAttempt = (request: AttemptRequest) => Promise<AttemptResult>;
+
+export interface PlanSource {
+  /** null: no such version; `problem`: it is there but cannot be compiled. */
+  plan(params: { tenantId: string; workflowId: string; version: number }): Promise<LoadedPlan | null>;
+}
+
+export type LoadedPlan = { readonly plan: Plan; readonly isArchived: boolean } | { readonly problem: string };
+
+/** What an operator would like to know. Implementations log and count; the engine never depends on them. */
+export interface EngineObserver {
+  warn(event: string, details: Record<string, unknown>): void;
+  count(metric: EngineMetric, by?: number): void;
+  ended?(execution: { executionId: string; status: string }): void;
+}
+
+export type EngineMetric =
+  | 'claimed'
+  | 'committedTransitions'
+  | 'committedBatches'
+  | 'zombieWritesRejected'
+  | 'unknownCommitsApplied'
+  | 'unknownCommitsResent'
+  | 'poisonIsolated'
+  | 'parked'
+  | 'takeovers'
+  | 'dispatched'
+  | 'ended';
+
+export interface EngineOptions {
+  readonly name: string;
+  readonly leaseMs: number;
+  /** No external call starts later than this before the lease would end (I6). */
+  readonly leaseMarginMs: number;
+  readonly maxParallelActions: number;
+  /** Of one tenant at once in this runner; of one action type at once, for those that are named. */
+  readonly maxParallelPerTenant: number;
+  readonly maxParallelPerAction: Readonly<Record<string, number>>;
+  readonly maxResident: number;
+  /** Executions that only wait longer than this leave memory. */
+  readonly parkAfterMs: number;
+  readonly abortGraceMs: number;
+  readonly pollMs: number;
+  readonly inboxPollMs: number;
+  readonly drainMs: number;
+  readonly maxNestingDepth: number;
+  readonly allowRecursion: boolean;
+  /** Crashes of its owner after which an execution is taken for the cause, once it ran alone. */
+  readonly maxPoisonRetries: number;
+  readonly commitSlots: number;
+}
+
+export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
+  name: 'runner',
+  leaseMs: 10_000,
+  leaseMarginMs: 2_000,
+  maxParallelActions: 200,
+  maxParallelPerTenant: 200,
+  maxParallelPerAction: {},
+  maxResident: 800,
+  parkAfterMs: 2_000,
+  abortGraceMs: 5_000,
+  pollMs: 500,
+  inboxPollMs: 1_000,
+  drainMs: 30_000,
+  maxNestingDepth: 5,
+  allowRecursion: false,
+  maxPoisonRetries: 3,
+  commitSlots: 3,
+};

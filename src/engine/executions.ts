@@ -1,0 +1,212 @@
+// What may be asked of executions from outside: start, cancel, signal, retry, call back, wait for the end. Everything but
+// the start is a message into the execution's mailbox, so it is never lost and never applied twice, whoever owns the
+// execution and whether it is in memory or not (I1, I10).
+
+import type { EndStatus, SignalType } from '../core/decider/fact.ts';
+import { isFinal } from '../core/decider/state.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import type { Json, JsonObject } from '../core/json/json.ts';
+import type { Store } from '../store/port.ts';
+import type { ExecutionView } from '../store/reader-port.ts';
+import { readCallbackToken } from './callback-token.ts';
+import type { PlanSource, Timers } from './environment.ts';
+import { type Inspection, inspectExecution } from './inspection.ts';
+import { type Mail, mailBody, mailKey } from './mail.ts';
+import { type Started, Starter } from './starter.ts';
+
+export interface StartRequest {
+  readonly tenantId: string;
+  readonly workflowId: string;
+  readonly version?: number;
+  readonly trigger?: Json;
+  readonly spec?: Json;
+  readonly principal?: Json;
+  readonly priority?: number;
+  readonly requestId?: string;
+  readonly correlationId?: string;
+  readonly projectId?: string;
+  readonly environmentId?: string;
+}
+
+export interface ExecutionsDeps {
+  readonly store: Store;
+  readonly plans: PlanSource;
+  readonly timers: Timers;
+  readonly newId: () => string;
+  readonly wallClockMs: () => number;
+  readonly callbackKey: Uint8Array;
+  /** Somebody may have work now. */
+  readonly workWanted: () => void;
+  readonly mailArrived: (executionId: string) => void;
+}
+
+export const SYSTEM_PRINCIPAL = { userId: 'system', displayName: 'System', email: null };
+const DEFAULT_PRIORITY = 5;
+const RESULT_POLL_MS = 250;
+
+export class Executions {
+  private readonly deps: ExecutionsDeps;
+  private readonly starter: Starter;
+  private readonly waiters = new Map<string, Set<() => void>>();
+
+  constructor(deps: ExecutionsDeps) {
+    this.deps = deps;
+    this.starter = new Starter(deps.store, deps.timers, deps.workWanted);
+  }
+
+  async start(request: StartRequest): Promise<Started> {
+    const { tenantId, workflowId } = request;
+    const workflow = await this.deps.store.workflowGet({ tenantId, workflowId });
+    const version = request.version ?? workflow?.currentVersion ?? null;
+    if (workflow === null) throw new PawlError('WORKFLOW_NOT_FOUND', `no workflow "${workflowId}"`);
+    if (workflow.status !== 'Active' || version === null) {
+      throw new PawlError('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${workflow.status}, not Active`);
+    }
+    if (!workflow.isEnabled) throw new PawlError('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
+    if (version !== workflow.currentVersion) await this.requireVersion(tenantId, workflowId, version);
+    const executionId = this.deps.newId();
+    return this.starter.start({
+      executionId,
+      tenantId,
+      workflowId,
+      version,
+      format: workflow.format,
+      priority: request.priority ?? DEFAULT_PRIORITY,
+      trigger: JSON.stringify(request.trigger ?? {}),
+      spec: request.spec === undefined ? null : JSON.stringify(request.spec),
+      principal: JSON.stringify(request.principal ?? SYSTEM_PRINCIPAL),
+      correlationId: request.correlationId ?? executionId,
+      requestId: request.requestId ?? this.deps.newId(),
+      parentId: null,
+      parentNode: null,
+      depth: 0,
+      projectId: request.projectId ?? 'default',
+      environmentId: request.environmentId ?? 'default',
+      createdAt: this.deps.wallClockMs(),
+    });
+  }
+
+  private async requireVersion(tenantId: string, workflowId: string, version: number): Promise<void> {
+    const definition = await this.deps.store.definitionGet({ tenantId, workflowId, version });
+    if (definition === null) {
+      throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no version ${version}`);
+    }
+  }
+
+  /** `repeated`: it was asked before, or has ended as Cancelled. Ended otherwise is a conflict (WFENG002). */
+  async cancel(tenantId: string, executionId: string, reason = 'cancelled on request'): Promise<{ repeated: boolean }> {
+    const { live, fresh } = await this.send(tenantId, executionId, { kind: 'cancel', reason });
+    if (live) return { repeated: !fresh };
+    const { status } = await this.require(tenantId, executionId);
+    if (status === 'Cancelled') return { repeated: true };
+    throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
+  }
+
+  async signal(
+    tenantId: string,
+    executionId: string,
+    signal: { signalId: string; type: SignalType; payload: JsonObject },
+  ): Promise<{ repeated: boolean }> {
+    const mail: Mail = { kind: 'signal', signalId: signal.signalId, signal: signal.type, payload: signal.payload };
+    const { live, fresh } = await this.send(tenantId, executionId, mail);
+    if (live) return { repeated: !fresh };
+    const { status } = await this.require(tenantId, executionId);
+    if (signal.type !== 'RETRY_STEP') throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
+    const message = this.message(executionId, mail);
+    const { reopened } = await this.deps.store.executionReopen({ tenantId, executionId, message });
+    if (reopened) this.deps.workWanted();
+    return { repeated: !reopened };
+  }
+
+  /** RETRY_STEP on every node that failed. */
+  async retry(tenantId: string, executionId: string): Promise<{ nodes: string[] }> {
+    const inspection = await this.inspect(tenantId, executionId);
+    const { nodes, plan } = inspection.state;
+    const failed = plan.nodes.filter((_, index) => ['Failed', 'TimedOut'].includes(nodes[index]!.status));
+    const again = failed.length > 0 ? failed : plan.nodes.filter((_, index) => nodes[index]!.status === 'Cancelled');
+    if (again.length === 0) throw new PawlError('WFENG002', 'no node of the execution has failed');
+    for (const { id } of again) {
+      const payload = { stepId: id, force: true };
+      await this.signal(tenantId, executionId, { signalId: this.deps.newId(), type: 'RETRY_STEP', payload });
+    }
+    return { nodes: again.map(({ id }) => id) };
+  }
+
+  /** unknown: no such token. gone: the wait is over without a callback. */
+  async callBack(token: string, payload: Json): Promise<'accepted' | 'unknown' | 'gone'> {
+    const target = readCallbackToken(this.deps.callbackKey, token);
+    if (target === null) return 'unknown';
+    const { executionId, nodeId } = target;
+    const tenantId = await this.deps.store.executionTenant({ executionId });
+    if (tenantId === null) return 'unknown';
+    const inspection = await inspectExecution(this.deps.store, this.deps.plans, { tenantId, executionId });
+    const index = inspection?.state.plan.nodes.findIndex((node) => node.id === nodeId) ?? -1;
+    const node = inspection?.state.nodes[index];
+    if (node === undefined) return 'unknown';
+    if (isFinal(node.status)) return node.status === 'Succeeded' ? 'accepted' : 'gone';
+    const { live } = await this.send(tenantId, executionId, { kind: 'webhook', nodeId, payload });
+    return live ? 'accepted' : 'gone';
+  }
+
+  async get(tenantId: string, executionId: string): Promise<ExecutionView> {
+    return this.require(tenantId, executionId);
+  }
+
+  async inspect(tenantId: string, executionId: string): Promise<Inspection> {
+    const inspection = await inspectExecution(this.deps.store, this.deps.plans, { tenantId, executionId });
+    if (inspection === null) throw new PawlError('EXECUTION_NOT_FOUND', `no execution ${executionId}`);
+    return inspection;
+  }
+
+  /** Resolves when the execution has ended. Told at once when it ends in this process; asked for otherwise. */
+  async result(tenantId: string, executionId: string): Promise<ExecutionView & { status: EndStatus }> {
+    for (;;) {
+      const news = this.nextNews(executionId);
+      const view = await this.require(tenantId, executionId);
+      if (view.endedAt !== null) {
+        news.cancel();
+        return view as ExecutionView & { status: EndStatus };
+      }
+      await news.promise;
+    }
+  }
+
+  ended(executionId: string): void {
+    for (const wake of this.waiters.get(executionId) ?? []) wake();
+  }
+
+  private nextNews(executionId: string): { promise: Promise<void>; cancel: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiters = this.waiters.get(executionId) ?? new Set();
+    this.waiters.set(executionId, waiters);
+    const cancelTimer = this.deps.timers.after(RESULT_POLL_MS, wake);
+    waiters.add(wake);
+    function wake(): void {
+      cancelTimer();
+      resolve();
+    }
+    const cancel = () => {
+      wake();
+      waiters.delete(wake);
+      if (waiters.size === 0) this.waiters.delete(executionId);
+    };
+    return { promise: promise.then(cancel), cancel };
+  }
+
+  private async require(tenantId: string, executionId: string): Promise<ExecutionView> {
+    const view = await this.deps.store.executionGet({ tenantId, executionId });
+    if (view === null) throw new PawlError('EXECUTION_NOT_FOUND', `no execution ${executionId}`);
+    return view;
+  }
+
+  private async send(tenantId: string, executionId: string, mail: Mail): Promise<{ live: boolean; fresh: boolean }> {
+    const message = this.message(executionId, mail);
+    const { live, fresh } = await this.deps.store.inboxSend({ message, tenantId });
+    if (live) this.deps.mailArrived(executionId);
+    return { live, fresh };
+  }
+
+  private message(executionId: string, mail: Mail) {
+    return { id: this.deps.newId(), executionId, kind: mail.kind, key: mailKey(mail), body: mailBody(mail) };
+  }
+}

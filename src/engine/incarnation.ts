@@ -1,0 +1,396 @@
+// One life of a runner: from its registration to its stop or death. It holds the executions it owns in memory and drives
+// each through the same pipeline: inputs → decide → commit → commands → results, timers, mail → inputs …
+// Nothing runs before its cause is durable (I2). When the fence is dead, everything here is forgotten: a new incarnation
+// starts from what the database says (I4, I5).
+
+import { toCheckpoint } from '../core/decider/checkpoint.ts';
+import { type Command, startCommand } from '../core/decider/command.ts';
+import { DECIDER_VERSION } from '../core/decider/decide.ts';
+import { nextDue } from '../core/decider/next-due.ts';
+import type { NewExecution, ParkItem, RunnerRegistration, Store } from '../store/port.ts';
+import { type Alarms, createAlarms } from './alarm.ts';
+import { AttemptDesk } from './attempt-desk.ts';
+import { attemptInput } from './attempt-input.ts';
+import type { Clock } from './clock.ts';
+import { Committer } from './committer.ts';
+import { type Burial, deadLetter } from './dead-letter.ts';
+import type { AttemptResult, EngineObserver, EngineOptions, PlanSource, RunAttempt, Timers } from './environment.ts';
+import { keepLease, type Lease } from './lease.ts';
+import { inputOf } from './mail.ts';
+import { ParkingLot } from './parking.ts';
+import type { QueuedInput, Resident } from './resident.ts';
+import { prepareChild } from './subworkflow.ts';
+import { type Turn, takeTurn } from './transition.ts';
+
+export interface IncarnationDeps {
+  readonly store: Store;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly observer: EngineObserver;
+  readonly options: EngineOptions;
+  readonly plans: PlanSource;
+  readonly run: RunAttempt;
+  readonly newId: () => string;
+  readonly newSeed: () => number;
+  readonly callbackUrl: (executionId: string, nodeId: string) => string;
+  /** Something became ready, or a place became free: look for work. */
+  readonly workWanted: () => void;
+  /** This life is over: the fence is dead. */
+  readonly died: () => void;
+}
+
+type RunAction = Extract<Command, { type: 'runAction' }>;
+type StartChild = Extract<Command, { type: 'startChild' }>;
+
+const CHECKPOINT_AFTER_FACTS = 64;
+const STORE_RETRY_MS = 200;
+const NOTHING = { children: [], refusals: [] };
+
+export class Incarnation {
+  readonly registration: RunnerRegistration;
+  readonly residents = new Map<string, Resident>();
+  private readonly deps: IncarnationDeps;
+  private readonly lease: Lease;
+  private readonly desk: AttemptDesk;
+  private readonly committer: Committer;
+  private readonly alarms: Alarms;
+  private readonly parking: ParkingLot;
+  private slotZeroTail: Promise<unknown> = Promise.resolve();
+  private over = false;
+  private draining = false;
+
+  constructor(deps: IncarnationDeps, registration: RunnerRegistration, registeredAt: number) {
+    this.deps = deps;
+    this.registration = registration;
+    const { store, timers, clock, observer, options } = deps;
+    const { runnerId, slotIds } = registration;
+    const died = () => this.die();
+    const { leaseMs, leaseMarginMs: marginMs } = options;
+    this.lease = keepLease({ store, runnerId, leaseMs, marginMs, registeredAt, timers, clock, observer, lost: died });
+    this.desk = new AttemptDesk({
+      limits: {
+        total: options.maxParallelActions,
+        perTenant: options.maxParallelPerTenant,
+        perAction: options.maxParallelPerAction,
+      },
+      run: deps.run,
+      mayDispatch: () => !this.over && this.lease.mayDispatch(),
+      timers,
+      observer,
+    });
+    this.committer = new Committer({
+      commit: (batch) => store.executionCommit(batch),
+      slotIds: slotIds.slice(1),
+      timers,
+      observer,
+      fenceLost: died,
+    });
+    this.alarms = createAlarms({
+      timers,
+      now: clock.now,
+      residents: () => this.residents.values(),
+      dueOf: (resident) => nextDue(resident.state),
+      ring: (resident) => this.enqueue(resident, { input: { type: 'timerDue' } }),
+    });
+    this.parking = new ParkingLot({
+      store,
+      slotId: slotIds[0]!,
+      runnerId,
+      timers,
+      observer,
+      runInSlotZero: (work) => this.runInSlotZero(work),
+      isOver: () => this.over,
+      left: (resident) => this.forget(resident),
+      stays: (resident) => this.settle(resident),
+      woken: deps.workWanted,
+    });
+  }
+
+  /** How many more executions it would take now: claims follow free places, so a busy runner does not hoard. */
+  capacity(): number {
+    if (this.over || this.draining || !this.lease.mayDispatch()) return 0;
+    const { maxResident } = this.deps.options;
+    return Math.max(0, Math.min(maxResident - this.residents.size, this.desk.free() * 4));
+  }
+
+  /** Whether this runner may declare others dead. */
+  mayJudge(): boolean {
+    return !this.over && this.lease.mayJudge();
+  }
+
+  /** An execution that was claimed and loaded. Attempts that a former owner left unfinished are run again (I7). */
+  take(resident: Resident): void {
+    const { state } = resident;
+    this.residents.set(resident.execution.executionId, resident);
+    const children: StartChild[] = [];
+    for (const [index, node] of state.nodes.entries()) {
+      const isOpenChild = node.status === 'Waiting' && state.plan.nodes[index]!.step.kind === 'subworkflow';
+      if (node.status !== 'Running' && !isOpenChild) continue;
+      const command = startCommand(state, index, node.params ?? {});
+      if (state.stopping !== null) resident.queue.push(notRunAgain(index, node.attempts));
+      else if (command.type === 'runAction') this.dispatch(resident, command);
+      else if (command.type === 'startChild') children.push(command);
+    }
+    if (children.length === 0) return this.advance(resident);
+    resident.busy = true;
+    void this.startAgain(resident, children);
+  }
+
+  /** After a crash it is not known whether a child was created; the same id and request make creating it again harmless. */
+  private async startAgain(resident: Resident, starts: readonly StartChild[]): Promise<void> {
+    const { store } = this.deps;
+    const { tenantId } = resident.execution;
+    await this.untilStoreAnswers(async () => {
+      for (const command of starts) {
+        const exists = (await store.executionGet({ tenantId, executionId: command.childId })) !== null;
+        const { children, refusals } = exists ? NOTHING : await this.prepareChildren(resident, [command]);
+        if (children.length > 0) await store.executionStart({ items: children });
+        if (refusals.length === 0) this.childStarted(resident, command);
+        resident.queue.push(...refusals);
+      }
+    });
+    this.settle(resident);
+  }
+
+  deliver(executionId: string, message: Parameters<typeof inputOf>[0]): void {
+    const resident = this.residents.get(executionId);
+    if (resident === undefined || resident.seenMail.has(message.id)) return;
+    resident.seenMail.add(message.id);
+    this.enqueue(resident, { input: inputOf(message), mailId: message.id });
+  }
+
+  async readMail(executionIds: string[]): Promise<void> {
+    if (executionIds.length === 0 || this.over) return;
+    for (const message of await this.deps.store.inboxRead({ executionIds })) this.deliver(message.executionId, message);
+  }
+
+  /** A hint that mail came. Should the look fail, the poll looks again. */
+  private lookForMail(executionId: string): void {
+    if (!this.residents.has(executionId)) return this.deps.workWanted();
+    this.readMail([executionId]).catch((error: unknown) => {
+      this.deps.observer.warn('mail could not be read', { executionId, error: String(error) });
+    });
+  }
+
+  /** Repeats what only reads or is harmless to repeat, for as long as the database cannot be reached. */
+  private async untilStoreAnswers(work: () => Promise<void>): Promise<void> {
+    while (!this.over) {
+      try {
+        return await work();
+      } catch (error) {
+        this.deps.observer.warn('the database did not answer; trying again', { error: String(error) });
+        await new Promise<void>((resolve) => {
+          this.deps.timers.after(STORE_RETRY_MS, resolve);
+        });
+      }
+    }
+  }
+
+  /** Claims and parks share slot 0, one at a time. */
+  runInSlotZero<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.slotZeroTail.then(work);
+    this.slotZeroTail = result.catch(() => undefined);
+    return result;
+  }
+
+  /** The execution cannot go on, whatever is tried: it ends as Failed and its cause is kept (I20). */
+  async bury(burial: Burial): Promise<void> {
+    const { store, clock, observer, newId } = this.deps;
+    const { executionId, parentId } = burial.execution;
+    observer.warn('execution moved to the dead letters', { executionId, ...burial.error });
+    const letter = deadLetter(burial, clock.now(), newId());
+    await this.untilStoreAnswers(async () => {
+      await store.deadLetterAdd({ slotId: this.registration.slotIds[0]!, ...letter });
+    });
+    const resident = this.residents.get(executionId);
+    if (resident !== undefined) this.forget(resident);
+    observer.ended?.({ executionId, status: 'Failed' });
+    if (parentId !== null) this.lookForMail(parentId);
+  }
+
+  /** Lets running attempts finish, commits what they did, gives everything back (I23). */
+  async drain(): Promise<void> {
+    const { timers, options, store } = this.deps;
+    this.draining = true;
+    const giveUpAt = timers.monotonicMs() + options.drainMs;
+    while (this.desk.size() > 0 && timers.monotonicMs() < giveUpAt && !this.over) {
+      await new Promise<void>((resolve) => {
+        timers.after(20, resolve);
+      });
+    }
+    await this.committer.drained();
+    await this.slotZeroTail;
+    if (this.over) return;
+    this.abandon();
+    await store.runnerStop({ runnerId: this.registration.runnerId });
+  }
+
+  /** Forgets everything at once. What was running is told to stop; its results are not wanted any more. */
+  abandon(): void {
+    this.over = true;
+    this.lease.stop();
+    this.alarms.stop();
+    this.desk.close();
+    this.committer.abandon();
+    for (const { running } of this.residents.values()) {
+      for (const { controller } of running.values()) controller.abort();
+    }
+    this.residents.clear();
+  }
+
+  private die(): void {
+    if (this.over) return;
+    this.abandon();
+    this.deps.died();
+  }
+
+  private enqueue(resident: Resident, queued: QueuedInput): void {
+    resident.queue.push(queued);
+    this.advance(resident);
+  }
+
+  private advance(resident: Resident): void {
+    if (this.over || resident.busy || resident.queue.length === 0) return;
+    resident.busy = true;
+    this.alarms.clear(resident);
+    const { clock, newSeed, newId, options } = this.deps;
+    const turn = takeTurn(resident, { now: clock.now(), seed: newSeed(), abortGraceMs: options.abortGraceMs }, newId);
+    const starts = turn.commands.filter((command) => command.type === 'startChild');
+    if (starts.length === 0) return this.commit(resident, turn, [], []);
+    void this.untilStoreAnswers(async () => {
+      const { children, refusals } = await this.prepareChildren(resident, starts);
+      this.commit(resident, turn, children, refusals);
+    });
+  }
+
+  private async prepareChildren(resident: Resident, starts: readonly StartChild[]) {
+    const { store, options, clock } = this.deps;
+    const children: NewExecution[] = [];
+    const refusals: QueuedInput[] = [];
+    for (const command of starts) {
+      const { node, attempt } = command;
+      const prepared = await prepareChild(store, options, resident, command, clock.now());
+      if (prepared.ok) children.push(prepared.child);
+      else refusals.push({ input: { type: 'attemptFailed', node, attempt, error: prepared.error, retryable: false } });
+    }
+    return { children, refusals };
+  }
+
+  private commit(resident: Resident, turn: Turn, children: NewExecution[], follow: QueuedInput[]): void {
+    const { written } = turn;
+    if (written.events.length === 0 && written.consumed.length === 0) return this.settle(resident);
+    const { execution, crashes } = resident;
+    const seq = written.events[0]?.seq ?? resident.state.seq;
+    this.committer.submit({
+      ...written,
+      children,
+      committed: (at) => {
+        if (at > 0) this.deps.clock.observe(at);
+        resident.queue.push(...follow);
+        this.carryOut(resident, turn.commands, children);
+        if (written.ended.length > 0) this.ended(resident);
+        else this.settle(resident);
+      },
+      refused: ({ message }) => void this.bury({ execution, error: { code: 'POISON', message }, crashes, seq }),
+    });
+  }
+
+  /** The turn is durable: do what it commands. */
+  private carryOut(resident: Resident, commands: readonly Command[], children: readonly NewExecution[]): void {
+    for (const command of commands) {
+      switch (command.type) {
+        case 'runAction':
+          this.dispatch(resident, command);
+          break;
+        case 'startChild':
+          if (children.some(({ executionId }) => executionId === command.childId)) this.childStarted(resident, command);
+          break;
+        case 'cancelChild':
+          this.lookForMail(command.childId);
+          break;
+        case 'abort':
+          resident.running.get(command.node)?.controller.abort();
+          break;
+        case 'complete':
+          break;
+      }
+    }
+    if (children.length > 0) this.deps.workWanted();
+  }
+
+  /** A node that does not wait for its child has done its work when the child is durable. */
+  private childStarted(resident: Resident, { node, attempt, childId }: StartChild): void {
+    const { step } = resident.state.plan.nodes[node]!;
+    if (step.kind !== 'subworkflow' || step.waitForCompletion) return;
+    const outputs = { executionId: childId, status: 'Pending' };
+    const bytes = JSON.stringify(outputs).length;
+    resident.queue.push({ input: { type: 'attemptSucceeded', node, attempt, outputs, bytes } });
+  }
+
+  private dispatch(resident: Resident, command: RunAction): void {
+    const { node, attempt, params, timeoutMs, idempotencyKey } = command;
+    const { execution, state } = resident;
+    const { id: nodeId, step } = state.plan.nodes[node]!;
+    if (this.draining || step.kind !== 'action') return;
+    const controller = new AbortController();
+    resident.running.set(node, { attempt, controller });
+    const { executionId, tenantId, correlationId } = execution;
+    const { actionType } = step;
+    const { principal } = state.start;
+    const { signal } = controller;
+    const place = { executionId, tenantId, nodeId, actionType, attempt, correlationId, principal };
+    this.desk.submit({ ...place, params, timeoutMs, idempotencyKey, signal }, (result) =>
+      this.attemptEnded(resident, node, attempt, result),
+    );
+  }
+
+  private attemptEnded(resident: Resident, node: number, attempt: number, result: AttemptResult): void {
+    if (this.over) return;
+    if (resident.running.get(node)?.attempt === attempt) resident.running.delete(node);
+    this.enqueue(resident, attemptInput(node, attempt, result));
+    this.deps.workWanted();
+  }
+
+  /** Nothing to decide now: wait in memory for what is near, leave it for what is far. */
+  private settle(resident: Resident): void {
+    resident.busy = false;
+    if (this.over) return;
+    if (resident.queue.length > 0) return this.advance(resident);
+    const due = nextDue(resident.state);
+    const isNear = due !== null && due - this.deps.clock.now() <= this.deps.options.parkAfterMs;
+    if (resident.running.size > 0 || isNear || this.draining) return this.alarms.set(resident, due);
+    resident.busy = true;
+    this.parking.park(resident, parkItem(resident, due));
+  }
+
+  private ended(resident: Resident): void {
+    const { executionId, parentId } = resident.execution;
+    this.forget(resident);
+    this.deps.observer.count('ended');
+    this.deps.observer.ended?.({ executionId, status: resident.state.status });
+    if (parentId !== null) this.lookForMail(parentId);
+    this.deps.workWanted();
+  }
+
+  private forget(resident: Resident): void {
+    this.alarms.clear(resident);
+    const { executionId } = resident.execution;
+    if (this.residents.get(executionId) === resident) this.residents.delete(executionId);
+  }
+}
+
+/** The execution was stopping when its owner died: what ran then is not run again, it counts as stopped. */
+function notRunAgain(node: number, attempt: number): QueuedInput {
+  const error = { code: 'CANCELLED', message: 'The execution was stopping when its runner died' };
+  return { input: { type: 'attemptFailed', node, attempt, error, retryable: false, aborted: true } };
+}
+
+function parkItem({ state, execution, factsSinceCheckpoint }: Resident, dueAt: number | null): ParkItem {
+  const paused = state.status === 'Paused';
+  const waiting = state.nodes.filter((node) => node.status === 'Waiting').length;
+  const checkpoint =
+    factsSinceCheckpoint >= CHECKPOINT_AFTER_FACTS
+      ? { seq: state.seq, deciderVersion: DECIDER_VERSION, state: JSON.stringify(toCheckpoint(state)) }
+      : null;
+  return { executionId: execution.executionId, dueAt, waits: waiting + (paused ? 1 : 0), paused, checkpoint };
+}

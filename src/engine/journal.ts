@@ -1,0 +1,103 @@
+// Between decisions and rows: what a transition writes, and how a stored execution becomes a state again. Outputs are
+// stored once, with their attempt; the journal's facts leave them out and get them back here, so that folding what was
+// stored gives what was in memory (I15).
+
+import { fromCheckpoint } from '../core/decider/checkpoint.ts';
+import { applyTransition } from '../core/decider/evolve.ts';
+import type { Fact, Transition } from '../core/decider/fact.ts';
+import { type ExecutionStart, initialState, type State } from '../core/decider/state.ts';
+import type { Json } from '../core/json/json.ts';
+import type { Plan, Step } from '../core/plan/plan.ts';
+import type { AttemptRow, JsonText, LoadedExecution } from '../store/port.ts';
+
+export function encodeFacts(facts: readonly Fact[]): JsonText {
+  return JSON.stringify(facts.map(withoutOutputs));
+}
+
+function withoutOutputs(fact: Fact): Fact | Omit<Fact, 'outputs'> {
+  if (!('outputs' in fact)) return fact;
+  const { outputs: _stored, ...rest } = fact;
+  return rest;
+}
+
+/** The attempts that ended in this transition: one row each, written once and never changed (I3). */
+export function attemptRows(state: State, { facts }: Transition): AttemptRow[] {
+  const rows: AttemptRow[] = [];
+  for (const fact of facts) {
+    const ending = attemptEnding(fact);
+    if (ending === null) continue;
+    const node = state.nodes[ending.node]!;
+    const planNode = state.plan.nodes[ending.node]!;
+    rows.push({
+      executionId: state.start.executionId,
+      nodeId: planNode.id,
+      attempt: ending.attempt,
+      actionType: actionTypeOf(planNode.step),
+      status: ending.status,
+      startedSeq: node.startedSeq,
+      outputs: ending.outputs === undefined ? null : JSON.stringify(ending.outputs),
+      error: ending.error === undefined ? null : JSON.stringify(ending.error),
+      startedAt: node.startedAt!,
+      endedAt: state.at,
+    });
+  }
+  return rows;
+}
+
+interface AttemptEnding {
+  node: number;
+  attempt: number;
+  status: AttemptRow['status'];
+  outputs?: Json;
+  error?: unknown;
+}
+
+function attemptEnding(fact: Fact): AttemptEnding | null {
+  switch (fact.type) {
+    case 'NodeSucceeded':
+      return { ...fact, status: 'Succeeded' };
+    case 'NodeFailed':
+      return { ...fact, status: 'Failed' };
+    case 'NodeTimedOut':
+      return { ...fact, status: 'TimedOut' };
+    case 'NodeCancelled':
+      return { ...fact, status: 'Cancelled' };
+    case 'RetryScheduled':
+      return { ...fact, status: 'RetriableFailure' };
+    default:
+      return null;
+  }
+}
+
+export function actionTypeOf(step: Step): string {
+  switch (step.kind) {
+    case 'action':
+      return step.actionType;
+    case 'subworkflow':
+      return `subworkflow:${step.workflowId}`;
+    case 'sleep':
+      return 'core.delay';
+    case 'webhook':
+      return 'wait_for_webhook';
+  }
+}
+
+/** Folds what is stored. Parameters are not part of it: see parameters.ts. */
+export function foldStored(plan: Plan, start: ExecutionStart, loaded: LoadedExecution): State {
+  const outputs = new Map(loaded.attempts.map((row) => [`${row.attempt}:${row.nodeId}`, row.outputs]));
+  const state =
+    loaded.checkpoint === null
+      ? initialState(plan, start)
+      : fromCheckpoint(plan, start, JSON.parse(loaded.checkpoint.state) as Json);
+  for (const row of loaded.journal) {
+    const facts = (JSON.parse(row.facts) as Fact[]).map((fact) => withOutputs(plan, fact, outputs));
+    applyTransition(state, { seq: row.seq, at: row.at, facts });
+  }
+  return state;
+}
+
+function withOutputs(plan: Plan, fact: Fact, stored: ReadonlyMap<string, JsonText | null>): Fact {
+  if (fact.type !== 'NodeSucceeded' && fact.type !== 'NodeFailed' && fact.type !== 'NodeTimedOut') return fact;
+  const text = stored.get(`${fact.attempt}:${plan.nodes[fact.node]!.id}`);
+  return text === undefined || text === null ? fact : { ...fact, outputs: JSON.parse(text) as Json };
+}

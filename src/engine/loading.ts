@@ -1,0 +1,93 @@
+// From stored rows to an execution that can go on: compiled plan, folded state, the parameters that running and retrying
+// attempts need again, and the inputs that wait for it. What cannot be loaded is said, not thrown: it must not take its
+// neighbours with it (I20).
+
+import type { ExecutionStart, State } from '../core/decider/state.ts';
+import { isTerminal } from '../core/decider/state.ts';
+import type { Json, JsonObject } from '../core/json/json.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { ExecutionStore, LoadedExecution } from '../store/port.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { PlanSource } from './environment.ts';
+import { foldStored } from './journal.ts';
+import { inputOf } from './mail.ts';
+import { createResident, type Resident } from './resident.ts';
+
+export type Loaded =
+  | { readonly ok: true; readonly resident: Resident }
+  | { readonly ok: false; readonly execution: LoadedExecution; readonly code: string; readonly problem: string };
+
+export interface LoadingDeps {
+  readonly store: ExecutionStore;
+  readonly plans: PlanSource;
+  readonly callbackUrl: (executionId: string, nodeId: string) => string;
+}
+
+export async function loadResident(deps: LoadingDeps, execution: LoadedExecution, crashes: number): Promise<Loaded> {
+  try {
+    const found = await deps.plans.plan(execution);
+    if (found === null) {
+      const problem = `workflow "${execution.workflowId}" has no version ${execution.version}`;
+      return { ok: false, execution, code: 'WORKFLOW_NOT_FOUND', problem };
+    }
+    if ('problem' in found) return { ok: false, execution, code: 'PLAN_INVALID', problem: found.problem };
+    const state = foldStored(found.plan, startOf(deps, execution, found.plan), execution);
+    await restoreParameters(deps.store, state);
+    const resident = createResident(execution, state, crashes);
+    queueWhatWaits(resident, found.isArchived);
+    return { ok: true, resident };
+  } catch (error) {
+    // A database that cannot be reached says nothing about the execution: somebody will load it again.
+    if (error instanceof StoreError && error.failure !== 'data') throw error;
+    return { ok: false, execution, code: 'POISON', problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function startOf(deps: LoadingDeps, execution: LoadedExecution, plan: Plan): ExecutionStart {
+  const callbackUrls: Record<string, string> = {};
+  for (const { id, step } of plan.nodes) {
+    if (step.kind === 'webhook') callbackUrls[id] = deps.callbackUrl(execution.executionId, id);
+  }
+  const { executionId, tenantId, workflowId, version, correlationId } = execution;
+  return {
+    executionId,
+    tenantId,
+    workflowId,
+    version,
+    correlationId,
+    trigger: JSON.parse(execution.trigger) as Json,
+    ...(execution.spec === null ? {} : { spec: JSON.parse(execution.spec) as Json }),
+    principal: JSON.parse(execution.principal) as Json,
+    callbackUrls,
+  };
+}
+
+/** Loading a journal skips the recorded parameters; only unfinished attempts need theirs back. */
+async function restoreParameters(store: ExecutionStore, state: State): Promise<void> {
+  const wanted = state.nodes.flatMap((node, index) =>
+    (node.status === 'Running' || node.status === 'Retrying' || node.status === 'Waiting') && node.renderedSeq >= 0
+      ? [{ index, seq: node.renderedSeq }]
+      : [],
+  );
+  if (wanted.length === 0) return;
+  const seqs = [...new Set(wanted.map(({ seq }) => seq))];
+  const rows = await store.executionInputs({ executionId: state.start.executionId, seqs });
+  const bySeq = new Map(rows.map((row) => [row.seq, JSON.parse(row.inputs ?? '{}') as JsonObject]));
+  for (const { index, seq } of wanted) {
+    state.nodes[index]!.params = bySeq.get(seq)?.[state.plan.nodes[index]!.id];
+  }
+}
+
+function queueWhatWaits(resident: Resident, isArchived: boolean): void {
+  const { state, execution, queue } = resident;
+  if (state.status === 'Pending') {
+    const error = { code: 'WORKFLOW_NOT_ACTIVE', message: `workflow "${execution.workflowId}" is archived` };
+    queue.push({ input: isArchived ? { type: 'giveUp', error } : { type: 'started' } });
+  } else if (!isTerminal(state.status)) {
+    queue.push({ input: { type: 'timerDue' } });
+  }
+  for (const message of execution.inbox) {
+    resident.seenMail.add(message.id);
+    queue.push({ input: inputOf(message), mailId: message.id });
+  }
+}

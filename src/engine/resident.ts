@@ -1,0 +1,57 @@
+// One execution in this runner's memory: its folded state, the inputs that wait for the next decision, and the attempts
+// that are running for it. One transition is on its way to the database at a time; what arrives meanwhile waits here, so
+// parallel results cannot miss each other (I14) and the journal's sequence has a single writer (I4).
+
+import type { Input } from '../core/decider/input.ts';
+import type { State } from '../core/decider/state.ts';
+import type { LoadedExecution } from '../store/port.ts';
+
+export interface QueuedInput {
+  readonly input: Input;
+  /** The inbox message it came from, consumed by the commit of the transition it causes (I10). */
+  readonly mailId?: string;
+  readonly extras?: AttemptExtras;
+}
+
+/** What a finished attempt leaves besides its result; written in the same commit. */
+export interface AttemptExtras {
+  readonly links: readonly {
+    system: string;
+    resourceType: string;
+    resourceId: string;
+    url?: string | undefined;
+  }[];
+  readonly logs: readonly { at: number; level: string; message: string; data: string | null }[];
+}
+
+export interface Resident {
+  readonly execution: LoadedExecution;
+  readonly state: State;
+  readonly crashes: number;
+  readonly queue: QueuedInput[];
+  /** A transition is being committed, or the execution is leaving memory: nothing is decided meanwhile. */
+  busy: boolean;
+  readonly running: Map<number, { readonly attempt: number; readonly controller: AbortController }>;
+  readonly seenMail: Set<string>;
+  /** Crashes to forget at the first progress; see 3b decision 12. */
+  owesCrashReset: boolean;
+  /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
+  factsSinceCheckpoint: number;
+  /** When the engine's timer for this execution is set to ring; undefined = not set. */
+  alarmAt: number | undefined;
+}
+
+export function createResident(execution: LoadedExecution, state: State, crashes: number): Resident {
+  return {
+    execution,
+    state,
+    crashes,
+    queue: [],
+    busy: false,
+    running: new Map(),
+    seenMail: new Set(),
+    owesCrashReset: crashes > 0,
+    factsSinceCheckpoint: state.seq - (execution.checkpoint?.seq ?? 0),
+    alarmAt: undefined,
+  };
+}

@@ -1,0 +1,78 @@
+// Accepts executions: many requests that arrive together become one statement, and each is answered only when its row is
+// durable (I1). A requestId that is known already answers with the execution that has it; for another workflow it is a
+// conflict (WFENG001).
+
+import { PawlError } from '../core/error/pawl-error.ts';
+import type { ExecutionStore, NewExecution } from '../store/port.ts';
+import type { Timers } from './environment.ts';
+
+const MAX_BATCH = 256;
+const MAX_IN_FLIGHT = 2;
+
+export interface Started {
+  readonly executionId: string;
+  /** False: the same request was accepted before, and this is its execution. */
+  readonly isNew: boolean;
+}
+
+interface Waiting {
+  readonly item: NewExecution;
+  readonly resolve: (started: Started) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Starter {
+  private readonly store: ExecutionStore;
+  private readonly timers: Timers;
+  private readonly accepted: () => void;
+  private waiting: Waiting[] = [];
+  private inFlight = 0;
+  private scheduled = false;
+
+  constructor(store: ExecutionStore, timers: Timers, accepted: () => void) {
+    this.store = store;
+    this.timers = timers;
+    this.accepted = accepted;
+  }
+
+  start(item: NewExecution): Promise<Started> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.inFlight === MAX_IN_FLIGHT || this.waiting.length === 0) return;
+    this.scheduled = true;
+    this.timers.soon(() => {
+      this.scheduled = false;
+      void this.flush();
+    });
+  }
+
+  private async flush(): Promise<void> {
+    const batch = this.waiting.splice(0, MAX_BATCH);
+    this.inFlight++;
+    this.schedule();
+    try {
+      const outcomes = await this.store.executionStart({ items: batch.map(({ item }) => item) });
+      for (const [index, { existing }] of outcomes.entries()) answer(batch[index]!, existing);
+      this.accepted();
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    this.inFlight--;
+    this.schedule();
+  }
+}
+
+function answer(
+  { item, resolve, reject }: Waiting,
+  existing: { executionId: string; workflowId: string } | null,
+): void {
+  if (existing === null) return resolve({ executionId: item.executionId, isNew: true });
+  if (existing.workflowId === item.workflowId) return resolve({ executionId: existing.executionId, isNew: false });
+  const message = `requestId "${item.requestId}" belongs to an execution of workflow "${existing.workflowId}"`;
+  reject(new PawlError('WFENG001', message));
+}

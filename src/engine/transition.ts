@@ -1,0 +1,133 @@
+// One turn of an execution: decide on everything that waits in its queue, and put what follows into one commit item.
+// Each decision is a journal row of its own. Nothing here touches the database or the outside world.
+
+import type { Command } from '../core/decider/command.ts';
+import { type Decision, decide } from '../core/decider/decide.ts';
+import type { Fact } from '../core/decider/fact.ts';
+import type { DecideContext } from '../core/decider/input.ts';
+import { contextSnapshot } from '../core/decider/snapshot.ts';
+import { isTerminal } from '../core/decider/state.ts';
+import type { NewMessage, OutcomeRow } from '../store/port.ts';
+import type { CommitItem } from './committer.ts';
+import { attemptRows, encodeFacts } from './journal.ts';
+import { mailBody, mailKey } from './mail.ts';
+import type { QueuedInput, Resident } from './resident.ts';
+
+type Written = Omit<CommitItem, 'committed' | 'refused' | 'children'>;
+
+export interface Turn {
+  readonly written: Written;
+  readonly commands: Command[];
+}
+
+export function takeTurn(resident: Resident, context: DecideContext, newId: () => string): Turn {
+  const { state, execution } = resident;
+  const draft = emptyDraft(execution.executionId);
+  const commands: Command[] = [];
+  for (let ended = false; resident.queue.length > 0 && !ended; ) {
+    const queued = resident.queue.shift()!;
+    // Stop at the input that ends it. One that had ended before goes on: the next message may be what reopened it.
+    const wasOver = isTerminal(state.status);
+    const decision = decide(state, queued.input, context);
+    record(draft, resident, decision, queued);
+    commands.push(...decision.commands);
+    ended = !wasOver && isTerminal(state.status);
+  }
+  for (const command of commands) {
+    if (command.type === 'cancelChild') draft.sent.push(cancelMessage(command.childId, newId()));
+  }
+  // Also when it had ended before: a reopening that was refused leaves it as it was, and its outcome is written again.
+  if (isTerminal(state.status)) recordEnd(draft, resident, newId);
+  else forgetCrashes(draft, resident);
+  return { written: draft, commands };
+}
+
+/** The first progress after a crash shows that this execution was not its cause. */
+function forgetCrashes(draft: Draft, resident: Resident): void {
+  if (!resident.owesCrashReset || draft.events.length === 0) return;
+  draft.crashResets = [resident.execution.executionId];
+  resident.owesCrashReset = false;
+}
+
+/** In the same commit as the fact that asks for it, so that no crash loses the cascade. */
+function cancelMessage(childId: string, id: string): NewMessage {
+  const mail = { kind: 'cancel' as const, reason: 'the parent execution stopped' };
+  return { id, executionId: childId, kind: mail.kind, key: mailKey(mail), body: mailBody(mail) };
+}
+
+type Draft = { -readonly [K in keyof Written]: Written[K] };
+
+function emptyDraft(executionId: string): Draft {
+  return {
+    executionId,
+    bytes: 0,
+    events: [],
+    attempts: [],
+    outcomes: [],
+    ended: [],
+    consumed: [],
+    sent: [],
+    links: [],
+    logs: [],
+  };
+}
+
+function record(draft: Draft, resident: Resident, { transition }: Decision, queued: QueuedInput): void {
+  const { executionId, tenantId } = resident.execution;
+  if (queued.mailId !== undefined) draft.consumed.push(queued.mailId);
+  if (transition.facts.length === 0) return;
+  const facts = encodeFacts(transition.facts);
+  const inputs = transition.inputs === undefined ? null : JSON.stringify(transition.inputs);
+  draft.events.push({ executionId, seq: transition.seq, at: transition.at, facts, inputs });
+  draft.bytes += facts.length + (inputs?.length ?? 0);
+  resident.factsSinceCheckpoint += transition.facts.length;
+  for (const row of attemptRows(resident.state, transition)) {
+    draft.attempts.push(row);
+    draft.bytes += (row.outputs?.length ?? 0) + (row.error?.length ?? 0);
+  }
+  const finished = finishedAttempt(transition.facts);
+  if (queued.extras === undefined || finished === null) return;
+  const nodeId = resident.state.plan.nodes[finished.node]!.id;
+  const attempt = { executionId, nodeId, attempt: finished.attempt };
+  draft.logs.push(...queued.extras.logs.map((line) => ({ ...attempt, ...line })));
+  draft.links.push(
+    ...queued.extras.links.map(({ url, ...link }) => ({ tenantId, ...attempt, ...link, url: url ?? null })),
+  );
+}
+
+function finishedAttempt(facts: readonly Fact[]): { node: number; attempt: number } | null {
+  const [first] = facts;
+  return first !== undefined && 'attempt' in first ? { node: first.node, attempt: first.attempt } : null;
+}
+
+/** The outcome, the end of the queue row, and the news for a parent that waits. */
+function recordEnd(draft: Draft, resident: Resident, newId: () => string): void {
+  const { execution, state } = resident;
+  const { executionId, tenantId, parentId, parentNode } = execution;
+  const outcome: OutcomeRow = {
+    executionId,
+    tenantId,
+    status: state.status,
+    outputs: state.outputs === undefined ? null : JSON.stringify(state.outputs),
+    error: state.error === null ? null : JSON.stringify(state.error),
+    contextSnapshot: JSON.stringify(contextSnapshot(state)),
+    startedAt: state.startedAt ?? state.at,
+    endedAt: state.at,
+  };
+  draft.outcomes.push(outcome);
+  draft.ended.push(executionId);
+  draft.bytes += (outcome.outputs?.length ?? 0) + (outcome.contextSnapshot?.length ?? 0);
+  if (parentId !== null && parentNode !== null) draft.sent.push(newsForParent(resident, parentId, parentNode, newId()));
+}
+
+function newsForParent({ execution, state }: Resident, parentId: string, parentNode: string, id: string): NewMessage {
+  const mail = {
+    kind: 'child' as const,
+    childId: execution.executionId,
+    nodeId: parentNode,
+    status: state.status as 'Succeeded',
+    ...(state.outputs === undefined ? {} : { outputs: state.outputs }),
+    ...(state.error === null ? {} : { error: state.error }),
+  };
+  return { id, executionId: parentId, kind: 'child', key: mailKey(mail), body: mailBody(mail) };
+}
