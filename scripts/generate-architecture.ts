@@ -1,0 +1,119 @@
+// Writes the generated part of ARCHITECTURE.md: the layer diagram and the list of folders, both from the table that
+// test/tidy enforces, so that the picture cannot drift from the rules. `--check` writes nothing and fails when the
+// committed text is out of date. What is not in the tree yet is marked "to come".
+
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Layer, layers } from '../test/tidy/layers.ts';
+
+export interface GeneratedFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const document = 'ARCHITECTURE.md';
+const begin = '<!-- generated from test/tidy/layers.ts: begin -->';
+const end = '<!-- generated from test/tidy/layers.ts: end -->';
+
+export function generateArchitecture(): GeneratedFile[] {
+  const current = readFileSync(join(root, document), 'utf8');
+  return [{ path: document, content: replaceBetween(current, `${diagram()}\n\n${folderList()}`) }];
+}
+
+/** Paths whose committed text is not what would be generated now. */
+export function staleFiles(): string[] {
+  return generateArchitecture()
+    .filter(({ path, content }) => readFileSync(join(root, path), 'utf8') !== content)
+    .map(({ path }) => path);
+}
+
+function replaceBetween(text: string, block: string): string {
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`${document} needs the two lines "${begin}" and "${end}", in this order.`);
+  return `${text.slice(0, from + begin.length)}\n\n${block}\n\n${text.slice(to)}`;
+}
+
+function diagram(): string {
+  const drawn = layers.filter((layer) => !isCoveredByWildcard(layer));
+  const boxes = drawn.map((layer) => `  ${boxId(layer.path)}${boxShape(layer)}`);
+  const arrows = drawn.flatMap((layer) => arrowsFrom(layer, drawn));
+  return ['```mermaid', 'flowchart TD', ...boxes, ...arrows, '```'].join('\n');
+}
+
+/** `src/action/slack` adds packages to `src/action/*`; the picture shows the group only. */
+function isCoveredByWildcard({ path }: Layer): boolean {
+  return layers.some((other) => other.path === `${dirname(path)}/*` && other.path !== path);
+}
+
+function boxId(path: string): string {
+  return nameOf(path).replace(/[^a-z]/g, '_');
+}
+
+function nameOf(path: string): string {
+  return path.replace(/^src\//, '');
+}
+
+/** Pure layers are round, ports and services square, implementations slanted. */
+function boxShape({ path, pure, implementation }: Layer): string {
+  if (pure) return `(["${nameOf(path)}"])`;
+  return implementation ? `[/"${nameOf(path)}"/]` : `["${nameOf(path)}"]`;
+}
+
+function arrowsFrom(layer: Layer, drawn: readonly Layer[]): string[] {
+  return drawn
+    .filter(({ path }) => layer.imports.includes(path) && !isReachedOtherwise(layer, path))
+    .map((target) => `  ${boxId(layer.path)} ${target.implementation ? '-.->' : '-->'} ${boxId(target.path)}`);
+}
+
+/** An arrow that follows from two others only makes the picture harder to read. */
+function isReachedOtherwise(layer: Layer, target: string): boolean {
+  return layer.imports.some((middle) => middle !== target && reaches(middle, target));
+}
+
+function reaches(from: string, target: string): boolean {
+  const imports = layers.find(({ path }) => path === from)?.imports ?? [];
+  return imports.some((next) => next === target || reaches(next, target));
+}
+
+function folderList(): string {
+  const rows = layers.map((layer) => {
+    const state = exists(layer.path) ? '' : ' *(to come)*';
+    const packages = layer.packages.map((name) => `\`${name}\``).join(', ') || 'none';
+    return `| \`${layer.path}\` | ${layer.job}${layer.pure ? ' (pure)' : ''}${state} | ${packages} |`;
+  });
+  return ['| where | what it does | packages it may use |', '|---|---|---|', ...rows].join('\n');
+}
+
+function exists(path: string): boolean {
+  const parent = join(root, path.replace(/\/\*$/, ''));
+  if (!existsSync(parent)) return false;
+  if (statSync(parent).isFile()) return true;
+  return path.endsWith('/*') ? foldersIn(parent).some(holdsFiles) : holdsFiles(parent);
+}
+
+function foldersIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(folder, name));
+}
+
+/** Git keeps no empty folders, so neither do we. */
+function holdsFiles(folder: string): boolean {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());
+}
+
+function main(args: readonly string[]): void {
+  if (!args.includes('--check')) {
+    for (const { path, content } of generateArchitecture()) writeFileSync(join(root, path), content);
+    return;
+  }
+  for (const path of staleFiles()) {
+    console.error(`${path} is out of date. Run: npm run generate`);
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.main) main(process.argv.slice(2));

