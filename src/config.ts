@@ -40,6 +40,26 @@ const SECTIONS = {
     host: z.string().default('127.0.0.1').describe('address to listen on'),
     port: wholeNumber.min(0).max(65_535).default(7295).describe('P-A-W-L on a phone'),
     publicUrl: z.string().optional().describe('base of callback URLs; by default the address it listens on'),
+    bodyLimitBytes: atLeast(1_024, 1024 * 1024).describe('largest body of a request'),
+    shutdownMs: atLeast(0, 10_000).describe('how long a stopping server waits for requests in progress'),
+    logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('of the JSON log'),
+    planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
+    maxPlanBytes: atLeast(1_024, 16 * 1024 * 1024).describe('largest plan behind a reference'),
+  }),
+  auth: z.object({
+    allowLooseAuth: flag(false).describe('no token needed; the tenant is the one that the request names (on in dev)'),
+    requirePrincipalForExecute: flag(false).describe('an execute request must name its principal'),
+    issuer: z.string().optional().describe('`iss` that tokens must have'),
+    audience: z.string().optional().describe('`aud` that tokens must have'),
+    jwksUrl: z.url().optional().describe('key set that tokens are verified with'),
+    jwksFile: z.string().optional().describe('the same, as a file'),
+    secret: z.string().min(32).optional().describe('shared secret that tokens are verified with, instead of a key set'),
+    clockToleranceSeconds: atLeast(0, 5).describe('how far clocks may differ when expiry is checked'),
+  }),
+  rateLimit: z.object({
+    perTokenPerMinute: atLeast(1, 60).describe('requests that one token may make in a minute'),
+    perTokenBurst: atLeast(1, 120).describe('requests that one token may make at once'),
+    perWorkflowPerMinute: atLeast(0, 0).describe('executions of one workflow in a minute; 0: any number'),
   }),
   http: z.object({
     allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
@@ -64,6 +84,12 @@ const SECTIONS = {
     allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
     maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
     commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
+  }),
+  catalog: z.object({
+    allowDraftExecution: flag(false).describe('run workflows that were never published, as version 0'),
+  }),
+  publish: z.object({
+    validateParameterTemplates: flag(false).describe('render every parameter once when a workflow is published'),
   }),
   action: z.object({
     folder: z.string().optional().describe('folder with your own actions'),

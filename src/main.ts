@@ -10,10 +10,8 @@ import { httpActions, httpConnector } from './action/http/http-actions.ts';
 import { createRegistry } from './action/registry.ts';
 import { loadUserActions } from './action/user/user-actions.ts';
 import { type Config, type ConfigInput, resolveConfig } from './config.ts';
-import { compileDefinition } from './core/definition/compile.ts';
-import { PawlError } from './core/error/pawl-error.ts';
 import { uuidV7 } from './core/id/id.ts';
-import type { Json, JsonObject } from './core/json/json.ts';
+import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
 import { callbackToken } from './engine/callback-token.ts';
 import type { EngineMetric, EngineObserver } from './engine/environment.ts';
@@ -21,6 +19,8 @@ import { Executions } from './engine/executions.ts';
 import { PlanCache } from './engine/plan-cache.ts';
 import { Runner } from './engine/runner.ts';
 import { systemTimers } from './engine/system-timers.ts';
+import { Pipelines } from './engine/workflow-pipeline.ts';
+import { Workflows } from './engine/workflows.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
 import type { Hint } from './store/hint-port.ts';
 import { migrateUp } from './store/migrate/migrate.ts';
@@ -46,6 +46,8 @@ export interface Pawl {
   readonly config: Config;
   readonly store: Store;
   readonly executions: Executions;
+  readonly workflows: Workflows;
+  readonly pipelines: Pipelines;
   readonly runner: Runner | null;
   readonly metrics: ReadonlyMap<EngineMetric, number>;
   readonly actionTypes: ReadonlySet<string>;
@@ -108,6 +110,7 @@ async function assemble(
   const executions: Executions = new Executions({
     ...shared,
     callbackKey,
+    allowDraftExecution: config.catalog.allowDraftExecution,
     wallClockMs: () => Date.now(),
     workWanted: () => tell({ kind: 'work' }),
     mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
@@ -121,8 +124,23 @@ async function assemble(
     warn: (event, details) => options.onWarning?.(event, details),
   });
   closers.push(() => hints.close());
-  const { start, publish, result } = operations(store, executions, registry.types);
-  return { config, store, executions, runner, metrics, actionTypes: registry.types, start, publish, result, close };
+  const workflows = new Workflows({ store, options: config.publish });
+  const pipelines = new Pipelines(store, workflows);
+  const { start, publish, result } = operations(workflows, executions);
+  return {
+    config,
+    store,
+    executions,
+    workflows,
+    pipelines,
+    runner,
+    metrics,
+    actionTypes: registry.types,
+    start,
+    publish,
+    result,
+    close,
+  };
 
   function receive(hint: Hint): void {
     if (hint.kind === 'work') runner?.hint();
@@ -180,32 +198,13 @@ function observerOf(options: PawlOptions, metrics: Map<EngineMetric, number>, ex
   return {
     warn: (event, details) => options.onWarning?.(event, details),
     count: (metric, by = 1) => metrics.set(metric, (metrics.get(metric) ?? 0) + by),
-    ended: ({ executionId }) => executions.ended(executionId),
+    ended: ({ execution }) => executions.ended(execution.executionId),
   };
 }
 
-function operations(
-  store: Store,
-  executions: Executions,
-  actions: ReadonlySet<string>,
-): Pick<Pawl, 'publish' | 'start' | 'result'> {
+function operations(workflows: Workflows, executions: Executions): Pick<Pawl, 'publish' | 'start' | 'result'> {
   return {
-    async publish(definition, { tenantId = DEFAULT_TENANT } = {}) {
-      const compiled = compileDefinition(definition, { actions });
-      if (!compiled.ok) throw new PawlError('WFENG005', 'the definition is not valid', compiled.problems);
-      const { plan, format } = compiled;
-      const { displayName = plan.id, description = null } = definition as JsonObject;
-      const { version } = await store.workflowPublish({
-        tenantId,
-        workflowId: plan.id,
-        displayName: String(displayName),
-        description: typeof description === 'string' ? description : null,
-        format,
-        definition: JSON.stringify(definition),
-        checksum: plan.checksum,
-      });
-      return { workflowId: plan.id, version };
-    },
+    publish: (definition, { tenantId = DEFAULT_TENANT } = {}) => workflows.publishNow(tenantId, definition),
     start: (workflowId, { tenantId = DEFAULT_TENANT, ...request } = {}) =>
       executions.start({ ...request, tenantId, workflowId }),
     async result(executionId, { tenantId = DEFAULT_TENANT } = {}) {

@@ -1,8 +1,9 @@
 // What the engine needs from outside besides the store: time, a way to run an attempt, compiled plans, and someone to
 // tell. All of it comes in here, so that the simulation runs this very code on a clock and actions of its own.
 
+import type { State } from '../core/decider/state.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import type { JsonText } from '../store/port.ts';
+import type { JsonText, NewExecution } from '../store/port.ts';
 
 export interface Timers {
   /** Monotonic milliseconds. */
@@ -69,7 +70,14 @@ export type LoadedPlan = { readonly plan: Plan; readonly isArchived: boolean } |
 export interface EngineObserver {
   warn(event: string, details: Record<string, unknown>): void;
   count(metric: EngineMetric, by?: number): void;
-  ended?(execution: { executionId: string; status: string }): void;
+  ended?(ended: EndedExecution): void;
+}
+
+export interface EndedExecution {
+  readonly execution: NewExecution;
+  readonly status: string;
+  /** Null: the engine gave up on it. */
+  readonly state: State | null;
 }
 
 export type EngineMetric =

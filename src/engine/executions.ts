@@ -12,7 +12,10 @@ import { readCallbackToken } from './callback-token.ts';
 import type { PlanSource, Timers } from './environment.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
 import { type Mail, mailBody, mailKey } from './mail.ts';
+import { checkStartRequest } from './start-request.ts';
 import { type Started, Starter } from './starter.ts';
+import { TriggerCheck } from './trigger-check.ts';
+import { triggerFor, versionToStart } from './workflow-start.ts';
 
 export interface StartRequest {
   readonly tenantId: string;
@@ -35,6 +38,8 @@ export interface ExecutionsDeps {
   readonly newId: () => string;
   readonly wallClockMs: () => number;
   readonly callbackKey: Uint8Array;
+  /** Whether a Draft may be run (version 0); false when absent. */
+  readonly allowDraftExecution?: boolean;
   /** Somebody may have work now. */
   readonly workWanted: () => void;
   readonly mailArrived: (executionId: string) => void;
@@ -47,32 +52,50 @@ const RESULT_POLL_MS = 250;
 export class Executions {
   private readonly deps: ExecutionsDeps;
   private readonly starter: Starter;
+  private readonly triggers: TriggerCheck;
   private readonly waiters = new Map<string, Set<() => void>>();
 
   constructor(deps: ExecutionsDeps) {
     this.deps = deps;
     this.starter = new Starter(deps.store, deps.timers, deps.workWanted);
+    this.triggers = new TriggerCheck(deps.store);
   }
 
   async start(request: StartRequest): Promise<Started> {
-    const { tenantId, workflowId } = request;
-    const workflow = await this.deps.store.workflowGet({ tenantId, workflowId });
-    const version = request.version ?? workflow?.currentVersion ?? null;
-    if (workflow === null) throw new PawlError('WORKFLOW_NOT_FOUND', `no workflow "${workflowId}"`);
-    if (workflow.status !== 'Active' || version === null) {
-      throw new PawlError('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${workflow.status}, not Active`);
+    checkStartRequest(request);
+    try {
+      return await this.startNew(request);
+    } catch (error) {
+      const started = error instanceof PawlError ? await this.startedBefore(request) : null;
+      if (started === null) throw error;
+      return started;
     }
-    if (!workflow.isEnabled) throw new PawlError('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
-    if (version !== workflow.currentVersion) await this.requireVersion(tenantId, workflowId, version);
+  }
+
+  /** A request that was accepted stays accepted, whatever has become of its workflow since. */
+  private async startedBefore({ tenantId, workflowId, requestId }: StartRequest): Promise<Started | null> {
+    if (requestId === undefined) return null;
+    const executionId = await this.deps.store.executionByRequest({ tenantId, requestId });
+    if (executionId === null) return null;
+    const existing = await this.require(tenantId, executionId);
+    return existing.workflowId === workflowId ? { executionId, isNew: false } : null;
+  }
+
+  private async startNew(request: StartRequest): Promise<Started> {
+    const { tenantId } = request;
+    const allowDraft = this.deps.allowDraftExecution ?? false;
+    const { workflowId, version, format } = await versionToStart(this.deps.store, request, allowDraft);
+    const trigger = triggerFor(format, request.trigger);
+    await this.triggers.check({ tenantId, workflowId, version }, trigger);
     const executionId = this.deps.newId();
     return this.starter.start({
       executionId,
       tenantId,
       workflowId,
       version,
-      format: workflow.format,
+      format,
       priority: request.priority ?? DEFAULT_PRIORITY,
-      trigger: JSON.stringify(request.trigger ?? {}),
+      trigger: JSON.stringify(triggerFor(format, request.trigger)),
       spec: request.spec === undefined ? null : JSON.stringify(request.spec),
       principal: JSON.stringify(request.principal ?? SYSTEM_PRINCIPAL),
       correlationId: request.correlationId ?? executionId,
@@ -84,13 +107,6 @@ export class Executions {
       environmentId: request.environmentId ?? 'default',
       createdAt: this.deps.wallClockMs(),
     });
-  }
-
-  private async requireVersion(tenantId: string, workflowId: string, version: number): Promise<void> {
-    const definition = await this.deps.store.definitionGet({ tenantId, workflowId, version });
-    if (definition === null) {
-      throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no version ${version}`);
-    }
   }
 
   /** `repeated`: it was asked before, or has ended as Cancelled. Ended otherwise is a conflict (WFENG002). */
@@ -169,6 +185,11 @@ export class Executions {
       }
       await news.promise;
     }
+  }
+
+  /** Resolves when the execution has ended in this process, or after a while. */
+  news(executionId: string): Promise<void> {
+    return this.nextNews(executionId).promise;
   }
 
   ended(executionId: string): void {

@@ -126,7 +126,7 @@ export class Incarnation {
     for (const [index, node] of state.nodes.entries()) {
       const isOpenChild = node.status === 'Waiting' && state.plan.nodes[index]!.step.kind === 'subworkflow';
       if (node.status !== 'Running' && !isOpenChild) continue;
-      const command = startCommand(state, index, node.params ?? {});
+      const command = startCommand(state, index, resident.given.get(index) ?? {});
       if (state.stopping !== null) resident.queue.push(notRunAgain(index, node.attempts));
       else if (command.type === 'runAction') this.dispatch(resident, command);
       else if (command.type === 'startChild') children.push(command);
@@ -204,7 +204,7 @@ export class Incarnation {
     });
     const resident = this.residents.get(executionId);
     if (resident !== undefined) this.forget(resident);
-    observer.ended?.({ executionId, status: 'Failed' });
+    observer.ended?.({ execution: burial.execution, status: 'Failed', state: null });
     if (parentId !== null) this.lookForMail(parentId);
   }
 
@@ -364,10 +364,11 @@ export class Incarnation {
   }
 
   private ended(resident: Resident): void {
-    const { executionId, parentId } = resident.execution;
+    const { execution, state } = resident;
+    const { parentId } = execution;
     this.forget(resident);
     this.deps.observer.count('ended');
-    this.deps.observer.ended?.({ executionId, status: resident.state.status });
+    this.deps.observer.ended?.({ execution, status: state.status, state });
     if (parentId !== null) this.lookForMail(parentId);
     this.deps.workWanted();
   }

@@ -9,6 +9,8 @@ import { foldStored } from './journal.ts';
 
 export interface Inspection {
   readonly view: ExecutionView;
+  /** Attempts that have ended. */
+  readonly attempts: Awaited<ReturnType<ExecutionReader['executionAttempts']>>;
   readonly state: State;
   /** Outputs of the last attempt of each node that has any, by node id. */
   readonly outputs: ReadonlyMap<string, Json>;
@@ -41,10 +43,15 @@ export async function inspectExecution(
     principal: JSON.parse(view.principal) as Json,
     callbackUrls: {},
   };
-  const state = foldStored(found.plan, start, { ...view, checkpoint: null, journal, attempts, inbox: [] });
+  const state = foldStored(
+    found.plan,
+    start,
+    { ...view, checkpoint: null, journal, attempts, inbox: [] },
+    view.outputs,
+  );
   const outputs = new Map<string, Json>();
   for (const { nodeId, outputs: text } of attempts) {
     if (text !== null) outputs.set(nodeId, JSON.parse(text) as Json);
   }
-  return { view, state, outputs };
+  return { view, attempts, state, outputs };
 }

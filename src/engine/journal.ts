@@ -82,9 +82,18 @@ export function actionTypeOf(step: Step): string {
   }
 }
 
-/** Folds what is stored. Parameters are not part of it: see parameters.ts. */
-export function foldStored(plan: Plan, start: ExecutionStart, loaded: LoadedExecution): State {
+/** What an ended execution's outcome says; its ExecutionSucceeded leaves the outputs to that row. */
+const END = 'end';
+
+/** Folds what is stored. The parameters of attempts are not part of it: see loading.ts. */
+export function foldStored(
+  plan: Plan,
+  start: ExecutionStart,
+  loaded: LoadedExecution,
+  endOutputs: JsonText | null = null,
+): State {
   const outputs = new Map(loaded.attempts.map((row) => [`${row.attempt}:${row.nodeId}`, row.outputs]));
+  outputs.set(END, endOutputs);
   const state =
     loaded.checkpoint === null
       ? initialState(plan, start)
@@ -97,7 +106,20 @@ export function foldStored(plan: Plan, start: ExecutionStart, loaded: LoadedExec
 }
 
 function withOutputs(plan: Plan, fact: Fact, stored: ReadonlyMap<string, JsonText | null>): Fact {
-  if (fact.type !== 'NodeSucceeded' && fact.type !== 'NodeFailed' && fact.type !== 'NodeTimedOut') return fact;
-  const text = stored.get(`${fact.attempt}:${plan.nodes[fact.node]!.id}`);
-  return text === undefined || text === null ? fact : { ...fact, outputs: JSON.parse(text) as Json };
+  const key = outputsKey(plan, fact);
+  const text = key === null ? null : stored.get(key);
+  return text === undefined || text === null ? fact : ({ ...fact, outputs: JSON.parse(text) as Json } as Fact);
+}
+
+function outputsKey(plan: Plan, fact: Fact): string | null {
+  switch (fact.type) {
+    case 'NodeSucceeded':
+    case 'NodeFailed':
+    case 'NodeTimedOut':
+      return `${fact.attempt}:${plan.nodes[fact.node]!.id}`;
+    case 'ExecutionSucceeded':
+      return END;
+    default:
+      return null;
+  }
 }

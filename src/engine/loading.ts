@@ -32,8 +32,8 @@ export async function loadResident(deps: LoadingDeps, execution: LoadedExecution
     }
     if ('problem' in found) return { ok: false, execution, code: 'PLAN_INVALID', problem: found.problem };
     const state = foldStored(found.plan, startOf(deps, execution, found.plan), execution);
-    await restoreParameters(deps.store, state);
-    const resident = createResident(execution, state, crashes);
+    const given = await restoreParameters(deps.store, state);
+    const resident = createResident(execution, state, crashes, given);
     queueWhatWaits(resident, found.isArchived);
     return { ok: true, resident };
   } catch (error) {
@@ -62,20 +62,28 @@ function startOf(deps: LoadingDeps, execution: LoadedExecution, plan: Plan): Exe
   };
 }
 
-/** Loading a journal skips the recorded parameters; only unfinished attempts need theirs back. */
-async function restoreParameters(store: ExecutionStore, state: State): Promise<void> {
-  const wanted = state.nodes.flatMap((node, index) =>
-    (node.status === 'Running' || node.status === 'Retrying' || node.status === 'Waiting') && node.renderedSeq >= 0
-      ? [{ index, seq: node.renderedSeq }]
-      : [],
+/**
+ * Loading a journal skips the recorded parameters; only unfinished attempts need theirs back: what a retry may reuse (as
+ * first rendered), and what the attempt that was running was given (with patches and overrides). Returns the latter.
+ */
+async function restoreParameters(store: ExecutionStore, state: State): Promise<Map<number, Json>> {
+  const given = new Map<number, Json>();
+  const unfinished = state.nodes.flatMap((node, index) =>
+    node.status === 'Running' || node.status === 'Retrying' || node.status === 'Waiting' ? [index] : [],
   );
-  if (wanted.length === 0) return;
-  const seqs = [...new Set(wanted.map(({ seq }) => seq))];
-  const rows = await store.executionInputs({ executionId: state.start.executionId, seqs });
+  const seqs = unfinished.flatMap((index) => [state.nodes[index]!.renderedSeq, state.nodes[index]!.startedSeq]);
+  const wanted = [...new Set(seqs)].filter((seq) => seq >= 0);
+  if (wanted.length === 0) return given;
+  const rows = await store.executionInputs({ executionId: state.start.executionId, seqs: wanted });
   const bySeq = new Map(rows.map((row) => [row.seq, JSON.parse(row.inputs ?? '{}') as JsonObject]));
-  for (const { index, seq } of wanted) {
-    state.nodes[index]!.params = bySeq.get(seq)?.[state.plan.nodes[index]!.id];
+  for (const index of unfinished) {
+    const node = state.nodes[index]!;
+    const { id } = state.plan.nodes[index]!;
+    node.params = bySeq.get(node.renderedSeq)?.[id];
+    const params = bySeq.get(node.startedSeq)?.[id];
+    if (params !== undefined) given.set(index, params);
   }
+  return given;
 }
 
 function queueWhatWaits(resident: Resident, isArchived: boolean): void {

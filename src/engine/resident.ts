@@ -4,6 +4,7 @@
 
 import type { Input } from '../core/decider/input.ts';
 import type { State } from '../core/decider/state.ts';
+import type { Json } from '../core/json/json.ts';
 import type { LoadedExecution } from '../store/port.ts';
 
 export interface QueuedInput {
@@ -28,6 +29,8 @@ export interface Resident {
   readonly execution: LoadedExecution;
   readonly state: State;
   readonly crashes: number;
+  /** Parameters of the attempts that a former owner left running, by node. */
+  readonly given: ReadonlyMap<number, Json>;
   readonly queue: QueuedInput[];
   /** A transition is being committed, or the execution is leaving memory: nothing is decided meanwhile. */
   busy: boolean;
@@ -41,11 +44,17 @@ export interface Resident {
   alarmAt: number | undefined;
 }
 
-export function createResident(execution: LoadedExecution, state: State, crashes: number): Resident {
+export function createResident(
+  execution: LoadedExecution,
+  state: State,
+  crashes: number,
+  given: ReadonlyMap<number, Json>,
+): Resident {
   return {
     execution,
     state,
     crashes,
+    given,
     queue: [],
     busy: false,
     running: new Map(),

@@ -4,6 +4,7 @@
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { ExecutionStore, NewExecution } from '../store/port.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { Timers } from './environment.ts';
 
 const MAX_BATCH = 256;
@@ -55,16 +56,30 @@ export class Starter {
     const batch = this.waiting.splice(0, MAX_BATCH);
     this.inFlight++;
     this.schedule();
+    await this.insert(batch);
+    this.inFlight--;
+    this.schedule();
+  }
+
+  private async insert(batch: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await this.store.executionStart({ items: batch.map(({ item }) => item) });
       for (const [index, { existing }] of outcomes.entries()) answer(batch[index]!, existing);
       this.accepted();
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      const isTheirs = error instanceof StoreError && error.failure === 'data';
+      if (!isTheirs || batch.length === 1) return refuse(batch, error, isTheirs);
+      // Somebody's data is at fault: the others must not pay for it (I17).
+      const middle = batch.length >> 1;
+      await this.insert(batch.slice(0, middle));
+      await this.insert(batch.slice(middle));
     }
-    this.inFlight--;
-    this.schedule();
   }
+}
+
+function refuse(batch: readonly Waiting[], error: unknown, isTheirs: boolean): void {
+  const reason = isTheirs ? new PawlError('REQUEST_INVALID', 'the request holds a value that cannot be stored') : error;
+  for (const { reject } of batch) reject(reason);
 }
 
 function answer(

@@ -1,11 +1,14 @@
 // Reading executions: what people and programs ask. Part of the one door to storage (port.ts).
 
+import type { Why } from '../protocol/execution.ts';
 import type { ActionLogRow, AttemptRow, JournalRow, JsonText, NewExecution, Timestamp } from './port.ts';
 
 export interface ExecutionReader {
   executionGet(params: { tenantId: string; executionId: string }): Promise<ExecutionView | null>;
   /** Whose it is, for callers that prove their right otherwise: the holder of a callback token. */
   executionTenant(params: { executionId: string }): Promise<string | null>;
+  /** The execution that was started with this requestId. */
+  executionByRequest(params: { tenantId: string; requestId: string }): Promise<string | null>;
   /** Newest first. Without context snapshots: they are large, and asked for one by one. */
   executionList(params: ExecutionFilter): Promise<ListedExecution[]>;
   executionAttempts(params: { executionId: string }): Promise<(AttemptRow & { parameters: JsonText | null })[]>;
@@ -37,10 +40,6 @@ export interface ExecutionView extends NewExecution {
 }
 
 export type ListedExecution = ExecutionView & { why: Why | null };
-
-/** Why a live execution is not at work at this moment. */
-export const WHY = ['queued', 'noWorker', 'running', 'retrying', 'waiting', 'sleeping', 'paused'] as const;
-export type Why = (typeof WHY)[number];
 
 export interface ExecutionFilter {
   tenantId: string;

@@ -2,7 +2,7 @@
 // Conditions of pipelines branch on skipped and failed steps, so those have entries too; a graph's skipped node has none.
 
 import { isJsonObject, type Json } from '../json/json.ts';
-import type { Format } from '../plan/plan.ts';
+import type { Format, Step } from '../plan/plan.ts';
 import type { NodeError } from './fact.ts';
 
 export function succeededEntry(format: Format, outputs: Json, isWebhook: boolean): Json {
@@ -16,6 +16,15 @@ export function succeededEntry(format: Format, outputs: Json, isWebhook: boolean
     case 'plan':
       return { status: 'SUCCESS', output: outputs };
   }
+}
+
+/** The outputs again, from the entry of a node that succeeded. */
+export function outputsOf(format: Format, kind: Step['kind'], entry: Json): Json {
+  if (format === 'graph' || !isJsonObject(entry)) return entry;
+  if (format === 'plan') return entry.output!;
+  if (kind === 'webhook') return entry.body!;
+  const { status: _status, ...outputs } = entry;
+  return outputs;
 }
 
 export function failedEntry(

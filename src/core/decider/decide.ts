@@ -48,6 +48,7 @@ function handle(deciding: Deciding, input: Input): void {
       if (isRunning(state, input) || childRefused(state, input)) failAttempt(deciding, input.node, input);
       return;
     case 'timerDue':
+    case 'timeout':
       return ringTimers(deciding);
     case 'webhookReceived':
       return receiveWebhook(deciding, input.nodeId, input.payload);
@@ -59,10 +60,6 @@ function handle(deciding: Deciding, input: Input): void {
       return stopUnlessOver(deciding, 'Cancelled', { code: 'CANCELLED', message: input.reason });
     case 'giveUp':
       return stopUnlessOver(deciding, 'Failed', input.error);
-    case 'timeout':
-      // The deadline of a paused execution is judged when it is resumed.
-      if (state.status !== 'Paused') stopUnlessOver(deciding, 'TimedOut', timeoutError(state));
-      return;
   }
 }
 

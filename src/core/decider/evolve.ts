@@ -259,11 +259,17 @@ function signalApplied(state: State, fact: FactOf<'SignalApplied'>): void {
 
 function resetNode(state: State, index: number, keepAttempts: boolean): void {
   const node = state.nodes[index]!;
-  if (isFinal(node.status)) state.unresolved++;
+  if (isFinal(node.status)) {
+    state.unresolved++;
+    node.renderedSeq = -1;
+    node.params = undefined;
+  } else {
+    // It was about to be tried again: that is brought forward, with the parameters it has.
+    state.inFlight--;
+  }
   node.status = 'Pending';
   if (!keepAttempts) node.attemptBase = node.attempts;
-  node.renderedSeq = -1;
-  node.params = undefined;
+  node.until = null;
   node.reason = null;
   node.stopped = false;
   node.error = null;

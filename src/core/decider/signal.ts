@@ -86,8 +86,8 @@ export function timeoutError(state: State): { code: string; message: string } {
 function retryStep(deciding: Deciding, index: number, force: boolean): void {
   const { state, now } = deciding;
   if (state.nodes[index]!.status === 'Retrying') {
-    if (state.status === 'Running') startNode(deciding, index);
-    return;
+    if (state.status === 'Running') return startNode(deciding, index);
+    return emit(deciding, { type: 'NodesReset', nodes: [index], keepAttempts: true });
   }
   const ended = isTerminal(state.status);
   if (ended) {

@@ -2,8 +2,9 @@
 // waits is cancelled, what never started is skipped, what runs is told to stop and has a grace period to say how it
 // ended; only then is the last fact written. Cancel, completion and timeout have one winner: the first (I13).
 
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
+import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
 import { renderTemplate, type TemplateError } from '../template/render.ts';
+import { outputsOf } from './data-entry.ts';
 import { type Deciding, emit } from './deciding.ts';
 import type { ExecutionError } from './fact.ts';
 import { fatalError, isTerminal, nodeFailure, type State } from './state.ts';
@@ -82,13 +83,13 @@ function end(deciding: Deciding, outcome: StopOutcome, error: ExecutionError): v
 
 /** Outputs of the succeeded nodes that led nowhere further, merged in definition order. */
 function mergedOutputs(state: State): Json {
-  const merged: JsonObject = {};
+  const merged = emptyRecord<Json>();
   for (const [index, planNode] of state.plan.nodes.entries()) {
     const led = planNode.outgoing.some((edge) => state.edges[edge] === 'satisfied');
     const entry = state.data[planNode.id];
     if (state.nodes[index]!.status !== 'Succeeded' || led || entry === undefined) continue;
-    const outputs = state.plan.format === 'plan' ? (entry as JsonObject).output! : entry;
-    if (state.plan.format === 'graph' && isJsonObject(outputs)) Object.assign(merged, outputs);
+    const outputs = outputsOf(state.plan.format, planNode.step.kind, entry);
+    if (isJsonObject(outputs)) Object.assign(merged, outputs);
     else merged[planNode.id] = outputs;
   }
   return merged;

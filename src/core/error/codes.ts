@@ -67,6 +67,15 @@ export const ERROR_CODES = {
   OUTPUT_NOT_JSON: { message: 'The outputs of the action cannot be written as JSON.', httpStatus: 500 },
   OUTPUT_TOO_LARGE: { message: 'The outputs of the action exceed the size limit.', httpStatus: 413 },
 
+  // Connectors.
+  CREDENTIAL_MISSING: { message: 'No credential is configured for the connector.', httpStatus: 500 },
+  CONNECTOR_NOT_CONFIGURED: { message: 'The connector lacks a setting.', httpStatus: 500 },
+  CREDENTIAL_REFUSED: { message: 'The other system does not accept the credential for this.', httpStatus: 502 },
+  RESOURCE_NOT_FOUND: { message: 'The other system does not have what the action asked for.', httpStatus: 404 },
+  RESOURCE_CONFLICT: { message: 'The other system has something else in its place.', httpStatus: 409 },
+  REQUEST_REFUSED: { message: 'The other system does not accept the request.', httpStatus: 422 },
+  REMOTE_FAILED: { message: 'The other system failed.', httpStatus: 502 },
+
   // Outbound HTTP.
   SSRF_BLOCKED: { message: 'Requests to this address are not allowed.', httpStatus: 403 },
   HTTP_STATUS: { message: 'The server answered with a status that counts as a failure.', httpStatus: 502 },

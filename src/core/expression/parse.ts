@@ -91,6 +91,8 @@ type ParsedText = { ok: true; node: Expression } | { ok: false; problem: Express
 function parseText(source: string, { text, originalOffset }: RewrittenSource): ParsedText {
   try {
     const node = parseExpressionAt(text, 0, OPTIONS);
+    // Nearly always nothing follows, and a second tokenizer costs as much as the parse.
+    if (node.end === text.length || text.slice(node.end).trim() === '') return { ok: true, node };
     // Blanks in place of the expression keep the offsets.
     const next = tokenizer(' '.repeat(node.end) + text.slice(node.end), OPTIONS).getToken();
     if (next.type.label === 'eof') return { ok: true, node };

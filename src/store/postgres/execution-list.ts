@@ -1,7 +1,8 @@
 // Lists of executions, newest first. Three statements for one question, by what drives them: the queue for live statuses,
 // the outcomes for ended ones, the executions themselves otherwise.
 
-import type { ExecutionFilter, ListedExecution, Why } from '../reader-port.ts';
+import type { Why } from '../../protocol/execution.ts';
+import type { ExecutionFilter, ListedExecution } from '../reader-port.ts';
 import type { Database } from './database.ts';
 import { executionView, type ViewRow } from './execution-view.ts';
 import { type Statement, statement } from './statement.ts';

@@ -9,6 +9,7 @@ import { statement } from './statement.ts';
 
 const GET = statement('execution_get');
 const TENANT = statement('execution_tenant');
+const BY_REQUEST = statement('execution_by_request');
 const CHILDREN = statement('execution_children');
 const ATTEMPTS = statement('execution_attempts');
 const PARAMETERS = statement('execution_parameters');
@@ -29,6 +30,10 @@ export function executionReader(reader: Database): ExecutionReader {
     async executionTenant({ executionId }) {
       const [row] = await reader.run<{ tenant_id: string }>(TENANT, [executionId]);
       return row?.tenant_id ?? null;
+    },
+    async executionByRequest({ tenantId, requestId }) {
+      const [row] = await reader.run<{ id: string }>(BY_REQUEST, [tenantId, requestId]);
+      return row?.id ?? null;
     },
     executionList: (filter) => listExecutions(reader, filter),
     executionChildren: async ({ executionId }) =>

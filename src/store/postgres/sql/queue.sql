@@ -9,6 +9,13 @@ returning execution_id;
 
 -- name: queue_wake_mail
 -- The correctness path behind every hint (I10, I11). The mail of running executions is skipped row by row: it is short-lived.
+-- Mail of executions that have ended is thrown away here, because nobody else ever reads it: the end of a child whose
+-- parent did not wait, a callback that came twice. The ten seconds are for a target that is being inserted just now.
+with forgotten as (
+  delete from execution_inbox i
+  where i.at < now() - interval '10 seconds'
+    and not exists (select from execution_queue q where q.execution_id = i.execution_id)
+)
 update execution_queue set state = 0, ready_at = clock_timestamp(), due_at = null
 where execution_id = any(array(
   select parked.execution_id

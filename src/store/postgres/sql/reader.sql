@@ -10,6 +10,9 @@ from executions_view where id = $1 and tenant_id = $2;
 -- Whose execution it is, for callers that prove their right otherwise: the holder of a callback token.
 select tenant_id from workflow_executions where id = $1;
 
+-- name: execution_by_request
+select id from workflow_executions where tenant_id = $1 and request_id = $2;
+
 -- name: execution_children
 select id, tenant_id, workflow_id, workflow_version, format, priority, behaviour, trigger, spec, principal, correlation_id,
   workflow_request_id, parent_execution_id, parent_node, depth, project_id, environment_id, created_at, status, started_at,

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { startRun } from './test-run.testing.ts';
+
+test('the default outputs of a pipeline are those of its last steps, without the status that conditions see', () => {
+  const run = startRun({
+    format: 'pipeline',
+    nodes: [
+      { id: 'call', retain: true },
+      { id: 'answer', retain: true, step: { kind: 'webhook', timeoutMs: null } },
+    ],
+  });
+  run.send({ type: 'webhookReceived', nodeId: 'answer', payload: { paid: true } });
+  run.succeed('call', { status_code: 200, body: 'ok', headers: {} });
+  expect(run.state.outputs).toEqual({ status_code: 200, body: 'ok', headers: {}, paid: true });
+});
+
+test('outputs that are no object stand under the name of their node', () => {
+  const run = startRun({ format: 'plan', nodes: [{ id: 'count', retain: true }] });
+  run.succeed('count', 7);
+  expect(run.state.outputs).toEqual({ count: 7 });
+});
+
+test('a key of an output cannot reach a prototype', () => {
+  const run = startRun({ format: 'graph', nodes: [{ id: 'a', retain: true }] });
+  run.succeed('a', JSON.parse('{"__proto__": {"polluted": true}}'));
+  expect(Object.keys(run.state.outputs as object)).toEqual(['__proto__']);
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+});

@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { childExecutionId, isUuid, uuidV7 } from './id.ts';
+
+const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
+const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+
+test('a uuid of version 7 is well formed', () => {
+  fc.assert(
+    fc.property(time, bytes, (timeMs, random) => {
+      const id = uuidV7(timeMs, random);
+      expect(isUuid(id)).toBe(true);
+      expect(id[14]).toBe('7');
+      expect('89ab').toContain(id[19]);
+    }),
+  );
+});
+
+test('uuids sort by time', () => {
+  fc.assert(
+    fc.property(time, time, bytes, bytes, (one, other, random, more) => {
+      if (one !== other) expect(uuidV7(one, random) < uuidV7(other, more)).toBe(one < other);
+    }),
+  );
+});
+
+test('a child has the same id whenever it is decided, and another one for another node or attempt', () => {
+  const id = childExecutionId(1, 'parent', 'node', 1);
+  expect(childExecutionId(1, 'parent', 'node', 1)).toBe(id);
+  expect(childExecutionId(1, 'parent', 'node', 2)).not.toBe(id);
+  expect(childExecutionId(1, 'parent', 'other', 1)).not.toBe(id);
+});
+
+test.each(['', 'abc', '0190a000-0000-7000-8000-00000000000', "0190a000-0000-7000-8000-000000000001'; --"])(
+  '%j is no uuid',
+  (text) => expect(isUuid(text)).toBe(false),
+);

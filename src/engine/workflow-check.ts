@@ -1,0 +1,109 @@
+// What a definition must pass before it is kept (000 §13.3) or published (000 §9.1.1): schema, cross-references and conditions
+// by the compiler; that its actions exist and are enabled, against the catalog; and, where wanted, a rendering of its
+// parameters. Everything that is wrong is reported at once, as WFENG005 with a list.
+
+import { compileDefinition } from '../core/definition/compile.ts';
+import { childPointer } from '../core/definition/pointer.ts';
+import type { Problem } from '../core/definition/problem.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isJsonObject, type Json } from '../core/json/json.ts';
+import type { Format, Plan } from '../core/plan/plan.ts';
+import type { CatalogStore } from '../store/catalog-port.ts';
+import { dryRunProblems } from './workflow-dry-run.ts';
+
+export interface CheckedDefinition {
+  readonly format: Format;
+  readonly plan: Plan;
+  readonly warnings: Problem[];
+}
+
+export interface CatalogEntry {
+  /** False also when its connector is disabled. */
+  readonly isEnabled: boolean;
+  readonly deprecationNotice: string | null;
+}
+
+export type ActionCatalog = ReadonlyMap<string, CatalogEntry>;
+
+export interface PublishOptions {
+  /** Render every parameter at publish, with nothing in the trigger. */
+  readonly validateParameterTemplates: boolean;
+}
+
+/** Without a catalog: the checks of a draft, which may name actions that come later. */
+export function checkDefinition(
+  definition: Json,
+  catalog?: ActionCatalog,
+  options?: PublishOptions,
+): CheckedDefinition {
+  const actions = catalog === undefined ? {} : { actions: new Set(catalog.keys()) };
+  const compiled = compileDefinition(definition, actions);
+  const uses = catalog === undefined ? [] : actionUses(definition).map((use) => availability(use, catalog));
+  const found = [...(compiled.ok ? compiled.warnings : compiled.problems), ...uses.flat()];
+  if (compiled.ok && options?.validateParameterTemplates === true) found.push(...dryRunProblems(compiled.plan));
+  const isWarning = ({ severity }: Problem) => severity === 'warning';
+  if (!compiled.ok || !found.every(isWarning)) throw invalid(found);
+  return { format: compiled.format, plan: compiled.plan, warnings: found };
+}
+
+export function invalid(problems: readonly Problem[]): PawlError {
+  const errors = problems.filter(({ severity }) => severity !== 'warning');
+  const [first] = errors;
+  const where = first === undefined || first.path === '' ? '' : ` (at ${first.path})`;
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
+  return new PawlError('WFENG005', `the definition is not valid: ${first?.message}${where}${more}`, problems);
+}
+
+export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'connectorList'>): Promise<ActionCatalog> {
+  const [actions, connectors] = await Promise.all([store.actionList({}), store.connectorList()]);
+  const disabled = new Set(connectors.filter(({ isEnabled }) => !isEnabled).map(({ id }) => id));
+  return new Map(
+    actions.map(({ id, connectorId, isEnabled, deprecationNotice }) => [
+      id,
+      { isEnabled: isEnabled && !disabled.has(connectorId), deprecationNotice },
+    ]),
+  );
+}
+
+interface ActionUse {
+  readonly type: string;
+  readonly path: string;
+}
+
+/** Of the definition as it was written, so that they are known whatever else is wrong with it. */
+function actionUses(definition: Json): ActionUse[] {
+  if (!isJsonObject(definition)) return [];
+  return [
+    ...listUses(definition.nodes, 'nodes', 'actionType'),
+    ...listUses(definition.steps, 'steps', 'type'),
+    ...taskUses(definition.tasks),
+  ];
+}
+
+function listUses(list: Json | undefined, name: string, key: string): ActionUse[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item, index) => {
+    const type = isJsonObject(item) && item.nodeType !== 'subworkflow' ? item[key] : undefined;
+    return typeof type === 'string' ? [{ type, path: `/${name}/${index}/${key}` }] : [];
+  });
+}
+
+function taskUses(tasks: Json | undefined): ActionUse[] {
+  if (!isJsonObject(tasks)) return [];
+  const calls = Object.entries(tasks).filter(([, task]) => isJsonObject(task) && task.url !== undefined);
+  return calls.map(([name]) => ({ type: 'http.step', path: childPointer('/tasks', name) }));
+}
+
+/** An action that does not exist is the compiler's to report. */
+function availability({ type, path }: ActionUse, catalog: ActionCatalog): Problem[] {
+  const entry = catalog.get(type);
+  if (entry === undefined) return [];
+  const { isEnabled, deprecationNotice } = entry;
+  const advice = deprecationNotice ?? 'enable it in the catalog, or use another';
+  if (!isEnabled) {
+    return [{ code: 'ACTION_DISABLED', path, message: `the action \`${type}\` is disabled`, suggestion: advice }];
+  }
+  if (deprecationNotice === null) return [];
+  const message = `the action \`${type}\` is deprecated`;
+  return [{ code: 'ACTION_DEPRECATED', path, message, suggestion: deprecationNotice, severity: 'warning' }];
+}

@@ -1,0 +1,47 @@
+// Pipelines (002) as workflows: live at once, a new version with every change, no drafts. Executions in flight keep the
+// version they were started with.
+
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isJsonObject, type Json } from '../core/json/json.ts';
+import type { Store } from '../store/port.ts';
+import type { NewPipeline, WorkflowRecord } from '../store/workflow-port.ts';
+import { invalid } from './workflow-check.ts';
+import { pipelineOf, storedDefinition } from './workflow-definition.ts';
+import type { Workflows } from './workflows.ts';
+
+export class Pipelines {
+  private readonly store: Store;
+  private readonly workflows: Workflows;
+
+  constructor(store: Store, workflows: Workflows) {
+    this.store = store;
+    this.workflows = workflows;
+  }
+
+  async create(tenantId: string, definition: Json): Promise<WorkflowRecord> {
+    const pipeline = await this.checked(tenantId, definition);
+    const created = await this.store.pipelineCreate(pipeline);
+    if (created !== null) return created;
+    const existing = await this.workflows.find(tenantId, pipeline);
+    const advice = existing.format === 'pipeline' ? 'replace it with PUT' : 'choose another name';
+    throw new PawlError('WORKFLOW_EXISTS', `a workflow "${pipeline.workflowId}" exists already: ${advice}`);
+  }
+
+  /** The name may be left out; what the body does not say about `enabled` stays as it is. */
+  async replace(tenantId: string, existing: WorkflowRecord, definition: Json): Promise<WorkflowRecord> {
+    const { workflowId } = existing;
+    const named = isJsonObject(definition) ? { name: workflowId, ...definition } : definition;
+    if (isJsonObject(named) && named.name !== workflowId) {
+      const message = `the name is "${workflowId}" and cannot change`;
+      throw invalid([{ code: 'NAME_CHANGED', path: '/name', message, suggestion: 'create another pipeline' }]);
+    }
+    const replaced = await this.store.pipelineReplace(await this.checked(tenantId, named));
+    if (replaced !== null) return replaced;
+    throw new PawlError('WORKFLOW_NOT_FOUND', `no pipeline "${workflowId}"`);
+  }
+
+  private async checked(tenantId: string, definition: Json): Promise<NewPipeline> {
+    const checked = await this.workflows.check(definition);
+    return pipelineOf(definition, storedDefinition(tenantId, definition, checked));
+  }
+}

@@ -1,0 +1,229 @@
+// The life of a workflow (000 §3.0, §13.3): draft, publish, archive, reactivate, delete; reading it and its versions. Decides
+// what may be done and says why not; that it happens once, and to the workflow it was decided about, is the store's row lock.
+
+import type { Problem } from '../core/definition/problem.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import type { Json } from '../core/json/json.ts';
+import type { Store } from '../store/port.ts';
+import type {
+  RunRow,
+  VersionRow,
+  WorkflowFilter,
+  WorkflowRecord,
+  WorkflowRef,
+  WorkflowStatus,
+} from '../store/workflow-port.ts';
+import { checkDefinition, type PublishOptions, readCatalog } from './workflow-check.ts';
+import { pipelineOf, storedDefinition } from './workflow-definition.ts';
+import { type Change, diffJson } from './workflow-diff.ts';
+
+export interface WorkflowsDeps {
+  readonly store: Store;
+  readonly options: PublishOptions;
+}
+
+export interface Publication {
+  readonly workflowId: string;
+  readonly version: number;
+  readonly status: WorkflowStatus;
+  readonly warnings: readonly Problem[];
+}
+
+export type VersionName = number | 'draft';
+
+interface Key {
+  readonly tenantId: string;
+  readonly workflowId: string;
+}
+
+/** A draft that somebody edits all the time is published as it is at one of these looks. */
+const PUBLISH_TRIES = 5;
+
+export class Workflows {
+  private readonly store: Store;
+  private readonly options: PublishOptions;
+
+  constructor({ store, options }: WorkflowsDeps) {
+    this.store = store;
+    this.options = options;
+  }
+
+  // ── Reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async find(tenantId: string, ref: WorkflowRef): Promise<WorkflowRecord> {
+    const workflow = await this.store.workflowFind({ tenantId, ref });
+    if (workflow !== null) return workflow;
+    throw new PawlError(
+      'WORKFLOW_NOT_FOUND',
+      'workflowId' in ref ? `no workflow "${ref.workflowId}"` : 'no such workflow',
+    );
+  }
+
+  list(tenantId: string, filter: WorkflowFilter, page: { afterId: string; limit: number }): Promise<WorkflowRecord[]> {
+    return this.store.workflowList({ tenantId, ...filter, ...page });
+  }
+
+  /** By default the current version, or the draft of what was never published. */
+  async definition(
+    tenantId: string,
+    { workflowId, currentVersion }: WorkflowRecord,
+    version: VersionName = currentVersion ?? 'draft',
+  ): Promise<VersionRow> {
+    const found =
+      version === 'draft'
+        ? await this.store.draftGet({ tenantId, workflowId })
+        : await this.store.versionGet({ tenantId, workflowId, version });
+    if (found !== null) return found;
+    const what = version === 'draft' ? 'no open draft' : `no version ${version}`;
+    throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has ${what}`);
+  }
+
+  async versions(
+    tenantId: string,
+    { workflowId }: WorkflowRecord,
+    page: { before: number; limit: number },
+  ): Promise<Omit<VersionRow, 'definition'>[]> {
+    return this.store.versionList({ tenantId, workflowId, ...page });
+  }
+
+  runs(
+    tenantId: string,
+    { workflowId }: WorkflowRecord,
+    page: { before: string | null; limit: number },
+  ): Promise<RunRow[]> {
+    return this.store.workflowRuns({ tenantId, workflowId, ...page });
+  }
+
+  async diff(tenantId: string, workflow: WorkflowRecord, from: VersionName, to: VersionName): Promise<Change[]> {
+    const [before, after] = await Promise.all([
+      this.definition(tenantId, workflow, from),
+      this.definition(tenantId, workflow, to),
+    ]);
+    return diffJson(JSON.parse(before.definition) as Json, JSON.parse(after.definition) as Json);
+  }
+
+  // ── Drafts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Creates a Draft, or edits an open draft. */
+  async save(tenantId: string, definition: Json): Promise<{ workflow: WorkflowRecord; created: boolean }> {
+    const draft = storedDefinition(tenantId, definition, checkDefinition(definition));
+    const saved = await this.store.draftSave(draft);
+    if (saved !== null) return saved;
+    const { workflowId } = draft;
+    const existing = await this.find(tenantId, { workflowId });
+    const advice =
+      existing.format === draft.format
+        ? `open a draft with POST /api/v1/workflows/${workflowId}/draft first`
+        : `it is a ${existing.format}; choose another id`;
+    throw new PawlError('WORKFLOW_IMMUTABLE', `workflow "${workflowId}" is ${existing.status}: ${advice}`);
+  }
+
+  /** `opened`: false when one was open already. */
+  async openDraft(tenantId: string, workflow: WorkflowRecord): Promise<{ opened: boolean }> {
+    const { workflowId, format } = workflow;
+    if (format === 'pipeline') throw wrongState(workflow, 'a pipeline has no drafts: replace it with PUT');
+    if (await this.store.draftOpen({ tenantId, workflowId })) return { opened: true };
+    const { hasDraft, status } = await this.find(tenantId, { workflowId });
+    if (hasDraft) return { opened: false };
+    throw wrongState(workflow, `it is ${status}; reactivate it first`);
+  }
+
+  async dropDraft(tenantId: string, workflow: WorkflowRecord): Promise<void> {
+    const { workflowId } = workflow;
+    if (await this.store.draftDrop({ tenantId, workflowId })) return;
+    const { status } = await this.find(tenantId, { workflowId });
+    if (status === 'Draft') throw wrongState(workflow, 'it was never published, so the draft is all of it: delete it');
+    throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no open draft`);
+  }
+
+  // ── Publishing ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Validates outside the lock and publishes inside it, if the draft is still the one that was validated. */
+  async publish(key: Key, { activate }: { activate: boolean }): Promise<Publication> {
+    for (let attempt = 1; attempt <= PUBLISH_TRIES; attempt++) {
+      const published = await this.tryPublish(key, activate);
+      if (published !== null) return published;
+    }
+    throw new PawlError('WORKFLOW_STATE', `the draft of "${key.workflowId}" keeps changing; try again`);
+  }
+
+  /** null: the draft changed meanwhile. */
+  private async tryPublish({ tenantId, workflowId }: Key, activate: boolean): Promise<Publication | null> {
+    const draft = await this.store.draftGet({ tenantId, workflowId });
+    const definition = draft === null ? null : (JSON.parse(draft.definition) as Json);
+    const checked = definition === null ? null : await this.check(definition);
+    const described =
+      checked === null || definition === null
+        ? { displayName: '', description: null, checksum: '' }
+        : storedDefinition(tenantId, definition, checked);
+    const { displayName, description, checksum } = described;
+    const published = await this.store.draftPublish({
+      tenantId,
+      workflowId,
+      checksum,
+      displayName,
+      description,
+      activate,
+    });
+    if (published === null) throw new PawlError('WORKFLOW_NOT_FOUND', `no workflow "${workflowId}"`);
+    switch (published.outcome) {
+      case 'changed':
+        return null;
+      case 'archived':
+        throw new PawlError('WORKFLOW_STATE', `workflow "${workflowId}" is Archived; reactivate it first`);
+      case 'noDraft':
+        return { workflowId, version: published.version, status: published.status, warnings: [] };
+      case 'published':
+        return { workflowId, version: published.version, status: published.status, warnings: checked?.warnings ?? [] };
+    }
+  }
+
+  /** Live at once, whatever was there before: for files that are run, and for programs that embed the engine. */
+  async publishNow(tenantId: string, definition: Json): Promise<{ workflowId: string; version: number }> {
+    const checked = await this.check(definition);
+    const stored = storedDefinition(tenantId, definition, checked);
+    const { workflowId } = stored;
+    if (checked.format !== 'pipeline') return { workflowId, ...(await this.store.workflowPublish(stored)) };
+    const pipeline = pipelineOf(definition, stored);
+    const put = (await this.store.pipelineReplace(pipeline)) ?? (await this.store.pipelineCreate(pipeline));
+    if (put === null) throw new PawlError('WORKFLOW_EXISTS', `workflow "${workflowId}" exists and is not a pipeline`);
+    return { workflowId, version: put.currentVersion! };
+  }
+
+  async check(definition: Json): Promise<ReturnType<typeof checkDefinition>> {
+    return checkDefinition(definition, await readCatalog(this.store), this.options);
+  }
+
+  // ── The rest of its life ──────────────────────────────────────────────────────────────────────────────────────────
+
+  async archive(tenantId: string, workflow: WorkflowRecord): Promise<void> {
+    if (await this.store.workflowArchive({ tenantId, workflowId: workflow.workflowId })) return;
+    const { status } = await this.find(tenantId, workflow);
+    if (status === 'Draft') throw wrongState(workflow, 'it is a Draft: delete it, or publish it first');
+  }
+
+  async reactivate(tenantId: string, workflow: WorkflowRecord): Promise<void> {
+    if (await this.store.workflowReactivate({ tenantId, workflowId: workflow.workflowId })) return;
+    const { status } = await this.find(tenantId, workflow);
+    if (status === 'Draft') throw wrongState(workflow, 'it is a Draft: publish it');
+  }
+
+  async setEnabled(tenantId: string, workflow: WorkflowRecord, isEnabled: boolean): Promise<void> {
+    const { workflowId } = workflow;
+    if (await this.store.workflowEnable({ tenantId, workflowId, isEnabled })) return;
+    const { status } = await this.find(tenantId, workflow);
+    if (isEnabled) throw wrongState(workflow, `it is ${status}; reactivate it instead`);
+  }
+
+  /** A Draft, or a pipeline of any status. */
+  async delete(tenantId: string, workflow: WorkflowRecord): Promise<void> {
+    if (await this.store.workflowDelete({ tenantId, workflowId: workflow.workflowId })) return;
+    const { status } = await this.find(tenantId, workflow);
+    const advice = status === 'Active' ? ': archive it instead' : '';
+    throw wrongState(workflow, `it is ${status}, and only a Draft can be deleted${advice}`);
+  }
+}
+
+export function wrongState({ workflowId }: WorkflowRecord, why: string): PawlError {
+  return new PawlError('WORKFLOW_STATE', `workflow "${workflowId}": ${why}`);
+}
