@@ -84,6 +84,7 @@ const SECTIONS = {
     allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
     maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
     commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
+    retentionMs: atLeast(0, engine.retentionMs).describe('executions that ended longer ago are forgotten; 0 = never'),
   }),
   catalog: z.object({
     allowDraftExecution: flag(false).describe('run workflows that were never published, as version 0'),

@@ -63,11 +63,16 @@ export class AttemptDesk {
     return this.running + this.waiting;
   }
 
-  /** Forgets what still waits; what runs is no longer listened to. */
-  close(): void {
-    this.closed = true;
+  /** Forgets what still waits: whoever owns the executions next runs it. */
+  dropWaiting(): void {
     this.queues.clear();
     this.waiting = 0;
+  }
+
+  /** Also what runs is no longer listened to. */
+  close(): void {
+    this.closed = true;
+    this.dropWaiting();
   }
 
   private hasPlace({ tenantId, actionType }: AttemptRequest): boolean {

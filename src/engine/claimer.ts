@@ -33,6 +33,7 @@ export class Claimer {
   private wanted = false;
   private stopped = false;
   private loading = 0;
+  private leftSome = true;
   private lanesFreshAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: ClaimerDeps) {
@@ -43,6 +44,11 @@ export class Claimer {
   hint(): void {
     this.wanted = true;
     if (!this.claiming && !this.stopped) void this.run();
+  }
+
+  /** A place became free: worth a look only if the last one left something behind. */
+  placeFreed(): void {
+    if (this.leftSome) this.hint();
   }
 
   stop(): void {
@@ -73,6 +79,7 @@ export class Claimer {
   private async round(): Promise<void> {
     const { store, clock, timers, incarnation, observer } = this.deps;
     const room = incarnation.capacity() - this.loading;
+    this.leftSome = room <= 0;
     if (room <= 0) return;
     if (this.lanes.isEmpty() || timers.monotonicMs() - this.lanesFreshAt > 50) {
       this.lanes.refresh(await store.queueLanes({ limit: LANES_LIMIT }));
@@ -94,6 +101,7 @@ export class Claimer {
     clock.observe(at);
     observer.count('claimed', claimed.length);
     for (const { tenantId, priority, readyAt } of claimed) this.lanes.taken(tenantId, priority, readyAt);
+    this.leftSome = claimed.length > 0;
     if (claimed.length === 0) return this.lanes.refresh([]);
     this.wanted = true;
     await this.load(claimed);

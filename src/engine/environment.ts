@@ -91,7 +91,8 @@ export type EngineMetric =
   | 'parked'
   | 'takeovers'
   | 'dispatched'
-  | 'ended';
+  | 'ended'
+  | 'auditViolations';
 
 export interface EngineOptions {
   readonly name: string;
@@ -114,6 +115,8 @@ export interface EngineOptions {
   /** Crashes of its owner after which an execution is taken for the cause, once it ran alone. */
   readonly maxPoisonRetries: number;
   readonly commitSlots: number;
+  /** Executions that ended longer ago are forgotten; 0 = never. */
+  readonly retentionMs: number;
 }
 
 export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
@@ -133,4 +136,5 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   allowRecursion: false,
   maxPoisonRetries: 3,
   commitSlots: 3,
+  retentionMs: 0,
 };

@@ -95,7 +95,7 @@ export class Executions {
       version,
       format,
       priority: request.priority ?? DEFAULT_PRIORITY,
-      trigger: JSON.stringify(triggerFor(format, request.trigger)),
+      trigger: JSON.stringify(trigger),
       spec: request.spec === undefined ? null : JSON.stringify(request.spec),
       principal: JSON.stringify(request.principal ?? SYSTEM_PRINCIPAL),
       correlationId: request.correlationId ?? executionId,
@@ -155,13 +155,21 @@ export class Executions {
     const { executionId, nodeId } = target;
     const tenantId = await this.deps.store.executionTenant({ executionId });
     if (tenantId === null) return 'unknown';
+    const before = await this.waitStands(tenantId, executionId, nodeId);
+    if (before !== 'open') return before;
+    const { live } = await this.send(tenantId, executionId, { kind: 'webhook', nodeId, payload });
+    if (live) return 'accepted';
+    // It ended in between, perhaps by an earlier delivery of this very callback.
+    return (await this.waitStands(tenantId, executionId, nodeId)) === 'accepted' ? 'accepted' : 'gone';
+  }
+
+  private async waitStands(tenantId: string, executionId: string, nodeId: string) {
     const inspection = await inspectExecution(this.deps.store, this.deps.plans, { tenantId, executionId });
     const index = inspection?.state.plan.nodes.findIndex((node) => node.id === nodeId) ?? -1;
-    const node = inspection?.state.nodes[index];
-    if (node === undefined) return 'unknown';
-    if (isFinal(node.status)) return node.status === 'Succeeded' ? 'accepted' : 'gone';
-    const { live } = await this.send(tenantId, executionId, { kind: 'webhook', nodeId, payload });
-    return live ? 'accepted' : 'gone';
+    const status = inspection?.state.nodes[index]?.status;
+    if (status === undefined) return 'unknown';
+    if (!isFinal(status)) return 'open';
+    return status === 'Succeeded' ? 'accepted' : 'gone';
   }
 
   async get(tenantId: string, executionId: string): Promise<ExecutionView> {

@@ -33,8 +33,10 @@ export interface IncarnationDeps {
   readonly newId: () => string;
   readonly newSeed: () => number;
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
-  /** Something became ready, or a place became free: look for work. */
+  /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
+  /** A place became free, for work that is known to wait. */
+  readonly placeFreed: () => void;
   /** This life is over: the fence is dead. */
   readonly died: () => void;
 }
@@ -212,6 +214,7 @@ export class Incarnation {
   async drain(): Promise<void> {
     const { timers, options, store } = this.deps;
     this.draining = true;
+    this.desk.dropWaiting();
     const giveUpAt = timers.monotonicMs() + options.drainMs;
     while (this.desk.size() > 0 && timers.monotonicMs() < giveUpAt && !this.over) {
       await new Promise<void>((resolve) => {
@@ -348,7 +351,7 @@ export class Incarnation {
     if (this.over) return;
     if (resident.running.get(node)?.attempt === attempt) resident.running.delete(node);
     this.enqueue(resident, attemptInput(node, attempt, result));
-    this.deps.workWanted();
+    this.deps.placeFreed();
   }
 
   /** Nothing to decide now: wait in memory for what is near, leave it for what is far. */
@@ -370,7 +373,7 @@ export class Incarnation {
     this.deps.observer.count('ended');
     this.deps.observer.ended?.({ execution, status: state.status, state });
     if (parentId !== null) this.lookForMail(parentId);
-    this.deps.workWanted();
+    this.deps.placeFreed();
   }
 
   private forget(resident: Resident): void {

@@ -12,6 +12,7 @@ import {
   type RunAttempt,
   type Timers,
 } from './environment.ts';
+import { Housekeeping } from './housekeeping.ts';
 import { Incarnation } from './incarnation.ts';
 
 export interface RunnerDeps {
@@ -33,6 +34,7 @@ export class Runner {
   private readonly deps: RunnerDeps;
   private readonly options: EngineOptions;
   private readonly clock: Clock;
+  private readonly housekeeping: Housekeeping;
   private life: { incarnation: Incarnation; claimer: Claimer } | null = null;
   private cancelTick: () => void = () => {};
   private ticks = 0;
@@ -46,6 +48,7 @@ export class Runner {
     this.deps = deps;
     this.options = { ...DEFAULT_ENGINE_OPTIONS, ...deps.options };
     this.clock = createClock(deps.timers);
+    this.housekeeping = new Housekeeping({ ...deps, clock: this.clock, options: this.options });
     this.nextReconcile = deps.timers.monotonicMs() + RECONCILE_EVERY_MS;
   }
 
@@ -96,7 +99,14 @@ export class Runner {
     this.takeoverHeldUntil = timers.monotonicMs() + leaseMs / 2;
     const { clock, options } = this;
     const incarnation = new Incarnation(
-      { ...this.deps, clock, options, workWanted: () => this.hint(), died: () => this.diedOnce(incarnation) },
+      {
+        ...this.deps,
+        clock,
+        options,
+        workWanted: () => this.hint(),
+        placeFreed: () => this.life?.claimer.placeFreed(),
+        died: () => this.diedOnce(incarnation),
+      },
       registration,
       registeredAt,
     );
@@ -130,6 +140,7 @@ export class Runner {
       else await this.wakeByMail();
       await this.pollInbox();
       await this.sweep();
+      await this.housekeeping.runOnce();
     });
   }
 

@@ -28,6 +28,8 @@ export interface ExecutionReader {
   }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
   /** Live executions by workflow, of all tenants: for metrics. */
   queueDepth(): Promise<{ workflowId: string; depth: number }[]>;
+  /** Connections to the database, by whomever. */
+  connectionCount(): Promise<number>;
 }
 
 export interface ExecutionView extends NewExecution {

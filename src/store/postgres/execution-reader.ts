@@ -18,6 +18,7 @@ const JOURNAL_FROM = statement('execution_journal_from');
 const TREE = statement('execution_tree');
 const LINKS = statement('execution_links');
 const DEPTH = statement('queue_depth');
+const CONNECTIONS = statement('connection_count');
 const LOGS = statement('execution_logs');
 const FIND_RESOURCE = statement('resource_find');
 
@@ -56,6 +57,10 @@ export function executionReader(reader: Database): ExecutionReader {
     async queueDepth() {
       const rows = await reader.run<{ workflow_id: string; depth: number }>(DEPTH, []);
       return rows.map(({ workflow_id, depth }) => ({ workflowId: workflow_id, depth }));
+    },
+    async connectionCount() {
+      const [row] = await reader.run<{ connections: number }>(CONNECTIONS, []);
+      return row!.connections;
     },
     async executionLogs({ executionId, limit }) {
       const rows = await reader.run<LogRecord>(LOGS, [executionId, limit]);

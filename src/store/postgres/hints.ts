@@ -18,11 +18,14 @@ interface Note {
   readonly test?: string;
 }
 
-export async function openHints(options: {
+interface HintOptions {
   readonly connectionString: string;
   readonly receive: (hint: Hint) => void;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-}): Promise<Hints> {
+}
+
+/** Never fails: without a connection there are no hints, and polling finds the work. */
+export async function openHints(options: HintOptions): Promise<Hints> {
   const hints = new PostgresHints(options);
   await hints.open();
   return hints;
@@ -30,29 +33,42 @@ export async function openHints(options: {
 
 class PostgresHints implements Hints {
   delivering = false;
-  private readonly options: Parameters<typeof openHints>[0];
+  private readonly options: HintOptions;
   private client: pg.Client | null = null;
+  private sending: Promise<unknown> = Promise.resolve();
   private work = false;
   private mail = new Set<string>();
-  private timer: NodeJS.Timeout | null = null;
+  private flushTimer: NodeJS.Timeout | null = null;
+  private reconnectTimer: NodeJS.Timeout | null = null;
   private closed = false;
   private testArrived: ((id: string) => void) | null = null;
 
-  constructor(options: Parameters<typeof openHints>[0]) {
+  constructor(options: HintOptions) {
     this.options = options;
   }
 
   async open(): Promise<void> {
     const client = new pg.Client({ connectionString: this.options.connectionString, application_name: 'pawl hints' });
+    const ended = new Promise<never>((_, reject) =>
+      client.once('end', () => reject(new Error('the connection ended'))),
+    );
+    ended.catch(() => this.lost(client));
     client.on('error', () => {});
     client.on('notification', ({ payload }) => this.received(payload ?? ''));
-    client.on('end', () => this.reconnectLater());
-    await client.connect();
-    await client.query(`listen ${CHANNEL}`);
     this.client = client;
-    this.delivering = await this.selfTest(client);
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANNEL}`);
+      this.delivering = await Promise.race([this.selfTest(client), ended]);
+    } catch (error) {
+      this.options.warn('no connection for hints; work is found by polling until there is one', {
+        error: String(error),
+      });
+      await client.end().catch(() => undefined);
+      return this.lost(client);
+    }
     if (!this.delivering) {
-      this.options.warn('notifications do not arrive; new work is found by polling only', {
+      this.options.warn('notifications do not arrive; work is found by polling only', {
         advice: 'give the engine a direct connection to PostgreSQL, not a transaction pooler',
       });
     }
@@ -61,17 +77,18 @@ class PostgresHints implements Hints {
   send(hint: Hint): void {
     if (hint.kind === 'work') this.work = true;
     else this.mail.add(hint.executionId);
-    this.timer ??= setTimeout(() => this.flush(), COALESCE_MS);
+    this.flushTimer ??= setTimeout(() => this.flush(), COALESCE_MS);
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    if (this.timer !== null) clearTimeout(this.timer);
+    if (this.flushTimer !== null) clearTimeout(this.flushTimer);
+    if (this.reconnectTimer !== null) clearTimeout(this.reconnectTimer);
     await this.client?.end().catch(() => undefined);
   }
 
   private flush(): void {
-    this.timer = null;
+    this.flushTimer = null;
     const ids = [...this.mail];
     const work = this.work;
     this.mail.clear();
@@ -82,7 +99,10 @@ class PostgresHints implements Hints {
   }
 
   private notify(note: Note): void {
-    this.client?.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(note)]).catch(() => undefined);
+    const { client } = this;
+    this.sending = this.sending
+      .then(() => client?.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(note)]))
+      .catch(() => undefined);
   }
 
   private received(payload: string): void {
@@ -99,21 +119,23 @@ class PostgresHints implements Hints {
     this.testArrived = (arrived) => {
       if (arrived === id) resolve(true);
     };
-    await client.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify({ test: id } satisfies Note)]);
-    const arrived = await promise;
-    clearTimeout(giveUp);
-    this.testArrived = null;
-    return arrived;
+    try {
+      await client.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify({ test: id } satisfies Note)]);
+      return await promise;
+    } finally {
+      clearTimeout(giveUp);
+      this.testArrived = null;
+    }
   }
 
-  private reconnectLater(): void {
+  /** Once per connection, however it is lost, and one try to come back at a time. */
+  private lost(client: pg.Client): void {
+    if (this.client !== client) return;
     this.client = null;
     this.delivering = false;
     if (this.closed) return;
-    const timer = setTimeout(() => {
-      if (!this.closed) this.open().catch(() => this.reconnectLater());
-    }, RECONNECT_MS);
-    timer.unref();
+    this.reconnectTimer = setTimeout(() => void this.open(), RECONNECT_MS);
+    this.reconnectTimer.unref();
   }
 }
 

@@ -1,6 +1,7 @@
 // Operations: dead letters, retention, the database's clock and the installation's keys (I20, I24).
 
 import { randomBytes } from 'node:crypto';
+import { uuidV7 } from '../../core/id/id.ts';
 import type { DeadLetter, JsonText, OperationStore, Timestamp } from '../port.ts';
 import { encodeColumns } from './array-parameter.ts';
 import type { Database } from './database.ts';
@@ -17,6 +18,7 @@ const GET_SECRET = statement('secret_get');
 const NOW = statement('clock_now');
 
 const SECRET_BYTES = 32;
+const NO_RANDOM = new Uint8Array(16);
 
 export function operationStore(engine: Database, reader: Database): OperationStore {
   return {
@@ -48,7 +50,7 @@ export function operationStore(engine: Database, reader: Database): OperationSto
     deadLetterPurge: async ({ tenantId, ids }) => (await engine.run(PURGE_LETTERS, [tenantId, ids])).length,
     async retentionPurge({ endedBefore, limit }) {
       const before = new Date(endedBefore);
-      const [row] = await engine.run<{ purged: number }>(PURGE, [before, limit]);
+      const [row] = await engine.run<{ purged: number }>(PURGE, [before, limit, uuidV7(endedBefore, NO_RANDOM)]);
       await engine.run(PURGE_RUNNERS, [before]);
       return row!.purged;
     },

@@ -85,6 +85,9 @@ where execution_id = $1 order by created_at, system_name, resource_type, resourc
 -- name: queue_depth
 select workflow_id, count(*)::int as depth from execution_queue group by workflow_id;
 
+-- name: connection_count
+select count(*)::int as connections from pg_stat_activity where datname = current_database();
+
 -- name: execution_attempts
 select execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at
 from action_executions where execution_id = $1 order by started_at, node_id, attempt;

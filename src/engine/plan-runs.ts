@@ -1,0 +1,69 @@
+// Runs of execution plans (004 §2.1): a plan that was handed over becomes a version of the workflow with its planId, and the
+// run an execution of it. The same runId gives the same run.
+
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isUuid } from '../core/id/id.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import type { ExecutionView } from '../store/reader-port.ts';
+import type { ExecutionQueries } from './execution-queries.ts';
+import type { Executions } from './executions.ts';
+
+export interface PlanRunsDeps {
+  readonly executions: Executions;
+  readonly queries: ExecutionQueries;
+  readonly publish: (
+    definition: Json,
+    options: { tenantId: string },
+  ) => Promise<{ workflowId: string; version: number }>;
+}
+
+export interface RunRequest {
+  readonly tenantId: string;
+  readonly plan: JsonObject;
+  readonly runId?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly environmentId?: string | undefined;
+  readonly inputs?: Json | undefined;
+  readonly principal: Json;
+  readonly correlationId?: string | undefined;
+}
+
+export class PlanRuns {
+  private readonly deps: PlanRunsDeps;
+
+  constructor(deps: PlanRunsDeps) {
+    this.deps = deps;
+  }
+
+  async start(request: RunRequest): Promise<{ runId: string; executionId: string; isNew: boolean }> {
+    const { tenantId, plan, runId, inputs, principal, correlationId } = request;
+    const scope = isJsonObject(plan.scope) ? plan.scope : {};
+    if (scope.tenantId !== undefined && scope.tenantId !== tenantId) {
+      throw new PawlError('TENANT_MISMATCH', 'the scope of the plan is another tenant');
+    }
+    const { workflowId, version } = await this.deps.publish(plan, { tenantId });
+    const { executionId, isNew } = await this.deps.executions.start({
+      tenantId,
+      workflowId,
+      version,
+      principal,
+      projectId: request.projectId ?? String(scope.projectId),
+      environmentId: request.environmentId ?? String(scope.environmentId),
+      ...(runId === undefined ? {} : { requestId: runId }),
+      ...(inputs === undefined ? {} : { trigger: inputs }),
+      ...(correlationId === undefined ? {} : { correlationId }),
+    });
+    return { runId: runId ?? executionId, executionId, isNew };
+  }
+
+  /** By the runId that the caller chose, or the execution's own id. */
+  async find(tenantId: string, runId: string): Promise<ExecutionView> {
+    const { queries } = this.deps;
+    try {
+      return await queries.find(tenantId, { requestId: runId });
+    } catch (error) {
+      if (!(error instanceof PawlError) || !isUuid(runId)) throw error;
+      return queries.get(tenantId, runId);
+    }
+  }
+}
