@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { terminalPreferences } from '../config.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
-import { isJsonObject, type Json } from '../core/json/json.ts';
+import type { Json } from '../core/json/json.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../main.ts';
 import { readDefinitionFile } from './definition-file.ts';
 import { EXIT, exitCodeOf, UsageError } from './exit.ts';
@@ -46,8 +46,7 @@ export async function runFile(file: string, flags: RunFlags): Promise<number> {
       if (published === null) return validate(files[index]!, asJson, pawl.actionTypes);
       workflowId = published;
     }
-    const definition = definitions.at(-1)!;
-    const start = { trigger: triggerFor(definition, trigger), ...(spec === undefined ? {} : { spec }) };
+    const start = { ...(trigger === undefined ? {} : { trigger }), ...(spec === undefined ? {} : { spec }) };
     const { executionId } = await pawl.start(workflowId, start);
     return await follow(pawl, executionId, asJson);
   } finally {
@@ -142,16 +141,4 @@ function parseFlag(name: string, text: string | undefined): Json | undefined {
   } catch (error) {
     throw new UsageError(`${name} is not JSON: ${(error as Error).message}`);
   }
-}
-
-const REQUEST_KEYS = new Set(['body', 'headers', 'method', 'query']);
-
-/** A pipeline sees its trigger as a request: `trigger.body` and `trigger.headers`. */
-function triggerFor(definition: Json, trigger: Json | undefined): Json {
-  if (!isJsonObject(definition) || !Object.hasOwn(definition, 'tasks')) return trigger ?? {};
-  const isRequest =
-    isJsonObject(trigger) &&
-    Object.hasOwn(trigger, 'body') &&
-    Object.keys(trigger).every((key) => REQUEST_KEYS.has(key));
-  return isRequest ? { headers: {}, ...trigger } : { body: trigger ?? {}, headers: {} };
 }

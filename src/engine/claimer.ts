@@ -3,7 +3,7 @@
 // comparing what the database says this runner owns with what is in memory (I18).
 
 import { DECIDER_VERSION } from '../core/decider/decide.ts';
-import type { ClaimedExecution, LoadedExecution, Store } from '../store/port.ts';
+import type { ClaimedExecution, CommitBatch, LoadedExecution, Store } from '../store/port.ts';
 import type { Clock } from './clock.ts';
 import { nextStoredSeq } from './dead-letter.ts';
 import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
@@ -174,6 +174,8 @@ export class Claimer {
     const { runnerId, slotIds } = incarnation.registration;
     try {
       await incarnation.runInSlotZero(async () => {
+        // Waits on the fence for a claim that is still under way, so that the list below has seen it.
+        await store.executionCommit(nothingOn(slotIds[0]!));
         const owned = await store.executionListOwned({ runnerId });
         const lost = owned.filter((executionId) => !incarnation.residents.has(executionId));
         if (lost.length === 0 || this.loading > 0) return;
@@ -187,4 +189,10 @@ export class Claimer {
       });
     }
   }
+}
+
+function nothingOn(slotId: string): CommitBatch {
+  const none: never[] = [];
+  const rows = { events: none, attempts: none, outcomes: none, ended: none, children: none };
+  return { slotId, ...rows, consumed: none, sent: none, links: none, logs: none };
 }

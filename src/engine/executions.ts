@@ -6,7 +6,7 @@ import type { EndStatus, SignalType } from '../core/decider/fact.ts';
 import { isFinal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
-import type { Store } from '../store/port.ts';
+import type { NewExecution, Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
 import { readCallbackToken } from './callback-token.ts';
 import type { PlanSource, Timers } from './environment.ts';
@@ -40,6 +40,8 @@ export interface ExecutionsDeps {
   readonly callbackKey: Uint8Array;
   /** Whether a Draft may be run (version 0); false when absent. */
   readonly allowDraftExecution?: boolean;
+  /** Told of every execution that was started here and is durable. */
+  readonly accepted?: (execution: NewExecution) => void;
   /** Somebody may have work now. */
   readonly workWanted: () => void;
   readonly mailArrived: (executionId: string) => void;
@@ -88,7 +90,7 @@ export class Executions {
     const trigger = triggerFor(format, request.trigger);
     await this.triggers.check({ tenantId, workflowId, version }, trigger);
     const executionId = this.deps.newId();
-    return this.starter.start({
+    const item: NewExecution = {
       executionId,
       tenantId,
       workflowId,
@@ -106,7 +108,10 @@ export class Executions {
       projectId: request.projectId ?? 'default',
       environmentId: request.environmentId ?? 'default',
       createdAt: this.deps.wallClockMs(),
-    });
+    };
+    const started = await this.starter.start(item);
+    if (started.isNew) this.deps.accepted?.(item);
+    return started;
   }
 
   /** `repeated`: it was asked before, or has ended as Cancelled. Ended otherwise is a conflict (WFENG002). */

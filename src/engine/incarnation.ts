@@ -97,7 +97,6 @@ export class Incarnation {
     this.parking = new ParkingLot({
       store,
       slotId: slotIds[0]!,
-      runnerId,
       timers,
       observer,
       runInSlotZero: (work) => this.runInSlotZero(work),

@@ -61,7 +61,7 @@ function attemptEnding(fact: Fact): AttemptEnding | null {
     case 'NodeTimedOut':
       return { ...fact, status: 'TimedOut' };
     case 'NodeCancelled':
-      return { ...fact, status: 'Cancelled' };
+      return fact.betweenAttempts ? null : { ...fact, status: 'Cancelled' };
     case 'RetryScheduled':
       return { ...fact, status: 'RetriableFailure' };
     default:

@@ -88,14 +88,15 @@ async function restoreParameters(store: ExecutionStore, state: State): Promise<M
 
 function queueWhatWaits(resident: Resident, isArchived: boolean): void {
   const { state, execution, queue } = resident;
+  const mail = execution.inbox.map((message) => ({ input: inputOf(message), mailId: message.id }));
+  for (const { mailId } of mail) resident.seenMail.add(mailId);
+  // What was cancelled before it began never starts anything.
+  queue.push(...mail.filter(({ input }) => input.type === 'cancel'));
   if (state.status === 'Pending') {
     const error = { code: 'WORKFLOW_NOT_ACTIVE', message: `workflow "${execution.workflowId}" is archived` };
     queue.push({ input: isArchived ? { type: 'giveUp', error } : { type: 'started' } });
   } else if (!isTerminal(state.status)) {
     queue.push({ input: { type: 'timerDue' } });
   }
-  for (const message of execution.inbox) {
-    resident.seenMail.add(message.id);
-    queue.push({ input: inputOf(message), mailId: message.id });
-  }
+  queue.push(...mail.filter(({ input }) => input.type !== 'cancel'));
 }

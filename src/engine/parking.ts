@@ -3,13 +3,13 @@
 // it); every other order stranded messages in the tests (3b decision 5, I10, I12).
 
 import type { ParkItem, Store } from '../store/port.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { EngineObserver, Timers } from './environment.ts';
 import type { Resident } from './resident.ts';
 
 export interface ParkingDeps {
   readonly store: Store;
   readonly slotId: string;
-  readonly runnerId: string;
   readonly timers: Timers;
   readonly observer: EngineObserver;
   readonly runInSlotZero: <T>(work: () => Promise<T>) => Promise<T>;
@@ -47,35 +47,33 @@ export class ParkingLot {
     await this.wakeThoseWithMail(batch.map(({ item }) => item.executionId));
   }
 
+  /**
+   * An unknown outcome is resolved as for commits: the same again on the same slot, which waits for the old statement if
+   * it is still under way (I18). After an answer everything in the batch has left, by this statement or the one before.
+   */
   private async parkAll(batch: readonly { resident: Resident; item: ParkItem }[]): Promise<void> {
-    const { store, slotId, observer } = this.deps;
-    try {
-      const { parked } = await store.executionPark({ slotId, items: batch.map(({ item }) => item) });
-      observer.count('parked', parked.length);
-      for (const { resident } of batch) this.deps.left(resident);
-    } catch (error) {
-      observer.warn('parking failed', { error: String(error) });
-      await this.reconcile(batch);
-    }
-  }
-
-  /** It happened or it did not: ask what is still ours (I18), before anything else is claimed. */
-  private async reconcile(batch: readonly { resident: Resident }[]): Promise<void> {
-    const { store, runnerId, timers } = this.deps;
+    const { store, slotId, observer, timers } = this.deps;
+    const items = batch.map(({ item }) => item);
     while (!this.deps.isOver()) {
       try {
-        const owned = new Set(await store.executionListOwned({ runnerId }));
-        for (const { resident } of batch) {
-          if (owned.has(resident.execution.executionId)) this.deps.stays(resident);
-          else this.deps.left(resident);
-        }
+        const { parked } = await store.executionPark({ slotId, items });
+        observer.count('parked', parked.length);
+        for (const { resident } of batch) this.deps.left(resident);
         return;
-      } catch {
+      } catch (error) {
+        observer.warn('parking failed', { error: String(error) });
+        if (error instanceof StoreError && error.failure === 'data') return this.keepAll(batch);
         await new Promise<void>((resolve) => {
           timers.after(RETRY_MS, resolve);
         });
       }
     }
+  }
+
+  /** The statement was refused for its data: nothing was parked. One at a time, only the culprit stays. */
+  private async keepAll(batch: readonly { resident: Resident; item: ParkItem }[]): Promise<void> {
+    if (batch.length === 1) return this.deps.stays(batch[0]!.resident);
+    for (const one of batch) await this.parkAll([one]);
   }
 
   private async wakeThoseWithMail(executionIds: string[]): Promise<void> {

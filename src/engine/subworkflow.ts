@@ -7,6 +7,7 @@ import type { NewExecution, WorkflowStore } from '../store/port.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
 import type { EngineOptions } from './environment.ts';
 import type { Resident } from './resident.ts';
+import { triggerFor } from './workflow-start.ts';
 
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
@@ -55,7 +56,7 @@ export async function prepareChild(
     version,
     format: definition.format,
     priority: execution.priority,
-    trigger: JSON.stringify(command.trigger),
+    trigger: JSON.stringify(triggerFor(definition.format, command.trigger)),
     spec: null,
     principal: execution.principal,
     correlationId: execution.correlationId,

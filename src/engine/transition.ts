@@ -39,7 +39,19 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
   // Also when it had ended before: a reopening that was refused leaves it as it was, and its outcome is written again.
   if (isTerminal(state.status)) recordEnd(draft, resident, newId);
   else forgetCrashes(draft, resident);
-  return { written: draft, commands };
+  return { written: draft, commands: withoutTheStopped(resident, commands) };
+}
+
+/** An attempt that was started and told to stop in the same turn never runs: the next turn hears that it stopped. */
+function withoutTheStopped(resident: Resident, commands: Command[]): Command[] {
+  const stopped = new Set(commands.flatMap((command) => (command.type === 'abort' ? [command.node] : [])));
+  return commands.filter((command) => {
+    if (command.type !== 'runAction' || !stopped.has(command.node)) return true;
+    const { node, attempt } = command;
+    const error = { code: 'CANCELLED', message: 'The execution stopped before the attempt began' };
+    resident.queue.push({ input: { type: 'attemptFailed', node, attempt, error, retryable: false, aborted: true } });
+    return false;
+  });
 }
 
 /** The first progress after a crash shows that this execution was not its cause. */

@@ -6,6 +6,8 @@ export interface AccessStore {
   apiKeyCreate(params: NewApiKey): Promise<void>;
   /** By the sha256 of the key; null when it is unknown, revoked or expired. */
   apiKeyFind(params: { hash: Uint8Array }): Promise<ApiKey | null>;
+  /** Whether there is any key that can be used. */
+  apiKeyAny(): Promise<boolean>;
   apiKeyList(params: { tenantId: string }): Promise<(ApiKey & { revokedAt: Timestamp | null })[]>;
   apiKeyRevoke(params: { tenantId: string; id: string }): Promise<boolean>;
   /** Fills the bucket for the time that has passed, then takes one token if there is one. One atomic statement. */

@@ -6,9 +6,9 @@ import { TextDecoder } from 'node:util';
 import { RetryableError, TerminalError } from '../../core/error/error.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { ActionContext } from '../action.ts';
+import { retryDelay, safeHeaderValue } from '../header-value.ts';
 import type { HttpResponse } from '../http-client.ts';
 import { describeRequest } from './network-error.ts';
-import { safeHeaderValue } from './request-headers.ts';
 
 /** So that the receiver can tell a repeat of a step from a new one (I7), and who asked. What the workflow says wins. */
 export function standardHeaders(
@@ -91,14 +91,4 @@ function isTransient(status: number): boolean {
 
 function statusHint(status: number): string {
   return status >= 300 && status < 400 ? ' (redirects are not followed unless maxRedirects is set)' : '';
-}
-
-const MAX_RETRY_AFTER_MS = 3_600_000;
-
-/** Seconds or an HTTP date; null when there is none, it is in the past or it is neither. */
-export function retryDelay(retryAfter: string | undefined, now: number): number | null {
-  if (retryAfter === undefined) return null;
-  const text = retryAfter.trim();
-  const delay = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return delay > 0 ? Math.min(delay, MAX_RETRY_AFTER_MS) : null;
 }

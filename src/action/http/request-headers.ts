@@ -39,8 +39,3 @@ function headerProblem(name: string, value: string): string | null {
   if (OF_THE_CONNECTION.has(name.toLowerCase())) return 'is set by the client and cannot be given';
   return VALUE.test(value) ? null : 'has a value that HTTP does not allow (line breaks, or characters beyond Latin-1)';
 }
-
-/** For values of ours that may hold anything, such as ids: what HTTP does not allow is percent-encoded. */
-export function safeHeaderValue(value: string): string {
-  return value.toWellFormed().replace(/[^\u0020-\u007e]/gu, (character) => encodeURIComponent(character));
-}

@@ -65,7 +65,14 @@ export type Fact =
       /** What a failed attempt still had to say, e.g. the response of an HTTP step. */
       readonly outputs?: Json;
     }
-  | { readonly type: 'NodeCancelled'; readonly node: number; readonly attempt: number; readonly error: NodeError }
+  | {
+      readonly type: 'NodeCancelled';
+      readonly node: number;
+      readonly attempt: number;
+      readonly error: NodeError;
+      /** It waited for its next try: its last attempt had ended, and is on record, before. */
+      readonly betweenAttempts?: true;
+    }
   | {
       readonly type: 'RetryScheduled';
       readonly node: number;

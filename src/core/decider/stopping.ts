@@ -11,23 +11,19 @@ import { fatalError, isTerminal, nodeFailure, type State } from './state.ts';
 
 type StopOutcome = 'Failed' | 'Cancelled' | 'TimedOut';
 
-export function stop(deciding: Deciding, outcome: StopOutcome, error: ExecutionError): void {
-  const { state } = deciding;
-  const reason = skipReason(state, outcome, error);
-  for (const [index, { status, attempts }] of state.nodes.entries()) {
+export function stop(deciding: Deciding, outcome: StopOutcome, cause: ExecutionError): void {
+  const { state, now, context } = deciding;
+  const reason = skipReason(state, outcome, cause);
+  for (const [index, { status, attempts: attempt }] of state.nodes.entries()) {
     if (status === 'Pending') emit(deciding, { type: 'NodeSkipped', node: index, reason, stopped: true });
     if (status === 'Retrying' || status === 'Sleeping' || status === 'Waiting') {
-      const message = `No longer ${status.toLowerCase()}: ${error.message}`;
-      emit(deciding, { type: 'NodeCancelled', node: index, attempt: attempts, error: { code: 'CANCELLED', message } });
+      const error = { code: 'CANCELLED', message: `No longer ${status.toLowerCase()}: ${cause.message}` };
+      const between = status === 'Retrying' ? { betweenAttempts: true as const } : {};
+      emit(deciding, { type: 'NodeCancelled', node: index, attempt, error, ...between });
     }
   }
-  if (state.inFlight === 0) return end(deciding, outcome, error);
-  emit(deciding, {
-    type: 'ExecutionStopping',
-    outcome,
-    error,
-    graceUntil: deciding.now + deciding.context.abortGraceMs,
-  });
+  if (state.inFlight === 0) return end(deciding, outcome, cause);
+  emit(deciding, { type: 'ExecutionStopping', outcome, error: cause, graceUntil: now + context.abortGraceMs });
 }
 
 function skipReason(state: State, outcome: StopOutcome, error: ExecutionError): string {

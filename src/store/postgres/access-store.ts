@@ -7,6 +7,7 @@ import { statement } from './statement.ts';
 
 const CREATE = statement('api_key_create');
 const FIND = statement('api_key_find');
+const ANY = statement('api_key_any');
 const LIST = statement('api_key_list');
 const REVOKE = statement('api_key_revoke');
 const SPEND = statement('rate_spend');
@@ -21,6 +22,10 @@ export function accessStore(database: Database): AccessStore {
     async apiKeyFind({ hash }) {
       const [row] = await database.run<KeyRecord>(FIND, [Buffer.from(hash)]);
       return row === undefined ? null : apiKey(row);
+    },
+    async apiKeyAny() {
+      const [row] = await database.run<{ found: boolean }>(ANY, []);
+      return row!.found;
     },
     apiKeyList: async ({ tenantId }) =>
       (await database.run<KeyRecord>(LIST, [tenantId])).map((row) => ({ ...apiKey(row), revokedAt: row.revoked_at })),

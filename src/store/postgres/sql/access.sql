@@ -8,6 +8,11 @@ values ($1, $2, $3, $4, $5::text[], $6::text[], $7::timestamptz);
 select id, tenant_id, name, scopes, roles, created_at, expires_at, revoked_at from api_keys
 where hash = $1 and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
 
+-- name: api_key_any
+select exists (
+  select from api_keys where revoked_at is null and (expires_at is null or expires_at > clock_timestamp())
+) as found;
+
 -- name: api_key_list
 select id, tenant_id, name, scopes, roles, created_at, expires_at, revoked_at from api_keys where tenant_id = $1 order by id;
 

@@ -1,0 +1,17 @@
+// Values of HTTP headers that need care, for whoever speaks HTTP: what may be written into one, and what a server means
+// by Retry-After.
+
+/** For values of ours that may hold anything, such as ids and names: what HTTP does not allow is percent-encoded. */
+export function safeHeaderValue(value: string): string {
+  return value.toWellFormed().replace(/[^\u0020-\u007e]/gu, (character) => encodeURIComponent(character));
+}
+
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** Seconds or an HTTP date; null when there is none, it is in the past or it is neither. */
+export function retryDelay(retryAfter: string | undefined, now: number): number | null {
+  if (retryAfter === undefined) return null;
+  const text = retryAfter.trim();
+  const delay = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return delay > 0 ? Math.min(delay, MAX_RETRY_AFTER_MS) : null;
+}

@@ -1,0 +1,26 @@
+// slack.update-message: replaces a message that was posted before. Doing it twice is doing it once.
+
+import { z } from 'zod';
+import { type ActionDefinition, defineAction } from '../action.ts';
+import { readAnswer } from '../remote-failure.ts';
+import { connectSlack, type SlackOptions } from './client.ts';
+import { blocks, channelId, messageText, posted, timestamp } from './message.ts';
+
+export function updateMessage(options: SlackOptions): ActionDefinition {
+  return defineAction({
+    type: 'slack.update-message',
+    version: '1.0.0',
+    connector: 'slack',
+    category: 'Communication',
+    displayName: 'Update a message',
+    description: 'Replaces the text and the blocks of a message.',
+    tags: ['slack', 'chat'],
+    params: z.strictObject({ channelId, ts: timestamp, message: messageText, blocks: blocks.optional() }),
+    outputs: posted,
+    async run({ channelId: channel, ts, message: text, blocks: newBlocks }, context) {
+      const slack = await connectSlack(options, context);
+      const answer = await slack('chat.update', { channel, ts, text, blocks: newBlocks });
+      return { outputs: readAnswer('Slack', posted, answer) };
+    },
+  });
+}

@@ -1,0 +1,243 @@
+// Executions on the wire (000 §13.1, §13.2 and 4.1.1 of the design): camelCase, times in ISO 8601 UTC, absent rather than null.
+
+import { z } from 'zod';
+import { executionId, tenantId, timestamp, workflowId } from './identifier.ts';
+import { pageQuery, queryChoices, queryNumber } from './page.ts';
+
+export const EXECUTION_STATUSES = [
+  'Pending',
+  'Running',
+  'Paused',
+  'Succeeded',
+  'Failed',
+  'Cancelled',
+  'TimedOut',
+] as const;
+
+/** Text that ends in an index or a header: no control characters, not too long. */
+const label = (maximum: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maximum)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
+
+export const principalSchema = z
+  .object({ userId: label(200), displayName: label(200).optional(), email: label(320).nullable().optional() })
+  .meta({ id: 'Principal' });
+
+export const executeRequest = z
+  .object({
+    requestId: label(200).optional().describe('the same requestId gives the same execution'),
+    principal: principalSchema.optional(),
+    trigger: z.unknown().optional(),
+    priority: z.int().min(0).max(9).optional(),
+    tenantId: tenantId.optional(),
+    spec: z.unknown().optional(),
+    version: z.int().min(1).optional().describe('by default the current one'),
+    projectId: label(200).optional(),
+    environmentId: label(200).optional(),
+  })
+  .strict()
+  .meta({ id: 'ExecuteRequest' });
+
+export const executeAnswer = z
+  .object({ executionId, status: z.enum(EXECUTION_STATUSES), statusUrl: z.string() })
+  .meta({ id: 'ExecuteAnswer' });
+
+export const executionErrorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  nodeId: z.string().optional(),
+});
+
+export const attemptSchema = z
+  .object({
+    nodeId: z.string(),
+    actionType: z.string(),
+    attempt: z.int(),
+    retryCount: z.int(),
+    status: z.enum(['Running', 'Succeeded', 'Failed', 'RetriableFailure', 'Skipped', 'Cancelled', 'TimedOut']),
+    reason: z.string().optional(),
+    parameters: z.unknown().optional(),
+    outputs: z.unknown().optional(),
+    error: executionErrorSchema.optional(),
+    startedAt: timestamp.optional(),
+    completedAt: timestamp.optional(),
+  })
+  .meta({ id: 'Attempt' });
+
+export const eventSchema = z
+  .object({
+    seq: z.int(),
+    ts: timestamp,
+    level: z.string(),
+    category: z.string(),
+    type: z.string(),
+    nodeId: z.string().optional(),
+    data: z.unknown(),
+  })
+  .meta({ id: 'ExecutionEvent' });
+
+export const resourceSchema = z
+  .object({
+    system: z.string(),
+    resourceType: z.string(),
+    resourceId: z.string(),
+    url: z.string().optional(),
+    nodeId: z.string(),
+  })
+  .meta({ id: 'Resource' });
+
+/** Why a live execution is not at work at this moment. */
+export const WHY = ['queued', 'noWorker', 'running', 'retrying', 'waiting', 'sleeping', 'paused'] as const;
+export type Why = (typeof WHY)[number];
+
+const executionFields = {
+  executionId,
+  workflowId: z.string(),
+  version: z.int(),
+  format: z.enum(['graph', 'pipeline', 'plan']),
+  status: z.enum(EXECUTION_STATUSES),
+  tenantId: z.string(),
+  trigger: z.unknown(),
+  spec: z.unknown().optional(),
+  principal: z.unknown(),
+  priority: z.int(),
+  correlationId: z.string(),
+  requestId: z.string().optional(),
+  parentExecutionId: executionId.optional(),
+  projectId: z.string(),
+  environmentId: z.string(),
+  driver: z.string(),
+  createdAt: timestamp,
+  startedAt: timestamp.optional(),
+  completedAt: timestamp.optional(),
+  error: executionErrorSchema.optional(),
+  outputs: z.unknown().optional(),
+  contextSnapshot: z.unknown().optional(),
+  why: z.enum(WHY).optional().describe('of a live execution in a list: what it is waiting for'),
+};
+
+export const executionSchema = z.object(executionFields).meta({ id: 'Execution' });
+
+export const executionWithIncludesSchema = z
+  .object({
+    ...executionFields,
+    actions: z.array(attemptSchema).optional(),
+    events: z.array(eventSchema).optional(),
+    resources: z.array(resourceSchema).optional(),
+    children: z.array(executionSchema).optional(),
+  })
+  .meta({ id: 'ExecutionWithIncludes' });
+
+export type ExecutionJson = z.infer<typeof executionSchema>;
+export type AttemptJson = z.infer<typeof attemptSchema>;
+export type EventJson = z.infer<typeof eventSchema>;
+
+export interface HierarchyJson {
+  executionId: string;
+  workflowId: string;
+  status: string;
+  nodeId?: string | undefined;
+  children: HierarchyJson[];
+}
+
+export const hierarchySchema: z.ZodType<HierarchyJson> = z
+  .object({
+    executionId,
+    workflowId: z.string(),
+    status: z.string(),
+    nodeId: z.string().optional().describe('the node of the parent that started it'),
+    get children() {
+      return z.array(hierarchySchema);
+    },
+  })
+  .meta({ id: 'Hierarchy' });
+
+const NODE_STATUSES = [
+  'Pending',
+  'Running',
+  'Retrying',
+  'Sleeping',
+  'Waiting',
+  'Succeeded',
+  'Failed',
+  'Skipped',
+  'Cancelled',
+  'TimedOut',
+] as const;
+
+export const graphSchema = z
+  .object({
+    status: z.string(),
+    nodes: z.array(
+      z.object({
+        id: z.string(),
+        type: z.string(),
+        status: z.enum(NODE_STATUSES),
+        attempts: z.int(),
+        reason: z.string().optional(),
+        startedAt: timestamp.optional(),
+        completedAt: timestamp.optional(),
+        error: z.object({ code: z.string(), message: z.string() }).optional(),
+        until: timestamp.optional().describe('when a sleep or a retry is due'),
+        childExecutionId: executionId.optional(),
+      }),
+    ),
+    edges: z.array(
+      z.object({
+        from: z.string(),
+        to: z.string(),
+        when: z.enum(['success', 'failure', 'always']),
+        condition: z.string().optional(),
+        state: z.enum(['pending', 'satisfied', 'unsatisfied']),
+      }),
+    ),
+  })
+  .meta({ id: 'ExecutionGraph' });
+
+export type GraphJson = z.infer<typeof graphSchema>;
+
+export const INCLUDES = ['actions', 'resources', 'events', 'children'] as const;
+const MAX_INCLUDED = 1_000;
+
+export const executionQuery = z
+  .object({
+    include: queryChoices(INCLUDES).default([]),
+    limit: queryNumber(1, MAX_INCLUDED).default(100),
+    offset: queryNumber(0, 1_000_000).default(0),
+    tenantId: tenantId.optional(),
+  })
+  .strict();
+
+export const executionListQuery = z
+  .object({
+    ...pageQuery,
+    workflowId: workflowId.optional(),
+    version: queryNumber(0, 1_000_000_000).optional(),
+    status: queryChoices(EXECUTION_STATUSES).optional(),
+    format: z.enum(['graph', 'pipeline', 'plan']).optional(),
+    parentExecutionId: executionId.optional(),
+    createdAfter: timestamp.optional(),
+    createdBefore: timestamp.optional(),
+    error: label(200).optional().describe("part of the error's code or message"),
+    why: z.enum(WHY).optional().describe('what a live execution waits for'),
+    tenantId: tenantId.optional(),
+  })
+  .strict();
+
+export const eventQuery = z
+  .object({
+    after: queryNumber(0, 999_999_999).optional().describe('events with a higher seq'),
+    cursor: queryNumber(0, 999_999_999).optional().describe('the same, as `nextCursor` gives it'),
+    limit: queryNumber(1, MAX_INCLUDED).default(200),
+    tenantId: tenantId.optional(),
+  })
+  .strict();
+
+export const cancelRequest = z.object({ reason: label(500).optional(), tenantId: tenantId.optional() }).strict();
+
+export const acceptedAnswer = z.object({ executionId, status: z.string() });
+
+export const retryAnswer = z.object({ executionId, nodes: z.array(z.string()) });

@@ -1,0 +1,20 @@
+// The patterns of ids: whatever does not match is not looked up (S9).
+
+import { z } from 'zod';
+
+const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/;
+
+export const isTenantId = (text: string): boolean => TENANT_ID.test(text);
+
+export const tenantId = z.string().regex(TENANT_ID, 'must be letters, digits, ".", "_", "@" or "-"');
+
+export const executionId = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a lower-case uuid');
+
+/** Of any format: the ids of plans may have capitals and dots. */
+export const workflowId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be letters, digits, ".", "_" or "-"');
+
+export const timestamp = z.iso.datetime({ offset: true });

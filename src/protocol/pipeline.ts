@@ -1,0 +1,93 @@
+// Pipelines on the wire, as 002 "API Design" has them: snake_case, everything inside `data`, `wf_…` and `run_…` ids.
+
+import { z } from 'zod';
+import { timestamp, workflowId } from './identifier.ts';
+import { pageQuery } from './page.ts';
+
+export const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'timeout'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const TASK_STATUSES = [
+  'pending',
+  'running',
+  'success',
+  'failed',
+  'timeout',
+  'skipped',
+  'sleeping',
+  'waiting',
+  'template_error',
+  /** Not in 002: the run was cancelled while the task was at it. */
+  'cancelled',
+] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+export const dataOf = <Item extends z.ZodType>(item: Item) => z.object({ data: item });
+
+export const pipelineSchema = z
+  .object({
+    id: z.string().describe('wf_…'),
+    name: z.string(),
+    description: z.string().optional(),
+    trigger: z.enum(['api', 'cron', 'webhook']),
+    cron_expression: z.string().optional(),
+    task_count: z.int(),
+    enabled: z.boolean(),
+    version: z.int().optional(),
+    inserted_at: timestamp,
+    updated_at: timestamp,
+    webhook_url: z.string().optional().describe('where to send what starts a run'),
+  })
+  .meta({ id: 'Pipeline' });
+
+export const pipelineDefinitionSchema = pipelineSchema
+  .extend({ max_duration_seconds: z.int().optional(), tasks: z.record(z.string(), z.unknown()) })
+  .meta({ id: 'PipelineWithTasks' });
+
+export const runStartedSchema = z
+  .object({ run_id: z.string(), workflow_id: z.string(), status: z.enum(RUN_STATUSES), started_at: timestamp })
+  .meta({ id: 'PipelineRunStarted' });
+
+export const runSchema = z
+  .object({
+    id: z.string().describe('run_…'),
+    workflow_id: z.string(),
+    status: z.enum(RUN_STATUSES),
+    started_at: timestamp,
+    finished_at: timestamp.optional(),
+  })
+  .meta({ id: 'PipelineRun' });
+
+export const taskResultSchema = z
+  .object({
+    status: z.enum(TASK_STATUSES),
+    status_code: z.int().nullable(),
+    duration_ms: z.int().optional(),
+    started_at: timestamp.optional(),
+    finished_at: timestamp.optional(),
+    attempt: z.int().optional(),
+    is_truncated: z.boolean().optional(),
+    error_message: z.string().optional(),
+    skip_reason: z.string().optional(),
+    wake_at: timestamp.optional().describe('until when it sleeps, or waits for its webhook'),
+    response_body: z.unknown().optional().describe('with `include=body`'),
+  })
+  .meta({ id: 'PipelineTaskResult' });
+
+export const runDetailSchema = runSchema
+  .extend({ error_message: z.string().optional(), tasks: z.record(z.string(), taskResultSchema) })
+  .meta({ id: 'PipelineRunDetail' });
+
+const RUN_ID = /^(?:run_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
+
+/** `run_…`, or the execution's own id. */
+export const runParams = z.object({
+  workflowId,
+  runId: z
+    .string()
+    .regex(RUN_ID)
+    .transform((text) => RUN_ID.exec(text)!.slice(1).join('-')),
+});
+
+export const runListQuery = z.object(pageQuery);
+export const runQuery = z.object({ include: z.literal('body').optional() });

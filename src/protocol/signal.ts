@@ -1,0 +1,46 @@
+// Signals (004 §2.3): what each carries and which role may send it.
+
+import { z } from 'zod';
+import type { SignalType } from '../core/decider/fact.ts';
+import type { Role } from './scope.ts';
+
+const payloads = {
+  PAUSE: z.object({ reason: z.string().optional() }).strict(),
+  RESUME: z.object({}).strict(),
+  RETRY_STEP: z.object({ stepId: z.string().min(1), force: z.boolean().optional() }).strict(),
+  UPDATE_PARAMS: z
+    .object({ stepId: z.string().min(1).optional(), newParams: z.record(z.string(), z.unknown()) })
+    .strict(),
+  INJECT_OVERRIDE: z.object({ stepId: z.string().min(1), override: z.record(z.string(), z.unknown()) }).strict(),
+  ESCALATE_ALERT: z.object({ level: z.enum(['LOW', 'MEDIUM', 'HIGH']), note: z.string().optional() }).strict(),
+} satisfies Record<SignalType, z.ZodType>;
+
+const signalId = z.guid('must be a uuid');
+
+const variant = <Type extends SignalType, Payload extends z.ZodType>(type: Type, payload: Payload) =>
+  z.object({ signalId, type: z.literal(type), payload, tenantId: z.string().optional() }).strict();
+
+export const signalRequest = z
+  .discriminatedUnion('type', [
+    variant('PAUSE', payloads.PAUSE.default({})),
+    variant('RESUME', payloads.RESUME.default({})),
+    variant('RETRY_STEP', payloads.RETRY_STEP),
+    variant('UPDATE_PARAMS', payloads.UPDATE_PARAMS),
+    variant('INJECT_OVERRIDE', payloads.INJECT_OVERRIDE),
+    variant('ESCALATE_ALERT', payloads.ESCALATE_ALERT),
+  ])
+  .meta({ id: 'SignalRequest' });
+
+export const signalAnswer = z.object({ executionId: z.string(), signalId: z.string(), repeated: z.boolean() });
+
+/** Operator ⊂ Engineer ⊂ Admin; an alert is for the system itself, and for Admins. */
+const ALLOWED: Record<SignalType, readonly Role[]> = {
+  PAUSE: ['Operator', 'Engineer', 'Admin'],
+  RESUME: ['Operator', 'Engineer', 'Admin'],
+  RETRY_STEP: ['Engineer', 'Admin'],
+  UPDATE_PARAMS: ['Admin'],
+  INJECT_OVERRIDE: ['Admin'],
+  ESCALATE_ALERT: ['System', 'Admin'],
+};
+
+export const rolesFor = (type: SignalType): readonly Role[] => ALLOWED[type];

@@ -1,0 +1,102 @@
+// Workflows on the wire (000 §13.3 and 4.1.1 of the design): camelCase, absent rather than null.
+
+import { z } from 'zod';
+import { problemSchema } from './error.ts';
+import { timestamp, workflowId } from './identifier.ts';
+import { pageQuery, queryFlag } from './page.ts';
+
+export const WORKFLOW_STATUSES = ['Draft', 'Active', 'Archived'] as const;
+export const FORMATS = ['graph', 'pipeline', 'plan'] as const;
+
+const status = z.enum(WORKFLOW_STATUSES);
+
+/** The name, or `wf_` and the uuid. */
+export const workflowParams = z.object({ workflowId });
+
+const UID = /^wf_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
+
+export function workflowRef(text: string): { workflowId: string } | { uid: string } {
+  const parts = UID.exec(text);
+  return parts === null ? { workflowId: text } : { uid: parts.slice(1).join('-') };
+}
+
+export const prefixedId = (prefix: 'wf' | 'run', uuid: string): string => `${prefix}_${uuid.replaceAll('-', '')}`;
+
+export const workflowSchema = z
+  .object({
+    id: workflowId,
+    displayName: z.string(),
+    description: z.string().optional(),
+    format: z.enum(FORMATS),
+    status,
+    isEnabled: z.boolean(),
+    currentVersion: z.int().optional(),
+    hasDraft: z.boolean(),
+    definition: z.unknown().optional(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: 'Workflow' });
+
+export const publicationSchema = z
+  .object({ workflowId, version: z.int(), status, warnings: z.array(problemSchema).optional() })
+  .meta({ id: 'Publication' });
+
+export const workflowStateSchema = z.object({ workflowId, status }).meta({ id: 'WorkflowState' });
+
+export const workflowListQuery = z.object({
+  status: status.optional(),
+  isEnabled: queryFlag.optional(),
+  format: z.enum(FORMATS).optional(),
+  search: z.string().min(1).max(200).optional().describe('in the id, the display name or the description'),
+  tenantId: z.string().optional().describe("must be the token's"),
+  ...pageQuery,
+});
+
+const versionName = z
+  .string()
+  .regex(/^(draft|[1-9]\d{0,8})$/, 'must be a version, or `draft`')
+  .transform((text) => (text === 'draft' ? ('draft' as const) : Number(text)));
+
+export const versionQuery = z.object({ version: versionName.optional() });
+
+export const publishQuery = z.object({
+  autoActivate: queryFlag.default(true).describe('false: make the version, but do not activate it'),
+});
+
+export const versionSchema = z
+  .object({
+    version: z.int(),
+    checksum: z.string(),
+    isCurrent: z.boolean(),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'WorkflowVersion' });
+
+export const diffQuery = z.object({
+  from: versionName.optional().describe('by default the current version'),
+  to: versionName.optional().describe('by default the draft'),
+});
+
+export const diffSchema = z
+  .object({
+    workflowId,
+    from: z.union([z.int(), z.literal('draft')]),
+    to: z.union([z.int(), z.literal('draft')]),
+    changes: z.array(
+      z.object({
+        op: z.enum(['add', 'remove', 'replace', 'move']),
+        path: z.string().describe('JSON pointer: of a removal into `from`, otherwise into `to`'),
+        from: z.string().optional().describe('of a move: where it was'),
+        before: z.unknown().optional(),
+        after: z.unknown().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'WorkflowDiff' });
+
+export const workflowPatch = z
+  .strictObject({ isEnabled: z.boolean().optional(), enabled: z.boolean().optional() })
+  .refine(({ isEnabled, enabled }) => (isEnabled === undefined) !== (enabled === undefined), {
+    error: 'say `isEnabled` (of a pipeline: `enabled`), true or false',
+  });

@@ -1,0 +1,62 @@
+// API keys: `pawl_` and 32 random bytes, kept only as a sha256. Long and random, so a plain hash is enough: there is nothing to
+// guess. Sent as `X-Api-Key`, or as a bearer token.
+
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import { ROLES, type Role, SCOPES, type Scope } from '../../protocol/scope.ts';
+import type { AccessStore, ApiKey } from '../../store/access-port.ts';
+import type { Caller } from '../caller.ts';
+import type { Verifier } from './authenticator.ts';
+
+const PREFIX = 'pawl_';
+const KEY = /^pawl_[A-Za-z0-9_-]{43}$/;
+
+export interface NewKey {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly roles: readonly Role[];
+  readonly expiresAt: number | null;
+}
+
+/** The key is in the answer and nowhere else: it cannot be shown again. */
+export async function createApiKey(store: AccessStore, key: NewKey): Promise<{ id: string; key: string }> {
+  const secret = `${PREFIX}${randomBytes(32).toString('base64url')}`;
+  const id = randomUUID();
+  await store.apiKeyCreate({ ...key, id, hash: hashOf(secret), scopes: [...key.scopes], roles: [...key.roles] });
+  return { id, key: secret };
+}
+
+export function apiKeyVerifier(store: AccessStore): Verifier {
+  return {
+    async verify(headers) {
+      const key = keyIn(headers);
+      if (key === null) return null;
+      const found = KEY.test(key) ? await store.apiKeyFind({ hash: hashOf(key) }) : null;
+      if (found === null) throw new PawlError('UNAUTHENTICATED', 'the API key is not valid, or no longer');
+      return callerOf(found);
+    },
+  };
+}
+
+function keyIn(headers: IncomingHttpHeaders): string | null {
+  const header = headers['x-api-key'];
+  if (typeof header === 'string') return header;
+  const [, token] = /^Bearer +(pawl_\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  return token ?? null;
+}
+
+const hashOf = (key: string): Uint8Array => createHash('sha256').update(key).digest();
+
+function callerOf({ id, tenantId, name, scopes, roles }: ApiKey): Caller {
+  return {
+    tenantId,
+    subject: `key:${name}`,
+    principal: { userId: `key:${name}`, displayName: name, email: null },
+    scopes: new Set(SCOPES.filter((scope) => scopes.includes(scope))),
+    roles: new Set(ROLES.filter((role) => roles.includes(role))),
+    rateKey: `key:${id}`,
+    loose: false,
+  };
+}

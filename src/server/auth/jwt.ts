@@ -1,0 +1,128 @@
+// Bearer tokens: JSON Web Tokens, by a key set or a shared secret. Algorithms are ours to choose, never the token's; issuer,
+// audience and expiry are required; a token that points to keys of its own (jku, x5u) is refused (7.4).
+
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  decodeProtectedHeader,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import { isTenantId } from '../../protocol/identifier.ts';
+import { ROLES, type Role, SCOPES, type Scope } from '../../protocol/scope.ts';
+import type { Caller } from '../caller.ts';
+import type { Verifier } from './authenticator.ts';
+
+export interface JwtOptions {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly keys: { readonly jwksUrl: string } | { readonly jwks: JSONWebKeySet } | { readonly secret: string };
+  readonly clockToleranceSeconds: number;
+}
+
+const PUBLIC_KEY_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+];
+const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
+const FOREIGN_KEY_HEADERS = ['jku', 'x5u', 'jwk', 'x5c'];
+
+export function jwtVerifier(options: JwtOptions): Verifier {
+  const { issuer, audience, keys, clockToleranceSeconds: clockTolerance } = options;
+  const algorithms = 'secret' in keys ? SECRET_ALGORITHMS : PUBLIC_KEY_ALGORITHMS;
+  const key = keySource(keys);
+  const requiredClaims = ['exp', 'sub', 'tenant_id'];
+  return {
+    async verify(headers) {
+      const token = bearerToken(headers);
+      if (token === null) return null;
+      refuseForeignKeys(token);
+      const checks = { issuer, audience, algorithms, requiredClaims, clockTolerance };
+      const { payload } = await jwtVerify(token, key, checks).catch(refuse);
+      return callerOf(payload);
+    },
+  };
+}
+
+function keySource(keys: JwtOptions['keys']): JWTVerifyGetKey {
+  if ('jwksUrl' in keys) return createRemoteJWKSet(new URL(keys.jwksUrl));
+  if ('jwks' in keys) return createLocalJWKSet(keys.jwks);
+  const secret = new TextEncoder().encode(keys.secret);
+  return async () => secret;
+}
+
+export function bearerToken({ authorization }: IncomingHttpHeaders): string | null {
+  const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+  if (token !== undefined) return token;
+  if (authorization === undefined) return null;
+  throw new PawlError('UNAUTHENTICATED', 'the Authorization header must be `Bearer` and a token');
+}
+
+function refuseForeignKeys(token: string): void {
+  let header: object;
+  try {
+    header = decodeProtectedHeader(token);
+  } catch {
+    throw new PawlError('UNAUTHENTICATED', 'the token is not a JSON Web Token');
+  }
+  const foreign = FOREIGN_KEY_HEADERS.find((name) => name in header);
+  if (foreign !== undefined)
+    throw new PawlError('UNAUTHENTICATED', `a token with the header \`${foreign}\` is not accepted`);
+}
+
+/** The reason helps whoever sent the token and tells nobody else anything. */
+function refuse(error: unknown): never {
+  if (error instanceof errors.JWTExpired) throw new PawlError('UNAUTHENTICATED', 'the token has expired');
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    throw new PawlError('UNAUTHENTICATED', `the claim \`${error.claim}\` of the token is missing or not as expected`);
+  }
+  if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) {
+    throw new PawlError('UNAVAILABLE', 'the keys that tokens are verified with cannot be fetched at the moment');
+  }
+  throw new PawlError('UNAUTHENTICATED', 'the token is not valid');
+}
+
+function callerOf(claims: JWTPayload): Caller {
+  const { tenant_id: tenantId, sub, name, email } = claims;
+  if (
+    typeof tenantId !== 'string' ||
+    !isTenantId(tenantId) ||
+    typeof sub !== 'string' ||
+    !/^[^\p{Cc}]{1,200}$/u.test(sub)
+  ) {
+    throw new PawlError('UNAUTHENTICATED', 'the token needs the claims `tenant_id` and `sub` as plain text');
+  }
+  const principal = {
+    userId: sub,
+    displayName: typeof name === 'string' ? name : sub,
+    email: typeof email === 'string' ? email : null,
+  };
+  return {
+    tenantId,
+    subject: sub,
+    principal,
+    scopes: known(SCOPES, claims.scope),
+    roles: known(ROLES, claims.roles),
+    rateKey: `${tenantId}:${sub}`,
+    loose: false,
+  };
+}
+
+/** Space separated (RFC 8693) or an array; what we do not know is no business of ours. */
+function known<Name extends Scope | Role>(names: readonly Name[], claim: unknown): ReadonlySet<Name> {
+  const claimed: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
+  return new Set(names.filter((name) => claimed.includes(name)));
+}

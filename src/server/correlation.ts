@@ -1,0 +1,23 @@
+// Ties a request, its answer, its log lines and its execution together: X-Correlation-Id as given, or one made here.
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { PawlError } from '../core/error/pawl-error.ts';
+
+export const CORRELATION_HEADER = 'x-correlation-id';
+const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
+
+export interface Correlation {
+  readonly id: string;
+  readonly given: string | undefined;
+  /** The header is there but cannot be used: the request is refused, under an id of our own. */
+  readonly problem: PawlError | null;
+}
+
+export function correlationOf(headers: IncomingHttpHeaders): Correlation {
+  const header = headers[CORRELATION_HEADER];
+  if (header === undefined || header === '') return { id: randomUUID(), given: undefined, problem: null };
+  if (typeof header === 'string' && PRINTABLE.test(header)) return { id: header, given: header, problem: null };
+  const message = 'X-Correlation-Id must be 1 to 200 printable ASCII characters';
+  return { id: randomUUID(), given: undefined, problem: new PawlError('REQUEST_INVALID', message) };
+}

@@ -1,0 +1,79 @@
+// The one shape of every refusal, and what each kind of failure becomes in it. What we did not expect is INTERNAL_ERROR with
+// nothing of its inside; the log has the rest, under the same correlation id.
+
+import type { Problem } from '../core/definition/problem.ts';
+import { ERROR_CODES, type ErrorCode } from '../core/error/codes.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import type { ErrorEnvelope } from '../protocol/error.ts';
+import { StoreError } from '../store/store-error.ts';
+
+export interface Refusal {
+  readonly status: number;
+  readonly body: ErrorEnvelope;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Worth a line in the log. */
+  readonly unexpected: boolean;
+}
+
+const RETRY_SOON = { 'Retry-After': '1' };
+
+export function refusalOf(thrown: unknown, correlationId: string, at: Date): Refusal {
+  const { code, message, details, headers = {} } = classify(thrown);
+  const error = {
+    code,
+    message,
+    correlationId,
+    timestamp: at.toISOString(),
+    ...(details === undefined ? {} : { details }),
+  };
+  const status = ERROR_CODES[code].httpStatus;
+  return { status, body: { error }, headers, unexpected: status >= 500 };
+}
+
+interface Classified {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+function classify(thrown: unknown): Classified {
+  if (thrown instanceof PawlError) {
+    const { code, message, details } = thrown;
+    const wait = (details as { retryAfterSeconds?: number } | undefined)?.retryAfterSeconds;
+    if (wait !== undefined) return { code, message, details, headers: { 'Retry-After': String(wait) } };
+    return {
+      code,
+      message,
+      details,
+      ...(code === 'UNAUTHENTICATED' ? { headers: { 'WWW-Authenticate': 'Bearer' } } : {}),
+    };
+  }
+  if (thrown instanceof StoreError && (thrown.failure === 'retry' || thrown.failure === 'unknown')) {
+    return { code: 'UNAVAILABLE', message: 'The database is not available; try again.', headers: RETRY_SOON };
+  }
+  return frameworkRefusal(thrown) ?? { code: 'INTERNAL_ERROR', message: ERROR_CODES.INTERNAL_ERROR.message };
+}
+
+/** What fastify refuses by itself, by its stable codes. */
+function frameworkRefusal(thrown: unknown): Classified | null {
+  const { code = '', statusCode = 0 } = (thrown ?? {}) as { code?: string; statusCode?: number };
+  if (typeof code !== 'string' || !code.startsWith('FST_') || statusCode >= 500) return null;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return { code: 'PAYLOAD_TOO_LARGE', message: ERROR_CODES.PAYLOAD_TOO_LARGE.message };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return { code: 'UNSUPPORTED_MEDIA_TYPE', message: ERROR_CODES.UNSUPPORTED_MEDIA_TYPE.message };
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return { code: 'NOT_FOUND', message: ERROR_CODES.NOT_FOUND.message };
+    default:
+      return { code: 'REQUEST_INVALID', message: ERROR_CODES.REQUEST_INVALID.message };
+  }
+}
+
+export function notFound(method: string, url: string): PawlError {
+  const [path = ''] = url.split('?');
+  const problem: Problem = { code: 'NO_SUCH_ROUTE', path: '', message: `there is no ${method} ${path.slice(0, 200)}` };
+  return new PawlError('NOT_FOUND', problem.message);
+}

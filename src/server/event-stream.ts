@@ -1,0 +1,44 @@
+// Server-sent events: pages of events as text, a comment now and then so that proxies keep the connection, and an end that
+// clients can tell from a broken connection. An event's id is its seq, so a browser resumes by itself (Last-Event-ID).
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ExecutionEvent } from '../engine/execution-event.ts';
+import { presentEvent } from './present/execution.ts';
+
+const HEARTBEAT_MS = 15_000;
+
+export const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+} as const;
+
+export const wantsEventStream = (headers: IncomingHttpHeaders): boolean =>
+  headers.accept?.includes('text/event-stream') === true;
+
+/** Where to go on: after what the client has seen last. */
+export function resumeAfter(headers: IncomingHttpHeaders, otherwise: number): number {
+  const last = headers['last-event-id'];
+  return typeof last === 'string' && /^\d{1,9}$/.test(last) ? Number(last) : otherwise;
+}
+
+export async function* eventStream(pages: AsyncIterable<ExecutionEvent[]>): AsyncGenerator<string> {
+  yield ': following\n\n';
+  let saidAt = performance.now();
+  for await (const events of pages) {
+    if (events.length > 0) {
+      yield events.map(message).join('');
+      saidAt = performance.now();
+    } else if (performance.now() - saidAt > HEARTBEAT_MS) {
+      yield ': still here\n\n';
+      saidAt = performance.now();
+    }
+  }
+  yield 'event: end\ndata: {}\n\n';
+}
+
+/** A log line shares the seq of the fact after it, so only that fact carries the id: nothing is lost between them. */
+function message(event: ExecutionEvent): string {
+  const id = event.type === 'Log' ? '' : `id: ${event.seq}\n`;
+  return `${id}event: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`;
+}

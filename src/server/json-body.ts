@@ -1,0 +1,77 @@
+// Reads a request's JSON before anything else looks at it: bounded depth and number of keys, no key that reaches a
+// prototype (S8), no key twice in one object. The text is scanned once for what JSON.parse would hide or suffer from.
+
+import { PawlError } from '../core/error/pawl-error.ts';
+
+export const JSON_LIMITS = { depth: 64, keys: 10_000 } as const;
+
+export function readJsonBody(text: string): unknown {
+  const scanned = scan(text);
+  if (scanned.depth > JSON_LIMITS.depth)
+    refuse('TOO_DEEP', `the body is nested deeper than ${JSON_LIMITS.depth} levels`);
+  if (scanned.keys > JSON_LIMITS.keys) refuse('TOO_LARGE', `the body has more than ${JSON_LIMITS.keys} keys`);
+  const value = parse(text);
+  if (countKeys(value) !== scanned.keys) refuse('DUPLICATE_KEY', 'the body has the same key twice in one object');
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return refuse('NOT_JSON', `the body is not JSON: ${(error as Error).message}`);
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const OPEN = new Set([0x5b, 0x7b]);
+const CLOSE = new Set([0x5d, 0x7d]);
+
+/** Of JSON: how deep, and how many `:` outside strings, which is how many members all objects have together. */
+function scan(text: string): { depth: number; keys: number } {
+  let depth = 0;
+  let deepest = 0;
+  let keys = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === COLON) keys++;
+    else if (OPEN.has(code)) deepest = Math.max(deepest, ++depth);
+    else if (CLOSE.has(code)) depth--;
+  }
+  return { depth: deepest, keys };
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return at;
+  }
+  return text.length;
+}
+
+/** Recursion is safe here: the depth has been checked. */
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countKeys(item), 0);
+  let keys = 0;
+  for (const [key, child] of Object.entries(value)) {
+    refusePrototype(key, child);
+    keys += 1 + countKeys(child);
+  }
+  return keys;
+}
+
+function refusePrototype(key: string, child: unknown): void {
+  const reachesPrototype =
+    key === '__proto__' ||
+    (key === 'constructor' && typeof child === 'object' && child !== null && Object.hasOwn(child, 'prototype'));
+  if (reachesPrototype) refuse('FORBIDDEN_KEY', `the name \`${key}\` is not allowed`);
+}
+
+function refuse(code: string, message: string): never {
+  throw new PawlError('REQUEST_INVALID', message, [{ code, path: '', message }]);
+}

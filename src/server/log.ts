@@ -1,0 +1,66 @@
+// The JSON log, with the property names of 000 §14.1 exactly. What is logged about a request or an execution is listed here,
+// field by field: payloads, tokens and headers are not (S6).
+
+import { pino } from 'pino';
+import type { EndedExecution } from '../engine/environment.ts';
+import type { NewExecution } from '../store/port.ts';
+import type { AnsweredRequest } from './app.ts';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export interface Log {
+  request(request: AnsweredRequest): void;
+  executionAccepted(execution: NewExecution): void;
+  executionEnded(ended: EndedExecution): void;
+  warn(event: string, details: Record<string, unknown>): void;
+  failed(error: unknown, correlationId: string): void;
+}
+
+export interface LogTarget {
+  write(line: string): void;
+}
+
+export function createLog(level: LogLevel, target: LogTarget): Log {
+  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'message' }, target);
+  return {
+    request({ method, route, status, durationMs, correlationId, caller }) {
+      const fields = {
+        CorrelationId: correlationId,
+        TenantId: caller?.tenantId,
+        Method: method,
+        Route: route,
+        Status: status,
+      };
+      const line = { ...fields, DurationMs: Math.round(durationMs * 10) / 10 };
+      // Health probes and pages would drown everything else.
+      if (status >= 500) log.error(line, 'request');
+      else if (route.startsWith('/api/') || route.startsWith('/wh/')) log.info(line, 'request');
+      else log.debug(line, 'request');
+    },
+    executionAccepted: (execution) => log.info(propertiesOf(execution), 'execution accepted'),
+    executionEnded({ execution, status, state }) {
+      const { error, startedAt, at = 0 } = state ?? {};
+      const end = {
+        Status: status,
+        DurationMs: startedAt == null ? undefined : at - startedAt,
+        ErrorCode: error?.code,
+      };
+      log.info({ ...propertiesOf(execution), NodeId: error?.nodeId, ...end }, 'execution ended');
+    },
+    warn: (event, details) => log.warn(details, event),
+    failed: (error, correlationId) => log.error({ CorrelationId: correlationId, err: error }, 'request failed'),
+  };
+}
+
+function propertiesOf(execution: NewExecution): Record<string, unknown> {
+  const principal = JSON.parse(execution.principal) as { userId?: unknown; email?: unknown } | null;
+  return {
+    CorrelationId: execution.correlationId,
+    WorkflowId: execution.workflowId,
+    WorkflowVersion: execution.version,
+    ExecutionId: execution.executionId,
+    PrincipalUserId: principal?.userId,
+    PrincipalEmail: principal?.email ?? undefined,
+    TenantId: execution.tenantId,
+  };
+}

@@ -1,0 +1,27 @@
+// Says what is wrong with a request, all of it: zod's issues as problems with JSON pointers.
+
+import type { z } from 'zod';
+import { pointerOf } from '../core/definition/pointer.ts';
+import type { Problem } from '../core/definition/problem.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+
+export type RequestPart = 'params' | 'query' | 'body';
+
+export function requestInvalid(problems: readonly Problem[]): PawlError {
+  const [first, ...more] = problems;
+  const where = first === undefined || first.path === '' ? '' : `${first.path} `;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  return new PawlError('REQUEST_INVALID', `${where}${first?.message ?? 'the request is not valid'}${others}`, problems);
+}
+
+/** Problems of a query stand below `/query`, those of a body at their own place. */
+export function problemsOf(part: RequestPart, error: z.ZodError): Problem[] {
+  const base = part === 'body' ? '' : `/${part}`;
+  return error.issues.map((issue) => ({
+    code: issue.code.toUpperCase(),
+    path: pointerOf(issue.path.map(pointerKey), base),
+    message: issue.message,
+  }));
+}
+
+const pointerKey = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);

@@ -1,0 +1,84 @@
+// Turns what came over the wire into what a handler may rely on: ids by their pattern (404 otherwise, S9), query and body by
+// their schema (all problems at once), and the tenant: the token's, whatever the request says (S1).
+
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Problem } from '../core/definition/problem.ts';
+import { ERROR_CODES } from '../core/error/codes.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isTenantId } from '../protocol/identifier.ts';
+import type { Caller } from './caller.ts';
+import type { Correlation } from './correlation.ts';
+import { readJsonBody } from './json-body.ts';
+import { problemsOf, type RequestPart, requestInvalid } from './request-problem.ts';
+import type { RouteRequest, RouteSpec } from './route.ts';
+
+interface Visitor {
+  readonly correlation: Correlation;
+  readonly caller: Caller | null;
+  readonly signal: AbortSignal;
+}
+
+export function readRequest(
+  route: RouteSpec,
+  request: FastifyRequest,
+  { correlation, caller, signal }: Visitor,
+): RouteRequest<unknown, unknown, unknown, Caller | null> {
+  const params = readParams(route, request.params);
+  const rawBody = route.bodyKind === 'any' && typeof request.body === 'string' ? request.body : '';
+  const given = route.bodyKind === 'any' ? anyBody(rawBody, request.headers['content-type']) : request.body;
+  const problems: Problem[] = [];
+  const query = readPart('query', route.query, request.query, problems);
+  const body = readPart('body', route.body, given, problems);
+  if (problems.length > 0) throw requestInvalid(problems);
+  return {
+    params,
+    query,
+    body,
+    caller:
+      caller === null
+        ? null
+        : withTenant(caller, route.bodyIsPayload === true ? [request.query] : [request.query, given]),
+    correlationId: correlation.id,
+    givenCorrelationId: correlation.given,
+    headers: request.headers,
+    rawBody,
+    signal,
+  };
+}
+
+function readParams(route: RouteSpec, params: unknown): unknown {
+  if (route.params === undefined) return undefined;
+  const parsed = route.params.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const code = route.notFound ?? 'NOT_FOUND';
+  throw new PawlError(code, ERROR_CODES[code].message);
+}
+
+function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unknown, problems: Problem[]): unknown {
+  if (schema === undefined) return undefined;
+  // An absent body is an empty one: whether that will do is the schema's decision.
+  const parsed = schema.safeParse(value ?? {});
+  if (parsed.success) return parsed.data;
+  problems.push(...problemsOf(part, parsed.error));
+  return undefined;
+}
+
+function anyBody(text: string, contentType: string | undefined): unknown {
+  return /json/i.test(contentType ?? '') && text !== '' ? readJsonBody(text) : text;
+}
+
+/** A `tenantId` in the query or the body must be the token's; only where nobody proved anything does it count. */
+function withTenant(caller: Caller, parts: readonly unknown[]): Caller {
+  let tenantId = caller.tenantId;
+  for (const part of parts) {
+    const named = (part as { tenantId?: unknown } | null | undefined)?.tenantId;
+    if (named === undefined || named === tenantId) continue;
+    if (!caller.loose) throw new PawlError('TENANT_MISMATCH', ERROR_CODES.TENANT_MISMATCH.message);
+    if (typeof named !== 'string' || !isTenantId(named)) {
+      throw requestInvalid([{ code: 'BAD_FORMAT', path: '/tenantId', message: 'is not the id of a tenant' }]);
+    }
+    tenantId = named;
+  }
+  return tenantId === caller.tenantId ? caller : { ...caller, tenantId };
+}

@@ -1,0 +1,85 @@
+// What a route is: its schema, its scope and its handler in one place. Access has no default, so a route that does not say
+// who may use it does not compile (S2). Handlers translate; decisions are the engine's.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from 'zod';
+import type { ErrorCode } from '../core/error/codes.ts';
+import type { Scope } from '../protocol/scope.ts';
+import type { Caller } from './caller.ts';
+
+/** `public`: without a token, also in strict mode. The list of public routes is checked by a test. */
+export type Access = Scope | 'public';
+
+export interface RouteRequest<Params, Query, Body, Who> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly caller: Who;
+  /** Given by the caller, or made for this request; in every answer. */
+  readonly correlationId: string;
+  /** Undefined when the caller gave none: an execution then uses its own id. */
+  readonly givenCorrelationId: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** The body's bytes as text, where `bodyKind` is `any`: what a signature was made of. */
+  readonly rawBody: string;
+  /** Aborted when the caller is gone, or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** An object is sent as JSON, a string as it is (with the content-type of `headers`). */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Instead of a body: sent as it comes, e.g. server-sent events. */
+  readonly stream?: AsyncIterable<string>;
+}
+
+interface RouteShape {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** E.g. `/api/v1/executions/:executionId`. */
+  readonly path: string;
+  readonly summary: string;
+  /** Heading in the reference. */
+  readonly tag: string;
+  /** By status: the body's schema; null: no body, or not JSON. */
+  readonly responses: Readonly<Record<number, z.ZodType | null>>;
+  /** The 404's code when a path parameter does not match its pattern (S9). */
+  readonly notFound?: ErrorCode;
+  /** `any`: every content type; JSON is parsed, the rest is text. */
+  readonly bodyKind?: 'json' | 'any';
+  /** The body is the caller's own data: a `tenantId` in it means nothing to us. */
+  readonly bodyIsPayload?: boolean;
+  /** Counted against no rate limit: streams and health. */
+  readonly unlimited?: boolean;
+}
+
+type Schema = z.ZodType | undefined;
+type Parsed<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined;
+type CallerOf<A extends Access> = A extends 'public' ? null : Caller;
+
+interface RouteDeclaration<A extends Access, P extends Schema, Q extends Schema, B extends Schema> extends RouteShape {
+  readonly access: A;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  handle(request: RouteRequest<Parsed<P>, Parsed<Q>, Parsed<B>, CallerOf<A>>): Promise<Answer>;
+}
+
+export interface RouteSpec extends RouteShape {
+  readonly access: Access;
+  readonly params?: Schema;
+  readonly query?: Schema;
+  readonly body?: Schema;
+  handle(request: RouteRequest<unknown, unknown, unknown, Caller | null>): Promise<Answer>;
+}
+
+export function defineRoute<
+  const A extends Access,
+  P extends Schema = undefined,
+  Q extends Schema = undefined,
+  B extends Schema = undefined,
+>(declaration: RouteDeclaration<A, P, Q, B>): RouteSpec {
+  // Sound because app.ts parses with these very schemas before it calls the handler, and asks for a caller unless public.
+  return declaration as RouteSpec;
+}

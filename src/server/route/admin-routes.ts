@@ -1,0 +1,96 @@
+// For operators: dead letters (list, requeue, purge) and runners.
+
+import { z } from 'zod';
+import { ERROR_CODES } from '../../core/error/codes.ts';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import type { DeadLetters } from '../../engine/dead-letters.ts';
+import { deadLetterSchema, runnerSchema } from '../../protocol/operation.ts';
+import { pageOf, pageQuery } from '../../protocol/page.ts';
+import type { DeadLetter, RunnerStore } from '../../store/port.ts';
+import { isoTime } from '../present/execution.ts';
+import { requestInvalid } from '../request-problem.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface AdminRoutesDeps {
+  readonly deadLetters: DeadLetters;
+  readonly runners: RunnerStore;
+}
+
+const LETTERS = '/api/v1/admin/dead-letters';
+const letterId = z.string().regex(/^\d{1,18}$/);
+const common = { tag: 'Admin', access: 'admin', notFound: 'DEAD_LETTER_NOT_FOUND' } as const;
+const one = { ...common, params: z.object({ id: letterId }) } as const;
+
+export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpec[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: LETTERS,
+      summary: 'Executions that the engine gave up on, oldest first',
+      query: z.object(pageQuery).strict(),
+      responses: { 200: pageOf(deadLetterSchema) },
+      async handle({ query: { limit, cursor = '0' }, caller }) {
+        if (!letterId.safeParse(cursor).success) throw badCursor();
+        const found = await deadLetters.list(caller.tenantId, cursor, limit + 1);
+        const page = found.slice(0, limit);
+        const next = found.length > limit ? { nextCursor: page.at(-1)!.id } : {};
+        return { status: 200, body: { data: page.map(presentLetter), ...next } };
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'POST',
+      path: `${LETTERS}/:id/requeue`,
+      summary: 'Try the execution again',
+      responses: { 202: z.object({ executionId: z.string() }) },
+      async handle({ params: { id }, caller }) {
+        const executionId = await deadLetters.requeue(caller.tenantId, id);
+        if (executionId === null) throw noLetter();
+        return { status: 202, body: { executionId } };
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'DELETE',
+      path: `${LETTERS}/:id`,
+      summary: 'Forget a dead letter; its execution stays Failed',
+      responses: { 204: null },
+      async handle({ params: { id }, caller }) {
+        if (!(await deadLetters.purge(caller.tenantId, id))) throw noLetter();
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/api/v1/admin/runners',
+      summary: 'Runners: who is alive, and how much each owns',
+      responses: { 200: pageOf(runnerSchema) },
+      handle: async () => ({
+        status: 200,
+        body: {
+          data: (await runners.runnerList()).map(({ runnerId, name, state, leaseExpiresAt, owned }) => ({
+            runnerId,
+            name,
+            state,
+            leaseExpiresAt: isoTime(leaseExpiresAt),
+            owned,
+          })),
+        },
+      }),
+    }),
+  ];
+}
+
+const presentLetter = ({ enqueuedAt, payload, lastError, ...letter }: DeadLetter) => ({
+  ...letter,
+  enqueuedAt: isoTime(enqueuedAt),
+  payload: JSON.parse(payload) as unknown,
+  ...(lastError === null ? {} : { lastError }),
+});
+
+const noLetter = () => new PawlError('DEAD_LETTER_NOT_FOUND', ERROR_CODES.DEAD_LETTER_NOT_FOUND.message);
+
+const badCursor = () =>
+  requestInvalid([{ code: 'BAD_FORMAT', path: '/query/cursor', message: 'is not a cursor of this list' }]);

@@ -1,0 +1,151 @@
+// The catalog of connectors and actions (000 §13.4), and what an operator allows of it.
+
+import { z } from 'zod';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import { actionPatch, actionSchema, connectorPatch, connectorSchema } from '../../protocol/operation.ts';
+import { pageOf } from '../../protocol/page.ts';
+import type { ActionEntry, CatalogStore, ConnectorEntry } from '../../store/catalog-port.ts';
+import { isoTime } from '../present/execution.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface CatalogRoutesDeps {
+  readonly catalog: CatalogStore;
+}
+
+const common = { tag: 'Catalog' } as const;
+const connector = {
+  ...common,
+  notFound: 'CONNECTOR_NOT_FOUND',
+  params: z.object({ id: z.string().regex(/^[a-z0-9-]{1,100}$/) }),
+} as const;
+const action = {
+  ...common,
+  notFound: 'ACTION_NOT_FOUND',
+  params: z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,200}$/) }),
+} as const;
+const text = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}]+$/u);
+const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial().strict();
+
+export function catalogRoutes({ catalog }: CatalogRoutesDeps): RouteSpec[] {
+  return [...connectorRoutes(catalog), ...actionRoutes(catalog)];
+}
+
+function connectorRoutes(catalog: CatalogStore): RouteSpec[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/api/v1/connectors',
+      access: 'workflows:read',
+      summary: 'List connectors',
+      responses: { 200: pageOf(connectorSchema) },
+      handle: async () => ({ status: 200, body: { data: (await catalog.connectorList()).map(presentConnector) } }),
+    }),
+    defineRoute({
+      ...connector,
+      method: 'GET',
+      path: '/api/v1/connectors/:id',
+      access: 'workflows:read',
+      summary: 'One connector',
+      responses: { 200: connectorSchema },
+      handle: async ({ params: { id } }) => ({ status: 200, body: presentConnector(await connectorOf(catalog, id)) }),
+    }),
+    defineRoute({
+      ...connector,
+      method: 'GET',
+      path: '/api/v1/connectors/:id/actions',
+      access: 'workflows:read',
+      summary: 'The actions of a connector',
+      responses: { 200: pageOf(actionSchema) },
+      async handle({ params: { id } }) {
+        await connectorOf(catalog, id);
+        return { status: 200, body: { data: (await catalog.actionList({ connectorId: id })).map(presentAction) } };
+      },
+    }),
+    defineRoute({
+      ...connector,
+      method: 'PATCH',
+      path: '/api/v1/connectors/:id',
+      access: 'admin',
+      summary: 'Enable or disable a connector',
+      body: connectorPatch,
+      responses: { 200: connectorSchema },
+      async handle({ params: { id }, body }) {
+        await catalog.connectorUpdate({ id, ...body });
+        return { status: 200, body: presentConnector(await connectorOf(catalog, id)) };
+      },
+    }),
+  ];
+}
+
+function actionRoutes(catalog: CatalogStore): RouteSpec[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/api/v1/actions',
+      access: 'workflows:read',
+      summary: 'List actions',
+      query: actionQuery,
+      responses: { 200: pageOf(actionSchema) },
+      handle: async ({ query }) => ({
+        status: 200,
+        body: {
+          data: (await catalog.actionList(query as Parameters<CatalogStore['actionList']>[0])).map(presentAction),
+        },
+      }),
+    }),
+    defineRoute({
+      ...action,
+      method: 'GET',
+      path: '/api/v1/actions/:id',
+      access: 'workflows:read',
+      summary: 'One action with its schemas',
+      responses: { 200: actionSchema },
+      handle: async ({ params: { id } }) => ({ status: 200, body: presentAction(await actionOf(catalog, id)) }),
+    }),
+    defineRoute({
+      ...action,
+      method: 'PATCH',
+      path: '/api/v1/actions/:id',
+      access: 'admin',
+      summary: 'Enable, disable or deprecate an action',
+      body: actionPatch,
+      responses: { 200: actionSchema },
+      async handle({ params: { id }, body }) {
+        await catalog.actionUpdate({ id, ...body });
+        return { status: 200, body: presentAction(await actionOf(catalog, id)) };
+      },
+    }),
+  ];
+}
+
+async function connectorOf(catalog: CatalogStore, id: string): Promise<ConnectorEntry> {
+  const found = await catalog.connectorGet({ id });
+  if (found === null) throw new PawlError('CONNECTOR_NOT_FOUND', `no connector "${id}"`);
+  return found;
+}
+
+async function actionOf(catalog: CatalogStore, id: string): Promise<ActionEntry> {
+  const found = await catalog.actionGet({ id });
+  if (found === null) throw new PawlError('ACTION_NOT_FOUND', `no action "${id}"`);
+  return found;
+}
+
+const presentConnector = ({ authType, createdAt, ...entry }: ConnectorEntry) => ({
+  ...entry,
+  ...(authType === null ? {} : { authType }),
+  createdAt: isoTime(createdAt),
+});
+
+const presentAction = ({ parameterSchema, outputSchema, deprecationNotice, createdAt, ...entry }: ActionEntry) => ({
+  ...entry,
+  parameterSchema: JSON.parse(parameterSchema) as unknown,
+  outputSchema: JSON.parse(outputSchema) as unknown,
+  ...(deprecationNotice === null ? {} : { deprecationNotice }),
+  createdAt: isoTime(createdAt),
+});

@@ -1,0 +1,140 @@
+// Runs of execution plans: handing one over, and the debug endpoints of 004 §8.1, which read and change nothing.
+
+import { z } from 'zod';
+import type { Json, JsonObject } from '../../core/json/json.ts';
+import type { ExecutionQueries } from '../../engine/execution-queries.ts';
+import type { PlanRuns } from '../../engine/plan-runs.ts';
+import { runDebugSchema, runId, startRunAnswer, startRunRequest, stepLogsSchema } from '../../protocol/engine-run.ts';
+import { executionWithIncludesSchema, graphSchema } from '../../protocol/execution.ts';
+import { isTenantId } from '../../protocol/identifier.ts';
+import type { ExecutionView } from '../../store/reader-port.ts';
+import { principalFor } from '../auth/principal.ts';
+import { fetchPlan, type PlanSourceOptions } from '../plan-source.ts';
+import { presentAttempt, presentEvent, presentExecution, presentGraph, presentLink } from '../present/execution.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface EngineRunRoutesDeps {
+  readonly runs: PlanRuns;
+  readonly queries: ExecutionQueries;
+  readonly plans: PlanSourceOptions;
+}
+
+const params = z.object({ runId });
+const common = { tag: 'Plans', notFound: 'EXECUTION_NOT_FOUND' } as const;
+const MAX_LINES = 200;
+const ALL_EVENTS = 100_000;
+
+export function engineRunRoutes(deps: EngineRunRoutesDeps): RouteSpec[] {
+  return [startRoute(deps), debugRoute(deps), logsRoute(deps), inspectRoute(deps)];
+}
+
+function startRoute({ runs, plans }: EngineRunRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'POST',
+    path: '/api/v1/engine/runs',
+    access: 'workflows:execute',
+    summary: 'Run an execution plan, given or by reference',
+    body: startRunRequest,
+    responses: { 200: startRunAnswer, 202: startRunAnswer },
+    async handle({ body: { plan: given, planRef, context, inputs }, caller, givenCorrelationId }) {
+      const plan = planRef === undefined ? given : await fetchPlan(plans, caller.tenantId, planRef, new Date());
+      const started = await runs.start({
+        ...context,
+        tenantId: caller.loose ? tenantOf(plan, caller.tenantId) : caller.tenantId,
+        plan: plan as JsonObject,
+        inputs: inputs as Json | undefined,
+        principal: principalFor(caller, undefined) as unknown as Json,
+        correlationId: givenCorrelationId,
+      });
+      const { executionId } = started;
+      const statusUrl = `/api/v1/executions/${executionId}`;
+      const body = { runId: started.runId, engineRunRef: engineRunRef(executionId), statusUrl };
+      return { status: started.isNew ? 202 : 200, headers: { location: statusUrl }, body };
+    },
+  });
+}
+
+/** Where nobody proved who they are, the plan's own scope says whose it is. */
+function tenantOf(plan: Record<string, unknown> | undefined, otherwise: string): string {
+  const named = (plan?.scope as { tenantId?: unknown } | undefined)?.tenantId;
+  return typeof named === 'string' && isTenantId(named) ? named : otherwise;
+}
+
+function debugRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/engine/runs/:runId/debug',
+    access: 'workflows:read',
+    summary: 'The engine reference of a run and what it maps to',
+    params,
+    responses: { 200: runDebugSchema },
+    async handle({ params: { runId: id }, caller }) {
+      const view = await runs.find(caller.tenantId, id);
+      const { events } = await queries.events(view, { afterSeq: -1, limit: ALL_EVENTS });
+      return { status: 200, body: { ...presentRun(id, view), lastSeq: events.at(-1)?.seq ?? -1 } };
+    },
+  });
+}
+
+function logsRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/engine/runs/:runId/steps/:stepId/logs',
+    access: 'workflows:read',
+    summary: 'Where the log of a step is, and its latest lines',
+    params: z.object({ runId, stepId: z.string().min(1).max(200) }),
+    responses: { 200: stepLogsSchema },
+    async handle({ params: { runId: id, stepId }, caller }) {
+      const view = await runs.find(caller.tenantId, id);
+      const { events } = await queries.events(view, { afterSeq: -1, limit: ALL_EVENTS });
+      const lines = events.filter(({ type, nodeId }) => type === 'Log' && nodeId === stepId);
+      const pointers = [`/api/v1/executions/${view.executionId}/events`];
+      return { status: 200, body: { runId: id, stepId, pointers, lines: lines.slice(-MAX_LINES).map(presentEvent) } };
+    },
+  });
+}
+
+function inspectRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'POST',
+    path: '/engine/runs/:runId/inspect',
+    access: 'workflows:read',
+    summary: 'A snapshot: state, artifacts and what the provider says',
+    params,
+    responses: {
+      200: z.object({
+        run: runDebugSchema.omit({ lastSeq: true }),
+        execution: executionWithIncludesSchema,
+        graph: graphSchema,
+      }),
+    },
+    async handle({ params: { runId: id }, caller }) {
+      const view = await runs.find(caller.tenantId, id);
+      const inspection = await queries.inspect(caller.tenantId, view.executionId);
+      const actions = (await queries.attempts(view)).map(presentAttempt);
+      const resources = (await queries.links(view)).map(presentLink);
+      const execution = { ...presentExecution(view), actions, resources };
+      return { status: 200, body: { run: presentRun(id, view), execution, graph: presentGraph(inspection) } };
+    },
+  });
+}
+
+const engineRunRef = (executionId: string) => ({ provider: 'native' as const, executionId });
+
+function presentRun(id: string, view: ExecutionView) {
+  const { executionId, workflowId, version, status, tenantId, projectId, environmentId } = view;
+  return {
+    runId: id,
+    engineRunRef: engineRunRef(executionId),
+    planId: workflowId,
+    planVersion: String(Math.max(0, version)),
+    status,
+    tenantId,
+    projectId,
+    environmentId,
+  };
+}

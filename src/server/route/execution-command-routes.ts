@@ -1,0 +1,128 @@
+// Changing executions: start, cancel, signal, retry. All of them are accepted when they are durable, and safe to repeat (I1).
+
+import { z } from 'zod';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
+import type { Executions } from '../../engine/executions.ts';
+import { acceptedAnswer, cancelRequest, executeAnswer, executeRequest, retryAnswer } from '../../protocol/execution.ts';
+import { executionId, workflowId } from '../../protocol/identifier.ts';
+import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';
+import { principalFor } from '../auth/principal.ts';
+import type { Caller } from '../caller.ts';
+import type { WorkflowThrottle } from '../rate-limit.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface ExecutionCommandRoutesDeps {
+  readonly executions: Executions;
+  /** Null: workflows may be started as often as anybody likes. */
+  readonly throttle: WorkflowThrottle | null;
+  readonly requirePrincipal: boolean;
+}
+
+const BASE = '/api/v1/executions/:executionId';
+const one = {
+  method: 'POST',
+  tag: 'Executions',
+  notFound: 'EXECUTION_NOT_FOUND',
+  params: z.object({ executionId }),
+} as const;
+
+export function executionCommandRoutes(deps: ExecutionCommandRoutesDeps): RouteSpec[] {
+  return [executeRoute(deps), cancelRoute(deps), signalRoute(deps), retryRoute(deps)];
+}
+
+function executeRoute({ executions, throttle, requirePrincipal }: ExecutionCommandRoutesDeps): RouteSpec {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/v1/workflows/:workflowId/execute',
+    access: 'workflows:execute',
+    tag: 'Executions',
+    summary: 'Start an execution: 202 when it is new, 200 when the requestId is known',
+    notFound: 'WORKFLOW_NOT_FOUND',
+    params: z.object({ workflowId }),
+    body: executeRequest,
+    responses: { 200: executeAnswer, 202: executeAnswer },
+    async handle({ params, body, caller, givenCorrelationId }) {
+      const { trigger, spec, principal, tenantId: _checked, ...request } = body;
+      if (requirePrincipal && principal === undefined) throw new PawlError('REQUEST_INVALID', '`principal` is missing');
+      const { tenantId } = caller;
+      await throttle?.spend(tenantId, params.workflowId);
+      const { executionId: id, isNew } = await executions.start({
+        ...defined(request),
+        tenantId,
+        workflowId: params.workflowId,
+        principal: principalFor(caller, principal) as unknown as Json,
+        ...defined({
+          trigger: trigger as Json | undefined,
+          spec: spec as Json | undefined,
+          correlationId: givenCorrelationId,
+        }),
+      });
+      const status = isNew ? 'Pending' : (await executions.get(tenantId, id)).status;
+      const statusUrl = `/api/v1/executions/${id}`;
+      return {
+        status: isNew ? 202 : 200,
+        headers: { location: statusUrl },
+        body: { executionId: id, status, statusUrl },
+      };
+    },
+  });
+}
+
+function cancelRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    path: `${BASE}/cancel`,
+    access: 'workflows:execute',
+    summary: 'Cancel: 202 when accepted, 200 when repeated, 409 when it ended otherwise',
+    body: cancelRequest,
+    responses: { 200: acceptedAnswer, 202: acceptedAnswer },
+    async handle({ params: { executionId: id }, body, caller }) {
+      const { repeated } = await executions.cancel(caller.tenantId, id, body.reason);
+      const { status } = await executions.get(caller.tenantId, id);
+      return { status: repeated ? 200 : 202, body: { executionId: id, status } };
+    },
+  });
+}
+
+function signalRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    path: `${BASE}/signals`,
+    access: 'executions:signal',
+    summary: 'Send a signal (PAUSE, RESUME, RETRY_STEP, …); the role that each needs is in 004 §2.3',
+    body: signalRequest,
+    responses: { 200: signalAnswer, 202: signalAnswer },
+    async handle({ params: { executionId: id }, body: { signalId, type, payload }, caller }) {
+      requireRole(caller, rolesFor(type), type);
+      const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };
+      const { repeated } = await executions.signal(caller.tenantId, id, signal);
+      return { status: repeated ? 200 : 202, body: { executionId: id, signalId: signal.signalId, repeated } };
+    },
+  });
+}
+
+function retryRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    path: `${BASE}/retry`,
+    access: 'executions:signal',
+    summary: 'Run the failed nodes again, and what comes after them',
+    responses: { 202: retryAnswer },
+    async handle({ params: { executionId: id }, caller }) {
+      requireRole(caller, rolesFor('RETRY_STEP'), 'RETRY_STEP');
+      const { nodes } = await executions.retry(caller.tenantId, id);
+      return { status: 202, body: { executionId: id, nodes } };
+    },
+  });
+}
+
+function requireRole({ roles }: Caller, allowed: ReturnType<typeof rolesFor>, what: string): void {
+  if (allowed.some((role) => roles.has(role))) return;
+  throw new PawlError('FORBIDDEN', `${what} needs the role ${allowed.join(' or ')}`);
+}
+
+/** The fields that have a value, for targets that tell absent from undefined. */
+function defined<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,181 @@
+// What pipelines have beyond other workflows (002 "API Design"): replace, trigger, runs. `/trigger` and the runs work on every
+// format; only what is shown is 002's.
+
+import { z } from 'zod';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { Executions } from '../../engine/executions.ts';
+import type { Pipelines } from '../../engine/workflow-pipeline.ts';
+import { type Workflows, wrongState } from '../../engine/workflows.ts';
+import { pageOf } from '../../protocol/page.ts';
+import {
+  dataOf,
+  pipelineSchema,
+  runDetailSchema,
+  runListQuery,
+  runParams,
+  runQuery,
+  runSchema,
+  runStartedSchema,
+} from '../../protocol/pipeline.ts';
+import { prefixedId, workflowParams, workflowRef } from '../../protocol/workflow.ts';
+import type { ExecutionView } from '../../store/reader-port.ts';
+import type { WorkflowRecord } from '../../store/workflow-port.ts';
+import { principalFor } from '../auth/principal.ts';
+import type { Caller } from '../caller.ts';
+import type { WorkflowThrottle } from '../rate-limit.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+import { triggerOf } from './pipeline-trigger.ts';
+import { pipelineView, runDetailView, runStatus, runView } from './pipeline-view.ts';
+
+export interface PipelineDeps {
+  readonly workflows: Workflows;
+  readonly pipelines: Pipelines;
+  readonly executions: Executions;
+  readonly publicUrl: () => string;
+  /** Null: workflows may be started as often as anybody likes. */
+  readonly throttle: WorkflowThrottle | null;
+}
+
+const common = { tag: 'Pipelines', notFound: 'WORKFLOW_NOT_FOUND' } as const;
+
+export function pipelineRoutes(deps: PipelineDeps): RouteSpec[] {
+  return [replaceRoute(deps), triggerRoute(deps), runsRoute(deps), runRoute(deps), cancelRoute(deps)];
+}
+
+function replaceRoute({ workflows, pipelines, publicUrl }: PipelineDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:manage',
+    method: 'PUT',
+    path: '/api/v1/workflows/:workflowId',
+    summary: 'Replace the tasks of a pipeline; runs in flight keep theirs',
+    params: workflowParams,
+    body: z.unknown(),
+    responses: { 200: dataOf(pipelineSchema) },
+    async handle({ params, body, caller }) {
+      const existing = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      if (existing.format !== 'pipeline') {
+        throw wrongState(existing, `it is a ${existing.format} and not a pipeline: change it through a draft`);
+      }
+      const replaced = await pipelines.replace(caller.tenantId, existing, body as Json);
+      return { status: 200, body: { data: pipelineView(replaced, publicUrl()) } };
+    },
+  });
+}
+
+function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:execute',
+    method: 'POST',
+    path: '/api/v1/workflows/:workflowId/trigger',
+    summary: 'Start a run with any JSON; with an Idempotency-Key, once',
+    params: workflowParams,
+    body: z.unknown(),
+    bodyIsPayload: true,
+    responses: { 201: dataOf(runStartedSchema), 200: dataOf(runStartedSchema) },
+    async handle({ params, body, headers, caller, givenCorrelationId }) {
+      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const requestId = headers['idempotency-key'];
+      await throttle?.spend(caller.tenantId, workflow.workflowId);
+      const { executionId, isNew } = await executions.start({
+        tenantId: caller.tenantId,
+        workflowId: workflow.workflowId,
+        trigger: triggerOf(workflow.format, body as Json, headers),
+        principal: principalFor(caller, undefined) as unknown as Json,
+        ...(typeof requestId === 'string' ? { requestId } : {}),
+        ...(givenCorrelationId === undefined ? {} : { correlationId: givenCorrelationId }),
+      });
+      const { status, createdAt } = await executions.get(caller.tenantId, executionId);
+      const run = {
+        run_id: prefixedId('run', executionId),
+        workflow_id: prefixedId('wf', workflow.uid),
+        status: isNew ? 'running' : runStatus(status),
+        started_at: new Date(createdAt).toISOString(),
+      };
+      return { status: isNew ? 201 : 200, body: { data: run } };
+    },
+  });
+}
+
+function runsRoute({ workflows }: PipelineDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:read',
+    method: 'GET',
+    path: '/api/v1/workflows/:workflowId/runs',
+    summary: 'Runs of a workflow, newest first',
+    params: workflowParams,
+    query: runListQuery,
+    responses: { 200: pageOf(runSchema) },
+    async handle({ params, query: { limit, cursor }, caller }) {
+      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const before = cursor === undefined ? null : cursorOf(cursor);
+      const found = await workflows.runs(caller.tenantId, workflow, { before, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const data = page.map((run) => runView(workflow, run));
+      return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
+    },
+  });
+}
+
+function runRoute(deps: PipelineDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:read',
+    method: 'GET',
+    path: '/api/v1/workflows/:workflowId/runs/:runId',
+    summary: 'A run with the result of every task',
+    notFound: 'EXECUTION_NOT_FOUND',
+    params: runParams,
+    query: runQuery,
+    responses: { 200: dataOf(runDetailSchema) },
+    async handle({ params, query, caller }) {
+      const { workflow, view } = await findRun(deps, caller, params);
+      const inspection = await deps.executions.inspect(caller.tenantId, params.runId).catch(onlyMissing);
+      return { status: 200, body: { data: runDetailView(workflow, view, inspection, query.include === 'body') } };
+    },
+  });
+}
+
+function cancelRoute(deps: PipelineDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:execute',
+    method: 'POST',
+    path: '/api/v1/workflows/:workflowId/runs/:runId/cancel',
+    summary: 'Cancel a run: what is in flight is aborted, nothing new starts',
+    notFound: 'EXECUTION_NOT_FOUND',
+    params: runParams,
+    responses: { 202: dataOf(runSchema), 200: dataOf(runSchema) },
+    async handle({ params, caller }) {
+      const { workflow, view } = await findRun(deps, caller, params);
+      const { repeated } = await deps.executions.cancel(caller.tenantId, params.runId);
+      return { status: repeated ? 200 : 202, body: { data: runView(workflow, view) } };
+    },
+  });
+}
+
+async function findRun(
+  { workflows, executions }: PipelineDeps,
+  { tenantId }: Caller,
+  { workflowId, runId }: { workflowId: string; runId: string },
+): Promise<{ workflow: WorkflowRecord; view: ExecutionView }> {
+  const workflow = await workflows.find(tenantId, workflowRef(workflowId));
+  const view = await executions.get(tenantId, runId);
+  if (view.workflowId === workflow.workflowId) return { workflow, view };
+  throw new PawlError('EXECUTION_NOT_FOUND', `no run ${runId} of workflow "${workflow.workflowId}"`);
+}
+
+/** A run whose definition cannot be read any more has failed for that reason; it is shown without its tasks. */
+function onlyMissing(error: unknown): null {
+  if (error instanceof PawlError && error.code === 'EXECUTION_NOT_FOUND') return null;
+  throw error;
+}
+
+function cursorOf(cursor: string): string {
+  const parsed = runParams.shape.runId.safeParse(cursor);
+  if (parsed.success) return parsed.data;
+  throw new PawlError('REQUEST_INVALID', 'cursor: is not a cursor of this list');
+}

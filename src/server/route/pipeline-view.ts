@@ -1,0 +1,157 @@
+// Pipelines and their runs as 002 shows them. Status names are 002's: a received webhook is `success`, a run whose tasks are
+// all done is `completed` whatever became of them.
+
+import type { z } from 'zod';
+import type { NodeState } from '../../core/decider/state.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
+import type { Step } from '../../core/plan/plan.ts';
+import type { Inspection } from '../../engine/inspection.ts';
+import type {
+  pipelineDefinitionSchema,
+  pipelineSchema,
+  RunStatus,
+  runDetailSchema,
+  runSchema,
+  TaskStatus,
+  taskResultSchema,
+} from '../../protocol/pipeline.ts';
+import { prefixedId } from '../../protocol/workflow.ts';
+import type { ExecutionView } from '../../store/reader-port.ts';
+import type { RunRow, WorkflowRecord } from '../../store/workflow-port.ts';
+import { isoTime } from './workflow-view.ts';
+
+export function pipelineView(workflow: WorkflowRecord, publicUrl: string): z.input<typeof pipelineSchema> {
+  const { trigger, taskCount, webhookTriggerId } = workflow.pipeline!;
+  return {
+    id: prefixedId('wf', workflow.uid),
+    name: workflow.workflowId,
+    ...(workflow.description === null ? {} : { description: workflow.description }),
+    trigger: trigger.type,
+    ...(trigger.cronExpression === null ? {} : { cron_expression: trigger.cronExpression }),
+    task_count: taskCount,
+    enabled: workflow.isEnabled,
+    ...(workflow.currentVersion === null ? {} : { version: workflow.currentVersion }),
+    inserted_at: isoTime(workflow.createdAt),
+    updated_at: isoTime(workflow.updatedAt),
+    ...(webhookTriggerId === null ? {} : { webhook_url: `${publicUrl}/api/v1/triggers/${webhookTriggerId}` }),
+  };
+}
+
+export function pipelineDefinitionView(
+  workflow: WorkflowRecord,
+  publicUrl: string,
+  definition: string,
+): z.input<typeof pipelineDefinitionSchema> {
+  const { tasks, max_duration_seconds: seconds } = JSON.parse(definition) as JsonObject;
+  return {
+    ...pipelineView(workflow, publicUrl),
+    ...(typeof seconds === 'number' ? { max_duration_seconds: seconds } : {}),
+    tasks: tasks as JsonObject,
+  };
+}
+
+// ── Runs ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export function runStatus(status: string): RunStatus {
+  switch (status) {
+    case 'Succeeded':
+      return 'completed';
+    case 'Failed':
+      return 'failed';
+    case 'Cancelled':
+      return 'cancelled';
+    case 'TimedOut':
+      return 'timeout';
+    default:
+      return 'running';
+  }
+}
+
+type RunTimes = Pick<RunRow, 'executionId' | 'status' | 'createdAt' | 'startedAt' | 'endedAt'>;
+
+export function runView({ uid }: WorkflowRecord, run: RunTimes): z.input<typeof runSchema> {
+  return {
+    id: prefixedId('run', run.executionId),
+    workflow_id: prefixedId('wf', uid),
+    status: runStatus(run.status),
+    started_at: isoTime(run.startedAt ?? run.createdAt),
+    ...(run.endedAt === null ? {} : { finished_at: isoTime(run.endedAt) }),
+  };
+}
+
+export function runDetailView(
+  workflow: WorkflowRecord,
+  view: ExecutionView,
+  inspection: Inspection | null,
+  withBodies: boolean,
+): z.input<typeof runDetailSchema> {
+  const error = view.error === null ? undefined : (JSON.parse(view.error) as { message?: string }).message;
+  return {
+    ...runView(workflow, inspection?.view ?? view),
+    ...(error === undefined ? {} : { error_message: error }),
+    tasks: inspection === null ? {} : taskViews(inspection, withBodies),
+  };
+}
+
+type TaskResult = z.input<typeof taskResultSchema>;
+
+function taskViews({ state, outputs }: Inspection, withBodies: boolean): Record<string, TaskResult> {
+  const views = state.plan.nodes.map(({ id, step }, index): [string, TaskResult] => {
+    return [id, taskView(state.nodes[index]!, step, outputs.get(id), withBodies)];
+  });
+  return Object.fromEntries(views);
+}
+
+function taskView(node: NodeState, step: Step, outputs: Json | undefined, withBody: boolean): TaskResult {
+  const response = step.kind === 'action' && isJsonObject(outputs) ? outputs : {};
+  const { status_code: code, is_truncated: truncated } = response;
+  const status = taskStatus(node);
+  return {
+    status,
+    status_code: typeof code === 'number' ? code : null,
+    ...durationOf(node, response),
+    ...(node.startedAt === null ? {} : { started_at: isoTime(node.startedAt) }),
+    ...(node.endedAt === null || status === 'running' ? {} : { finished_at: isoTime(node.endedAt) }),
+    ...(node.attempts === 0 ? {} : { attempt: node.attempts }),
+    ...(typeof code === 'number' ? { is_truncated: truncated === true } : {}),
+    ...(node.error === null || status === 'success' ? {} : { error_message: node.error.message }),
+    ...(node.status === 'Skipped' && node.reason !== null ? { skip_reason: node.reason } : {}),
+    ...((status === 'sleeping' || status === 'waiting') && node.until !== null ? { wake_at: isoTime(node.until) } : {}),
+    ...(withBody ? bodyOf(step, response, outputs) : {}),
+  };
+}
+
+/** Of an HTTP call what its last try took; of anything else from start to end. */
+function durationOf(node: NodeState, { duration_ms: measured }: JsonObject): { duration_ms?: number } {
+  if (typeof measured === 'number') return { duration_ms: measured };
+  return node.startedAt === null || node.endedAt === null ? {} : { duration_ms: node.endedAt - node.startedAt };
+}
+
+function bodyOf(step: Step, response: JsonObject, outputs: Json | undefined): { response_body?: Json } {
+  const body = step.kind === 'webhook' ? outputs : response.body;
+  return body === undefined ? {} : { response_body: body };
+}
+
+function taskStatus({ status, error }: NodeState): TaskStatus {
+  switch (status) {
+    case 'Pending':
+      return 'pending';
+    case 'Running':
+    case 'Retrying':
+      return 'running';
+    case 'Sleeping':
+      return 'sleeping';
+    case 'Waiting':
+      return 'waiting';
+    case 'Succeeded':
+      return 'success';
+    case 'Failed':
+      return error?.code === 'TEMPLATE_ERROR' ? 'template_error' : 'failed';
+    case 'TimedOut':
+      return 'timeout';
+    case 'Skipped':
+      return 'skipped';
+    case 'Cancelled':
+      return 'cancelled';
+  }
+}

@@ -1,0 +1,180 @@
+// Changing workflows: create, draft, publish, archive, reactivate, enable, delete. `POST /workflows` speaks two dialects: a
+// body with `tasks` is a pipeline, live at once and answered as 002 has it; anything else is a draft (000 §13.3).
+
+import { z } from 'zod';
+import { detectFormat } from '../../core/definition/compile.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { Pipelines } from '../../engine/workflow-pipeline.ts';
+import type { Workflows } from '../../engine/workflows.ts';
+import { dataOf, pipelineSchema } from '../../protocol/pipeline.ts';
+import {
+  publicationSchema,
+  publishQuery,
+  workflowParams,
+  workflowPatch,
+  workflowRef,
+  workflowSchema,
+  workflowStateSchema,
+} from '../../protocol/workflow.ts';
+import type { WorkflowRecord } from '../../store/workflow-port.ts';
+import type { Caller } from '../caller.ts';
+import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
+import { pipelineView } from './pipeline-view.ts';
+import { workflowView } from './workflow-view.ts';
+
+export interface WorkflowManageDeps {
+  readonly workflows: Workflows;
+  readonly pipelines: Pipelines;
+  readonly publicUrl: () => string;
+}
+
+const common = { access: 'workflows:manage', tag: 'Workflows', notFound: 'WORKFLOW_NOT_FOUND' } as const;
+const ofWorkflow = { ...common, params: workflowParams } as const;
+const eitherSchema = z.union([workflowSchema, dataOf(pipelineSchema)]);
+
+export function workflowManageRoutes(deps: WorkflowManageDeps): RouteSpec[] {
+  return [
+    saveRoute(deps),
+    patchRoute(deps),
+    deleteRoute(deps),
+    publishRoute(deps),
+    ...draftRoutes(deps),
+    ...statusRoutes(deps),
+  ];
+}
+
+function saveRoute({ workflows, pipelines, publicUrl }: WorkflowManageDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'POST',
+    path: '/api/v1/workflows',
+    summary: 'Create a graph workflow as a draft, edit its draft, or create a pipeline',
+    body: z.unknown(),
+    responses: { 201: eitherSchema, 200: workflowSchema },
+    async handle({ body, caller }): Promise<Answer> {
+      const definition = body as Json;
+      if (detectFormat(definition) === 'pipeline') {
+        const pipeline = await pipelines.create(caller.tenantId, definition);
+        return { status: 201, body: { data: pipelineView(pipeline, publicUrl()) } };
+      }
+      const { workflow, created } = await workflows.save(caller.tenantId, definition);
+      return { status: created ? 201 : 200, body: workflowView(workflow, JSON.stringify(definition)) };
+    },
+  });
+}
+
+function draftRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
+  const path = '/api/v1/workflows/:workflowId/draft';
+  return [
+    defineRoute({
+      ...ofWorkflow,
+      method: 'POST',
+      path,
+      summary: 'Open a draft beside the active version',
+      responses: { 201: workflowSchema, 200: workflowSchema },
+      async handle({ params, caller }) {
+        const found = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+        const { opened } = await workflows.openDraft(caller.tenantId, found);
+        const { definition } = await workflows.definition(caller.tenantId, found, 'draft');
+        const workflow = await workflows.find(caller.tenantId, found);
+        return { status: opened ? 201 : 200, body: workflowView(workflow, definition) };
+      },
+    }),
+    defineRoute({
+      ...ofWorkflow,
+      method: 'DELETE',
+      path,
+      summary: 'Drop the draft; the active version stays',
+      responses: { 204: null },
+      async handle({ params, caller }) {
+        const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+        await workflows.dropDraft(caller.tenantId, workflow);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function publishRoute({ workflows }: WorkflowManageDeps): RouteSpec {
+  return defineRoute({
+    ...ofWorkflow,
+    method: 'POST',
+    path: '/api/v1/workflows/:workflowId/publish',
+    summary: 'Publish the draft as an immutable version',
+    query: publishQuery,
+    responses: { 200: publicationSchema },
+    async handle({ params, query, caller }) {
+      const { tenantId } = caller;
+      const { workflowId } = await workflows.find(tenantId, workflowRef(params.workflowId));
+      const published = await workflows.publish({ tenantId, workflowId }, { activate: query.autoActivate });
+      const { warnings, ...publication } = published;
+      return { status: 200, body: { ...publication, ...(warnings.length === 0 ? {} : { warnings }) } };
+    },
+  });
+}
+
+/** Both are answered the same when the workflow is there already. */
+function statusRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
+  const moves = [
+    {
+      name: 'archive',
+      summary: 'Archive: nothing new starts, what runs goes on, what is pending fails, triggers are disabled',
+      move: (caller: Caller, workflow: WorkflowRecord) => workflows.archive(caller.tenantId, workflow),
+      status: 'Archived',
+    },
+    {
+      name: 'reactivate',
+      summary: 'Make an archived workflow active again, with the triggers that archiving disabled',
+      move: (caller: Caller, workflow: WorkflowRecord) => workflows.reactivate(caller.tenantId, workflow),
+      status: 'Active',
+    },
+  ];
+  return moves.map(({ name, summary, move, status }) =>
+    defineRoute({
+      ...ofWorkflow,
+      method: 'POST',
+      path: `/api/v1/workflows/:workflowId/${name}`,
+      summary,
+      responses: { 200: workflowStateSchema },
+      async handle({ params, caller }) {
+        const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+        await move(caller, workflow);
+        return { status: 200, body: { workflowId: workflow.workflowId, status } };
+      },
+    }),
+  );
+}
+
+function patchRoute({ workflows, publicUrl }: WorkflowManageDeps): RouteSpec {
+  return defineRoute({
+    ...ofWorkflow,
+    method: 'PATCH',
+    path: '/api/v1/workflows/:workflowId',
+    summary: 'Enable or disable',
+    body: workflowPatch,
+    responses: { 200: eitherSchema },
+    async handle({ params, body, caller }) {
+      const found = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      await workflows.setEnabled(caller.tenantId, found, (body.isEnabled ?? body.enabled) === true);
+      const workflow = await workflows.find(caller.tenantId, found);
+      const isPipeline = workflow.format === 'pipeline';
+      const shown = isPipeline ? { data: pipelineView(workflow, publicUrl()) } : workflowView(workflow);
+      return { status: 200, body: shown };
+    },
+  });
+}
+
+function deleteRoute({ workflows }: WorkflowManageDeps): RouteSpec {
+  return defineRoute({
+    ...ofWorkflow,
+    method: 'DELETE',
+    path: '/api/v1/workflows/:workflowId',
+    summary: 'Delete a draft, or a pipeline; runs in flight go on',
+    responses: { 204: null },
+    async handle({ params, caller }) {
+      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      await workflows.delete(caller.tenantId, workflow);
+      return { status: 204 };
+    },
+  });
+}

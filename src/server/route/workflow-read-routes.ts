@@ -1,0 +1,113 @@
+// Reading workflows of every format: lists, one of them, its versions and what changed between two. A pipeline is shown as 002
+// has it where it is asked for by itself, and among the others in the shape they share.
+
+import { z } from 'zod';
+import type { Workflows } from '../../engine/workflows.ts';
+import { pageOf } from '../../protocol/page.ts';
+import { dataOf, pipelineDefinitionSchema, pipelineSchema } from '../../protocol/pipeline.ts';
+import {
+  diffQuery,
+  diffSchema,
+  versionQuery,
+  versionSchema,
+  workflowListQuery,
+  workflowParams,
+  workflowRef,
+  workflowSchema,
+} from '../../protocol/workflow.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+import { pipelineDefinitionView, pipelineView } from './pipeline-view.ts';
+import { isoTime, workflowView } from './workflow-view.ts';
+
+export interface WorkflowReadDeps {
+  readonly workflows: Workflows;
+  readonly publicUrl: () => string;
+}
+
+const MAX_VERSION = 2 ** 31 - 1;
+const common = { access: 'workflows:read', tag: 'Workflows', notFound: 'WORKFLOW_NOT_FOUND' } as const;
+
+export function workflowReadRoutes(deps: WorkflowReadDeps): RouteSpec[] {
+  return [listRoute(deps), getRoute(deps), versionsRoute(deps), diffRoute(deps)];
+}
+
+function listRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/api/v1/workflows',
+    summary: 'List workflows; with `format=pipeline`, pipelines in their own shape',
+    query: workflowListQuery,
+    responses: { 200: pageOf(z.union([workflowSchema, pipelineSchema])) },
+    async handle({ query, caller }) {
+      const { status = null, isEnabled = null, format = null, search = null, limit, cursor = '' } = query;
+      const filter = { status, isEnabled, format, search };
+      const found = await workflows.list(caller.tenantId, filter, { afterId: cursor, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const data = page.map((workflow) =>
+        format === 'pipeline' ? pipelineView(workflow, publicUrl()) : workflowView(workflow),
+      );
+      const nextCursor = found.length > limit ? { nextCursor: page.at(-1)!.workflowId } : {};
+      return { status: 200, body: { data, ...nextCursor } };
+    },
+  });
+}
+
+function getRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/api/v1/workflows/:workflowId',
+    summary: 'A workflow with its definition: the current version, another, or the draft',
+    params: workflowParams,
+    query: versionQuery,
+    responses: { 200: z.union([workflowSchema, dataOf(pipelineDefinitionSchema)]) },
+    async handle({ params, query, caller }) {
+      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const { definition } = await workflows.definition(caller.tenantId, workflow, query.version);
+      if (workflow.format !== 'pipeline') return { status: 200, body: workflowView(workflow, definition) };
+      return { status: 200, body: { data: pipelineDefinitionView(workflow, publicUrl(), definition) } };
+    },
+  });
+}
+
+function versionsRoute({ workflows }: WorkflowReadDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/api/v1/workflows/:workflowId/versions',
+    summary: 'Published versions, newest first',
+    params: workflowParams,
+    query: workflowListQuery.pick({ limit: true, cursor: true }),
+    responses: { 200: pageOf(versionSchema) },
+    async handle({ params, query: { limit, cursor }, caller }) {
+      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const before = Number(cursor ?? MAX_VERSION) || MAX_VERSION;
+      const found = await workflows.versions(caller.tenantId, workflow, { before, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const data = page.map(({ version, checksum, createdAt }) => {
+        return { version, checksum, isCurrent: version === workflow.currentVersion, createdAt: isoTime(createdAt) };
+      });
+      const nextCursor = found.length > limit ? { nextCursor: String(page.at(-1)!.version) } : {};
+      return { status: 200, body: { data, ...nextCursor } };
+    },
+  });
+}
+
+function diffRoute({ workflows }: WorkflowReadDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/api/v1/workflows/:workflowId/diff',
+    summary: 'What changed between two versions, place by place',
+    params: workflowParams,
+    query: diffQuery,
+    responses: { 200: diffSchema },
+    async handle({ params, query, caller }) {
+      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const { from = workflow.currentVersion ?? 'draft', to = 'draft' } = query;
+      const changes = await workflows.diff(caller.tenantId, workflow, from, to);
+      return { status: 200, body: { workflowId: workflow.workflowId, from, to, changes } };
+    },
+  });
+}
