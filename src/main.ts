@@ -3,41 +3,64 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { ActionDefinition } from './action/action.ts';
+import { confluenceActions, confluenceConnector } from './action/confluence/confluence-actions.ts';
 import { coreActions, coreConnector } from './action/core/core-actions.ts';
 import { environmentCredentials } from './action/credentials.ts';
+import { emailActions, emailConnector } from './action/email/email-actions.ts';
 import { createHttpClient } from './action/http/client.ts';
 import { httpActions, httpConnector } from './action/http/http-actions.ts';
+import { mondayActions, mondayConnector } from './action/monday/monday-actions.ts';
 import { createRegistry } from './action/registry.ts';
+import { slackActions, slackConnector } from './action/slack/slack-actions.ts';
 import { loadUserActions } from './action/user/user-actions.ts';
 import { type Config, type ConfigInput, resolveConfig } from './config.ts';
 import { uuidV7 } from './core/id/id.ts';
 import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
 import { callbackToken } from './engine/callback-token.ts';
-import type { EngineMetric, EngineObserver } from './engine/environment.ts';
+import { DeadLetters } from './engine/dead-letters.ts';
+import type { EngineMetric, RunAttempt } from './engine/environment.ts';
+import { ExecutionQueries } from './engine/execution-queries.ts';
 import { Executions } from './engine/executions.ts';
 import { PlanCache } from './engine/plan-cache.ts';
+import { PlanRuns } from './engine/plan-runs.ts';
 import { Runner } from './engine/runner.ts';
 import { systemTimers } from './engine/system-timers.ts';
 import { Pipelines } from './engine/workflow-pipeline.ts';
 import { Workflows } from './engine/workflows.ts';
+import type { AppObserver } from './server/app.ts';
+import { createLog, type LogTarget } from './server/log.ts';
+import { createMetrics, type Metrics } from './server/metrics.ts';
+import { type RunningServer, startServer } from './server/server.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
 import type { Hint } from './store/hint-port.ts';
 import { migrateUp } from './store/migrate/migrate.ts';
 import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
+import type { TriggerRecord } from './store/trigger-port.ts';
+import type { Fired } from './trigger/firing.ts';
+import { createTriggering, type Triggering } from './trigger/triggering.ts';
 
 export type { ActionContext, ActionDefinition, ActionResult } from './action/action.ts';
 export { defineAction } from './action/action.ts';
+export { guardedFetch } from './action/guarded-fetch.ts';
+export { passThroughHeaders } from './action/pass-through.ts';
+export { readAnswer, remoteError, requireToken } from './action/remote-failure.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
+export { migrateDown, migrateUp, migrationStatus } from './store/migrate/migrate.ts';
+export { inspectDatabase } from './store/postgres/database-inspection.ts';
 
 export interface PawlOptions extends ConfigInput {
   /** Your own actions, beside the built-in ones. */
   readonly actions?: readonly ActionDefinition[];
   /** False: accept and inspect executions, but run none in this process. */
   readonly runner?: boolean;
+  /** True: answer HTTP on server.host and server.port. */
+  readonly serve?: boolean;
+  /** Where the JSON log goes; absent: nowhere. */
+  readonly logTarget?: LogTarget;
   readonly onProgress?: (step: string) => void;
   readonly onWarning?: (event: string, details: Record<string, unknown>) => void;
 }
@@ -48,7 +71,11 @@ export interface Pawl {
   readonly executions: Executions;
   readonly workflows: Workflows;
   readonly pipelines: Pipelines;
+  readonly triggering: Triggering;
+  readonly queries: ExecutionQueries;
   readonly runner: Runner | null;
+  /** Where it answers HTTP; null when it does not. */
+  readonly url: string | null;
   readonly metrics: ReadonlyMap<EngineMetric, number>;
   readonly actionTypes: ReadonlySet<string>;
   /** Validates a definition of any format and makes it the workflow's active version. */
@@ -70,8 +97,18 @@ export interface ExecutionResult {
 }
 
 const DEFAULT_TENANT = 'default';
-const BUILT_IN = [...coreActions, ...httpActions];
-const CONNECTORS = [coreConnector, httpConnector];
+const CONNECTORS = [coreConnector, httpConnector, slackConnector, mondayConnector, confluenceConnector, emailConnector];
+
+function builtInActions({ connectors }: Config): ActionDefinition[] {
+  return [
+    ...coreActions,
+    ...httpActions,
+    ...slackActions({ baseUrl: connectors.slackBaseUrl }),
+    ...mondayActions({ baseUrl: connectors.mondayBaseUrl }),
+    ...confluenceActions({ baseUrl: connectors.confluenceBaseUrl, edition: connectors.confluenceEdition }),
+    ...emailActions({ smtpUrl: connectors.emailSmtpUrl, from: connectors.emailFrom }),
+  ];
+}
 
 export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
   const config = resolveConfig(options);
@@ -95,11 +132,13 @@ async function assemble(
 ): Promise<Pawl> {
   const { store, connectionString } = await openStore(options, config, closers);
   const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
-  const registry = createRegistry([...BUILT_IN, ...userActions, ...(options.actions ?? [])], CONNECTORS);
+  const registry = createRegistry([...builtInActions(config), ...userActions, ...(options.actions ?? [])], CONNECTORS);
   await store.catalogUpsert(registry.catalog());
   const http = createHttpClient({ allowLoopback: config.http.allowLoopback, allow: config.http.allow });
   closers.push(() => http.close());
   const metrics = new Map<EngineMetric, number>();
+  const log = options.logTarget === undefined ? null : createLog(config.server.logLevel, options.logTarget);
+  const prometheus = options.serve === true ? createMetrics(store, metrics) : null;
   const callbackKey = await store.secretGet({ name: 'callback' });
   const shared = {
     store,
@@ -112,35 +151,69 @@ async function assemble(
     callbackKey,
     allowDraftExecution: config.catalog.allowDraftExecution,
     wallClockMs: () => Date.now(),
+    accepted: (execution) => log?.executionAccepted(execution),
     workWanted: () => tell({ kind: 'work' }),
     mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
   });
-  const runner = options.runner === false ? null : createRunner();
-  await runner?.start();
-  if (runner !== null) closers.push(() => runner.stop());
-  const hints = await openHints({
-    connectionString,
-    receive,
-    warn: (event, details) => options.onWarning?.(event, details),
-  });
-  closers.push(() => hints.close());
+  const queries = new ExecutionQueries({ ...shared, news: (executionId) => executions.news(executionId) });
   const workflows = new Workflows({ store, options: config.publish });
   const pipelines = new Pipelines(store, workflows);
-  const { start, publish, result } = operations(workflows, executions);
-  return {
-    config,
-    store,
-    executions,
-    workflows,
-    pipelines,
-    runner,
-    metrics,
-    actionTypes: registry.types,
-    start,
-    publish,
-    result,
-    close,
-  };
+  const triggering = createTriggering({
+    ...shared,
+    start: (request) => executions.start(request),
+    observer: { warn, fired },
+    randomBytes,
+    strict: !config.auth.allowLooseAuth,
+    options: config.trigger,
+  });
+  const api = operations(workflows, executions);
+  const runner = options.runner === false ? null : createRunner();
+  // Hints come as soon as they are listened for: by then there must be somebody to tell.
+  const hints = await openHints({ connectionString, receive, warn });
+  closers.push(() => hints.close());
+  let server: RunningServer | null = null;
+  // Nothing new comes in, then what is here is finished.
+  closers.push(async () => {
+    await server?.close();
+    await triggering.scheduler.stop();
+    await runner?.stop();
+  });
+  // Listening first: the address is part of every callback URL that the runner hands out.
+  if (prometheus !== null) server = await listen(prometheus);
+  await runner?.start();
+  if (runner !== null && config.trigger.enableSchedules) triggering.scheduler.start();
+  const parts = { config, store, executions, workflows, pipelines, triggering, queries, runner, metrics };
+  return { ...parts, url: server?.url ?? null, actionTypes: registry.types, ...api, close };
+
+  function warn(event: string, details: Record<string, unknown>): void {
+    log?.warn(event, details);
+    options.onWarning?.(event, details);
+  }
+
+  function fired(trigger: TriggerRecord, firing: Fired): void {
+    prometheus?.triggerFired(trigger, firing);
+    log?.triggerFired(trigger, firing);
+  }
+
+  function publicUrl(): string {
+    return config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;
+  }
+
+  function listen(served: Metrics): Promise<RunningServer> {
+    const workWanted = () => tell({ kind: 'work' });
+    const runs = new PlanRuns({
+      executions,
+      queries,
+      publish: (plan, { tenantId }) => workflows.publishNow(tenantId, plan),
+    });
+    const deadLetters = new DeadLetters({ store, workWanted });
+    const core = { store, executions, queries, workflows, pipelines, ...triggering, runs, deadLetters };
+    const observer: AppObserver = {
+      answered: (request) => log?.request(request),
+      failed: (error, correlationId) => log?.failed(error, correlationId),
+    };
+    return startServer({ ...core, metrics: served, actionTypes: registry.types, publicUrl }, { ...config, observer });
+  }
 
   function receive(hint: Hint): void {
     if (hint.kind === 'work') runner?.hint();
@@ -155,24 +228,41 @@ async function assemble(
   }
 
   function createRunner(): Runner {
-    const publicUrl = config.server.publicUrl ?? `http://${config.server.host}:${config.server.port}`;
+    const attempts = createActionAttempts({
+      registry,
+      store,
+      http,
+      credentials: environmentCredentials(config.connectorTokens),
+      wallClockMs: () => Date.now(),
+      outputLimitBytes: config.action.outputLimitBytes,
+      abortGraceMs: config.engine.abortGraceMs,
+    });
     return new Runner({
       ...shared,
-      observer: observerOf(options, metrics, executions),
+      observer: {
+        warn,
+        count: (metric, by = 1) => metrics.set(metric, (metrics.get(metric) ?? 0) + by),
+        ended(ended) {
+          executions.ended(ended.execution.executionId);
+          prometheus?.executionEnded(ended);
+          log?.executionEnded(ended);
+        },
+      },
       options: config.engine,
       newSeed: () => randomInt(2 ** 31),
-      callbackUrl: (executionId, nodeId) => `${publicUrl}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
-      run: createActionAttempts({
-        registry,
-        store,
-        http,
-        credentials: environmentCredentials(config.connectorTokens),
-        wallClockMs: () => Date.now(),
-        outputLimitBytes: config.action.outputLimitBytes,
-        abortGraceMs: config.engine.abortGraceMs,
-      }),
+      callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
+      run: prometheus === null ? attempts : measured(attempts, prometheus),
     });
   }
+}
+
+function measured(run: RunAttempt, metrics: Metrics): RunAttempt {
+  return async (request) => {
+    const startedAt = performance.now();
+    const result = await run(request);
+    metrics.attemptEnded(request, result, performance.now() - startedAt);
+    return result;
+  };
 }
 
 async function openStore(
@@ -192,14 +282,6 @@ async function openStore(
   const store = createPostgresStore({ connectionString, schema, engineConnections, readConnections });
   closers.push(() => store.close());
   return { store, connectionString };
-}
-
-function observerOf(options: PawlOptions, metrics: Map<EngineMetric, number>, executions: Executions): EngineObserver {
-  return {
-    warn: (event, details) => options.onWarning?.(event, details),
-    count: (metric, by = 1) => metrics.set(metric, (metrics.get(metric) ?? 0) + by),
-    ended: ({ execution }) => executions.ended(execution.executionId),
-  };
 }
 
 function operations(workflows: Workflows, executions: Executions): Pick<Pawl, 'publish' | 'start' | 'result'> {

@@ -157,7 +157,7 @@ export class Claimer {
     const { store, incarnation } = this.deps;
     const [execution] = await store.executionLoad({ executionIds: [executionId], deciderVersion: DECIDER_VERSION });
     if (execution === undefined) return;
-    const message = `its runner crashed ${crashes} times while it ran, the last time alone`;
+    const message = `its runner crashed ${crashes} times while it ran`;
     await incarnation.bury({ execution, error: { code: 'POISON', message }, crashes, seq: nextStoredSeq(execution) });
   }
 

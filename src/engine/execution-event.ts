@@ -46,7 +46,15 @@ function factEvent(plan: Plan | null, fact: Fact, seq: number, at: number): Exec
   const { type, ...rest } = fact;
   const { node, ...data } = rest as { node?: number } & JsonObject;
   const named = node === undefined ? {} : { nodeId: nodeName(plan, node) };
-  return { seq, at, level: levelOf(fact), category: 'Orchestrator', type, ...named, data: withNames(plan, fact, data) };
+  return {
+    seq,
+    at,
+    level: levelOf(fact),
+    category: 'Orchestrator',
+    type,
+    ...named,
+    data: withTimes(withNames(plan, fact, data)),
+  };
 }
 
 function withNames(plan: Plan | null, fact: Fact, data: JsonObject): JsonObject {
@@ -64,6 +72,18 @@ function withNames(plan: Plan | null, fact: Fact, data: JsonObject): JsonObject 
     default:
       return data;
   }
+}
+
+const TIMES = ['deadline', 'until', 'graceUntil'] as const;
+
+/** Times in facts are numbers; people and programs outside read them as text. */
+function withTimes(data: JsonObject): JsonObject {
+  const shown = { ...data };
+  for (const name of TIMES) {
+    const time = shown[name];
+    if (typeof time === 'number') shown[name] = new Date(time).toISOString();
+  }
+  return shown;
 }
 
 function levelOf(fact: Fact): ExecutionEvent['level'] {

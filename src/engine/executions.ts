@@ -5,8 +5,9 @@
 import type { EndStatus, SignalType } from '../core/decider/fact.ts';
 import { isFinal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { isUuid } from '../core/id/id.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
-import type { NewExecution, Store } from '../store/port.ts';
+import type { NewExecution, NewMessage, Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
 import { readCallbackToken } from './callback-token.ts';
 import type { PlanSource, Timers } from './environment.ts';
@@ -146,10 +147,10 @@ export class Executions {
     const failed = plan.nodes.filter((_, index) => ['Failed', 'TimedOut'].includes(nodes[index]!.status));
     const again = failed.length > 0 ? failed : plan.nodes.filter((_, index) => nodes[index]!.status === 'Cancelled');
     if (again.length === 0) throw new PawlError('WFENG002', 'no node of the execution has failed');
-    for (const { id } of again) {
-      const payload = { stepId: id, force: true };
-      await this.signal(tenantId, executionId, { signalId: this.deps.newId(), type: 'RETRY_STEP', payload });
-    }
+    const [first, ...more] = again.map(({ id }) => this.message(executionId, retryMail(id, this.deps.newId())));
+    const { reopened } = await this.deps.store.executionReopen({ tenantId, executionId, message: first!, more });
+    if (reopened) this.deps.workWanted();
+    else for (const message of [first!, ...more]) await this.deliver(tenantId, message);
     return { nodes: again.map(({ id }) => id) };
   }
 
@@ -182,6 +183,7 @@ export class Executions {
   }
 
   async inspect(tenantId: string, executionId: string): Promise<Inspection> {
+    await this.require(tenantId, executionId);
     const inspection = await inspectExecution(this.deps.store, this.deps.plans, { tenantId, executionId });
     if (inspection === null) throw new PawlError('EXECUTION_NOT_FOUND', `no execution ${executionId}`);
     return inspection;
@@ -228,19 +230,28 @@ export class Executions {
   }
 
   private async require(tenantId: string, executionId: string): Promise<ExecutionView> {
-    const view = await this.deps.store.executionGet({ tenantId, executionId });
+    // Ids are checked before any look-up (S9).
+    const view = isUuid(executionId) ? await this.deps.store.executionGet({ tenantId, executionId }) : null;
     if (view === null) throw new PawlError('EXECUTION_NOT_FOUND', `no execution ${executionId}`);
     return view;
   }
 
   private async send(tenantId: string, executionId: string, mail: Mail): Promise<{ live: boolean; fresh: boolean }> {
-    const message = this.message(executionId, mail);
+    if (!isUuid(executionId)) return { live: false, fresh: false };
+    return this.deliver(tenantId, this.message(executionId, mail));
+  }
+
+  private async deliver(tenantId: string, message: NewMessage): Promise<{ live: boolean; fresh: boolean }> {
     const { live, fresh } = await this.deps.store.inboxSend({ message, tenantId });
-    if (live) this.deps.mailArrived(executionId);
+    if (live) this.deps.mailArrived(message.executionId);
     return { live, fresh };
   }
 
-  private message(executionId: string, mail: Mail) {
+  private message(executionId: string, mail: Mail): NewMessage {
     return { id: this.deps.newId(), executionId, kind: mail.kind, key: mailKey(mail), body: mailBody(mail) };
   }
+}
+
+function retryMail(stepId: string, signalId: string): Mail {
+  return { kind: 'signal', signalId, signal: 'RETRY_STEP', payload: { stepId, force: true } };
 }

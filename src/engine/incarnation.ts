@@ -3,11 +3,9 @@
 // Nothing runs before its cause is durable (I2). When the fence is dead, everything here is forgotten: a new incarnation
 // starts from what the database says (I4, I5).
 
-import { toCheckpoint } from '../core/decider/checkpoint.ts';
 import { type Command, startCommand } from '../core/decider/command.ts';
-import { DECIDER_VERSION } from '../core/decider/decide.ts';
 import { nextDue } from '../core/decider/next-due.ts';
-import type { NewExecution, ParkItem, RunnerRegistration, Store } from '../store/port.ts';
+import type { NewExecution, RunnerRegistration, Store } from '../store/port.ts';
 import { type Alarms, createAlarms } from './alarm.ts';
 import { AttemptDesk } from './attempt-desk.ts';
 import { attemptInput } from './attempt-input.ts';
@@ -17,9 +15,10 @@ import { type Burial, deadLetter } from './dead-letter.ts';
 import type { AttemptResult, EngineObserver, EngineOptions, PlanSource, RunAttempt, Timers } from './environment.ts';
 import { keepLease, type Lease } from './lease.ts';
 import { inputOf } from './mail.ts';
-import { ParkingLot } from './parking.ts';
+import { ParkingLot, parkItem } from './parking.ts';
+import { untilStoreAnswers } from './patience.ts';
 import type { QueuedInput, Resident } from './resident.ts';
-import { prepareChild } from './subworkflow.ts';
+import { prepareChildren } from './subworkflow.ts';
 import { type Turn, takeTurn } from './transition.ts';
 
 export interface IncarnationDeps {
@@ -44,8 +43,6 @@ export interface IncarnationDeps {
 type RunAction = Extract<Command, { type: 'runAction' }>;
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
-const CHECKPOINT_AFTER_FACTS = 64;
-const STORE_RETRY_MS = 200;
 const NOTHING = { children: [], refusals: [] };
 
 export class Incarnation {
@@ -132,7 +129,7 @@ export class Incarnation {
       else if (command.type === 'runAction') this.dispatch(resident, command);
       else if (command.type === 'startChild') children.push(command);
     }
-    if (children.length === 0) return this.advance(resident);
+    if (children.length === 0) return this.settle(resident);
     resident.busy = true;
     void this.startAgain(resident, children);
   }
@@ -173,18 +170,8 @@ export class Incarnation {
     });
   }
 
-  /** Repeats what only reads or is harmless to repeat, for as long as the database cannot be reached. */
-  private async untilStoreAnswers(work: () => Promise<void>): Promise<void> {
-    while (!this.over) {
-      try {
-        return await work();
-      } catch (error) {
-        this.deps.observer.warn('the database did not answer; trying again', { error: String(error) });
-        await new Promise<void>((resolve) => {
-          this.deps.timers.after(STORE_RETRY_MS, resolve);
-        });
-      }
-    }
+  private untilStoreAnswers(work: () => Promise<void>): Promise<void> {
+    return untilStoreAnswers({ ...this.deps, isOver: () => this.over }, work);
   }
 
   /** Claims and parks share slot 0, one at a time. */
@@ -199,10 +186,14 @@ export class Incarnation {
     const { store, clock, observer, newId } = this.deps;
     const { executionId, parentId } = burial.execution;
     observer.warn('execution moved to the dead letters', { executionId, ...burial.error });
-    const letter = deadLetter(burial, clock.now(), newId());
-    await this.untilStoreAnswers(async () => {
-      await store.deadLetterAdd({ slotId: this.registration.slotIds[0]!, ...letter });
-    });
+    const at = clock.now();
+    const slotId = this.registration.slotIds[0]!;
+    const add = (what: Burial) =>
+      this.untilStoreAnswers(
+        async () => void (await store.deadLetterAdd({ slotId, ...deadLetter(what, at, newId()) })),
+      );
+    // The journal may have been written after all: then the end stands in the outcome alone.
+    await add(burial).catch(() => add({ ...burial, seq: null }));
     const resident = this.residents.get(executionId);
     if (resident !== undefined) this.forget(resident);
     observer.ended?.({ execution: burial.execution, status: 'Failed', state: null });
@@ -255,27 +246,35 @@ export class Incarnation {
     if (this.over || resident.busy || resident.queue.length === 0) return;
     resident.busy = true;
     this.alarms.clear(resident);
-    const { clock, newSeed, newId, options } = this.deps;
-    const turn = takeTurn(resident, { now: clock.now(), seed: newSeed(), abortGraceMs: options.abortGraceMs }, newId);
+    const turn = this.turnOf(resident);
+    if (turn === null) return;
     const starts = turn.commands.filter((command) => command.type === 'startChild');
     if (starts.length === 0) return this.commit(resident, turn, [], []);
-    void this.untilStoreAnswers(async () => {
+    const { execution, crashes } = resident;
+    const seq = turn.written.events[0]?.seq ?? null;
+    this.untilStoreAnswers(async () => {
       const { children, refusals } = await this.prepareChildren(resident, starts);
       this.commit(resident, turn, children, refusals);
-    });
+    }).catch(({ message }: Error) => this.bury({ execution, error: { code: 'POISON', message }, crashes, seq }));
   }
 
-  private async prepareChildren(resident: Resident, starts: readonly StartChild[]) {
-    const { store, options, clock } = this.deps;
-    const children: NewExecution[] = [];
-    const refusals: QueuedInput[] = [];
-    for (const command of starts) {
-      const { node, attempt } = command;
-      const prepared = await prepareChild(store, options, resident, command, clock.now());
-      if (prepared.ok) children.push(prepared.child);
-      else refusals.push({ input: { type: 'attemptFailed', node, attempt, error: prepared.error, retryable: false } });
+  /** A decision that throws is a bug, and this execution met it: it goes to the dead letters, and nobody crashes for it. */
+  private turnOf(resident: Resident): Turn | null {
+    const { clock, newSeed, newId, options } = this.deps;
+    const { execution, crashes, state } = resident;
+    const seq = state.seq;
+    try {
+      return takeTurn(resident, { now: clock.now(), seed: newSeed(), abortGraceMs: options.abortGraceMs }, newId);
+    } catch (error) {
+      const message = `deciding failed: ${error instanceof Error ? error.message : String(error)}`;
+      void this.bury({ execution, error: { code: 'POISON', message }, crashes, seq });
+      return null;
     }
-    return { children, refusals };
+  }
+
+  private prepareChildren(resident: Resident, starts: readonly StartChild[]) {
+    const { store, options, clock } = this.deps;
+    return prepareChildren(store, options, resident, starts, clock.now());
   }
 
   private commit(resident: Resident, turn: Turn, children: NewExecution[], follow: QueuedInput[]): void {
@@ -386,14 +385,4 @@ export class Incarnation {
 function notRunAgain(node: number, attempt: number): QueuedInput {
   const error = { code: 'CANCELLED', message: 'The execution was stopping when its runner died' };
   return { input: { type: 'attemptFailed', node, attempt, error, retryable: false, aborted: true } };
-}
-
-function parkItem({ state, execution, factsSinceCheckpoint }: Resident, dueAt: number | null): ParkItem {
-  const paused = state.status === 'Paused';
-  const waiting = state.nodes.filter((node) => node.status === 'Waiting').length;
-  const checkpoint =
-    factsSinceCheckpoint >= CHECKPOINT_AFTER_FACTS
-      ? { seq: state.seq, deciderVersion: DECIDER_VERSION, state: JSON.stringify(toCheckpoint(state)) }
-      : null;
-  return { executionId: execution.executionId, dueAt, waits: waiting + (paused ? 1 : 0), paused, checkpoint };
 }

@@ -99,4 +99,7 @@ function queueWhatWaits(resident: Resident, isArchived: boolean): void {
     queue.push({ input: { type: 'timerDue' } });
   }
   queue.push(...mail.filter(({ input }) => input.type !== 'cancel'));
+  // It had ended, and is live again: by a RETRY_STEP among its mail, or because its dead letter was put back.
+  const isRetried = mail.some(({ input }) => input.type === 'signal' && input.signal === 'RETRY_STEP');
+  if (isTerminal(state.status) && !isRetried) queue.push({ input: { type: 'reopened' } });
 }

@@ -2,6 +2,8 @@
 // statement: a message that came in between finds the row either owned (and is seen by this look) or parked (and wakes
 // it); every other order stranded messages in the tests (3b decision 5, I10, I12).
 
+import { toCheckpoint } from '../core/decider/checkpoint.ts';
+import { DECIDER_VERSION } from '../core/decider/decide.ts';
 import type { ParkItem, Store } from '../store/port.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { EngineObserver, Timers } from './environment.ts';
@@ -23,6 +25,7 @@ export interface ParkingDeps {
 }
 
 const RETRY_MS = 500;
+const CHECKPOINT_AFTER_FACTS = 64;
 
 export class ParkingLot {
   private readonly deps: ParkingDeps;
@@ -85,4 +88,15 @@ export class ParkingLot {
       this.deps.observer.warn('park check failed', { error: String(error) });
     }
   }
+}
+
+/** What the queue row says while the execution is away; a checkpoint when folding its journal again would cost something. */
+export function parkItem({ state, execution, factsSinceCheckpoint }: Resident, dueAt: number | null): ParkItem {
+  const paused = state.status === 'Paused';
+  const waiting = state.nodes.filter((node) => node.status === 'Waiting').length;
+  const checkpoint =
+    factsSinceCheckpoint >= CHECKPOINT_AFTER_FACTS
+      ? { seq: state.seq, deciderVersion: DECIDER_VERSION, state: JSON.stringify(toCheckpoint(state)) }
+      : null;
+  return { executionId: execution.executionId, dueAt, waits: waiting + (paused ? 1 : 0), paused, checkpoint };
 }

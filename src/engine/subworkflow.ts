@@ -6,16 +6,35 @@ import type { Command } from '../core/decider/command.ts';
 import type { NewExecution, WorkflowStore } from '../store/port.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
 import type { EngineOptions } from './environment.ts';
-import type { Resident } from './resident.ts';
+import type { QueuedInput, Resident } from './resident.ts';
 import { triggerFor } from './workflow-start.ts';
 
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
-export type ChildStart =
+type ChildStart =
   | { readonly ok: true; readonly child: NewExecution }
   | { readonly ok: false; readonly error: { code: string; message: string } };
 
-export async function prepareChild(
+/** Children to insert, and what the nodes hear whose child may not be started. */
+export async function prepareChildren(
+  store: WorkflowStore & ExecutionReader,
+  options: Pick<EngineOptions, 'maxNestingDepth' | 'allowRecursion'>,
+  parent: Resident,
+  starts: readonly StartChild[],
+  now: number,
+): Promise<{ children: NewExecution[]; refusals: QueuedInput[] }> {
+  const children: NewExecution[] = [];
+  const refusals: QueuedInput[] = [];
+  for (const command of starts) {
+    const { node, attempt } = command;
+    const prepared = await prepareChild(store, options, parent, command, now);
+    if (prepared.ok) children.push(prepared.child);
+    else refusals.push({ input: { type: 'attemptFailed', node, attempt, error: prepared.error, retryable: false } });
+  }
+  return { children, refusals };
+}
+
+async function prepareChild(
   store: WorkflowStore & ExecutionReader,
   options: Pick<EngineOptions, 'maxNestingDepth' | 'allowRecursion'>,
   parent: Resident,

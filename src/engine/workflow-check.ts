@@ -2,6 +2,7 @@
 // by the compiler; that its actions exist and are enabled, against the catalog; and, where wanted, a rendering of its
 // parameters. Everything that is wrong is reported at once, as WFENG005 with a list.
 
+import { compileSuppliedSchema } from '../action/supplied-schema.ts';
 import { compileDefinition } from '../core/definition/compile.ts';
 import { childPointer } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
@@ -17,7 +18,7 @@ export interface CheckedDefinition {
   readonly warnings: Problem[];
 }
 
-export interface CatalogEntry {
+interface CatalogEntry {
   /** False also when its connector is disabled. */
   readonly isEnabled: boolean;
   readonly deprecationNotice: string | null;
@@ -39,7 +40,11 @@ export function checkDefinition(
   const actions = catalog === undefined ? {} : { actions: new Set(catalog.keys()) };
   const compiled = compileDefinition(definition, actions);
   const uses = catalog === undefined ? [] : actionUses(definition).map((use) => availability(use, catalog));
-  const found = [...(compiled.ok ? compiled.warnings : compiled.problems), ...uses.flat()];
+  const found = [
+    ...(compiled.ok ? compiled.warnings : compiled.problems),
+    ...triggerSchemaProblems(definition),
+    ...uses.flat(),
+  ];
   if (compiled.ok && options?.validateParameterTemplates === true) found.push(...dryRunProblems(compiled.plan));
   const isWarning = ({ severity }: Problem) => severity === 'warning';
   if (!compiled.ok || !found.every(isWarning)) throw invalid(found);
@@ -63,6 +68,19 @@ export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'conn
       { isEnabled: isEnabled && !disabled.has(connectorId), deprecationNotice },
     ]),
   );
+}
+
+/** That it is an object is the schema's to say; that it is a JSON Schema can only be found out by using it as one. */
+function triggerSchemaProblems(definition: Json): Problem[] {
+  const schema = isJsonObject(definition) ? definition.triggerSchema : undefined;
+  if (!isJsonObject(schema)) return [];
+  try {
+    compileSuppliedSchema(schema);
+    return [];
+  } catch (error) {
+    const message = `is not a JSON Schema: ${(error as Error).message}`;
+    return [{ code: 'SCHEMA_INVALID', path: '/triggerSchema', message }];
+  }
 }
 
 interface ActionUse {

@@ -5,7 +5,7 @@
 import { childPointer, pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { evaluate } from '../core/expression/evaluate.ts';
-import { EvaluationError, MissingValueError } from '../core/expression/evaluation.ts';
+import { type EvaluationError, MissingValueError } from '../core/expression/evaluation.ts';
 import { explainMissing } from '../core/expression/missing.ts';
 import { references } from '../core/expression/references.ts';
 import type { Plan, PlanNode } from '../core/plan/plan.ts';
@@ -32,14 +32,12 @@ export function dryRunProblems(plan: Plan): Problem[] {
 
 function failureOf({ expr }: Piece, scope: Readonly<Record<string, unknown>>): string | null {
   try {
-    evaluate(expr, scope);
-    return null;
+    if (evaluate(expr, scope) !== undefined) return null;
   } catch (error) {
-    if (!(error instanceof EvaluationError)) throw error;
-    if (!(error instanceof MissingValueError)) return error.message;
-    const fromOutside = references(expr).some(({ path: [root] }) => !CONSTANT_ROOTS.has(String(root)));
-    return fromOutside ? null : (explainMissing(expr, scope) ?? error.message);
+    if (!(error instanceof MissingValueError)) return (error as EvaluationError).message;
   }
+  const fromOutside = references(expr).some(({ path: [root] }) => !CONSTANT_ROOTS.has(String(root)));
+  return fromOutside ? null : (explainMissing(expr, scope) ?? 'the value is undefined');
 }
 
 function emptyScope(plan: Plan): Readonly<Record<string, unknown>> {

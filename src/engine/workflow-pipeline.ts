@@ -7,7 +7,7 @@ import type { Store } from '../store/port.ts';
 import type { NewPipeline, WorkflowRecord } from '../store/workflow-port.ts';
 import { invalid } from './workflow-check.ts';
 import { pipelineOf, storedDefinition } from './workflow-definition.ts';
-import type { Workflows } from './workflows.ts';
+import { type Workflows, wrongState } from './workflows.ts';
 
 export class Pipelines {
   private readonly store: Store;
@@ -37,7 +37,8 @@ export class Pipelines {
     }
     const replaced = await this.store.pipelineReplace(await this.checked(tenantId, named));
     if (replaced !== null) return replaced;
-    throw new PawlError('WORKFLOW_NOT_FOUND', `no pipeline "${workflowId}"`);
+    const { status } = await this.workflows.find(tenantId, { workflowId });
+    throw wrongState(existing, `it is ${status}; reactivate it first`);
   }
 
   private async checked(tenantId: string, definition: Json): Promise<NewPipeline> {

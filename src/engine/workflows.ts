@@ -170,7 +170,7 @@ export class Workflows {
       case 'changed':
         return null;
       case 'archived':
-        throw new PawlError('WORKFLOW_STATE', `workflow "${workflowId}" is Archived; reactivate it first`);
+        throw wrongState({ workflowId }, 'it is Archived; reactivate it first');
       case 'noDraft':
         return { workflowId, version: published.version, status: published.status, warnings: [] };
       case 'published':
@@ -183,6 +183,8 @@ export class Workflows {
     const checked = await this.check(definition);
     const stored = storedDefinition(tenantId, definition, checked);
     const { workflowId } = stored;
+    const existing = await this.store.workflowFind({ tenantId, ref: stored });
+    if (existing?.status === 'Archived') throw wrongState(existing, 'it is Archived; reactivate it first');
     if (checked.format !== 'pipeline') return { workflowId, ...(await this.store.workflowPublish(stored)) };
     const pipeline = pipelineOf(definition, stored);
     const put = (await this.store.pipelineReplace(pipeline)) ?? (await this.store.pipelineCreate(pipeline));
@@ -224,6 +226,6 @@ export class Workflows {
   }
 }
 
-export function wrongState({ workflowId }: WorkflowRecord, why: string): PawlError {
+export function wrongState({ workflowId }: Pick<WorkflowRecord, 'workflowId'>, why: string): PawlError {
   return new PawlError('WORKFLOW_STATE', `workflow "${workflowId}": ${why}`);
 }

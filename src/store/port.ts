@@ -6,6 +6,7 @@
 import type { AccessStore } from './access-port.ts';
 import type { CatalogStore } from './catalog-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
+import type { TriggerStore } from './trigger-port.ts';
 import type { WorkflowLifecycleStore } from './workflow-port.ts';
 
 /** Text that is valid JSON. */
@@ -21,6 +22,7 @@ export interface Store
     InboxStore,
     WorkflowStore,
     WorkflowLifecycleStore,
+    TriggerStore,
     ExecutionReader,
     CatalogStore,
     AccessStore,
@@ -94,7 +96,7 @@ export interface ExecutionStore {
   executionRelease(params: { slotId: string; executionIds: string[] }): Promise<string[]>;
   /** What the database says this runner owns: reconciled with memory after a failed claim (I18). */
   executionListOwned(params: { runnerId: string }): Promise<string[]>;
-  /** Of these links, those whose resource another execution holds already (WFENG003). Asked before the commit. */
+  /** Reserves these links for their execution, and tells those whose resource another one holds (WFENG003). Before the commit. */
   resourceLinkCheck(params: { links: ResourceLinkRow[] }): Promise<ResourceLinkConflict[]>;
   /**
    * An ended execution is live again: its outcome goes, its queue row and the message come, its dead letter is settled. False
@@ -104,6 +106,8 @@ export interface ExecutionStore {
     tenantId: string;
     executionId: string;
     message: NewMessage | null;
+    /** Further signals that come with it, or not at all. */
+    more?: NewMessage[];
   }): Promise<{ reopened: boolean }>;
 }
 

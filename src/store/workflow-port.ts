@@ -121,7 +121,7 @@ export interface WorkflowLifecycleStore {
   workflowReactivate(params: { tenantId: string; workflowId: string }): Promise<boolean>;
   /** False: it is Archived, or not there. */
   workflowEnable(params: { tenantId: string; workflowId: string; isEnabled: boolean }): Promise<boolean>;
-  /** A Draft, or any pipeline. What executions still refer to stays until they are purged (I24). False: neither. */
+  /** A Draft, or any pipeline. Versions stay for the executions that refer to them (I24). False: neither. */
   workflowDelete(params: { tenantId: string; workflowId: string }): Promise<boolean>;
 
   versionGet(params: { tenantId: string; workflowId: string; version: number }): Promise<VersionRow | null>;
@@ -135,7 +135,7 @@ export interface WorkflowLifecycleStore {
 
   /** Live at once. null: the name is taken. */
   pipelineCreate(params: NewPipeline): Promise<WorkflowRecord | null>;
-  /** Makes the definition the current version, new or not. null: there is no such pipeline. */
+  /** Makes the definition the current version, new or not. null: there is no such pipeline, or it is Archived. */
   pipelineReplace(params: NewPipeline): Promise<WorkflowRecord | null>;
   /** Executions of this workflow, newest first, those older than `before`; not those of an earlier owner of its name. */
   workflowRuns(params: {

@@ -10,7 +10,7 @@ import type { DecideContext, Input } from './input.ts';
 import { effectiveDeadline, nextTimer } from './next-due.ts';
 import { type AttemptFailure, failAttempt, succeedAttempt } from './outcome.ts';
 import { route } from './routing.ts';
-import { applySignal, timeoutError } from './signal.ts';
+import { applySignal, takeUpAgain, timeoutError } from './signal.ts';
 import { startNode } from './starting.ts';
 import { isTerminal, type NodeState, type State } from './state.ts';
 import { endGrace, endIfDone, stop } from './stopping.ts';
@@ -56,6 +56,8 @@ function handle(deciding: Deciding, input: Input): void {
       return finishChild(deciding, input);
     case 'signal':
       return applySignal(deciding, input);
+    case 'reopened':
+      return takeUpAgain(deciding);
     case 'cancel':
       return stopUnlessOver(deciding, 'Cancelled', { code: 'CANCELLED', message: input.reason });
     case 'giveUp':

@@ -103,6 +103,7 @@ function executionMoved(state: State, fact: ExecutionFact): void {
       return executionStopped(state, 'TimedOut', fact.error);
     case 'ExecutionReopened':
       state.status = 'Running';
+      state.startedAt ??= state.at;
       state.generation = fact.generation;
       state.deadline = fact.deadline;
       state.fatal.clear();

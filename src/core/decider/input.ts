@@ -42,6 +42,8 @@ export type Input =
   | { readonly type: 'cancel'; readonly reason: string }
   /** The engine gives up on the whole execution (the workflow was archived, the execution is poison). */
   | { readonly type: 'giveUp'; readonly error: ExecutionError }
+  /** An execution that the engine had given up on is taken up again, after a repair. */
+  | { readonly type: 'reopened' }
   /** Somebody believes that the deadline has passed; whether it has is judged by `now`, as with every timer. */
   | { readonly type: 'timeout' };
 

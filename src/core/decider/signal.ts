@@ -6,7 +6,7 @@ import { type Deciding, emit } from './deciding.ts';
 import type { Input } from './input.ts';
 import { reconsiderAll } from './routing.ts';
 import { startNode } from './starting.ts';
-import { isTerminal, type State } from './state.ts';
+import { isTerminal, type NodeState, type State } from './state.ts';
 import { stop } from './stopping.ts';
 
 type SignalInput = Extract<Input, { type: 'signal' }>;
@@ -84,22 +84,53 @@ export function timeoutError(state: State): { code: string; message: string } {
 }
 
 function retryStep(deciding: Deciding, index: number, force: boolean): void {
-  const { state, now } = deciding;
+  const { state } = deciding;
   if (state.nodes[index]!.status === 'Retrying') {
     if (state.status === 'Running') return startNode(deciding, index);
     return emit(deciding, { type: 'NodesReset', nodes: [index], keepAttempts: true });
   }
   const ended = isTerminal(state.status);
-  if (ended) {
-    const deadline = state.plan.timeoutMs === null ? null : now + state.plan.timeoutMs;
-    emit(deciding, { type: 'ExecutionReopened', generation: state.generation + 1, deadline });
-  }
+  if (ended) reopen(deciding);
   const again = affected(state, index, ended);
   const keepAttempts = !force && state.nodes[index]!.status !== 'Cancelled';
   emit(deciding, { type: 'NodesReset', nodes: [index], ...(keepAttempts ? { keepAttempts: true as const } : {}) });
   again.delete(index);
   if (again.size > 0) emit(deciding, { type: 'NodesReset', nodes: [...again] });
   reconsiderAll(deciding);
+}
+
+function reopen(deciding: Deciding): void {
+  const { state, now } = deciding;
+  const deadline = state.plan.timeoutMs === null ? null : now + state.plan.timeoutMs;
+  emit(deciding, { type: 'ExecutionReopened', generation: state.generation + 1, deadline });
+}
+
+/**
+ * The engine had given up on it, in the middle of whatever it was doing: everything that was not finished begins again, and
+ * what had failed or was cut off by the end does too.
+ */
+export function takeUpAgain(deciding: Deciding): void {
+  const { state } = deciding;
+  if (!isTerminal(state.status)) return;
+  reopen(deciding);
+  const again = state.nodes.flatMap((node, index) => (isUnfinishedBusiness(state, index, node) ? [index] : []));
+  if (again.length > 0) emit(deciding, { type: 'NodesReset', nodes: again });
+  reconsiderAll(deciding);
+}
+
+function isUnfinishedBusiness(state: State, index: number, node: NodeState): boolean {
+  switch (node.status) {
+    case 'Pending':
+    case 'Succeeded':
+      return false;
+    case 'Skipped':
+      return node.stopped;
+    case 'Failed':
+    case 'TimedOut':
+      return state.unhandledNodes.has(index);
+    default:
+      return true;
+  }
 }
 
 /** The node, what its failure skipped downstream and, if the execution had ended, all that the end itself cut off. */

@@ -26,6 +26,8 @@ export const ERROR_CODES = {
     message: 'The trigger payload does not match the triggerSchema of the workflow.',
     httpStatus: 400,
   },
+  TRIGGER_NOT_FOUND: { message: 'The trigger does not exist.', httpStatus: 404 },
+  SIGNATURE_INVALID: { message: 'The signature of the webhook is not valid.', httpStatus: 401 },
   EXECUTION_NOT_FOUND: { message: 'The execution does not exist.', httpStatus: 404 },
   EXECUTION_TIMEOUT: { message: 'The execution did not finish within its timeout.', httpStatus: 504 },
   CANCELLED: { message: 'It was cancelled.', httpStatus: 409 },

@@ -14,7 +14,7 @@ import {
   uuidArray,
 } from './array-parameter.ts';
 import type { Database } from './database.ts';
-import { EXECUTION_COLUMNS, LINK_COLUMNS } from './execution-columns.ts';
+import { EXECUTION_COLUMNS, LINK_COLUMNS, MESSAGE_COLUMNS } from './execution-columns.ts';
 import { commitExecutions } from './execution-commit.ts';
 import { loadExecutions } from './execution-load.ts';
 import { statement } from './statement.ts';
@@ -28,6 +28,7 @@ const PARK_CHECK = statement('park_check');
 const RELEASE = statement('execution_release');
 const LIST_OWNED = statement('execution_list_owned');
 const LINK_CHECK = statement('resource_link_check');
+const LINK_RESERVE = statement('resource_link_reserve');
 const REOPEN = statement('execution_reopen');
 
 const LANE_COLUMNS = [
@@ -76,8 +77,9 @@ export function executionStore(engine: Database): ExecutionStore {
       idsOf(await engine.run(RELEASE, [slotId, uuidArray(executionIds)])),
     executionListOwned: async ({ runnerId }) => idsOf(await engine.run(LIST_OWNED, [runnerId])),
     async resourceLinkCheck({ links }) {
-      const [tenants, systems, types, ids, executions] = encodeColumns(LINK_COLUMNS, links);
-      const rows = await engine.run<LinkRow>(LINK_CHECK, [tenants, systems, types, ids, executions]);
+      const columns = encodeColumns(LINK_COLUMNS, links);
+      await engine.run(LINK_RESERVE, columns);
+      const rows = await engine.run<LinkRow>(LINK_CHECK, columns.slice(0, 5));
       return rows.map((row) => ({
         system: row.system_name,
         resourceType: row.resource_type,
@@ -85,9 +87,17 @@ export function executionStore(engine: Database): ExecutionStore {
         executionId: row.execution_id,
       }));
     },
-    async executionReopen({ tenantId, executionId, message }) {
+    async executionReopen({ tenantId, executionId, message, more = [] }) {
       const mail = [message?.id ?? null, message?.kind ?? null, message?.key ?? null, message?.body ?? null];
-      const [row] = await engine.run<{ reopened: boolean }>(REOPEN, [executionId, tenantId, ...mail]);
+      const [ids, , , keys, bodies] = encodeColumns(MESSAGE_COLUMNS, more);
+      const [row] = await engine.run<{ reopened: boolean }>(REOPEN, [
+        executionId,
+        tenantId,
+        ...mail,
+        ids,
+        keys,
+        bodies,
+      ]);
       return row!;
     },
   };

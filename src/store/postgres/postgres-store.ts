@@ -10,6 +10,7 @@ import { inboxStore } from './inbox-store.ts';
 import { operationStore } from './operation-store.ts';
 import { queueStore } from './queue-store.ts';
 import { runnerStore } from './runner-store.ts';
+import { triggerStore } from './trigger-store.ts';
 import { workflowLifecycleStore } from './workflow-lifecycle-store.ts';
 import { workflowStore } from './workflow-store.ts';
 
@@ -43,6 +44,7 @@ export function createPostgresStore(options: PostgresStoreOptions): Store {
     ...inboxStore(engine),
     ...workflowStore(reader),
     ...workflowLifecycleStore(reader),
+    ...triggerStore(engine, reader),
     ...executionReader(reader),
     ...catalogStore(reader),
     ...accessStore(reader),

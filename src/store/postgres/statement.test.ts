@@ -35,6 +35,9 @@ describe('statements on the migrated schema', () => {
     'inbox_send',
     'inbox_read',
     'lease_renew',
+    'schedule_claim',
+    'schedule_settle',
+    'webhook_get',
   ];
 
   it.each(HOT)('%s finds its rows by an index and without a hash or a merge join', async (name) => {

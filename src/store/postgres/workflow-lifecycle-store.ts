@@ -144,7 +144,8 @@ async function createPipeline(session: Session, pipeline: NewPipeline): Promise<
 
 async function replacePipeline(session: Session, pipeline: NewPipeline): Promise<WorkflowRecord | null> {
   const locked = await lock(session, pipeline);
-  return locked?.format === 'pipeline' ? putPipeline(session, pipeline) : null;
+  const isReplaceable = locked !== null && locked.format === 'pipeline' && locked.status !== 'Archived';
+  return isReplaceable ? putPipeline(session, pipeline) : null;
 }
 
 async function putPipeline(session: Session, pipeline: NewPipeline): Promise<WorkflowRecord> {

@@ -256,6 +256,18 @@ sent as (
   select $3::uuid, execution_id, $4, $5, $6::json from reopened where $3::uuid is not null
   on conflict (execution_id, kind, key) do nothing
 ),
+-- Further signals of the same wish (retry every failed step): they come or stay away together.
+also_audited as (
+  insert into execution_signals (execution_id, signal_id, tenant_id, body)
+  select reopened.execution_id, more.key, $2, more.body from reopened cross join unnest($8::text[], $9::json[]) more (key, body)
+  on conflict do nothing
+),
+also_sent as (
+  insert into execution_inbox (id, execution_id, kind, key, body)
+  select more.id, reopened.execution_id, 'signal', more.key, more.body
+  from reopened cross join unnest($7::uuid[], $8::text[], $9::json[]) more (id, key, body)
+  on conflict (execution_id, kind, key) do nothing
+),
 settled as (
   delete from dead_letters where execution_id = any(array(select execution_id from reopened))
 )

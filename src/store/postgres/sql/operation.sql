@@ -90,3 +90,6 @@ select value from engine_secrets where name = $1;
 
 -- name: clock_now
 select clock_timestamp() as at;
+
+-- name: database_profile
+select current_setting('server_version_num')::int as version, clock_timestamp() as at;

@@ -9,22 +9,40 @@ returning execution_id;
 
 -- name: queue_wake_mail
 -- The correctness path behind every hint (I10, I11). The mail of running executions is skipped row by row: it is short-lived.
--- Mail of executions that have ended is thrown away here, because nobody else ever reads it: the end of a child whose
--- parent did not wait, a callback that came twice. The ten seconds are for a target that is being inserted just now.
-with forgotten as (
-  delete from execution_inbox i
-  where i.at < now() - interval '10 seconds'
-    and not exists (select from execution_queue q where q.execution_id = i.execution_id)
+-- Mail of executions that have ended is dealt with here, because nobody else ever reads it. A RETRY_STEP that was accepted
+-- just before the end reopens, as it would have just after; the rest is thrown away: the end of a child whose parent did not
+-- wait, a callback that came twice. The ten seconds are for a target that is being inserted just now.
+with stray as materialized (
+  select i.id, i.execution_id, i.at, i.kind = 'signal' and i.body::text like '%"signal":"RETRY_STEP"%' as reopens
+  from execution_inbox i
+  where not exists (select from execution_queue q where q.execution_id = i.execution_id)
+),
+reopened as (
+  delete from execution_outcomes
+  where execution_id = any(array(select execution_id from stray where reopens))
+  returning execution_id
+),
+queued as (
+  insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, behaviour, epoch)
+  select e.id, e.tenant_id, e.workflow_id, e.version, e.priority, e.behaviour, extract(epoch from clock_timestamp())::int
+  from workflow_executions e where e.id = any(array(select execution_id from reopened))
+),
+forgotten as (
+  delete from execution_inbox
+  where id = any(array(select id from stray where not reopens and at < now() - interval '10 seconds'))
+),
+woken as (
+  update execution_queue set state = 0, ready_at = clock_timestamp(), due_at = null
+  where execution_id = any(array(
+    select parked.execution_id
+    from (select distinct execution_id from execution_inbox) mail
+    cross join lateral (
+      select q.execution_id from execution_queue q where q.execution_id = mail.execution_id and q.state = 2 for update skip locked
+    ) parked
+    limit $1::int))
+  returning execution_id
 )
-update execution_queue set state = 0, ready_at = clock_timestamp(), due_at = null
-where execution_id = any(array(
-  select parked.execution_id
-  from (select distinct execution_id from execution_inbox) mail
-  cross join lateral (
-    select q.execution_id from execution_queue q where q.execution_id = mail.execution_id and q.state = 2 for update skip locked
-  ) parked
-  limit $1::int))
-returning execution_id;
+select execution_id from woken union all select execution_id from reopened;
 
 -- name: queue_lanes
 -- A loose index scan: one probe per lane, however long the lanes are (5.7 ms for 202). The probe meets each lane's oldest

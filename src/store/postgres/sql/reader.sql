@@ -112,9 +112,17 @@ select node_id, attempt, at, level, message, data from action_logs where executi
 select execution_id, node_id, external_url from workflow_resource_links
 where tenant_id = $1 and system_name = $2 and resource_type = $3 and resource_id = $4;
 
+-- name: resource_link_reserve
+-- Before the commit, so that of two executions that find the same resource at the same moment one knows that it lost. The
+-- commit inserts the same rows again, to no effect. A crash in between leaves a link of an execution that will make it anyway.
+insert into workflow_resource_links (tenant_id, system_name, resource_type, resource_id, execution_id, node_id, attempt, external_url)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::smallint[], $8::text[])
+on conflict do nothing;
+
 -- name: resource_link_check
--- Resources that another execution holds (WFENG003). Asked before the commit, whose insert leaves such links out.
+-- Resources that another execution holds (WFENG003): a new statement after the reservation, which sees who won.
 select l.system_name, l.resource_type, l.resource_id, l.execution_id
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[]) wanted (tenant_id, system_name, resource_type, resource_id, execution_id)
 join workflow_resource_links l on l.tenant_id = wanted.tenant_id and l.system_name = wanted.system_name
   and l.resource_type = wanted.resource_type and l.resource_id = wanted.resource_id and l.execution_id <> wanted.execution_id;
+

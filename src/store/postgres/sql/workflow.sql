@@ -97,7 +97,9 @@ with reactivated as (
   returning tenant_id, id
 ),
 restored as (
-  update workflow_triggers t set is_enabled = true, disabled_by_archive = false
+  -- Schedules start anew: what they would have fired meanwhile is not caught up.
+  update workflow_triggers t set is_enabled = true, disabled_by_archive = false, revision = revision + 1, due_at = '-infinity',
+    settled_through = date_trunc('milliseconds', clock_timestamp())
   from reactivated r where t.tenant_id = r.tenant_id and t.workflow_id = r.id and t.disabled_by_archive
 )
 select id from reactivated;
@@ -108,14 +110,15 @@ where tenant_id = $1 and id = $2 and deleted_at is null and status <> 'Archived'
 returning id;
 
 -- name: workflow_remove
--- Definitions and triggers go with it.
+-- A Draft that never had a version leaves nothing behind. A version's number is never used again: executions refer to it, and
+-- processes keep its plan.
 delete from workflows w
-where w.tenant_id = $1 and w.id = $2 and w.deleted_at is null and (w.status = 'Draft' or w.format = 'pipeline')
-  and not exists (select from workflow_executions e where e.tenant_id = w.tenant_id and e.workflow_id = w.id)
+where w.tenant_id = $1 and w.id = $2 and w.deleted_at is null and w.status = 'Draft'
+  and not exists (select from workflow_definitions d where d.tenant_id = w.tenant_id and d.workflow_id = w.id)
 returning w.id;
 
 -- name: workflow_retire
--- Executions refer to it: nothing of theirs goes, but the name is free.
+-- Its versions stay, but the name is free.
 with retired as (
   update workflows set deleted_at = clock_timestamp()
   where tenant_id = $1 and id = $2 and deleted_at is null and (status = 'Draft' or format = 'pipeline')
@@ -192,7 +195,12 @@ delete from workflow_triggers where tenant_id = $1 and workflow_id = $2 and trig
   and trigger_type is distinct from $3;
 
 -- name: pipeline_trigger_change
-update workflow_triggers set config = $4::json where tenant_id = $1 and workflow_id = $2 and trigger_type = $3 returning id;
+-- A cron expression that changed counts from now on.
+update workflow_triggers set config = $4::json, (revision, due_at, settled_through) = (
+    select case when again then revision + 1 else revision end, case when again then '-infinity' else due_at end,
+      case when again then date_trunc('milliseconds', clock_timestamp()) else settled_through end
+    from (select config::text <> $4::json::text as again) c)
+where tenant_id = $1 and workflow_id = $2 and trigger_type = $3 returning id;
 
 -- name: pipeline_trigger_add
 insert into workflow_triggers (tenant_id, workflow_id, trigger_type, config) values ($1, $2, $3, $4::json);

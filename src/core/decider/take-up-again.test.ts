@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { startRun } from './test-run.testing.ts';
+
+const GAVE_UP = { code: 'POISON', message: 'deciding failed' };
+
+test('an execution that is not over is not taken up again', () => {
+  const run = startRun({ format: 'graph', nodes: [{ id: 'a' }] });
+  expect(run.send({ type: 'reopened' })).toEqual([]);
+});
+
+test('what was running when the engine gave up begins again, and what had succeeded does not', () => {
+  const run = startRun({
+    format: 'graph',
+    nodes: [
+      { id: 'a', edges: [{ to: 'b' }, { to: 'c' }] },
+      { id: 'b', edges: [{ to: 'd' }] },
+      { id: 'c', edges: [{ to: 'd' }] },
+      { id: 'd' },
+    ],
+  });
+  run.succeed('a');
+  run.succeed('b');
+  run.send({ type: 'giveUp', error: GAVE_UP });
+  run.now += 10_000;
+  run.send({ type: 'timerDue' });
+  expect(run.state.status).toBe('Failed');
+
+  run.send({ type: 'reopened' });
+  expect(run.statuses()).toEqual({ a: 'Succeeded', b: 'Succeeded', c: 'Running', d: 'Pending' });
+  run.succeed('c');
+  run.succeed('d');
+  expect(run.state.status).toBe('Succeeded');
+});
+
+test('a failure that ended it is tried again; one that was handled, or a branch that was not taken, is not', () => {
+  const run = startRun({
+    format: 'graph',
+    nodes: [
+      { id: 'a', edges: [{ to: 'x', condition: 'false' }, { to: 'b' }, { to: 'c' }] },
+      { id: 'x' },
+      { id: 'b', onFailure: 'handler' },
+      { id: 'handler' },
+      { id: 'c' },
+    ],
+  });
+  run.succeed('a');
+  run.fail('b', { retryable: false });
+  run.succeed('handler');
+  run.fail('c', { retryable: false, timedOut: true });
+  expect(run.state.status).toBe('Failed');
+
+  run.send({ type: 'reopened' });
+  expect(run.statuses()).toEqual({ a: 'Succeeded', x: 'Skipped', b: 'Failed', handler: 'Succeeded', c: 'Running' });
+  run.succeed('c');
+  expect(run.state.status).toBe('Succeeded');
+});
+
+test('nothing to begin again: it ends as it stands', () => {
+  const run = startRun({ format: 'pipeline', nodes: [{ id: 'a' }] });
+  run.fail('a', { retryable: false });
+  expect(run.state.status).toBe('Succeeded');
+  run.send({ type: 'reopened' });
+  expect(run.state.status).toBe('Succeeded');
+  expect(run.statusOf('a')).toBe('Failed');
+});

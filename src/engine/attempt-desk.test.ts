@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { AttemptDesk, type AttemptLimits } from './attempt-desk.ts';
+import type { AttemptRequest, AttemptResult } from './environment.ts';
+import { handTimers, recordingObserver, settled } from './hand-timers.testing.ts';
+
+const DONE: AttemptResult = { ok: true, outputsText: '{}' };
+
+function setup(limits: Partial<AttemptLimits> = {}) {
+  const timers = handTimers();
+  const running = new Map<string, () => void>();
+  const begun: string[] = [];
+  const finished: [string, AttemptResult][] = [];
+  const lease = { holds: true };
+  const desk = new AttemptDesk({
+    limits: { total: 2, perTenant: 100, perAction: {}, ...limits },
+    run: ({ nodeId }) => {
+      begun.push(nodeId);
+      return new Promise((resolve) => running.set(nodeId, () => resolve(DONE)));
+    },
+    mayDispatch: () => lease.holds,
+    timers,
+    observer: recordingObserver(),
+  });
+  const submit = (nodeId: string, rest: Partial<AttemptRequest> = {}) =>
+    desk.submit(request(nodeId, rest), (result) => finished.push([nodeId, result]));
+  const finish = async (nodeId: string) => {
+    running.get(nodeId)!();
+    await settled();
+  };
+  return { desk, timers, begun, finished, lease, submit, finish };
+}
+
+function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest {
+  return {
+    executionId: 'e',
+    tenantId: 't',
+    nodeId,
+    actionType: 'test.work',
+    attempt: 1,
+    params: {},
+    timeoutMs: null,
+    idempotencyKey: nodeId,
+    principal: {},
+    correlationId: 'c',
+    signal: new AbortController().signal,
+    ...rest,
+  };
+}
+
+describe('attempts', () => {
+  it('begin at once while there is a place, and then one by one as places become free', async () => {
+    const { desk, begun, finished, submit, finish } = setup();
+    for (const node of ['a', 'b', 'c', 'd']) submit(node);
+    expect(begun).toEqual(['a', 'b']);
+    expect([desk.free(), desk.size()]).toEqual([0, 4]);
+    await finish('b');
+    expect(begun).toEqual(['a', 'b', 'c']);
+    await finish('a');
+    await finish('c');
+    await finish('d');
+    expect(finished).toEqual(['b', 'a', 'c', 'd'].map((node) => [node, DONE]));
+    expect([desk.free(), desk.size()]).toEqual([2, 0]);
+  });
+
+  it('of one tenant or one action type have limits of their own', async () => {
+    const { begun, submit, finish } = setup({ total: 10, perTenant: 2, perAction: { 'slack.post': 1 } });
+    for (const node of ['a1', 'a2', 'a3']) submit(node, { tenantId: 'a' });
+    for (const node of ['b1', 'b2']) submit(node, { tenantId: 'b', actionType: 'slack.post' });
+    submit('c1', { tenantId: 'c', actionType: 'slack.post' });
+    expect(begun).toEqual(['a1', 'a2', 'b1']);
+    await finish('a1');
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a3']);
+    await finish('b1');
+    await finish('b2');
+    expect(begun.slice(4)).toEqual(['b2', 'c1']);
+  });
+
+  it('of a tenant with much to do do not keep others waiting', async () => {
+    const { begun, submit, finish } = setup({ total: 1 });
+    for (let n = 0; n < 50; n++) submit(`big ${n}`, { tenantId: 'big' });
+    submit('small', { tenantId: 'small' });
+    await finish('big 0');
+    await finish(begun[1]!);
+    expect(begun).toContain('small');
+  });
+});
+
+describe('an attempt that waits', () => {
+  it('is not begun when its execution stops meanwhile', async () => {
+    const { begun, finished, submit, finish } = setup({ total: 1 });
+    const controller = new AbortController();
+    submit('a');
+    submit('b', { signal: controller.signal });
+    submit('c');
+    controller.abort();
+    await finish('a');
+    expect(begun).toEqual(['a', 'c']);
+    expect(finished).toContainEqual(['b', expect.objectContaining({ ok: false, aborted: true })]);
+  });
+
+  it('is not begun while the lease may be over, and is when it was renewed', () => {
+    const { begun, submit, lease, timers } = setup();
+    lease.holds = false;
+    submit('a');
+    timers.advance(1_000);
+    expect(begun).toEqual([]);
+    lease.holds = true;
+    timers.advance(1_000);
+    expect(begun).toEqual(['a']);
+  });
+
+  it('is forgotten when the desk closes, and what runs is no longer listened to', async () => {
+    const { desk, begun, finished, submit, finish } = setup({ total: 1 });
+    submit('a');
+    submit('b');
+    desk.close();
+    await finish('a');
+    expect(begun).toEqual(['a']);
+    expect(finished).toEqual([]);
+    expect(desk.size()).toBe(0);
+  });
+});

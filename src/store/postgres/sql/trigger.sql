@@ -1,0 +1,117 @@
+-- Triggers, the times of schedules, and what became of every firing.
+
+-- name: trigger_add
+insert into workflow_triggers (id, tenant_id, workflow_id, trigger_type, is_enabled, config, activation_condition, event_type, secrets)
+select $1, w.tenant_id, w.id, $4, $5, $6::json, $7, $8, $9::text[]
+from workflows w where w.tenant_id = $2 and w.id = $3 and w.deleted_at is null
+returning id;
+
+-- name: trigger_change
+-- $3 enabled, $4 config, $5 event type; null: as it is. $6 whether the condition changes, $7 to what.
+-- A schedule that says something else, or wakes up, has its times worked out again, from now on.
+update workflow_triggers set
+  is_enabled = coalesce($3::boolean, is_enabled),
+  disabled_by_archive = disabled_by_archive and $3::boolean is null,
+  config = coalesce($4::json, config),
+  event_type = coalesce($5::text, event_type),
+  activation_condition = case when $6::boolean then $7::text else activation_condition end,
+  (revision, due_at, settled_through) = (
+    select case when again then revision + 1 else revision end, case when again then '-infinity' else due_at end,
+      case when again then date_trunc('milliseconds', clock_timestamp()) else settled_through end
+    from (select coalesce($3::boolean and not is_enabled, false) or coalesce($4::json::text <> config::text, false) as again) c),
+  updated_at = clock_timestamp()
+where tenant_id = $1 and id = $2
+returning id;
+
+-- name: trigger_remove
+delete from workflow_triggers where tenant_id = $1 and id = $2 returning id;
+
+-- name: trigger_get
+select * from workflow_triggers_view where tenant_id = $1 and id = $2;
+
+-- name: trigger_list
+select * from workflow_triggers_view
+where tenant_id = $1 and ($2::uuid is null or id > $2) and ($3::text is null or workflow_id = $3)
+  and ($4::text is null or trigger_type = $4) and ($5::boolean is null or is_enabled = $5)
+order by id limit $6;
+
+-- name: webhook_get
+select v.*, t.secrets from workflow_triggers t join workflow_triggers_view v on v.id = t.id
+where t.id = $1 and t.trigger_type = 'Webhook';
+
+-- name: webhook_secret_add
+update workflow_triggers set updated_at = clock_timestamp(),
+  secrets = case when $4::boolean and cardinality(secrets) > 0 then array[$3, secrets[1]] else array[$3] end
+where tenant_id = $1 and id = $2 and trigger_type = 'Webhook' and not ($5::boolean and cardinality(secrets) > 0)
+returning id;
+
+-- name: event_trigger_list
+select * from workflow_triggers_view
+where tenant_id = $1 and event_type = $2 and trigger_type = 'Event' and is_enabled and ($3::uuid is null or id > $3)
+order by id limit $4;
+
+-- name: schedule_claim
+-- $1 now, unless it is the clock's; $2 seconds of the lease; $3 how many.
+-- With a million schedules of which none is due: one probe of trigger_due.
+with present as materialized (
+  select coalesce($1::timestamptz, clock_timestamp()) as at
+),
+due as materialized (
+  select t.id from workflow_triggers t
+  where t.trigger_type = 'Schedule' and t.is_enabled and t.due_at <= (select at from present)
+  order by t.due_at limit $3::int for no key update skip locked
+),
+claimed as (
+  update workflow_triggers t set revision = t.revision + 1, due_at = (select at from present) + make_interval(secs => $2::float8)
+  where t.id = any(array(select id from due))
+  returning t.id, t.revision, t.settled_through
+)
+-- A row also when nothing was due: the time, and when to ask again, are news in themselves.
+select present.at, c.revision, c.settled_through, v.*,
+  (select nullif(min(n.due_at), 'infinity') from workflow_triggers n
+   where n.trigger_type = 'Schedule' and n.is_enabled and n.due_at > present.at) as next_due_at
+from present
+left join (claimed c join workflow_triggers_view v on v.id = c.id) on true;
+
+-- name: schedule_settle
+-- $1 to $4: the schedules to move on. $5 to $10: what was fired. Executions were started before, under the same request ids.
+with moved as (
+  update workflow_triggers t set settled_through = s.settled_through, due_at = coalesce(s.due_at, 'infinity')
+  from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::timestamptz[]) s (id, revision, settled_through, due_at)
+  where t.id = s.id and t.revision = s.revision
+)
+insert into trigger_firings as f (trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason)
+select t.id, t.tenant_id, n.request_id, n.slot, n.outcome, n.execution_id, n.reason
+from unnest($5::uuid[], $6::text[], $7::timestamptz[], $8::text[], $9::uuid[], $10::text[])
+  n (trigger_id, request_id, slot, outcome, execution_id, reason)
+join workflow_triggers t on t.id = n.trigger_id
+on conflict (trigger_id, request_id) do update
+set outcome = excluded.outcome, execution_id = excluded.execution_id, reason = excluded.reason, fired_at = excluded.fired_at
+where f.outcome <> 'started'
+returning f.trigger_id, f.request_id;
+
+-- name: firing_add
+insert into trigger_firings as f (trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason)
+select t.id, t.tenant_id, n.request_id, n.slot, n.outcome, n.execution_id, n.reason
+from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::uuid[], $6::text[])
+  n (trigger_id, request_id, slot, outcome, execution_id, reason)
+join workflow_triggers t on t.id = n.trigger_id
+on conflict (trigger_id, request_id) do update
+set outcome = excluded.outcome, execution_id = excluded.execution_id, reason = excluded.reason, fired_at = excluded.fired_at
+where f.outcome <> 'started'
+returning f.trigger_id, f.request_id;
+
+-- name: firing_started
+select f.trigger_id, f.execution_id from trigger_firings f
+join unnest($1::uuid[], $2::text[]) n (trigger_id, request_id) on n.trigger_id = f.trigger_id and n.request_id = f.request_id
+where f.outcome = 'started';
+
+-- name: firing_list
+select id, trigger_id, request_id, slot, outcome, execution_id, reason, fired_at from trigger_firings
+where tenant_id = $1 and trigger_id = $2 and ($3::bigint is null or id < $3)
+order by id desc limit $4;
+
+-- name: firing_purge
+delete from trigger_firings where id = any(array(
+  select id from trigger_firings where fired_at < clock_timestamp() - make_interval(secs => $1::float8) order by fired_at limit $2::int))
+returning id;

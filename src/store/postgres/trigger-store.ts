@@ -1,0 +1,179 @@
+// Triggers on PostgreSQL. Whatever runs by itself or for every webhook uses the engine's plans; lists use the other pool.
+
+import type {
+  ClaimedSchedule,
+  Firing,
+  FiringRecord,
+  SettledSchedule,
+  TriggerChange,
+  TriggerRecord,
+  TriggerStore,
+} from '../trigger-port.ts';
+import { type Column, encodeColumns, int4, text, timestamp, uuid } from './array-parameter.ts';
+import type { Database } from './database.ts';
+import { readable } from './execution-columns.ts';
+import { statement } from './statement.ts';
+
+const ADD = statement('trigger_add');
+const CHANGE = statement('trigger_change');
+const REMOVE = statement('trigger_remove');
+const GET = statement('trigger_get');
+const LIST = statement('trigger_list');
+const GET_WEBHOOK = statement('webhook_get');
+const ADD_SECRET = statement('webhook_secret_add');
+const LIST_EVENT = statement('event_trigger_list');
+const CLAIM = statement('schedule_claim');
+const SETTLE = statement('schedule_settle');
+const ADD_FIRINGS = statement('firing_add');
+const STARTED = statement('firing_started');
+const LIST_FIRINGS = statement('firing_list');
+const PURGE_FIRINGS = statement('firing_purge');
+
+const SETTLE_COLUMNS: readonly Column<SettledSchedule>[] = [
+  uuid((row) => row.triggerId),
+  int4((row) => row.revision),
+  timestamp((row) => row.settledThrough),
+  timestamp((row) => row.dueAt),
+];
+
+const FIRING_COLUMNS: readonly Column<Firing>[] = [
+  uuid((row) => row.triggerId),
+  text((row) => row.requestId),
+  timestamp((row) => row.slot),
+  text((row) => row.outcome),
+  uuid((row) => row.executionId),
+  text((row) => (row.reason === null ? null : readable(row.reason))),
+];
+
+export function triggerStore(engine: Database, reader: Database): TriggerStore {
+  return {
+    triggerCreate: (trigger) =>
+      reader.transaction(async (session) => {
+        const { triggerId, tenantId, workflowId, triggerType, isEnabled, config, eventType, secrets } = trigger;
+        const values = [triggerId, tenantId, workflowId, triggerType, isEnabled, config];
+        await session.run(ADD, [...values, trigger.activationCondition, eventType, secrets]);
+        return one(await session.run<Row>(GET, [tenantId, triggerId]));
+      }),
+    triggerUpdate: (change) =>
+      reader.transaction(async (session) => {
+        await session.run(CHANGE, changeValues(change));
+        return one(await session.run<Row>(GET, [change.tenantId, change.triggerId]));
+      }),
+    triggerDelete: async ({ tenantId, triggerId }) => (await reader.run(REMOVE, [tenantId, triggerId])).length > 0,
+    triggerGet: async ({ tenantId, triggerId }) => one(await reader.run<Row>(GET, [tenantId, triggerId])),
+    async triggerList({ tenantId, afterId, workflowId, triggerType, isEnabled, limit }) {
+      const filters = [workflowId ?? null, triggerType ?? null, isEnabled ?? null];
+      return (await reader.run<Row>(LIST, [tenantId, afterId, ...filters, limit])).map(triggerRecord);
+    },
+
+    async webhookGet({ triggerId }) {
+      const [row] = await engine.run<Row & { secrets: string[] }>(GET_WEBHOOK, [triggerId]);
+      return row === undefined ? null : { trigger: triggerRecord(row), secrets: row.secrets };
+    },
+    async webhookSecretAdd({ tenantId, triggerId, secret, keepPrevious, onlyFirst = false }) {
+      return (await reader.run(ADD_SECRET, [tenantId, triggerId, secret, keepPrevious, onlyFirst])).length > 0;
+    },
+    async eventTriggerList({ tenantId, eventType, afterId, limit }) {
+      return (await engine.run<Row>(LIST_EVENT, [tenantId, eventType, afterId, limit])).map(triggerRecord);
+    },
+
+    async scheduleClaim({ at, leaseMs, limit }) {
+      const now = at === undefined ? null : new Date(at);
+      const rows = await engine.run<ClaimRow>(CLAIM, [now, leaseMs / 1000, limit]);
+      const [first] = rows;
+      const claimed = rows.filter(({ id }) => id !== null).map(claimedSchedule);
+      return { claimed, at: first!.at, nextDueAt: first!.next_due_at };
+    },
+    async scheduleSettle({ items, firings }) {
+      await engine.run(SETTLE, [...encodeColumns(SETTLE_COLUMNS, items), ...encodeColumns(FIRING_COLUMNS, firings)]);
+    },
+
+    async firingAdd({ firings }) {
+      const values = encodeColumns(FIRING_COLUMNS, firings);
+      const recorded = await engine.run<{ trigger_id: string }>(ADD_FIRINGS, values);
+      if (recorded.length === firings.length || firings.every(({ outcome }) => outcome === 'started')) return [];
+      const rows = await engine.run<{ trigger_id: string; execution_id: string }>(STARTED, [values[0], values[1]]);
+      return rows.map((row) => ({ triggerId: row.trigger_id, executionId: row.execution_id }));
+    },
+    async firingList({ tenantId, triggerId, beforeId, limit }) {
+      return (await reader.run<FiringRow>(LIST_FIRINGS, [tenantId, triggerId, beforeId, limit])).map(firingRecord);
+    },
+    firingPurge: async ({ olderThanMs, limit }) =>
+      (await reader.run(PURGE_FIRINGS, [olderThanMs / 1000, limit])).length,
+  };
+}
+
+function changeValues(change: TriggerChange): unknown[] {
+  const { tenantId, triggerId, isEnabled, config, eventType, activationCondition } = change;
+  const condition = [activationCondition !== undefined, activationCondition ?? null];
+  return [tenantId, triggerId, isEnabled ?? null, config ?? null, eventType ?? null, ...condition];
+}
+
+const one = ([row]: Row[]): TriggerRecord | null => (row === undefined ? null : triggerRecord(row));
+
+const triggerRecord = (row: Row): TriggerRecord => ({
+  triggerId: row.id,
+  tenantId: row.tenant_id,
+  workflowId: row.workflow_id,
+  triggerType: row.trigger_type,
+  isEnabled: row.is_enabled,
+  config: row.config,
+  activationCondition: row.activation_condition,
+  hasSecret: row.has_secret,
+  workflowStatus: row.workflow_status,
+  workflowEnabled: row.workflow_enabled,
+  workflowFormat: row.workflow_format,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+const claimedSchedule = (row: ClaimRow): ClaimedSchedule => ({
+  trigger: triggerRecord(row),
+  revision: row.revision,
+  settledThrough: row.settled_through,
+});
+
+const firingRecord = (row: FiringRow): FiringRecord => ({
+  id: row.id,
+  triggerId: row.trigger_id,
+  requestId: row.request_id,
+  slot: row.slot,
+  outcome: row.outcome,
+  executionId: row.execution_id,
+  reason: row.reason,
+  firedAt: row.fired_at,
+});
+
+interface Row {
+  id: string;
+  tenant_id: string;
+  workflow_id: string;
+  trigger_type: TriggerRecord['triggerType'];
+  is_enabled: boolean;
+  config: string;
+  activation_condition: string | null;
+  has_secret: boolean;
+  workflow_status: TriggerRecord['workflowStatus'];
+  workflow_enabled: boolean;
+  workflow_format: string;
+  created_at: number;
+  updated_at: number;
+}
+
+interface ClaimRow extends Row {
+  at: number;
+  revision: number;
+  settled_through: number;
+  next_due_at: number | null;
+}
+
+interface FiringRow {
+  id: string;
+  trigger_id: string;
+  request_id: string;
+  slot: number | null;
+  outcome: Firing['outcome'];
+  execution_id: string | null;
+  reason: string | null;
+  fired_at: number;
+}
