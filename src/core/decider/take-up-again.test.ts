@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { startRun } from './test-run.testing.ts';
+import { evolve } from './evolve.ts';
+import { createRun, startRun } from './test-run.testing.ts';
 
 const GAVE_UP = { code: 'POISON', message: 'deciding failed' };
 
@@ -62,4 +63,24 @@ test('nothing to begin again: it ends as it stands', () => {
   run.send({ type: 'reopened' });
   expect(run.state.status).toBe('Succeeded');
   expect(run.statusOf('a')).toBe('Failed');
+});
+
+test('after the engine wrote its end from outside, nodes that were running or never started go on', () => {
+  const run = startRun({ format: 'graph', nodes: [{ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' }] });
+  evolve(run.state, { type: 'ExecutionFailed', error: GAVE_UP });
+  run.send({ type: 'reopened' });
+  expect(run.statuses()).toEqual({ a: 'Running', b: 'Pending' });
+  expect(run.attemptsOf('a')).toBe(2);
+  run.succeed('a');
+  run.succeed('b');
+  expect(run.state.status).toBe('Succeeded');
+});
+
+test('one that never began begins now', () => {
+  const run = createRun({ format: 'graph', nodes: [{ id: 'a' }] });
+  evolve(run.state, { type: 'ExecutionFailed', error: GAVE_UP });
+  run.send({ type: 'reopened' });
+  expect(run.state.startedAt).toBe(run.now);
+  run.succeed('a');
+  expect(run.state.status).toBe('Succeeded');
 });
