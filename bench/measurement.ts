@@ -13,15 +13,15 @@ export function bestOf(runs: number, measure: () => number): number {
   return best;
 }
 
-export function printMeasurements(title: string, measurements: readonly Measurement[]): void {
-  const width = Math.max(...measurements.map(({ name }) => name.length));
-  console.log(`\n${title}`);
-  for (const { name, value, unit } of measurements) {
-    console.log(`  ${name.padEnd(width)}  ${round(value)} ${unit}`);
-  }
+export const median = (values: readonly number[]): number => percentile(values, 0.5);
+
+export function percentile(values: readonly number[], share: number): number {
+  if (values.length === 0) throw new Error('there are no values to take a percentile of');
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }
 
 export function round(value: number): string {
   if (value >= 1000) return Math.round(value).toLocaleString('en');
-  return value >= 10 ? value.toFixed(1) : value.toPrecision(2);
+  return Math.abs(value) >= 10 ? value.toFixed(1) : value.toPrecision(2);
 }

@@ -16,6 +16,7 @@ const BEHAVIOUR = 1;
 const LANES_PER_CLAIM = 64;
 const LANES_LIMIT = 1_000;
 const SUSPICIOUS_CRASHES = 2;
+const LATE_CLAIM_MS = [1_000, 5_000, 15_000];
 
 export interface ClaimerDeps extends LoadingDeps {
   readonly store: Store;
@@ -48,7 +49,11 @@ export class Claimer {
 
   /** A place became free: worth a look only if the last one left something behind. */
   placeFreed(): void {
-    if (this.leftSome) this.hint();
+    const { incarnation, options } = this.deps;
+    const room = incarnation.capacity();
+    // A claim and a load for every single place would cost more than they bring: wait for a quarter of them.
+    const isWorthIt = room * 4 >= options.maxResident || incarnation.residents.size * 4 <= options.maxResident;
+    if (this.leftSome && isWorthIt) this.hint();
   }
 
   stop(): void {
@@ -71,6 +76,8 @@ export class Claimer {
       } catch (error) {
         this.deps.observer.warn('claim failed', { error: String(error) });
         await this.reconcile();
+        // The statement may still be on its way to the server: look again when it must have arrived.
+        for (const delayMs of LATE_CLAIM_MS) this.deps.timers.after(delayMs, () => void this.reconcile());
       }
     }
     this.claiming = false;
@@ -113,24 +120,24 @@ export class Claimer {
     if (trusted.length === 0) return;
     this.loading += trusted.length;
     try {
-      const crashes = new Map(trusted.map((row) => [row.executionId, row.crashes]));
+      const claims = new Map(trusted.map((row) => [row.executionId, row]));
       const executions = await store.executionLoad({
-        executionIds: [...crashes.keys()],
+        executionIds: [...claims.keys()],
         deciderVersion: DECIDER_VERSION,
       });
-      for (const execution of executions) await this.take(execution, crashes.get(execution.executionId)!);
+      for (const execution of executions) await this.take(execution, claims.get(execution.executionId)!);
     } finally {
       this.loading -= trusted.length;
     }
   }
 
-  private async take(execution: LoadedExecution, crashes: number): Promise<void> {
+  private async take(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> {
     const { incarnation } = this.deps;
-    const loaded = await loadResident(this.deps, execution, crashes);
+    const loaded = await loadResident(this.deps, execution, claim);
     if (loaded.ok) incarnation.take(loaded.resident);
     else {
       const error = { code: loaded.code, message: loaded.problem };
-      await incarnation.bury({ execution, error, crashes, seq: nextStoredSeq(execution) });
+      await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
     }
   }
 
@@ -144,9 +151,8 @@ export class Claimer {
     const trusted = claimed.filter(({ crashes }) => crashes < SUSPICIOUS_CRASHES);
     if (suspect === undefined) return trusted;
     if (others.length > 0) {
-      const executionIds = others.map(({ executionId }) => executionId);
       const slotId = incarnation.registration.slotIds[0]!;
-      await incarnation.runInSlotZero(() => store.executionRelease({ slotId, executionIds }));
+      await incarnation.runInSlotZero(() => store.executionRelease({ slotId, items: others }));
     }
     if (suspect.crashes <= options.maxPoisonRetries) return [...trusted, suspect];
     await this.buryCulprit(suspect);
@@ -172,15 +178,17 @@ export class Claimer {
   async reconcile(): Promise<void> {
     const { store, incarnation, observer, timers } = this.deps;
     const { runnerId, slotIds } = incarnation.registration;
+    if (this.stopped) return;
     try {
       await incarnation.runInSlotZero(async () => {
         // Waits on the fence for a claim that is still under way, so that the list below has seen it.
         await store.executionCommit(nothingOn(slotIds[0]!));
         const owned = await store.executionListOwned({ runnerId });
-        const lost = owned.filter((executionId) => !incarnation.residents.has(executionId));
+        const lost = owned.filter(({ executionId }) => !incarnation.residents.has(executionId));
         if (lost.length === 0 || this.loading > 0) return;
         observer.warn('claimed executions were not in memory', { count: lost.length });
-        await store.executionRelease({ slotId: slotIds[0]!, executionIds: lost });
+        await store.executionRelease({ slotId: slotIds[0]!, items: lost });
+        this.hint();
       });
     } catch (error) {
       observer.warn('reconciling failed', { error: String(error) });

@@ -53,6 +53,7 @@ function item(executionId: string, told: string[] = [], bytes = 10): CommitItem 
     logs: [],
     committed: (at) => told.push(`${executionId} committed at ${at}`),
     refused: ({ message }) => told.push(`${executionId} refused: ${message}`),
+    overtaken: () => told.push(`${executionId} overtaken`),
   };
 }
 
@@ -155,13 +156,13 @@ describe('a commit that fails', () => {
     expect(observer.counts.get('poisonIsolated')).toBe(1);
   });
 
-  it('on a journal key that nobody here had sent is not taken for success', async () => {
+  it('on a journal key that nobody here had sent means that somebody else has the execution now', async () => {
     const { sent, told, submit } = setup();
     await submit('a', 'b');
     await sent[0]!.reply('alreadyApplied');
     await sent[1]!.reply('alreadyApplied');
     await sent[2]!.reply('applied');
-    expect(told).toEqual(['a refused: alreadyApplied', 'b committed at 77']);
+    expect(told).toEqual(['a overtaken', 'b committed at 77']);
   });
 });
 

@@ -18,6 +18,8 @@ export interface CommitItem extends Omit<CommitBatch, 'slotId'> {
   committed(at: number): void;
   /** The database refuses this item, whatever it is sent with. */
   refused(error: Error): void;
+  /** Its journal goes on already, by another hand: whoever that is, this runner is not the owner any more. */
+  overtaken(): void;
 }
 
 export interface CommitterDeps {
@@ -152,7 +154,8 @@ export class Committer {
     if (items.length === 1) {
       this.deps.observer.count('poisonIsolated');
       this.deps.observer.warn('commit refused', { executionId: items[0]!.executionId, error: error.message });
-      return items[0]!.refused(error);
+      const isOvertaken = error instanceof StoreError && error.failure === 'alreadyApplied';
+      return isOvertaken ? items[0]!.overtaken() : items[0]!.refused(error);
     }
     const middle = items.length >> 1;
     await this.settle(slotId, items.slice(0, middle));

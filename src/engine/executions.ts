@@ -13,10 +13,11 @@ import { readCallbackToken } from './callback-token.ts';
 import type { PlanSource, Timers } from './environment.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
 import { type Mail, mailBody, mailKey } from './mail.ts';
+import { SharedLookup } from './shared-lookup.ts';
 import { checkStartRequest } from './start-request.ts';
 import { type Started, Starter } from './starter.ts';
 import { TriggerCheck } from './trigger-check.ts';
-import { triggerFor, versionToStart } from './workflow-start.ts';
+import { triggerFor, type VersionRequest, type VersionToStart, versionToStart } from './workflow-start.ts';
 
 export interface StartRequest {
   readonly tenantId: string;
@@ -56,12 +57,17 @@ export class Executions {
   private readonly deps: ExecutionsDeps;
   private readonly starter: Starter;
   private readonly triggers: TriggerCheck;
+  private readonly versions: SharedLookup<VersionToStart>;
   private readonly waiters = new Map<string, Set<() => void>>();
 
   constructor(deps: ExecutionsDeps) {
     this.deps = deps;
     this.starter = new Starter(deps.store, deps.timers, deps.workWanted);
     this.triggers = new TriggerCheck(deps.store);
+    const allowDraft = deps.allowDraftExecution ?? false;
+    this.versions = new SharedLookup((key) =>
+      versionToStart(deps.store, JSON.parse(key) as VersionRequest, allowDraft),
+    );
   }
 
   async start(request: StartRequest): Promise<Started> {
@@ -86,8 +92,8 @@ export class Executions {
 
   private async startNew(request: StartRequest): Promise<Started> {
     const { tenantId } = request;
-    const allowDraft = this.deps.allowDraftExecution ?? false;
-    const { workflowId, version, format } = await versionToStart(this.deps.store, request, allowDraft);
+    const wanted: VersionRequest = { tenantId, workflowId: request.workflowId, version: request.version };
+    const { workflowId, version, format } = await this.versions.get(JSON.stringify(wanted));
     const trigger = triggerFor(format, request.trigger);
     await this.triggers.check({ tenantId, workflowId, version }, trigger);
     const executionId = this.deps.newId();

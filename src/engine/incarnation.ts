@@ -292,6 +292,7 @@ export class Incarnation {
         if (written.ended.length > 0) this.ended(resident);
         else this.settle(resident);
       },
+      overtaken: () => this.forget(resident),
       refused: ({ message }) => void this.bury({ execution, error: { code: 'POISON', message }, crashes, seq }),
     });
   }

@@ -23,7 +23,11 @@ export interface LoadingDeps {
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
 }
 
-export async function loadResident(deps: LoadingDeps, execution: LoadedExecution, crashes: number): Promise<Loaded> {
+export async function loadResident(
+  deps: LoadingDeps,
+  execution: LoadedExecution,
+  claim: { readonly crashes: number; readonly epoch: number },
+): Promise<Loaded> {
   try {
     const found = await deps.plans.plan(execution);
     if (found === null) {
@@ -33,7 +37,7 @@ export async function loadResident(deps: LoadingDeps, execution: LoadedExecution
     if ('problem' in found) return { ok: false, execution, code: 'PLAN_INVALID', problem: found.problem };
     const state = foldStored(found.plan, startOf(deps, execution, found.plan), execution);
     const given = await restoreParameters(deps.store, state);
-    const resident = createResident(execution, state, crashes, given);
+    const resident = createResident(execution, state, claim, given);
     queueWhatWaits(resident, found.isArchived);
     return { ok: true, resident };
   } catch (error) {

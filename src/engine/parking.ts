@@ -91,12 +91,13 @@ export class ParkingLot {
 }
 
 /** What the queue row says while the execution is away; a checkpoint when folding its journal again would cost something. */
-export function parkItem({ state, execution, factsSinceCheckpoint }: Resident, dueAt: number | null): ParkItem {
+export function parkItem({ state, execution, epoch, factsSinceCheckpoint }: Resident, dueAt: number | null): ParkItem {
   const paused = state.status === 'Paused';
   const waiting = state.nodes.filter((node) => node.status === 'Waiting').length;
   const checkpoint =
     factsSinceCheckpoint >= CHECKPOINT_AFTER_FACTS
       ? { seq: state.seq, deciderVersion: DECIDER_VERSION, state: JSON.stringify(toCheckpoint(state)) }
       : null;
-  return { executionId: execution.executionId, dueAt, waits: waiting + (paused ? 1 : 0), paused, checkpoint };
+  const { executionId } = execution;
+  return { executionId, epoch, dueAt, waits: waiting + (paused ? 1 : 0), paused, checkpoint };
 }

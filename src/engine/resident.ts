@@ -29,6 +29,8 @@ export interface Resident {
   readonly execution: LoadedExecution;
   readonly state: State;
   readonly crashes: number;
+  /** The claim by which this runner has it (I5). */
+  readonly epoch: number;
   /** Parameters of the attempts that a former owner left running, by node. */
   readonly given: ReadonlyMap<number, Json>;
   readonly queue: QueuedInput[];
@@ -47,19 +49,20 @@ export interface Resident {
 export function createResident(
   execution: LoadedExecution,
   state: State,
-  crashes: number,
+  claim: { readonly crashes: number; readonly epoch: number },
   given: ReadonlyMap<number, Json>,
 ): Resident {
   return {
     execution,
     state,
-    crashes,
+    crashes: claim.crashes,
+    epoch: claim.epoch,
     given,
     queue: [],
     busy: false,
     running: new Map(),
     seenMail: new Set(),
-    owesCrashReset: crashes > 0,
+    owesCrashReset: claim.crashes > 0,
     factsSinceCheckpoint: state.seq - (execution.checkpoint?.seq ?? 0),
     alarmAt: undefined,
   };

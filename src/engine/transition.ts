@@ -13,7 +13,7 @@ import { attemptRows, encodeFacts } from './journal.ts';
 import { mailBody, mailKey } from './mail.ts';
 import type { QueuedInput, Resident } from './resident.ts';
 
-type Written = Omit<CommitItem, 'committed' | 'refused' | 'children'>;
+type Written = Omit<CommitItem, 'committed' | 'refused' | 'overtaken' | 'children'>;
 
 export interface Turn {
   readonly written: Written;

@@ -9,13 +9,18 @@ import { invalid } from './workflow-check.ts';
 import { pipelineOf, storedDefinition } from './workflow-definition.ts';
 import { type Workflows, wrongState } from './workflows.ts';
 
+/** What is wrong with a cron expression; undefined: nothing. */
+type CronProblem = (cron: string) => string | undefined;
+
 export class Pipelines {
   private readonly store: Store;
   private readonly workflows: Workflows;
+  private readonly cronProblem: CronProblem;
 
-  constructor(store: Store, workflows: Workflows) {
+  constructor(store: Store, workflows: Workflows, cronProblem: CronProblem = () => undefined) {
     this.store = store;
     this.workflows = workflows;
+    this.cronProblem = cronProblem;
   }
 
   async create(tenantId: string, definition: Json): Promise<WorkflowRecord> {
@@ -43,6 +48,10 @@ export class Pipelines {
 
   private async checked(tenantId: string, definition: Json): Promise<NewPipeline> {
     const checked = await this.workflows.check(definition);
-    return pipelineOf(definition, storedDefinition(tenantId, definition, checked));
+    const pipeline = pipelineOf(definition, storedDefinition(tenantId, definition, checked));
+    const { cronExpression } = pipeline.trigger;
+    const message = cronExpression === null ? undefined : this.cronProblem(cronExpression);
+    if (message !== undefined) throw invalid([{ code: 'BAD_CRON', path: '/cron_expression', message }]);
+    return pipeline;
   }
 }

@@ -93,9 +93,9 @@ export interface ExecutionStore {
   /** A NEW statement after a park: those with mail become ready again. Returns their ids. */
   parkCheck(params: { executionIds: string[] }): Promise<string[]>;
   /** Owned → ready, by the owner itself: what it cannot or must not go on with. */
-  executionRelease(params: { slotId: string; executionIds: string[] }): Promise<string[]>;
+  executionRelease(params: { slotId: string; items: OwnedExecution[] }): Promise<string[]>;
   /** What the database says this runner owns: reconciled with memory after a failed claim (I18). */
-  executionListOwned(params: { runnerId: string }): Promise<string[]>;
+  executionListOwned(params: { runnerId: string }): Promise<OwnedExecution[]>;
   /** Reserves these links for their execution, and tells those whose resource another one holds (WFENG003). Before the commit. */
   resourceLinkCheck(params: { links: ResourceLinkRow[] }): Promise<ResourceLinkConflict[]>;
   /**
@@ -235,8 +235,13 @@ export interface ActionLogRow {
   data: JsonText | null;
 }
 
-export interface ParkItem {
+/** The claim that is meant (I5): a statement that arrives late finds a newer epoch and does nothing. null = whichever. */
+export interface OwnedExecution {
   executionId: string;
+  epoch: number | null;
+}
+
+export interface ParkItem extends OwnedExecution {
   dueAt: Timestamp | null;
   waits: number;
   paused: boolean;

@@ -8,6 +8,7 @@ import type {
   NewExecution,
   NewMessage,
   OutcomeRow,
+  OwnedExecution,
   ParkItem,
   ResourceLinkRow,
   Store,
@@ -115,8 +116,15 @@ export function newLink(executionId: string, overrides: Partial<ResourceLinkRow>
   };
 }
 
+export const anyEpoch = (ids: readonly string[]): OwnedExecution[] =>
+  ids.map((executionId) => ({ executionId, epoch: null }));
+
+/** What a runner owns, by id. */
+export const ownedIds = async (store: Store, runnerId: string): Promise<string[]> =>
+  (await store.executionListOwned({ runnerId })).map(({ executionId }) => executionId);
+
 export function newParkItem(executionId: string, overrides: Partial<ParkItem> = {}): ParkItem {
-  return { executionId, dueAt: null, waits: 1, paused: false, checkpoint: null, ...overrides };
+  return { executionId, epoch: null, dueAt: null, waits: 1, paused: false, checkpoint: null, ...overrides };
 }
 
 export interface TestRunner {

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { CommitBatch, Store } from '../port.ts';
 import {
   AWKWARD_JSON,
+  anyEpoch,
   claim,
   claimedIds,
   end,
@@ -87,7 +88,7 @@ function describeWhatItWrites(store: () => Store): void {
     await claim(store(), heir.slot);
     const events = ids.map((id) => newEvent(id, 0));
     await store().executionCommit(newBatch(heir.commitSlot, { events, crashResets: [ids[0]!] }));
-    await store().executionRelease({ slotId: heir.slot, executionIds: ids });
+    await store().executionRelease({ slotId: heir.slot, items: anyEpoch(ids) });
     const { claimed } = await claim(store(), heir.slot);
     expect(Object.fromEntries(claimed.map(({ executionId, crashes }) => [executionId, crashes]))).toEqual({
       [ids[0]!]: 0,

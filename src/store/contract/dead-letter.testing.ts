@@ -10,6 +10,7 @@ import {
   newEvent,
   newMessage,
   newOutcome,
+  ownedIds,
   owning,
   statusOf,
   TENANT,
@@ -37,7 +38,7 @@ export function describeDeadLetter(store: () => Store): void {
     expect(await statusOf(store(), ids[0]!)).toBe('Failed');
     expect(await journalOf(store(), ids[0]!)).toEqual([7]);
     expect(await store().inboxRead({ executionIds: [ids[0]!] })).toHaveLength(1);
-    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toEqual([ids[1]]);
+    expect(await ownedIds(store(), runner.runnerId)).toEqual([ids[1]]);
     expect(await letters()).toMatchObject([
       { executionId: ids[0], reason: 'poison', payload: AWKWARD_JSON, attempts: 3, lastError: 'it \uFFFD broke' },
     ]);

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../port.ts';
 import {
+  anyEpoch,
   claimedIds,
   journalOf,
   newAttempt,
@@ -52,7 +53,7 @@ export function describeFence(store: () => Store): void {
     const slotId = runner.slot;
     expect(await claimedIds(store(), slotId)).toEqual([]);
     expect(await store().executionPark({ slotId, items: [newParkItem(ids[0]!)] })).toMatchObject({ parked: [] });
-    expect(await store().executionRelease({ slotId, executionIds: ids })).toEqual([]);
+    expect(await store().executionRelease({ slotId, items: anyEpoch(ids) })).toEqual([]);
     const letter = { slotId, outcome: newOutcome(ids[0]!), reason: 'r', payload: '{}', attempts: 1, lastError: 'e' };
     expect(await store().deadLetterAdd(letter)).toEqual({ applied: false });
   });
@@ -62,7 +63,7 @@ export function describeFence(store: () => Store): void {
     const other = await newRunner(store());
     const slotId = other.slot;
     expect(await store().executionPark({ slotId, items: [newParkItem(ids[0]!)] })).toMatchObject({ parked: [] });
-    expect(await store().executionRelease({ slotId, executionIds: ids })).toEqual([]);
+    expect(await store().executionRelease({ slotId, items: anyEpoch(ids) })).toEqual([]);
     const letter = { slotId, outcome: newOutcome(ids[0]!), reason: 'r', payload: '{}', attempts: 1, lastError: 'e' };
     expect(await store().deadLetterAdd(letter)).toEqual({ applied: false });
     expect(await statusOf(store(), ids[0]!)).toBe('Running');

@@ -8,6 +8,7 @@ import {
   newMessage,
   newParkItem,
   newRunner,
+  ownedIds,
   owning,
   start,
   statusOf,
@@ -32,7 +33,7 @@ function describeTimers(store: () => Store): void {
     const { parked, at } = await store().executionPark({ slotId: runner.slot, items });
     expect(parked.toSorted()).toEqual(ids.toSorted());
     expect(at).toBeGreaterThanOrEqual(now);
-    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toEqual([]);
+    expect(await ownedIds(store(), runner.runnerId)).toEqual([]);
 
     expect(await store().queueWake({ limit: 10 })).toBe(1);
     expect(await store().queueWake({ limit: 10 })).toBe(0);
@@ -60,7 +61,7 @@ function describeTimers(store: () => Store): void {
     await expect(store().executionPark({ slotId: runner.slot, items: [item] })).rejects.toMatchObject({
       failure: 'data',
     });
-    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toEqual(ids);
+    expect(await ownedIds(store(), runner.runnerId)).toEqual(ids);
   });
 
   it('shows a paused execution as Paused until it is claimed again', async () => {
@@ -105,7 +106,7 @@ function describeMail(store: () => Store): void {
     expect(await store().queueWakeMail({ limit: 10 })).toBe(1);
     expect(await store().queueWakeMail({ limit: 10 })).toBe(0);
     expect((await claimedIds(store(), runner.slot)).sort()).toEqual([first, second].sort());
-    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toContain(resident);
+    expect(await ownedIds(store(), runner.runnerId)).toContain(resident);
   });
 
   it('never strands a message, sent and parked at the same moment', async () => {

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import type { Store } from '../port.ts';
-import { claim, claimedIds, newRunner, owning, start } from './builder.testing.ts';
+import { anyEpoch, claim, claimedIds, newRunner, ownedIds, owning, start } from './builder.testing.ts';
 
 export function describeRunner(store: () => Store): void {
   it('gives every incarnation its own id and slots', async () => {
@@ -78,10 +78,10 @@ export function describeRunner(store: () => Store): void {
   it('tells what a runner owns', async () => {
     const { runner, ids } = await owning(store(), 2);
     await start(store(), {});
-    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toEqual(ids.toSorted());
-    const released = await store().executionRelease({ slotId: runner.slot, executionIds: [ids[0]!] });
+    expect(await ownedIds(store(), runner.runnerId)).toEqual(ids.toSorted());
+    const released = await store().executionRelease({ slotId: runner.slot, items: anyEpoch([ids[0]!]) });
     expect(released).toEqual([ids[0]]);
-    expect(await store().executionListOwned({ runnerId: runner.runnerId })).toEqual([ids[1]]);
+    expect(await ownedIds(store(), runner.runnerId)).toEqual([ids[1]]);
     expect((await store().runnerList())[0]).toMatchObject({ owned: 1 });
     expect(await claimedIds(store(), runner.slot)).toContain(ids[0]);
   });

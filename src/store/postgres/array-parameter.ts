@@ -31,7 +31,7 @@ export const uuid = <Row>(value: (row: Row) => string | null): Column<Row> => ({
 export const text = <Row>(value: (row: Row) => string | null): Column<Row> => ({ type: 'text', value });
 export const json = <Row>(value: (row: Row) => string | null): Column<Row> => ({ type: 'json', value });
 export const int2 = <Row>(value: (row: Row) => number): Column<Row> => ({ type: 'int2', value });
-export const int4 = <Row>(value: (row: Row) => number): Column<Row> => ({ type: 'int4', value });
+export const int4 = <Row>(value: (row: Row) => number | null): Column<Row> => ({ type: 'int4', value });
 export const bool = <Row>(value: (row: Row) => boolean): Column<Row> => ({ type: 'bool', value });
 export const timestamp = <Row>(value: (row: Row) => number | null): Column<Row> => ({ type: 'timestamptz', value });
 

@@ -1,6 +1,14 @@
 // Executions: start, claim, commit, park, release. Each method is one statement; start looks up what it did not insert.
 
-import type { ClaimedExecution, ExecutionStore, NewExecution, ParkItem, StartOutcome, Timestamp } from '../port.ts';
+import type {
+  ClaimedExecution,
+  ExecutionStore,
+  NewExecution,
+  OwnedExecution,
+  ParkItem,
+  StartOutcome,
+  Timestamp,
+} from '../port.ts';
 import {
   bool,
   encodeColumn,
@@ -37,6 +45,8 @@ const LANE_COLUMNS = [
   timestamp((lane: Lane) => lane.mark),
 ];
 
+const epochOf = ({ epoch }: OwnedExecution): number | null => epoch;
+
 const PARK_COLUMNS = [
   uuid((item: ParkItem) => item.executionId),
   timestamp((item: ParkItem) => item.dueAt),
@@ -68,14 +78,21 @@ export function executionStore(engine: Database): ExecutionStore {
       const checkpoints = items.flatMap(({ executionId, checkpoint }) =>
         checkpoint ? [{ executionId, ...checkpoint }] : [],
       );
-      const values = [slotId, ...encodeColumns(PARK_COLUMNS, items), ...encodeColumns(CHECKPOINT_COLUMNS, checkpoints)];
+      const epochs = encodeColumn(int4(epochOf), items);
+      const parts = [...encodeColumns(PARK_COLUMNS, items), ...encodeColumns(CHECKPOINT_COLUMNS, checkpoints)];
+      const values = [slotId, ...parts, epochs];
       const [row] = await engine.run<{ parked: string[]; at: Timestamp }>(PARK, values);
       return row!;
     },
     parkCheck: async ({ executionIds }) => idsOf(await engine.run(PARK_CHECK, [uuidArray(executionIds)])),
-    executionRelease: async ({ slotId, executionIds }) =>
-      idsOf(await engine.run(RELEASE, [slotId, uuidArray(executionIds)])),
-    executionListOwned: async ({ runnerId }) => idsOf(await engine.run(LIST_OWNED, [runnerId])),
+    async executionRelease({ slotId, items }) {
+      const ids = uuidArray(items.map(({ executionId }) => executionId));
+      return idsOf(await engine.run(RELEASE, [slotId, ids, encodeColumn(int4(epochOf), items)]));
+    },
+    async executionListOwned({ runnerId }) {
+      const rows = await engine.run<{ execution_id: string; epoch: number }>(LIST_OWNED, [runnerId]);
+      return rows.map(({ execution_id, epoch }) => ({ executionId: execution_id, epoch }));
+    },
     async resourceLinkCheck({ links }) {
       const columns = encodeColumns(LINK_COLUMNS, links);
       await engine.run(LINK_RESERVE, columns);

@@ -201,6 +201,8 @@ parked as (
     waits = ($4::smallint[])[array_position($2::uuid[], q.execution_id)],
     paused = ($5::boolean[])[array_position($2::uuid[], q.execution_id)]
   where q.execution_id = any($2::uuid[]) and q.state = 1 and q.runner_id = (select runner_id from fence)
+    -- Not of an earlier claim: this statement may have been on its way for seconds (I5).
+    and q.epoch = coalesce(($10::int[])[array_position($2::uuid[], q.execution_id)], q.epoch)
   returning q.execution_id
 ),
 checkpoints as (
@@ -223,10 +225,11 @@ with fence as materialized (
 )
 update execution_queue q set state = 0, runner_id = null, ready_at = clock_timestamp()
 where q.execution_id = any($2::uuid[]) and q.state = 1 and q.runner_id = (select runner_id from fence)
+  and q.epoch = coalesce(($3::int[])[array_position($2::uuid[], q.execution_id)], q.epoch)
 returning q.execution_id;
 
 -- name: execution_list_owned
-select execution_id from execution_queue where runner_id = $1 and state = 1 order by execution_id;
+select execution_id, epoch from execution_queue where runner_id = $1 and state = 1 order by execution_id;
 
 -- name: execution_reopen
 -- The outcome goes, the queue row and the message come, in one statement; a dead letter of the execution is settled by it.

@@ -1,0 +1,83 @@
+// How a peer's program talks with the benchmark: it is a process of its own that gets its sizes as an argument and sends
+// what it measures.
+
+export interface PeerSettings {
+  /** A database of its own on the server that all of them share; Restate keeps its data itself. */
+  readonly databaseUrl: string;
+  /** An empty folder of its own. */
+  readonly folder: string;
+  readonly oneStep: number;
+  readonly tenStep: number;
+  readonly latency: number;
+  readonly warmUp: number;
+}
+
+export type PeerReport =
+  | { readonly type: 'progress'; readonly text: string }
+  | { readonly type: 'row'; readonly scenario: string; readonly unit: string; readonly value: number }
+  /** Seconds of each way in which the work was done; the better one counts. */
+  | { readonly type: 'ways'; readonly scenario: string; readonly seconds: Record<string, number> };
+
+export const STEPS = 10;
+
+export function settings(): PeerSettings {
+  return JSON.parse(process.argv[2] ?? '{}') as PeerSettings;
+}
+
+function tell(report: PeerReport): void {
+  process.send?.(report);
+}
+
+export function tellProgress(text: string): void {
+  tell({ type: 'progress', text });
+}
+
+/** The best of the ways in which the peer can do this work, as executions or steps in a second. */
+export function tellRate(scenario: string, unit: string, count: number, seconds: Record<string, number>): void {
+  tell({ type: 'ways', scenario, seconds });
+  tell({ type: 'row', scenario, unit, value: count / Math.min(...Object.values(seconds)) });
+}
+
+export function tellLatency(milliseconds: number[]): void {
+  const sorted = milliseconds.sort((a, b) => a - b);
+  const value = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  tell({ type: 'row', scenario: 'ten-step-latency', unit: 'ms p50', value });
+}
+
+export async function seconds(work: () => PromiseLike<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return (performance.now() - started) / 1000;
+}
+
+/** Calls `work` so often, with so many calls under way at a time. */
+export async function concurrently(count: number, atOnce: number, work: () => PromiseLike<unknown>): Promise<void> {
+  let left = count;
+  const worker = async () => {
+    while (left-- > 0) await work();
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, worker));
+}
+
+/** One after the other; milliseconds of each. */
+export async function oneByOne(count: number, work: () => PromiseLike<unknown>): Promise<number[]> {
+  const measured: number[] = [];
+  for (let run = 0; run < count; run++) measured.push((await seconds(work)) * 1000);
+  return measured;
+}
+
+/** Resolves when something was counted so often. */
+export function countdown(): { expect(count: number): Promise<void>; tick(): void } {
+  let left = 0;
+  let done = Promise.withResolvers<void>();
+  return {
+    expect(count) {
+      left = count;
+      done = Promise.withResolvers<void>();
+      return done.promise;
+    },
+    tick() {
+      if (--left === 0) done.resolve();
+    },
+  };
+}

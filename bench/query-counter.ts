@@ -1,0 +1,65 @@
+// Counts the statements that pass between clients and a PostgreSQL server: a proxy that understands just enough of the
+// frames. It sees everything that a process sends, through whichever pool or thread.
+
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface QueryCounter {
+  /** The same database, through the counter. */
+  readonly url: string;
+  count(): number;
+  close(): Promise<void>;
+}
+
+const EXECUTE = 'E'.charCodeAt(0);
+const SIMPLE_QUERY = 'Q'.charCodeAt(0);
+
+export async function countQueries(databaseUrl: string): Promise<QueryCounter> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let queries = 0;
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port || 5432), target.hostname);
+    const readFrames = frameReader((type) => {
+      if (type === EXECUTE || type === SIMPLE_QUERY) queries++;
+    });
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.once('close', () => sockets.delete(socket));
+    }
+    client.on('data', readFrames);
+    client.pipe(upstream).pipe(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    count: () => queries,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Calls back with the type of every message after the startup message, which has none. */
+function frameReader(message: (type: number) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  let typeBytes = 0;
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    while (rest.length >= typeBytes + 4) {
+      const length = typeBytes + rest.readInt32BE(typeBytes);
+      if (rest.length < length) return;
+      if (typeBytes === 1) message(rest[0]!);
+      typeBytes = 1;
+      rest = rest.subarray(length);
+    }
+  };
+}

@@ -1,0 +1,146 @@
+// Many executions at once: ours and the floor in turns on the same database, medians. One step, ten in a row, ten in
+// parallel. The queue is filled before the clock starts; it stops when the last execution has ended.
+
+import type { Json } from '../../src/core/json/json.ts';
+import { runFloor } from '../floor.ts';
+import { type FloorTurn, learnTurns } from '../floor-rows.ts';
+import { median } from '../measurement.ts';
+import { openPawl, type RunResult, runQueue } from '../native-run.ts';
+import type { Bench, Scenario } from '../scenario.ts';
+import { chainWorkflow, enqueue, parallelWorkflow, publish, type Workload } from '../workload.ts';
+
+const ROUNDS = 5;
+const QUICK_ROUNDS = 3;
+/** `--quick` stays under a minute, also on a slow machine: no round begins that would probably not end by then. */
+const QUICK_BUDGET_MS = 18_000;
+
+interface Shape {
+  readonly name: string;
+  readonly about: string;
+  readonly definition: Json;
+  readonly steps: number;
+  readonly executions: number;
+  /** What is counted: the whole, or its steps. */
+  readonly unit: 'executions/s' | 'steps/s';
+  /** Ten in parallel finish in an order that is different each time, so there are no rows to learn. */
+  readonly shareOfFloor: number | null;
+  readonly cpu?: true;
+}
+
+const SHAPES: readonly Shape[] = [
+  {
+    name: 'one-step',
+    about: 'executions/s of one step, ours and the floor',
+    definition: chainWorkflow('one-step', 1),
+    steps: 1,
+    executions: 20_000,
+    unit: 'executions/s',
+    shareOfFloor: 0.5,
+  },
+  {
+    name: 'ten-step',
+    about: 'steps/s of ten in a row, ours and the floor; CPU per step',
+    definition: chainWorkflow('ten-step', 10),
+    steps: 10,
+    executions: 4_000,
+    unit: 'steps/s',
+    shareOfFloor: 0.4,
+    cpu: true,
+  },
+  {
+    name: 'ten-parallel',
+    about: 'steps/s of ten in parallel',
+    definition: parallelWorkflow('ten-parallel', 10),
+    steps: 10,
+    executions: 4_000,
+    unit: 'steps/s',
+    shareOfFloor: null,
+  },
+];
+
+export const throughputScenarios: readonly Scenario[] = SHAPES.map((shape) => ({
+  name: shape.name,
+  about: shape.about,
+  run: (bench) => measure(bench, shape),
+}));
+
+async function measure(bench: Bench, shape: Shape): Promise<void> {
+  const { report } = bench;
+  const executions = bench.scaled(shape.executions);
+  const perSecond = (seconds: number) => (shape.unit === 'steps/s' ? executions * shape.steps : executions) / seconds;
+  const { ours, floor } = await rounds(bench, shape, executions);
+  const rate = median(ours.map(({ seconds }) => perSecond(seconds)));
+  report.row(shape.name, 'pawl', shape.unit, rate);
+  if (shape.shareOfFloor !== null) {
+    const floorRate = median(floor.map(perSecond));
+    report.row(shape.name, 'floor', shape.unit, floorRate);
+    report.ratio(`${shape.name}/floor`, rate / floorRate, { atLeast: shape.shareOfFloor });
+  }
+  if (shape.cpu) reportCpu(bench, shape, ours, executions * shape.steps);
+}
+
+async function rounds(bench: Bench, shape: Shape, executions: number) {
+  const { database, report, server } = bench;
+  const ours: RunResult[] = [];
+  const floor: number[] = [];
+  await database.clear();
+  const door = await openPawl(database, { runner: false });
+  try {
+    const workload = await publish(door, shape.definition);
+    const turns = await warmUp(bench, shape, door, workload);
+    const started = performance.now();
+    for (let round = 0; round < (bench.quick ? QUICK_ROUNDS : ROUNDS); round++) {
+      const soFar = performance.now() - started;
+      if (bench.quick && round > 0 && soFar + soFar / round > QUICK_BUDGET_MS) break;
+      report.progress(`${shape.name}: round ${round + 1}, ${executions} executions`);
+      if (turns !== null) {
+        await refill(executions);
+        floor.push(await runFloor(database, turns, executions));
+      }
+      await refill(executions);
+      ours.push(await runQueue(database, executions, { postgresPid: server.pid }));
+    }
+    return { ours, floor };
+
+    async function refill(count: number): Promise<void> {
+      await database.clear();
+      await enqueue(door, workload, count);
+    }
+  } finally {
+    await door.close();
+  }
+}
+
+/** One execution teaches the floor its rows; then both run until the compiler has seen everything. */
+async function warmUp(
+  { database, report, scaled }: Bench,
+  { name, shareOfFloor }: Shape,
+  door: Awaited<ReturnType<typeof openPawl>>,
+  workload: Workload,
+): Promise<FloorTurn[] | null> {
+  report.progress(`${name}: warming up`);
+  await enqueue(door, workload, 1);
+  await runQueue(database, 1);
+  const turns = shareOfFloor === null ? null : await learnTurns(database);
+  const count = scaled(2_000);
+  if (turns !== null) {
+    await database.clear();
+    await enqueue(door, workload, count);
+    await runFloor(database, turns, count);
+  }
+  await database.clear();
+  await enqueue(door, workload, count);
+  await runQueue(database, count);
+  return turns;
+}
+
+function reportCpu({ report, quick }: Bench, { name }: Shape, ours: readonly RunResult[], steps: number): void {
+  const javascript = median(ours.map(({ javascriptUs }) => javascriptUs / steps));
+  report.row(`${name}-cpu`, 'pawl: JavaScript', 'µs/step', javascript);
+  const postgres = ours.flatMap(({ postgresUs }) => (postgresUs === null ? [] : [postgresUs / steps]));
+  if (postgres.length > 0) report.row(`${name}-cpu`, 'pawl: PostgreSQL', 'µs/step', median(postgres));
+  else report.skipped('the CPU time of PostgreSQL', 'it needs Linux and a server on this machine (no DATABASE_URL)');
+  if (quick) return;
+  report.ratio(`${name}-cpu/javascript-us`, javascript, { atMost: 50 });
+  if (postgres.length > 0) report.ratio(`${name}-cpu/postgres-us`, median(postgres), { atMost: 30 });
+}

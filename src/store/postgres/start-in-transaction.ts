@@ -1,0 +1,76 @@
+// The store on a connection of the caller's, inside the transaction that the caller has begun: what is accepted through it
+// is durable when the caller commits, and never existed when the caller rolls back (I1). It begins, commits and prepares
+// nothing, so it leaves the caller's session as it was. main.ts builds startInTransaction on it.
+
+import pg from 'pg';
+import type { Store } from '../port.ts';
+import { accessStore } from './access-store.ts';
+import { catalogStore } from './catalog-store.ts';
+import type { Database, Session } from './database.ts';
+import { executionReader } from './execution-reader.ts';
+import { executionStore } from './execution-store.ts';
+import { inboxStore } from './inbox-store.ts';
+import { operationStore } from './operation-store.ts';
+import { queueStore } from './queue-store.ts';
+import { runnerStore } from './runner-store.ts';
+import { storeError } from './sqlstate.ts';
+import { triggerStore } from './trigger-store.ts';
+import { workflowLifecycleStore } from './workflow-lifecycle-store.ts';
+import { workflowStore } from './workflow-store.ts';
+
+/** A client that is inside a transaction; a pool would give every statement another connection. */
+export type TransactionClient = pg.ClientBase;
+
+/** `schema`: where the tables are, if the connection's own search_path does not lead there. */
+export async function inTransactionOf<Result>(
+  client: TransactionClient,
+  schema: string | undefined,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = transactionStore(client);
+  if (schema === undefined) return work(store);
+  const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`);
+  await client.query(SET_PATH, [pg.escapeIdentifier(schema)]);
+  try {
+    return await work(store);
+  } finally {
+    // When a statement has failed, the transaction is over, and the path with it.
+    await client.query(SET_PATH, [rows[0]!.path]).catch(() => undefined);
+  }
+}
+
+const SET_PATH = `select set_config('search_path', $1, true)`;
+const JSON_OID = 114;
+
+function transactionStore(client: TransactionClient): Store {
+  const session: Session = {
+    async run<Row>({ name, text }: { name: string; text: string }, values: readonly unknown[]) {
+      try {
+        // Without a name: prepared statements would stay in a session that is not ours.
+        return (await client.query({ text, values: values as unknown[], types: { getTypeParser } })).rows as Row[];
+      } catch (error) {
+        throw storeError(error, name);
+      }
+    },
+  };
+  const database: Database = { ...session, transaction: (work) => work(session), close: async () => {} };
+  return {
+    ...runnerStore(database, database),
+    ...executionStore(database),
+    ...queueStore(database, database),
+    ...inboxStore(database),
+    ...workflowStore(database),
+    ...workflowLifecycleStore(database),
+    ...triggerStore(database, database),
+    ...executionReader(database),
+    ...catalogStore(database),
+    ...accessStore(database),
+    ...operationStore(database, database),
+    close: async () => {},
+  };
+}
+
+/** The caller may have taught pg other things; json must stay the text that was written. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  return oid === JSON_OID ? (value) => value : pg.types.getTypeParser(oid, format as 'text');
+}

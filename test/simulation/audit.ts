@@ -1,0 +1,246 @@
+// Watches every statement as it happens in the database, and every external call as it starts, and says which invariant
+// is broken the moment it is. It trusts nobody: what it knows, it read in the rows themselves.
+
+import { fromCheckpoint, toCheckpoint } from '../../src/core/decider/checkpoint.ts';
+import type { Fact } from '../../src/core/decider/fact.ts';
+import type { AttemptRequest } from '../../src/engine/environment.ts';
+import type { AttemptRow, CommitBatch, ParkItem } from '../../src/store/port.ts';
+import { liveRunner, OWNED, type Statements, type Tables } from './database/tables.ts';
+import { compileText } from './definition.ts';
+import { foldExecution, startOf } from './fold.ts';
+import { JournalWatch } from './journal-watch.ts';
+import type { Process, World } from './world.ts';
+
+export interface Violation {
+  readonly invariant: string;
+  readonly what: string;
+  readonly at: number;
+}
+
+/** One external call: which life of which runner started it. */
+export interface Dispatch {
+  readonly id: string;
+  readonly process: string;
+  readonly executionId: string;
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly epoch: number;
+}
+
+/** What a process knows of its own lease, from the replies that reached it. */
+export interface HeldLease {
+  readonly runnerId: string;
+  /** When the call was made whose reply proves the lease. */
+  startedAt: number;
+}
+
+export interface AuditDeps {
+  readonly world: World;
+  readonly tables: Tables;
+  /** The database's time if its clock had never been set back: nothing that anybody believes may be ahead of it. */
+  readonly latestTime: () => number;
+  readonly leaseMs: number;
+  readonly leaseMarginMs: number;
+  readonly maxPoisonRetries: number;
+  readonly leaseOf: (process: Process) => HeldLease | undefined;
+  /** Whether this execution is meant to end in the dead letters. */
+  readonly isPoison: (executionId: string) => boolean;
+}
+
+export class Audit {
+  readonly violations: Violation[] = [];
+  readonly dispatches = new Map<string, Dispatch>();
+  readonly excused = new Set<string>();
+  private readonly deps: AuditDeps;
+  private readonly watches = new Map<string, JournalWatch>();
+  private readonly keys = new Map<string, string>();
+  private readonly parameters = new Map<string, string>();
+  private statements = 0;
+
+  constructor(deps: AuditDeps) {
+    this.deps = deps;
+  }
+
+  violate(invariant: string, what: string): void {
+    if (this.violations.length < 50) this.violations.push({ invariant, what, at: Math.round(this.deps.world.now) });
+  }
+
+  /** Runs a statement and judges it. */
+  statement(method: keyof Statements, params: unknown, run: () => unknown): unknown {
+    this.statements++;
+    switch (method) {
+      case 'executionCommit':
+        return this.commit(params as CommitBatch, run as () => { applied: boolean });
+      case 'executionClaim':
+        return this.claim(params as { slotId: string }, run as () => { claimed: readonly unknown[] });
+      case 'runnerDeclareDead':
+        return this.declareDead(params as { runnerId: string }, run);
+      case 'executionPark':
+        return this.park(params as { items: ParkItem[] }, run as () => { parked: string[] });
+      case 'deadLetterAdd':
+        return this.bury(params as BurialParams, run as () => { applied: boolean });
+      default:
+        return run();
+    }
+  }
+
+  /** An external call starts. */
+  dispatched(process: Process, request: AttemptRequest): string {
+    const { tables, world, leaseMs, leaseMarginMs } = this.deps;
+    const { executionId, nodeId, attempt, idempotencyKey } = request;
+    const what = `${nodeId} attempt ${attempt} of ${executionId} by ${process.name}`;
+    const lease = this.deps.leaseOf(process);
+    const row = tables.queue.get(executionId);
+    const watch = this.watchOf(executionId);
+    if (!watch.hasStarted(nodeId, attempt)) this.violate('I2', `${what}: dispatched before its start is durable`);
+    if (watch.isStopped(nodeId, attempt, row?.epoch ?? -1))
+      this.violate('I13', `${what}: dispatched while the execution is stopping`);
+    if (lease === undefined || world.now > lease.startedAt + leaseMs - leaseMarginMs) {
+      this.violate('I6', `${what}: dispatched after its lease`);
+    }
+    if (row?.state !== OWNED || row.runnerId !== lease?.runnerId) {
+      this.violate('I4', `${what}: dispatched by runner ${lease?.runnerId}, which is not the owner (${row?.runnerId})`);
+    }
+    this.checkKey(idempotencyKey, `${executionId} ${nodeId} ${watch.generation}`);
+    this.checkParameters(`${executionId} ${nodeId} ${attempt}`, JSON.stringify(request.params), what);
+    const id = `r${this.dispatches.size}`;
+    this.dispatches.set(id, { id, process: process.name, executionId, nodeId, attempt, epoch: row?.epoch ?? -1 });
+    return id;
+  }
+
+  signalsOf(executionId: string): ReadonlyMap<string, number> {
+    return this.watchOf(executionId).signals;
+  }
+
+  /** Whoever runs an attempt again gives it what it was given first. */
+  private checkParameters(key: string, parameters: string, what: string): void {
+    const known = this.parameters.get(key) ?? parameters;
+    this.parameters.set(key, known);
+    if (known !== parameters) this.violate('I15', `${what}: was given ${known}, and now ${parameters}`);
+  }
+
+  private checkKey(key: string, owner: string): void {
+    const known = this.keys.get(key);
+    const other = this.keys.get(owner);
+    if (known !== undefined && known !== owner) this.violate('I7', `${owner} and ${known} share the key ${key}`);
+    if (other !== undefined && other !== key) this.violate('I7', `${owner} has two keys: ${other}, ${key}`);
+    this.keys.set(key, owner);
+    this.keys.set(owner, key);
+  }
+
+  private commit(batch: CommitBatch, run: () => { applied: boolean }): { applied: boolean } {
+    const { tables } = this.deps;
+    const before = new Map(
+      batch.events.map(({ executionId }) => [executionId, { ...tables.queue.get(executionId) }] as const),
+    );
+    const result = run();
+    if (!result.applied) return result;
+    const runnerId = tables.slots.get(batch.slotId)?.runnerId;
+    if (liveRunner(tables, batch.slotId) === null) this.violate('I4', `a commit of runner ${runnerId} past its fence`);
+    for (const event of batch.events) {
+      const row = before.get(event.executionId)!;
+      if (row.runnerId !== runnerId) {
+        this.violate('I4', `${event.executionId}: committed by runner ${runnerId}, owned by ${row.runnerId}`);
+      }
+      const facts = JSON.parse(event.facts) as Fact[];
+      this.watchOf(event.executionId).follow(event.seq, facts, this.statements, row.epoch ?? -1);
+    }
+    for (const [executionId, row] of before) this.checkCrashes(executionId, row.crashes ?? 0);
+    for (const attempt of batch.attempts) {
+      const id = /"run":"(r\d+)"/.exec(attempt.outputs ?? '')?.[1] ?? /run (r\d+)/.exec(attempt.error ?? '')?.[1];
+      const dispatch = id === undefined ? undefined : this.dispatches.get(id);
+      const epoch = before.get(attempt.executionId)?.epoch;
+      if (dispatch === undefined || !isOf(dispatch, attempt) || dispatch.epoch === epoch) continue;
+      const what = `${attempt.nodeId} attempt ${attempt.attempt} of ${attempt.executionId}`;
+      this.violate('I5', `${what}: a result of epoch ${dispatch.epoch} was recorded in epoch ${epoch}`);
+    }
+    return result;
+  }
+
+  /** The first progress after a crash takes the count back. */
+  private checkCrashes(executionId: string, before: number): void {
+    const row = this.deps.tables.queue.get(executionId);
+    if (before > 0 && row !== undefined && row.crashes > 0) {
+      this.violate('I20', `${executionId} made progress, and its count of crashes is still ${row.crashes}`);
+    }
+  }
+
+  private claim(params: { slotId: string }, run: () => { claimed: readonly unknown[] }): unknown {
+    const result = run();
+    if (result.claimed.length > 0 && liveRunner(this.deps.tables, params.slotId) === null) {
+      this.violate('I4', `a claim past the fence of slot ${params.slotId}`);
+    }
+    return result;
+  }
+
+  private declareDead({ runnerId }: { runnerId: string }, run: () => unknown): unknown {
+    const { tables } = this.deps;
+    const wasValid = (tables.leases.get(runnerId) ?? 0) >= tables.clock();
+    const owned = [...tables.queue.values()].filter((row) => row.state === OWNED && row.runnerId === runnerId);
+    const result = run();
+    const released = owned.filter((row) => row.runnerId !== runnerId);
+    for (const { executionId } of released) this.watchOf(executionId).takeovers++;
+    if (released.length > 0 && wasValid) this.violate('I4', `runner ${runnerId} was declared dead within its lease`);
+    const isLive = [...tables.slots.values()].some((slot) => slot.runnerId === runnerId && slot.state === 'live');
+    if (released.length > 0 && isLive)
+      this.violate('I4', `runner ${runnerId} lost its executions while its fence lives`);
+    return result;
+  }
+
+  private park({ items }: { items: ParkItem[] }, run: () => { parked: string[] }): unknown {
+    const result = run();
+    for (const { executionId, checkpoint } of items) {
+      if (checkpoint === null || !result.parked.includes(executionId)) continue;
+      const folded = JSON.stringify(toCheckpoint(foldExecution(this.deps.tables, executionId)));
+      if (folded !== checkpoint.state) this.violate('I15', `${executionId}: its checkpoint is not its folded journal`);
+      const { tables } = this.deps;
+      const plan = compileText(definitionTextOf(tables, executionId));
+      const restored = fromCheckpoint(plan, startOf(tables, executionId), JSON.parse(checkpoint.state));
+      if (JSON.stringify(toCheckpoint(restored)) !== folded)
+        this.violate('I15', `${executionId}: checkpoint differs when restored`);
+    }
+    return result;
+  }
+
+  private bury({ outcome, reason, event }: BurialParams, run: () => { applied: boolean }): unknown {
+    const result = run();
+    if (!result.applied) return result;
+    const { executionId } = outcome;
+    const watch = this.watchOf(executionId);
+    const { takeovers } = watch;
+    if (event !== undefined) watch.follow(event.seq, JSON.parse(event.facts) as Fact[], this.statements, -1);
+    const hasCrashed = takeovers > this.deps.maxPoisonRetries;
+    if (hasCrashed) this.excused.add(executionId);
+    if (hasCrashed || this.deps.isPoison(executionId)) return result;
+    const { error } = outcome;
+    this.violate('I20', `${executionId} went to the dead letters (${reason} ${error}) after ${takeovers} crashes`);
+    return result;
+  }
+
+  private watchOf(executionId: string): JournalWatch {
+    const known = this.watches.get(executionId);
+    if (known !== undefined) return known;
+    const plan = compileText(definitionTextOf(this.deps.tables, executionId));
+    const watch = new JournalWatch(plan, {
+      latestTime: this.deps.latestTime,
+      violate: (invariant, what) => this.violate(invariant, `${executionId} ${what}`),
+    });
+    this.watches.set(executionId, watch);
+    return watch;
+  }
+}
+
+function isOf(dispatch: Dispatch, { executionId, nodeId, attempt }: AttemptRow): boolean {
+  return dispatch.executionId === executionId && dispatch.nodeId === nodeId && dispatch.attempt === attempt;
+}
+
+interface BurialParams {
+  readonly outcome: { readonly executionId: string; readonly error: string | null };
+  readonly reason: string;
+  readonly event?: { readonly seq: number; readonly facts: string };
+}
+
+export function definitionTextOf(tables: Tables, executionId: string): string {
+  const { tenantId, workflowId, version } = tables.executions.get(executionId)!;
+  return tables.definitions.get(JSON.stringify([tenantId, workflowId]))![version - 1]!.definition;
+}

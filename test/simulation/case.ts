@@ -1,0 +1,274 @@
+// One case of the simulation as data: workflows, executions with what people do to them, machines, and faults with their
+// times. Drawn from a seed; a failing case is shrunk by taking parts of this data away.
+
+import type { EngineOptions } from '../../src/engine/environment.ts';
+import type { Store } from '../../src/store/port.ts';
+import { type Expectation, expectationOf } from './expectation.ts';
+import type { Fate } from './network.ts';
+import { createRandom, type Random } from './random.ts';
+import {
+  blockedWorkflow,
+  cascadeWorkflow,
+  overdueWorkflow,
+  poisonWorkflow,
+  randomWorkflow,
+  type WorkflowSpec,
+} from './workflow.ts';
+
+/** What people do to an execution besides starting it. */
+export type Control =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'cancel'; readonly afterMs: number }
+  | { readonly kind: 'pause'; readonly afterMs: number; readonly forMs: number }
+  /** Other parameters, for one attempt or for all to come; how it ends stays the same. */
+  | { readonly kind: 'patch'; readonly afterMs: number; readonly nodeId: string }
+  /** Once it has failed: try again by force until it succeeds, or once without. */
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'refusedRetry' };
+
+export interface ExecutionCase {
+  readonly number: number;
+  readonly workflow: WorkflowSpec;
+  readonly startAtMs: number;
+  readonly tenantId: string;
+  readonly priority: number;
+  readonly isSentTwice: boolean;
+  readonly control: Control;
+  /** When the callbacks come, per webhook node: −1 = before the node waits, as early as can be. */
+  readonly callbacks: readonly { readonly nodeId: string; readonly afterMs: number; readonly isSentTwice: boolean }[];
+}
+
+export type Fault =
+  | { readonly kind: 'crash'; readonly runner: number; readonly atMs: number; readonly downMs: number }
+  | { readonly kind: 'pause'; readonly runner: number; readonly atMs: number; readonly forMs: number }
+  /** The runner cannot reach the database, and goes on with what it has. */
+  | { readonly kind: 'partition'; readonly runner: number; readonly atMs: number; readonly forMs: number }
+  | { readonly kind: 'stop'; readonly runner: number; readonly atMs: number; readonly downMs: number }
+  /** Strikes the moment the runner sends this statement for the nth time: it is on its way, and unanswered. */
+  | {
+      readonly kind: 'trap';
+      readonly runner: number;
+      readonly method: TrappedMethod;
+      readonly nth: number;
+      readonly strike: 'crash' | 'pause' | 'partition';
+      readonly forMs: number;
+    }
+  | { readonly kind: 'outage'; readonly atMs: number; readonly forMs: number }
+  | { readonly kind: 'clock'; readonly atMs: number; readonly byMs: number };
+
+export interface Case {
+  readonly seed: number;
+  readonly runners: number;
+  readonly executions: readonly ExecutionCase[];
+  readonly faults: readonly Fault[];
+  readonly fates: Readonly<Record<Fate, number>>;
+  readonly hintLoss: number;
+  /** From then on nothing new goes wrong. */
+  readonly healAtMs: number;
+  readonly options: Partial<EngineOptions>;
+}
+
+export const LEASE_MS = 3_000;
+export const LEASE_MARGIN_MS = 600;
+const TENANTS = ['acme', 'globex'];
+
+export function generateCase(seed: number): Case {
+  const random = createRandom(seed);
+  const runners = random.pick([1, 2, 2, 3, 4]);
+  const healAtMs = random.between(2_500, 8_000);
+  return {
+    seed,
+    runners,
+    executions: randomExecutions(random.fork('executions'), healAtMs),
+    faults: randomFaults(random.fork('faults'), runners, healAtMs),
+    fates: randomFates(random.fork('fates')),
+    hintLoss: random.pick([0, 0.2, 1]),
+    healAtMs,
+    options: {
+      leaseMs: LEASE_MS,
+      leaseMarginMs: LEASE_MARGIN_MS,
+      maxParallelActions: random.pick([1, 3, 50]),
+      maxResident: random.pick([3, 8, 100]),
+      parkAfterMs: random.pick([100, 500, 2_000]),
+      abortGraceMs: 800,
+      drainMs: 3_000,
+      commitSlots: random.pick([1, 2, 3]),
+    },
+  };
+}
+
+function randomExecutions(random: Random, healAtMs: number): ExecutionCase[] {
+  const leaves = [0, 1].map((at) => randomWorkflow(random, { id: `leaf-${at}`, children: [], webhooks: false }));
+  const workflows = [
+    ...leaves,
+    randomWorkflow(random, { id: 'mid', children: leaves, webhooks: false }),
+    randomWorkflow(random, { id: 'callbacks', children: [], webhooks: true }),
+    randomWorkflow(random, { id: 'other', children: leaves, webhooks: false }),
+  ];
+  const mid = workflows[2]!;
+  const poison = poisonWorkflow(random, 'poison');
+  const isPoisoned = random.chance(0.15);
+  if (isPoisoned)
+    workflows.push(poison, randomWorkflow(random, { id: 'near-poison', children: [poison], webhooks: false }));
+  workflows.push(randomWorkflow(random, { id: 'top', children: [mid, ...leaves], webhooks: false }));
+  if (random.chance(0.3)) workflows.push(overdueWorkflow(random, 'overdue'));
+  if (random.chance(0.3)) workflows.push(blockedWorkflow('blocked'));
+  if (random.chance(0.3)) workflows.push(cascadeWorkflow(random, 'cascade'));
+  if (random.chance(0.15))
+    workflows.push(randomWorkflow(random, { id: 'long', children: [], webhooks: false, long: true }));
+  const count = random.pick([5, 8, 15, 30, 60]);
+  // Spread over the time of the faults, or all at once: a backlog.
+  const latestMs = random.chance(0.4) ? 300 : healAtMs * 0.7;
+  return Array.from({ length: count }, (_, number) =>
+    randomExecution(random, number, random.pick(workflows), latestMs),
+  );
+}
+
+function randomExecution(random: Random, number: number, workflow: WorkflowSpec, latestMs: number): ExecutionCase {
+  const isBlocked = workflow.id === 'blocked';
+  return {
+    number,
+    workflow,
+    startAtMs: random.between(0, latestMs),
+    tenantId: random.pick(TENANTS),
+    priority: random.pick([5, 5, 5, 9, 0]),
+    isSentTwice: random.chance(0.2),
+    control: isBlocked ? { kind: 'cancel', afterMs: random.between(0, 5_000) } : randomControl(random, workflow),
+    callbacks: isBlocked
+      ? []
+      : workflow.nodes
+          .filter(({ kind }) => kind === 'webhook')
+          .map(({ id }) => ({
+            nodeId: id,
+            afterMs: random.chance(0.4) ? -1 : random.between(50, 6_000),
+            isSentTwice: random.chance(0.3),
+          })),
+  };
+}
+
+function randomControl(random: Random, workflow: WorkflowSpec): Control {
+  if (random.chance(0.08)) return { kind: 'cancel', afterMs: random.between(0, 4_000) };
+  if (random.chance(0.1))
+    return { kind: 'pause', afterMs: random.between(0, 3_000), forMs: random.between(400, 4_000) };
+  if (random.chance(0.15)) {
+    return { kind: 'patch', afterMs: random.between(0, 2_500), nodeId: random.pick(workflow.nodes).id };
+  }
+  const canRecover = expectationOf(workflow).status === 'Failed' && workflow.nodes.every(({ child }) => child === null);
+  if (canRecover && workflow.id !== 'poison' && random.chance(0.5)) {
+    return { kind: random.pick(['retry', 'refusedRetry']) };
+  }
+  return { kind: 'none' };
+}
+
+function randomFates(random: Random): Case['fates'] {
+  const level = random.pick([0, 0.01, 0.04, 0.12]);
+  const share = () => level * random.pick([0, 0.5, 1]);
+  return { before: share(), after: share(), late: share(), stray: share(), slow: share() };
+}
+
+function randomFaults(random: Random, runners: number, healAtMs: number): Fault[] {
+  if (runners > 1 && random.chance(0.4)) return zombieWeather(random, runners, healAtMs);
+  const count = random.pick([0, 1, 3, 6, 9]);
+  return Array.from({ length: count }, () => randomFault(random, runners, healAtMs));
+}
+
+const TRAPPED_METHODS = [
+  'executionCommit',
+  'executionCommit',
+  'executionClaim',
+  'queueLanes',
+  'executionLoad',
+  'executionPark',
+  'parkCheck',
+  'leaseRenew',
+  'runnerListExpired',
+  'runnerDeclareDead',
+  'executionRelease',
+  'inboxRead',
+  'deadLetterAdd',
+] as const satisfies readonly (keyof Store)[];
+export type TrappedMethod = (typeof TRAPPED_METHODS)[number];
+
+/** All runners but the first are out of touch for longer than their lease, again and again, and come back. */
+function zombieWeather(random: Random, runners: number, healAtMs: number): Fault[] {
+  return Array.from({ length: (runners - 1) * 2 }, (_, index) => {
+    const runner = 1 + (index % (runners - 1));
+    const forMs = random.between(LEASE_MS * 1.2, LEASE_MS * 2.2);
+    const strike = random.pick(['pause', 'partition'] as const);
+    if (random.chance(0.5)) return { kind: strike, runner, atMs: random.between(100, healAtMs), forMs };
+    const method = random.pick(TRAPPED_METHODS.slice(0, 5));
+    return { kind: 'trap', runner, method, nth: random.between(1, 12), strike, forMs };
+  });
+}
+
+const FAULTS = [
+  'crash',
+  'crash',
+  'pause',
+  'pause',
+  'partition',
+  'partition',
+  'stop',
+  'outage',
+  'clock',
+  'trap',
+  'trap',
+  'trap',
+] as const;
+
+function randomFault(random: Random, runners: number, healAtMs: number): Fault {
+  const runner = random.between(0, runners - 1);
+  const atMs = random.between(100, healAtMs);
+  switch (random.pick(FAULTS)) {
+    case 'crash':
+      return { kind: 'crash', runner, atMs, downMs: random.between(10, 4_000) };
+    case 'pause':
+      return { kind: 'pause', runner, atMs, forMs: random.between(LEASE_MS * 0.5, LEASE_MS * 2.5) };
+    case 'partition':
+      return { kind: 'partition', runner, atMs, forMs: random.between(LEASE_MS * 0.5, LEASE_MS * 2) };
+    case 'stop':
+      return { kind: 'stop', runner, atMs, downMs: random.between(10, 2_000) };
+    case 'trap':
+      return {
+        kind: 'trap',
+        runner,
+        method: random.pick(TRAPPED_METHODS),
+        nth: random.pick([1, 2, 3, 5, 8, 13]),
+        strike: random.pick(['crash', 'pause', 'partition']),
+        forMs: random.between(10, LEASE_MS * 2.5),
+      };
+    case 'outage':
+      return { kind: 'outage', atMs, forMs: random.between(50, LEASE_MS * 1.5) };
+    case 'clock':
+      return { kind: 'clock', atMs, byMs: -random.between(1, 200) };
+  }
+}
+
+/** How the execution may end, whatever goes wrong meanwhile. */
+export function allowedEnds({ workflow, control }: ExecutionCase): { statuses: string[]; expectation: Expectation } {
+  const expectation = expectationOf(workflow);
+  const statuses: string[] = [expectation.status];
+  if (workflow.id === 'blocked') return { statuses: ['Cancelled'], expectation };
+  if (control.kind === 'cancel') statuses.push('Cancelled');
+  if (control.kind === 'retry') return { statuses: ['Succeeded'], expectation };
+  if (control.kind === 'refusedRetry') statuses.push('Succeeded');
+  return { statuses, expectation };
+}
+
+export function describeCase({ seed, runners, executions, faults, fates, hintLoss, healAtMs, options }: Case): string {
+  const lines = executions.map(({ number, workflow, startAtMs, control, callbacks }) => {
+    const nodes = workflow.nodes.map((node) => {
+      const needs = node.needs.map(({ id, when }) => `${when === 'success' ? '' : `${when} `}${id}`).join();
+      const child = node.child === null ? '' : ` ${node.child.id}`;
+      return `${node.id}:${node.kind}${child}(${needs})[${node.outcomes.join()}]`;
+    });
+    const calls = callbacks.map(({ nodeId, afterMs }) => `${nodeId}@${afterMs}`).join();
+    return `  #${number} ${workflow.id} ${workflow.format} at ${startAtMs} ${JSON.stringify(control)} ${calls} ${nodes.join(' ')}`;
+  });
+  const weather = JSON.stringify({ fates, hintLoss, healAtMs, options });
+  return [
+    `seed ${seed}, ${runners} runners, ${weather}`,
+    ...faults.map((fault) => `  ${JSON.stringify(fault)}`),
+    ...lines,
+  ].join('\n');
+}

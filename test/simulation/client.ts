@@ -1,0 +1,197 @@
+// The people and programs outside, at the real door (engine/executions.ts): they start executions, call back, pause,
+// cancel and retry, and ask again when no answer comes: with the same request id, signal id or token, as they are told to.
+
+import { PawlError } from '../../src/core/error/pawl-error.ts';
+import { callbackToken } from '../../src/engine/callback-token.ts';
+import { Executions } from '../../src/engine/executions.ts';
+import type { Store } from '../../src/store/port.ts';
+import { StoreError } from '../../src/store/store-error.ts';
+import type { Audit } from './audit.ts';
+import type { Case, ExecutionCase } from './case.ts';
+import type { Tables } from './database/tables.ts';
+import { planSource } from './machine.ts';
+import type { Random } from './random.ts';
+import type { Process } from './world.ts';
+
+export interface ClientDeps {
+  readonly process: Process;
+  readonly store: Store;
+  readonly random: Random;
+  readonly audit: Audit;
+  readonly tables: Tables;
+  readonly workWanted: () => void;
+  readonly mailArrived: (executionId: string) => void;
+}
+
+const CALLBACK_KEY = new Uint8Array(32).fill(7);
+const MOST_RETRIES = 8;
+
+export class Client {
+  /** Execution ids, by the number of their case. */
+  readonly started = new Map<number, string>();
+  busy = 0;
+  private readonly deps: ClientDeps;
+  private readonly executions: Executions;
+
+  constructor(deps: ClientDeps) {
+    this.deps = deps;
+    this.executions = new Executions({
+      store: deps.store,
+      plans: planSource(deps.store),
+      timers: deps.process.timers,
+      newId: () => deps.random.uuid(),
+      wallClockMs: () => Math.floor(deps.tables.clock()),
+      callbackKey: CALLBACK_KEY,
+      workWanted: deps.workWanted,
+      mailArrived: deps.mailArrived,
+    });
+  }
+
+  begin({ executions }: Case): void {
+    for (const execution of executions) {
+      this.busy++;
+      this.deps.process.timers.after(execution.startAtMs, () => {
+        this.attend(execution).then(
+          () => this.busy--,
+          (error: unknown) => {
+            this.busy--;
+            this.deps.audit.violate('client', `#${execution.number}: ${String(error)}`);
+          },
+        );
+      });
+    }
+  }
+
+  private async attend(execution: ExecutionCase): Promise<void> {
+    const executionId = await this.start(execution);
+    await Promise.all([
+      this.control(execution, executionId),
+      ...execution.callbacks.map((callback) => this.callBack(executionId, callback)),
+    ]);
+  }
+
+  private async start({ number, tenantId, workflow, priority, isSentTwice }: ExecutionCase): Promise<string> {
+    const request = {
+      tenantId,
+      workflowId: workflow.id,
+      priority,
+      requestId: `request-${number}`,
+      trigger: { value: number },
+    };
+    const calls = [this.persist(() => this.executions.start(request))];
+    if (isSentTwice) calls.push(this.persist(() => this.executions.start(request)));
+    const answers = await Promise.all(calls);
+    const { executionId } = answers[0]!;
+    if (answers.some((answer) => answer.executionId !== executionId)) {
+      this.deps.audit.violate('I1', `#${number}: one request was answered with two executions`);
+    }
+    if (!this.deps.tables.executions.has(executionId)) {
+      this.deps.audit.violate('I1', `#${number} was accepted, and does not exist`);
+    }
+    this.started.set(number, executionId);
+    return executionId;
+  }
+
+  private async callBack(
+    executionId: string,
+    { nodeId, afterMs, isSentTwice }: ExecutionCase['callbacks'][number],
+  ): Promise<void> {
+    if (afterMs > 0) await this.deps.process.sleep(afterMs);
+    const token = callbackToken(CALLBACK_KEY, { executionId, nodeId });
+    const call = (n: number) => this.persist(() => this.executions.callBack(token, { call: n }));
+    const answers = await Promise.all(isSentTwice ? [call(1), call(2)] : [call(1)]);
+    if (answers.includes('unknown'))
+      this.deps.audit.violate('I10', `the token of ${executionId} ${nodeId} is not known`);
+  }
+
+  private async control({ number, tenantId, control }: ExecutionCase, executionId: string): Promise<void> {
+    switch (control.kind) {
+      case 'none':
+        return;
+      case 'cancel':
+        await this.deps.process.sleep(control.afterMs);
+        return this.unlessEnded(() => this.executions.cancel(tenantId, executionId));
+      case 'pause':
+        await this.deps.process.sleep(control.afterMs);
+        await this.signal(tenantId, executionId, `pause-${number}`, 'PAUSE', false);
+        await this.deps.process.sleep(control.forMs);
+        await this.signal(tenantId, executionId, `pause-${number}`, 'PAUSE', true);
+        await this.signal(tenantId, executionId, `resume-${number}`, 'RESUME', false);
+        await this.deps.process.sleep(control.forMs);
+        return this.signal(tenantId, executionId, `resume-${number}`, 'RESUME', true);
+      case 'patch':
+        await this.deps.process.sleep(control.afterMs);
+        return this.patch(tenantId, executionId, control.nodeId);
+      case 'retry':
+        return this.retryUntilSuccess(tenantId, executionId);
+      case 'refusedRetry':
+        return this.retryWithoutForce(tenantId, executionId);
+    }
+  }
+
+  private async patch(tenantId: string, executionId: string, stepId: string): Promise<void> {
+    const signals = [
+      { type: 'INJECT_OVERRIDE', payload: { stepId, override: { once: true } } },
+      { type: 'UPDATE_PARAMS', payload: { newParams: { patched: true } } },
+    ] as const;
+    for (const signal of signals) {
+      const signalId = `${signal.type} ${stepId}`;
+      await this.unlessEnded(() => this.executions.signal(tenantId, executionId, { signalId, ...signal }));
+    }
+  }
+
+  /** `isRepeat`: it was answered before, so it must be known, whatever became of it. */
+  private async signal(
+    tenantId: string,
+    executionId: string,
+    signalId: string,
+    type: 'PAUSE' | 'RESUME',
+    isRepeat: boolean,
+  ): Promise<void> {
+    await this.unlessEnded(async () => {
+      const { repeated } = await this.executions.signal(tenantId, executionId, { signalId, type, payload: {} });
+      if (isRepeat && !repeated) this.deps.audit.violate('I10', `signal ${signalId} of ${executionId} was taken twice`);
+    });
+  }
+
+  private async retryUntilSuccess(tenantId: string, executionId: string): Promise<void> {
+    for (let retries = 0; retries < MOST_RETRIES; retries++) {
+      const { status } = await this.persist(() => this.executions.result(tenantId, executionId));
+      if (status === 'Succeeded') return;
+      await this.unlessEnded(() => this.executions.retry(tenantId, executionId));
+      await this.deps.process.sleep(50);
+    }
+  }
+
+  private async retryWithoutForce(tenantId: string, executionId: string): Promise<void> {
+    await this.persist(() => this.executions.result(tenantId, executionId));
+    const { state } = await this.persist(() => this.executions.inspect(tenantId, executionId));
+    const failed = state.nodes.findIndex(({ status }) => status === 'Failed' || status === 'TimedOut');
+    if (failed < 0) return;
+    const payload = { stepId: state.plan.nodes[failed]!.id };
+    await this.unlessEnded(() =>
+      this.executions.signal(tenantId, executionId, { signalId: 'without-force', type: 'RETRY_STEP', payload }),
+    );
+    await this.persist(() => this.executions.result(tenantId, executionId));
+  }
+
+  private async unlessEnded(ask: () => Promise<unknown>): Promise<void> {
+    try {
+      await this.persist(ask);
+    } catch (error) {
+      if (!(error instanceof PawlError) || error.code !== 'WFENG002') throw error;
+    }
+  }
+
+  /** Asks until there is an answer. */
+  private async persist<T>(ask: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        await this.deps.process.sleep(this.deps.random.between(20, 400));
+      }
+    }
+  }
+}

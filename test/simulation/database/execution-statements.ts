@@ -1,0 +1,180 @@
+// Executions: start, claim, load, park, release, reopen. See src/store/postgres/sql/execution.sql.
+
+import type { NewExecution, OwnedExecution, ParkItem, StartOutcome } from '../../../src/store/port.ts';
+import { checkExecution, json, refuse } from './column.ts';
+import { ownedBy } from './runner-statements.ts';
+import {
+  addToQueue,
+  liveRunner,
+  mailOf,
+  makeReady,
+  OWNED,
+  PARKED,
+  putMail,
+  type QueueRow,
+  READY,
+  readClock,
+  type Statements,
+  type Tables,
+  wake,
+} from './tables.ts';
+
+type ExecutionStatements = Pick<
+  Statements,
+  | 'executionStart'
+  | 'executionClaim'
+  | 'executionLoad'
+  | 'executionInputs'
+  | 'executionPark'
+  | 'parkCheck'
+  | 'executionRelease'
+  | 'executionListOwned'
+  | 'executionReopen'
+>;
+
+export function executionStatements(tables: Tables): ExecutionStatements {
+  return {
+    executionStart({ items }) {
+      items.forEach(checkExecution);
+      return items.map((item) => start(tables, item));
+    },
+    executionClaim: (params) => claim(tables, params),
+    executionLoad: ({ executionIds, deciderVersion }) =>
+      executionIds.flatMap((id) => load(tables, id, deciderVersion) ?? []),
+    executionInputs: ({ executionId, seqs }) =>
+      (tables.events.get(executionId) ?? [])
+        .filter(({ seq }) => seqs.includes(seq))
+        .map(({ seq, inputs }) => ({ seq, inputs })),
+    executionPark({ slotId, items }) {
+      const mine = items.filter((item) => ownedBy(tables, slotId, item.executionId) && isThatClaim(tables, item));
+      mine.forEach(checkPark);
+      for (const item of mine) park(tables, item);
+      return { parked: mine.map(({ executionId }) => executionId), at: readClock(tables) };
+    },
+    parkCheck({ executionIds }) {
+      const rows = executionIds
+        .flatMap((id) => tables.queue.get(id) ?? [])
+        .filter((row) => row.state === PARKED && mailOf(tables, row.executionId).length > 0);
+      for (const row of rows) wake(tables, row);
+      return rows.map(({ executionId }) => executionId);
+    },
+    executionRelease({ slotId, items }) {
+      const mine = items.filter((item) => ownedBy(tables, slotId, item.executionId) && isThatClaim(tables, item));
+      for (const { executionId } of mine) makeReady(tables, tables.queue.get(executionId)!);
+      return mine.map(({ executionId }) => executionId);
+    },
+    executionListOwned: ({ runnerId }) =>
+      [...tables.queue.values()]
+        .filter((row) => row.state === OWNED && row.runnerId === runnerId)
+        .map(({ executionId, epoch }) => ({ executionId, epoch }))
+        .sort((a, b) => (a.executionId < b.executionId ? -1 : 1)),
+    executionReopen: (params) => reopen(tables, params),
+  };
+}
+
+/** I5: the claim that the caller means, not a later one. */
+function isThatClaim(tables: Tables, { executionId, epoch }: OwnedExecution): boolean {
+  return epoch === null || tables.queue.get(executionId)?.epoch === epoch;
+}
+
+function start(tables: Tables, item: NewExecution): StartOutcome {
+  const { executionId, tenantId, requestId } = item;
+  if (tables.executions.has(executionId)) return { executionId, existing: null };
+  const rival = requestId === null ? undefined : tables.requests.get(requestKey(tenantId, requestId));
+  if (rival !== undefined) {
+    return { executionId, existing: { executionId: rival, workflowId: tables.executions.get(rival)!.workflowId } };
+  }
+  addExecution(tables, item);
+  return { executionId, existing: null };
+}
+
+export function addExecution(tables: Tables, item: NewExecution): void {
+  const row = { ...item, behaviour: item.behaviour ?? 1 };
+  tables.executions.set(item.executionId, row);
+  if (item.requestId !== null) tables.requests.set(requestKey(item.tenantId, item.requestId), item.executionId);
+  addToQueue(tables, row);
+}
+
+export function requestKey(tenantId: string, requestId: string): string {
+  return JSON.stringify([tenantId, requestId]);
+}
+
+function claim(
+  tables: Tables,
+  { slotId, lanes, perLane, limit, behaviour, maxCrashes = 32_767 }: Parameters<Statements['executionClaim']>[0],
+): ReturnType<Statements['executionClaim']> {
+  const runnerId = liveRunner(tables, slotId);
+  const at = readClock(tables);
+  if (runnerId === null) return { claimed: [], at };
+  const picked: QueueRow[] = [];
+  for (const lane of lanes) {
+    const ready = [...tables.queue.values()]
+      .filter(
+        (row) =>
+          row.state === READY &&
+          row.tenantId === lane.tenantId &&
+          row.priority === lane.priority &&
+          row.readyAt > lane.mark &&
+          row.behaviour <= behaviour &&
+          row.crashes <= maxCrashes,
+      )
+      .sort((a, b) => a.readyAt - b.readyAt);
+    picked.push(...ready.slice(0, perLane));
+  }
+  const claimed = picked.slice(0, limit).map((row) => {
+    Object.assign(row, { state: OWNED, runnerId, epoch: row.epoch + 1, dueAt: null, paused: false });
+    const { executionId, epoch, tenantId, workflowId, version, priority, crashes, readyAt } = row;
+    return { executionId, epoch, tenantId, workflowId, version, priority, crashes, readyAt: Math.floor(readyAt) };
+  });
+  return { claimed, at };
+}
+
+function load(
+  tables: Tables,
+  executionId: string,
+  deciderVersion: number,
+): ReturnType<Statements['executionLoad']>[number] | undefined {
+  const execution = tables.executions.get(executionId);
+  if (execution === undefined) return undefined;
+  const saved = tables.checkpoints.get(executionId);
+  const checkpoint = saved?.deciderVersion === deciderVersion ? { seq: saved.seq, state: saved.state } : null;
+  const attempts = [...(tables.attempts.get(executionId)?.values() ?? [])].filter(
+    ({ outputs, status }) => outputs !== null && ['Succeeded', 'Failed', 'TimedOut'].includes(status),
+  );
+  return {
+    ...execution,
+    checkpoint,
+    journal: (tables.events.get(executionId) ?? [])
+      .filter(({ seq }) => seq >= (checkpoint?.seq ?? 0))
+      .map(({ seq, at, facts }) => ({ seq, at, facts })),
+    attempts: attempts.map(({ nodeId, attempt, outputs }) => ({ nodeId, attempt, outputs })),
+    inbox: mailOf(tables, executionId).map(({ id, kind, key, body }) => ({ id, kind, key, body })),
+  };
+}
+
+function checkPark({ dueAt, waits, checkpoint }: ParkItem): void {
+  if (dueAt === null && waits <= 0) refuse('queue_parked_has_wakeup');
+  if (checkpoint !== null) json(checkpoint.state);
+}
+
+function park(tables: Tables, { executionId, dueAt, waits, paused, checkpoint }: ParkItem): void {
+  Object.assign(tables.queue.get(executionId)!, { state: PARKED, runnerId: null, dueAt, waits, paused });
+  if (checkpoint !== null) tables.checkpoints.set(executionId, { ...checkpoint });
+}
+
+function reopen(
+  tables: Tables,
+  { tenantId, executionId, message }: Parameters<Statements['executionReopen']>[0],
+): { reopened: boolean } {
+  if (tables.outcomes.get(executionId)?.tenantId !== tenantId) return { reopened: false };
+  if (message?.kind === 'signal') {
+    const seen = tables.signals.get(executionId) ?? new Set();
+    if (seen.has(message.key)) return { reopened: false };
+    tables.signals.set(executionId, seen.add(message.key));
+  }
+  tables.outcomes.delete(executionId);
+  addToQueue(tables, tables.executions.get(executionId)!, Math.floor(tables.clock() / 1000));
+  if (message !== null) putMail(tables, message);
+  for (const [id, letter] of tables.deadLetters) if (letter.executionId === executionId) tables.deadLetters.delete(id);
+  return { reopened: true };
+}

@@ -1,0 +1,84 @@
+// What makes waiting executions ready, and the mailbox. See src/store/postgres/sql/queue.sql and inbox.sql.
+
+import { checkMessage } from './column.ts';
+import { liveRunner, mailOf, OWNED, PARKED, putMail, READY, type Statements, type Tables, wake } from './tables.ts';
+
+type QueueStatements = Pick<
+  Statements,
+  'queueWake' | 'queueWakeMail' | 'queueLanes' | 'queueAudit' | 'inboxSend' | 'inboxRead'
+>;
+
+export function queueStatements(tables: Tables): QueueStatements {
+  return {
+    queueWake({ limit }) {
+      const now = tables.clock();
+      const due = [...tables.queue.values()]
+        .filter((row) => row.state === PARKED && row.dueAt !== null && row.dueAt <= now)
+        .sort((a, b) => a.dueAt! - b.dueAt!)
+        .slice(0, limit);
+      for (const row of due) wake(tables, row);
+      return due.length;
+    },
+    queueWakeMail({ limit }) {
+      const rows = [...tables.queue.values()]
+        .filter((row) => row.state === PARKED && mailOf(tables, row.executionId).length > 0)
+        .slice(0, limit);
+      for (const row of rows) wake(tables, row);
+      return rows.length;
+    },
+    queueLanes: ({ limit }) => lanes(tables).slice(0, limit),
+    queueAudit: () => audit(tables),
+    inboxSend({ message, tenantId }) {
+      checkMessage(message);
+      const row = tables.queue.get(message.executionId);
+      if (row === undefined || row.tenantId !== tenantId) return { live: false, fresh: false, owner: null };
+      if (row.state === PARKED) wake(tables, row);
+      return { live: true, fresh: admit(tables, message), owner: row.runnerId };
+    },
+    inboxRead: ({ executionIds }) =>
+      executionIds.flatMap((id) => mailOf(tables, id).map(({ at: _at, ...message }) => message)),
+  };
+}
+
+/** A signal that was seen before is not taken again, also after it was consumed (I10). */
+function admit(tables: Tables, message: Parameters<typeof putMail>[1]): boolean {
+  if (message.kind !== 'signal') return putMail(tables, message);
+  const seen = tables.signals.get(message.executionId) ?? new Set();
+  tables.signals.set(message.executionId, seen);
+  if (seen.has(message.key)) return false;
+  seen.add(message.key);
+  return putMail(tables, message);
+}
+
+function lanes(tables: Tables): ReturnType<Statements['queueLanes']> {
+  const oldest = new Map<string, { tenantId: string; priority: number; oldestReadyAt: number }>();
+  for (const { state, tenantId, priority, readyAt } of tables.queue.values()) {
+    if (state !== READY) continue;
+    const key = `${priority}:${tenantId}`;
+    const lane = oldest.get(key);
+    if (lane === undefined || lane.oldestReadyAt > readyAt) {
+      oldest.set(key, { tenantId, priority, oldestReadyAt: Math.floor(readyAt) });
+    }
+  }
+  return [...oldest.values()].sort(
+    (a, b) => (a.tenantId < b.tenantId ? -1 : a.tenantId > b.tenantId ? 1 : 0) || a.priority - b.priority,
+  );
+}
+
+function audit(tables: Tables): { executionId: string; problem: string }[] {
+  const found: { executionId: string; problem: string }[] = [];
+  for (const executionId of tables.executions.keys()) {
+    if (tables.queue.has(executionId) || tables.outcomes.has(executionId)) continue;
+    found.push({ executionId, problem: 'neither in the queue nor ended' });
+  }
+  for (const { executionId, state, runnerId } of tables.queue.values()) {
+    const add = (problem: string) => found.push({ executionId, problem });
+    if (tables.outcomes.has(executionId)) add('ended, and still in the queue');
+    if (!tables.executions.has(executionId)) add('in the queue without an execution');
+    const owners = [...tables.slots.values()].filter((slot) => slot.runnerId === runnerId);
+    if (state === OWNED && !owners.some((slot) => liveRunner(tables, slot.id) !== null)) {
+      add('owned by a runner that is not live');
+    }
+  }
+  return found;
+}

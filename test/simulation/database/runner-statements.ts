@@ -1,0 +1,66 @@
+// Runners: fence rows, leases, takeover (I4, I6, I23). See src/store/postgres/sql/runner.sql.
+
+import { liveRunner, makeReady, OWNED, readClock, type Slot, type Statements, type Tables } from './tables.ts';
+
+type RunnerStatements = Pick<
+  Statements,
+  'runnerRegister' | 'leaseRenew' | 'runnerListExpired' | 'runnerDeclareDead' | 'runnerStop' | 'runnerList'
+>;
+
+export function runnerStatements(tables: Tables): RunnerStatements {
+  const slotsOf = (runnerId: string) => [...tables.slots.values()].filter((slot) => slot.runnerId === runnerId);
+  const isLive = (runnerId: string) => slotsOf(runnerId).some(({ state }) => state === 'live');
+  const owned = (runnerId: string) =>
+    [...tables.queue.values()].filter((row) => row.state === OWNED && row.runnerId === runnerId);
+
+  function retire(runnerId: string, state: Slot['state'], crashes: number): { released: number } {
+    for (const slot of slotsOf(runnerId)) if (slot.state === 'live') slot.state = state;
+    const rows = owned(runnerId);
+    for (const row of rows) {
+      makeReady(tables, row);
+      row.crashes = Math.min(row.crashes + crashes, 32_767);
+    }
+    return { released: rows.length };
+  }
+
+  return {
+    runnerRegister({ name, slots, leaseMs }) {
+      const runnerId = String(tables.nextId++);
+      const at = readClock(tables);
+      tables.runners.set(runnerId, { name, registeredAt: at });
+      const slotIds = Array.from({ length: slots }, () => String(tables.nextId++));
+      for (const id of slotIds) tables.slots.set(id, { id, runnerId, state: 'live' });
+      tables.leases.set(runnerId, tables.clock() + leaseMs);
+      return { runnerId, slotIds, at };
+    },
+    leaseRenew({ runnerId, leaseMs }) {
+      const renewed = isLive(runnerId) && tables.leases.has(runnerId);
+      if (renewed) tables.leases.set(runnerId, tables.clock() + leaseMs);
+      return { renewed, at: readClock(tables) };
+    },
+    runnerListExpired({ graceMs }) {
+      const before = tables.clock() - graceMs;
+      return [...tables.leases].flatMap(([id, expiresAt]) => (expiresAt < before && isLive(id) ? [id] : []));
+    },
+    runnerDeclareDead({ runnerId, expiredForMs }) {
+      const expiresAt = tables.leases.get(runnerId) ?? 0;
+      const declared = isLive(runnerId) && (expiredForMs === undefined || expiresAt < tables.clock() - expiredForMs);
+      return { declared, released: declared ? retire(runnerId, 'dead', 1).released : 0 };
+    },
+    runnerStop: ({ runnerId }) => retire(runnerId, 'stopped', 0),
+    runnerList: () =>
+      [...tables.runners].map(([runnerId, { name, registeredAt }]) => ({
+        runnerId,
+        name,
+        state: slotsOf(runnerId)[0]?.state ?? 'dead',
+        leaseExpiresAt: Math.floor(tables.leases.get(runnerId) ?? registeredAt),
+        owned: owned(runnerId).length,
+      })),
+  };
+}
+
+export function ownedBy(tables: Tables, slotId: string, executionId: string): boolean {
+  const runnerId = liveRunner(tables, slotId);
+  const row = tables.queue.get(executionId);
+  return runnerId !== null && row?.state === OWNED && row.runnerId === runnerId;
+}

@@ -1,0 +1,184 @@
+// The tables of the simulated database, and the clock that stamps their rows. Plain maps: a statement checks everything it
+// could fail on before it changes anything, so there is never something to roll back.
+
+import type {
+  ActionLogRow,
+  AttemptRow,
+  CommitBatch,
+  DeadLetter,
+  ExecutionStore,
+  InboxStore,
+  NewExecution,
+  NewMessage,
+  OperationStore,
+  OutcomeRow,
+  QueueStore,
+  ResourceLinkRow,
+  RunnerStore,
+  Store,
+  WorkflowRow,
+} from '../../../src/store/port.ts';
+
+/** What the engine needs of the port, and the contract suite asks for; the rest serves people. */
+type Simulated =
+  | keyof RunnerStore
+  | keyof ExecutionStore
+  | keyof QueueStore
+  | keyof InboxStore
+  | keyof OperationStore
+  | 'workflowPublish'
+  | 'workflowGet'
+  | 'definitionGet'
+  | 'executionGet'
+  | 'executionTenant'
+  | 'executionAttempts'
+  | 'executionJournal'
+  | 'executionChildren'
+  | 'executionLogs'
+  | 'resourceFind';
+
+/** The port, each method as the one atomic statement it is. */
+export type Statements = {
+  [Method in Simulated]: (...params: Parameters<Store[Method]>) => Awaited<ReturnType<Store[Method]>>;
+};
+
+export const READY = 0;
+export const OWNED = 1;
+export const PARKED = 2;
+
+export interface QueueRow {
+  readonly executionId: string;
+  readonly tenantId: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly priority: number;
+  readonly behaviour: number;
+  state: number;
+  readyAt: number;
+  dueAt: number | null;
+  runnerId: string | null;
+  epoch: number;
+  crashes: number;
+  waits: number;
+  paused: boolean;
+}
+
+export interface Slot {
+  readonly id: string;
+  readonly runnerId: string;
+  state: 'live' | 'stopped' | 'dead';
+}
+
+export type EventRow = CommitBatch['events'][number];
+
+export interface Tables {
+  /** clock_timestamp(). */
+  readonly clock: () => number;
+  readonly runners: Map<string, { readonly name: string; readonly registeredAt: number }>;
+  readonly slots: Map<string, Slot>;
+  readonly leases: Map<string, number>;
+  readonly executions: Map<string, NewExecution & { readonly behaviour: number }>;
+  /** By tenant and request id. */
+  readonly requests: Map<string, string>;
+  readonly outcomes: Map<string, OutcomeRow>;
+  readonly queue: Map<string, QueueRow>;
+  /** By execution, in the order of their seq. */
+  readonly events: Map<string, EventRow[]>;
+  /** By execution, then by `attempt:node`. */
+  readonly attempts: Map<string, Map<string, AttemptRow>>;
+  readonly checkpoints: Map<string, { seq: number; deciderVersion: number; state: string }>;
+  /** By execution, in the order in which they came. */
+  readonly inbox: Map<string, (NewMessage & { readonly at: number })[]>;
+  readonly signals: Map<string, Set<string>>;
+  readonly links: Map<string, ResourceLinkRow>;
+  readonly logs: Map<string, ActionLogRow[]>;
+  readonly deadLetters: Map<string, DeadLetter & { readonly tenantId: string }>;
+  readonly workflows: Map<string, WorkflowRow>;
+  /** By tenant and workflow: version n is at n − 1. */
+  readonly definitions: Map<string, { format: string; definition: string; checksum: string }[]>;
+  readonly secrets: Map<string, Uint8Array>;
+  nextId: number;
+}
+
+export function createTables(clock: () => number): Tables {
+  return {
+    clock,
+    runners: new Map(),
+    slots: new Map(),
+    leases: new Map(),
+    executions: new Map(),
+    requests: new Map(),
+    outcomes: new Map(),
+    queue: new Map(),
+    events: new Map(),
+    attempts: new Map(),
+    checkpoints: new Map(),
+    inbox: new Map(),
+    signals: new Map(),
+    links: new Map(),
+    logs: new Map(),
+    deadLetters: new Map(),
+    workflows: new Map(),
+    definitions: new Map(),
+    secrets: new Map(),
+    nextId: 1,
+  };
+}
+
+/** Times leave the database in whole milliseconds; what is finer is cut off. */
+export function readClock(tables: Tables): number {
+  return Math.floor(tables.clock());
+}
+
+/** The runner behind a slot, if its fence is alive: what every write of a runner asks first (I4). */
+export function liveRunner(tables: Tables, slotId: string): string | null {
+  const slot = tables.slots.get(slotId);
+  return slot?.state === 'live' ? slot.runnerId : null;
+}
+
+export function makeReady(tables: Tables, row: QueueRow): void {
+  row.state = READY;
+  row.readyAt = tables.clock();
+  row.runnerId = null;
+}
+
+export function wake(tables: Tables, row: QueueRow): void {
+  makeReady(tables, row);
+  row.dueAt = null;
+}
+
+export function addToQueue(tables: Tables, execution: NewExecution & { behaviour: number }, epoch = 0): void {
+  const { executionId, tenantId, workflowId, version, priority, behaviour } = execution;
+  tables.queue.set(executionId, {
+    executionId,
+    tenantId,
+    workflowId,
+    version,
+    priority,
+    behaviour,
+    state: READY,
+    readyAt: tables.clock(),
+    dueAt: null,
+    runnerId: null,
+    epoch,
+    crashes: 0,
+    waits: 0,
+    paused: false,
+  });
+}
+
+export function mailOf(tables: Tables, executionId: string): readonly (NewMessage & { readonly at: number })[] {
+  return tables.inbox.get(executionId) ?? [];
+}
+
+/** `on conflict (execution_id, kind, key) do nothing`; true = it was inserted. */
+export function putMail(tables: Tables, message: NewMessage): boolean {
+  const mail = tables.inbox.get(message.executionId) ?? [];
+  if (mail.some(({ kind, key }) => kind === message.kind && key === message.key)) return false;
+  const { id, executionId, kind, key, body } = message;
+  const at = tables.clock();
+  const later = mail.findIndex((other) => other.at > at);
+  mail.splice(later < 0 ? mail.length : later, 0, { id, executionId, kind, key, body, at });
+  tables.inbox.set(executionId, mail);
+  return true;
+}

@@ -1,0 +1,33 @@
+// The simulation finds the bugs that it exists for, each within a bounded number of seeds, and makes the case small.
+
+import { describe, expect, it } from 'vitest';
+import { type Case, generateCase } from './case.ts';
+import { PLANTED_BUGS } from './planted-bug.ts';
+import { shrink } from './shrink.ts';
+import { type Plant, simulate } from './simulation.ts';
+
+const MOST_SEEDS = 400;
+
+async function find(plant: () => Plant): Promise<{ seed: number; given: Case; invariant: string } | null> {
+  for (let seed = 1; seed <= MOST_SEEDS; seed++) {
+    const given = generateCase(seed);
+    const { violations } = await simulate(given, plant());
+    if (violations.length > 0) return { seed, given, invariant: violations[0]!.invariant };
+  }
+  return null;
+}
+
+describe('planted bugs are found', () => {
+  it.each(Object.entries(PLANTED_BUGS))('%s', async (_, plant) => {
+    expect(await find(plant)).not.toBeNull();
+  });
+
+  it('and shrunk to a case that a person can read', async () => {
+    const plant = PLANTED_BUGS['an execution is parked without the time it is due']!;
+    const found = (await find(plant))!;
+    const { given, violations } = await shrink(found.given, found.invariant, plant);
+    expect(violations.map(({ invariant }) => invariant)).toContain(found.invariant);
+    expect(given.executions).toHaveLength(1);
+    expect(given.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,195 @@
+// Bugs put in on purpose. A simulation that does not find them proves nothing; planted-bug.test.ts holds it to that.
+// Each replaces a part of the database, of the way to it, or of the engine's classes, for one run only.
+
+import { Claimer } from '../../src/engine/claimer.ts';
+import { type CommitItem, Committer } from '../../src/engine/committer.ts';
+import type { AttemptResult, EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
+import { Incarnation } from '../../src/engine/incarnation.ts';
+import type { Resident } from '../../src/engine/resident.ts';
+import type { NewMessage } from '../../src/store/port.ts';
+import { StoreError } from '../../src/store/store-error.ts';
+import { makeReady, OWNED, type Tables } from './database/tables.ts';
+import type { Plant } from './simulation.ts';
+
+/** Some keep state of their own: each run gets a new one. */
+export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
+  'a commit is not fenced': () => ({
+    statements: (statements, tables) => ({
+      executionCommit: (batch) => withLiveSlot(tables, batch.slotId, () => statements.executionCommit(batch)),
+    }),
+  }),
+  'a claim is not fenced': () => ({
+    statements: (statements, tables) => ({
+      executionClaim: (params) => withLiveSlot(tables, params.slotId, () => statements.executionClaim(params)),
+    }),
+  }),
+  'executions are taken over before their runner is declared dead': () => ({
+    statements: (_, tables) => ({
+      runnerDeclareDead({ runnerId }) {
+        const rows = [...tables.queue.values()].filter((row) => row.state === OWNED && row.runnerId === runnerId);
+        for (const row of rows) makeReady(tables, row);
+        return { declared: rows.length > 0, released: rows.length };
+      },
+    }),
+  }),
+  'a runner is declared dead without another look at its lease': () => ({
+    statements: (statements) => ({
+      runnerListExpired: () => statements.runnerListExpired({ graceMs: -1_500 }),
+      runnerDeclareDead: ({ runnerId }) => statements.runnerDeclareDead({ runnerId }),
+    }),
+  }),
+  'actions are dispatched before the commit': () => ({
+    patch: () =>
+      replace(
+        Committer.prototype,
+        'submit',
+        (original) =>
+          function submit(this: Committer, item: CommitItem) {
+            item.committed(0);
+            original.call(this, { ...item, committed: () => {} });
+          },
+      ),
+  }),
+  'an unknown commit counts as applied': () => ({
+    store: (store) => ({
+      executionCommit: (batch) =>
+        store.executionCommit(batch).catch(unless('unknown', () => ({ applied: true, at: 0 }))),
+    }),
+  }),
+  'an unknown commit counts as failed': () => ({
+    store: (store) => ({
+      executionCommit: (batch) => store.executionCommit(batch).catch(unless('unknown', () => failAs('fatal'))),
+    }),
+  }),
+  'a commit that was applied before counts as failed': () => ({
+    store: (store) => ({
+      executionCommit: (batch) => store.executionCommit(batch).catch(unless('alreadyApplied', () => failAs('data'))),
+    }),
+  }),
+  'a lost claim is not looked for': () => ({
+    patch: () => replace(Claimer.prototype, 'reconcile', () => async () => {}),
+  }),
+  'nobody looks for mail after a park': () => ({
+    store: () => ({ parkCheck: async () => [], queueWakeMail: async () => 0 }),
+  }),
+  'a signal is taken twice': () => ({
+    statements: (statements, tables) => ({
+      inboxSend(params) {
+        tables.signals.clear();
+        return statements.inboxSend(params);
+      },
+    }),
+  }),
+  'two transitions of one execution are on their way at once': () => ({
+    patch: () =>
+      replace(Incarnation.prototype as unknown as WithAdvance, 'advance', (original) => {
+        return function advance(this: WithAdvance, resident: Resident) {
+          resident.busy = false;
+          original.call(this, resident);
+        };
+      }),
+  }),
+  'a callback that comes early is dropped': () => ({
+    statements: (statements, tables) => ({
+      inboxSend(params) {
+        const isEarly = tables.queue.get(params.message.executionId)?.epoch === 0;
+        if (params.message.kind === 'webhook' && isEarly) return { live: true, fresh: true, owner: null };
+        return statements.inboxSend(params);
+      },
+    }),
+  }),
+  'the clock of a runner is ahead': () => ({
+    store: (store) => ({
+      leaseRenew: async (params) => ahead(await store.leaseRenew(params)),
+      executionCommit: async (params) => ahead(await store.executionCommit(params)),
+      executionClaim: async (params) => ahead(await store.executionClaim(params)),
+      runnerRegister: async (params) => ahead(await store.runnerRegister(params)),
+    }),
+  }),
+  'the count of crashes is never taken back': () => ({
+    store: (store) => ({ executionCommit: (batch) => store.executionCommit({ ...batch, crashResets: [] }) }),
+  }),
+  'an execution is parked without the time it is due': () => ({
+    store: (store) => ({
+      executionPark: ({ slotId, items }) =>
+        store.executionPark({ slotId, items: items.map((item) => ({ ...item, dueAt: null, waits: 1 })) }),
+    }),
+  }),
+  'the result of an earlier epoch is applied': () => ({ run: reuseResults() }),
+  'an execution that ended stays in the queue': () => ({
+    store: (store) => ({ executionCommit: (batch) => store.executionCommit({ ...batch, ended: [] }) }),
+  }),
+  'the end of a child is not told to its parent': () => ({
+    store: (store) => ({
+      executionCommit: (batch) => store.executionCommit({ ...batch, sent: withoutNews(batch.sent) }),
+    }),
+  }),
+  'actions are dispatched after the lease': () => ({
+    options: { leaseMarginMs: -20_000 } satisfies Partial<EngineOptions>,
+  }),
+  'a start is acknowledged before it is durable': () => ({
+    statements: (statements) => ({
+      executionStart({ items }) {
+        const isLost = items.length > 1;
+        return isLost
+          ? items.map(({ executionId }) => ({ executionId, existing: null }))
+          : statements.executionStart({ items });
+      },
+    }),
+  }),
+};
+
+function withLiveSlot<T>(tables: Tables, slotId: string, run: () => T): T {
+  const slot = tables.slots.get(slotId)!;
+  const { state } = slot;
+  slot.state = 'live';
+  try {
+    return run();
+  } finally {
+    slot.state = state;
+  }
+}
+
+/** For `catch`: what to do about one kind of failure; the others pass. */
+function unless<T>(failure: StoreError['failure'], instead: () => T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof StoreError && error.failure === failure) return instead();
+    throw error;
+  };
+}
+
+function failAs(failure: StoreError['failure']): never {
+  throw new StoreError(failure, 'planted');
+}
+
+function ahead<T extends { at: number }>(reply: T): T {
+  return { ...reply, at: reply.at + 700 };
+}
+
+function withoutNews(sent: readonly NewMessage[]): NewMessage[] {
+  return sent.filter(({ kind }) => kind !== 'child');
+}
+
+/** What an attempt came to for a former owner is good enough for the new one. */
+function reuseResults(): (run: RunAttempt) => RunAttempt {
+  const known = new Map<string, Promise<AttemptResult>>();
+  return (run) => (request) => {
+    const key = `${request.idempotencyKey} ${request.attempt}`;
+    const result = known.get(key) ?? run(request);
+    known.set(key, result);
+    return result;
+  };
+}
+
+/** What the class keeps to itself. */
+interface WithAdvance {
+  advance(resident: Resident): void;
+}
+
+function replace<T extends object, K extends keyof T>(target: T, key: K, change: (original: T[K]) => T[K]): () => void {
+  const original = target[key];
+  target[key] = change(original);
+  return () => {
+    target[key] = original;
+  };
+}

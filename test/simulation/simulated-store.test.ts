@@ -1,0 +1,15 @@
+// The simulated store is held to the same contract as PostgreSQL: what the simulation proves, it proves on this.
+
+import { storeContract } from '../../src/store/contract.testing.ts';
+import { createTables } from './database/tables.ts';
+import { createSimulatedStore } from './simulated-store.ts';
+
+storeContract('simulated', async () => {
+  // A real clock that never gives the same time twice, as PostgreSQL's microseconds do not.
+  let last = 0;
+  const clock = () => {
+    last = Math.max(last + 0.001, Date.now());
+    return last;
+  };
+  return createSimulatedStore(createTables(clock));
+});

@@ -1,0 +1,39 @@
+// The storage port in memory, with the semantics of the PostgreSQL implementation: each method is one atomic statement.
+// Passes the same contract suite. The simulation puts a network between it and the engine: see network.ts.
+
+import type { Store } from '../../src/store/port.ts';
+import { commitStatements } from './database/commit-statements.ts';
+import { executionStatements } from './database/execution-statements.ts';
+import { queueStatements } from './database/queue-statements.ts';
+import { operationStatements, readerStatements } from './database/reader-statements.ts';
+import { runnerStatements } from './database/runner-statements.ts';
+import type { Statements, Tables } from './database/tables.ts';
+
+export function createStatements(tables: Tables): Statements {
+  return {
+    ...runnerStatements(tables),
+    ...executionStatements(tables),
+    ...commitStatements(tables),
+    ...queueStatements(tables),
+    ...readerStatements(tables),
+    ...operationStatements(tables),
+  };
+}
+
+/** Calls one statement by its name; what it throws rejects. */
+export type Call = (method: keyof Statements, params: unknown) => Promise<unknown>;
+
+/** A store whose every method is the same function: the one place where names meet types. */
+export function storeOf(methods: readonly string[], call: Call): Store {
+  const entries = methods.map((method) => [method, (params: unknown) => call(method as keyof Statements, params)]);
+  return { ...Object.fromEntries(entries), close: async () => {} } as Store;
+}
+
+export function runStatement(statements: Statements, method: keyof Statements, params: unknown): unknown {
+  return (statements[method] as (params: unknown) => unknown)(params);
+}
+
+export function createSimulatedStore(tables: Tables): Store {
+  const statements = createStatements(tables);
+  return storeOf(Object.keys(statements), async (method, params) => runStatement(statements, method, params));
+}

@@ -1,0 +1,278 @@
+// Runs one case from the first start to quiescence and checks it: warm up, faults, heal, run until nothing is left to do
+// within a budget of virtual time, stop gracefully, check. The engine is the real one; everything around it is simulated.
+
+import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
+import type { Store } from '../../src/store/port.ts';
+import { Audit, type HeldLease, type Violation } from './audit.ts';
+import { type Case, type Fault, LEASE_MARGIN_MS, LEASE_MS } from './case.ts';
+import { Client } from './client.ts';
+import { createTables, type Statements, type Tables } from './database/tables.ts';
+import { compileText, definitionOf } from './definition.ts';
+import { checkOutcome } from './final-check.ts';
+import { Machine } from './machine.ts';
+import { Network, type Tap } from './network.ts';
+import { createRandom } from './random.ts';
+import { createStatements, runStatement } from './simulated-store.ts';
+import type { WorkflowSpec } from './workflow.ts';
+import { Process, World } from './world.ts';
+
+/** A bug put in on purpose: whatever it replaces is replaced for one run. */
+export interface Plant {
+  /** Another database. */
+  readonly statements?: (statements: Statements, tables: Tables) => Partial<Statements>;
+  /** Another way to talk to it, for runners. */
+  readonly store?: (store: Store) => Partial<Store>;
+  /** Another way to run attempts; one for each process. */
+  readonly run?: (run: RunAttempt) => RunAttempt;
+  readonly options?: Partial<EngineOptions>;
+  /** Changes the engine's classes; returns what changes them back. */
+  readonly patch?: () => () => void;
+}
+
+export interface Verdict {
+  readonly violations: readonly Violation[];
+  readonly counts: ReadonlyMap<string, number>;
+  readonly events: number;
+  readonly virtualMs: number;
+}
+
+const EPOCH = Date.parse('2026-01-01T00:00:00Z');
+const BUDGET_MS = 240_000;
+const STOP_BUDGET_MS = 20_000;
+const MAX_POISON_RETRIES = 3;
+const HINT_MS = 5;
+
+export async function simulate(given: Case, plant: Plant = {}): Promise<Verdict> {
+  const undo = plant.patch?.();
+  const rejections: string[] = [];
+  const release = catchRejections((reason) => rejections.push(reason));
+  try {
+    const run = new Run(given, plant);
+    const verdict = await run.toTheEnd();
+    const lost = rejections.map((what) => ({ invariant: 'unhandled rejection', what, at: 0 }));
+    return { ...verdict, violations: [...verdict.violations, ...lost] };
+  } finally {
+    release();
+    undo?.();
+  }
+}
+
+/** Node ends a process that leaves a rejection unhandled; here it is a finding of the case that is running. */
+function catchRejections(caught: (reason: string) => void): () => void {
+  const others = process.rawListeners('unhandledRejection') as NodeJS.UnhandledRejectionListener[];
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', (reason) => caught(String(reason)));
+  return () => {
+    process.removeAllListeners('unhandledRejection');
+    for (const listener of others) process.on('unhandledRejection', listener);
+  };
+}
+
+class Run {
+  private readonly given: Case;
+  private readonly world = new World();
+  private readonly tables: Tables;
+  private readonly statements: Statements;
+  private readonly audit: Audit;
+  private readonly network: Network;
+  private readonly machines: Machine[] = [];
+  private readonly client: Client;
+  private readonly leases = new Map<Process, HeldLease>();
+  private readonly workflows = new Map<string, WorkflowSpec>();
+  private readonly counts = new Map<string, number>();
+  private readonly effects = new Map<string, number>();
+  /** How often each runner has sent each statement. */
+  private readonly sent = new Map<string, number>();
+  private clockOffset = 0;
+
+  constructor(given: Case, plant: Plant) {
+    this.given = given;
+    const random = createRandom(given.seed).fork('run');
+    const { world, counts, effects } = this;
+    this.tables = createTables(() => EPOCH + world.now + this.clockOffset);
+    const statements = createStatements(this.tables);
+    this.statements = { ...statements, ...plant.statements?.(statements, this.tables) };
+    this.audit = new Audit({
+      world,
+      tables: this.tables,
+      latestTime: () => EPOCH + world.now,
+      leaseMs: LEASE_MS,
+      leaseMarginMs: LEASE_MARGIN_MS,
+      maxPoisonRetries: MAX_POISON_RETRIES,
+      leaseOf: (process) => this.leases.get(process),
+      isPoison: (executionId) => this.tables.executions.get(executionId)?.workflowId === 'poison',
+    });
+    this.network = new Network({
+      world,
+      tables: this.tables,
+      random: random.fork('network'),
+      methods: Object.keys(statements),
+      apply: (method, params) =>
+        this.audit.statement(method, params, () => runStatement(this.statements, method, params)),
+      fates: given.fates,
+      isStormy: () => world.now < given.healAtMs,
+      slowMs: LEASE_MS * 1.3,
+    });
+    const actions = { world, audit: this.audit, random: random.fork('actions'), effects, counts };
+    for (let index = 0; index < given.runners; index++) {
+      const connect = (process: Process) => this.connectRunner(process, index, plant);
+      const options = { ...given.options, ...plant.options, maxPoisonRetries: MAX_POISON_RETRIES };
+      const outcomeOf = (executionId: string, nodeId: string, attempt: number) =>
+        this.scriptOf(executionId, nodeId)[attempt - 1] ?? 'ok';
+      const deps = {
+        ...actions,
+        ids: random.fork(`ids ${index}`),
+        connect,
+        options,
+        outcomeOf,
+        changeRun: plant.run ?? ((run: RunAttempt) => run),
+      };
+      this.machines.push(new Machine(deps, `runner${index}`));
+    }
+    const process = new Process(world, 'client');
+    const hints = random.fork('hints');
+    this.client = new Client({
+      process,
+      store: this.network.connect(process, { sent: () => {}, heard: () => {} }),
+      random: random.fork('client'),
+      audit: this.audit,
+      tables: this.tables,
+      workWanted: () =>
+        this.hint(
+          () => !hints.chance(given.hintLoss),
+          ({ runner }) => runner?.hint(),
+        ),
+      mailArrived: (id) =>
+        this.hint(
+          () => !hints.chance(given.hintLoss),
+          ({ runner }) => runner?.mailHint(id),
+        ),
+    });
+  }
+
+  async toTheEnd(): Promise<Verdict> {
+    const { world, given, machines, client, audit } = this;
+    this.publish();
+    for (const machine of machines) machine.boot();
+    client.begin(given);
+    for (const fault of given.faults) {
+      if (fault.kind !== 'trap') world.schedule(fault.atMs, null, () => this.strike(fault));
+    }
+    world.schedule(given.healAtMs, null, () => this.heal());
+    const isQuiet = () => world.now > given.healAtMs && client.busy === 0 && this.tables.queue.size === 0;
+    const broke = () => audit.violations.length > 0;
+    await world.runUntil(given.healAtMs + BUDGET_MS, () => isQuiet() || broke());
+    // Zombies and late statements have their say before it is over.
+    if (!broke()) await world.runUntil(world.now + LEASE_MS * 2, () => false);
+    if (!broke()) await this.stopAll();
+    if (!broke()) {
+      const { tables, statements, effects } = this;
+      checkOutcome(given, { tables, statements, audit, started: client.started, effects });
+    }
+    this.counts.set('checkpoints', this.tables.checkpoints.size);
+    return { violations: audit.violations, counts: this.counts, events: world.events, virtualMs: world.now };
+  }
+
+  private async stopAll(): Promise<void> {
+    const { machines, world, audit, tables } = this;
+    for (const machine of machines) machine.stop(null);
+    await world.runUntil(world.now + STOP_BUDGET_MS, () => machines.every(({ stopping }) => stopping === 0));
+    for (const { stopping, process } of machines) {
+      if (stopping > 0) audit.violate('I23', `${process.name} does not come to the end of its stop`);
+    }
+    for (const { executionId, runnerId } of tables.queue.values()) {
+      if (runnerId !== null) audit.violate('I23', `${executionId} still belongs to runner ${runnerId}, which stopped`);
+    }
+  }
+
+  private publish(): void {
+    const add = (workflow: WorkflowSpec): void => {
+      if (this.workflows.has(workflow.id)) return;
+      this.workflows.set(workflow.id, workflow);
+      for (const { child } of workflow.nodes) if (child !== null) add(child);
+      const definition = JSON.stringify(definitionOf(workflow));
+      const { checksum, format } = compileText(definition);
+      const named = {
+        workflowId: workflow.id,
+        displayName: workflow.id,
+        description: null,
+        format,
+        definition,
+        checksum,
+      };
+      for (const { tenantId } of this.given.executions) this.statements.workflowPublish({ tenantId, ...named });
+    };
+    for (const { workflow } of this.given.executions) add(workflow);
+  }
+
+  private scriptOf(executionId: string, nodeId: string) {
+    const { workflowId } = this.tables.executions.get(executionId)!;
+    return this.workflows.get(workflowId)!.nodes.find(({ id }) => id === nodeId)!.outcomes;
+  }
+
+  private connectRunner(process: Process, index: number, plant: Plant): Store {
+    const sent = (method: string) => this.springTraps(index, method);
+    const heard: Tap['heard'] = (method, params, reply, startedAt) => {
+      if (method === 'runnerRegister') {
+        const { runnerId } = reply as { runnerId: string };
+        this.leases.set(process, { runnerId, startedAt });
+      }
+      const lease = this.leases.get(process);
+      if (method !== 'leaseRenew' || lease?.runnerId !== (params as { runnerId: string }).runnerId) return;
+      if ((reply as { renewed: boolean }).renewed) lease.startedAt = startedAt;
+    };
+    const store = this.network.connect(process, { sent, heard });
+    return { ...store, ...plant.store?.(store) };
+  }
+
+  /** A trap strikes once the statement has left, before anything else happens. */
+  private springTraps(index: number, method: string): void {
+    const key = `${index} ${method}`;
+    const nth = (this.sent.get(key) ?? 0) + 1;
+    this.sent.set(key, nth);
+    if (this.world.now >= this.given.healAtMs) return;
+    for (const fault of this.given.faults) {
+      if (fault.kind !== 'trap' || fault.runner !== index || fault.method !== method || fault.nth !== nth) continue;
+      this.world.schedule(0, null, () => this.strikeRunner(fault.strike, index, fault.forMs));
+    }
+  }
+
+  private strikeRunner(kind: 'crash' | 'pause' | 'partition', index: number, forMs: number): void {
+    const machine = this.machines[index];
+    if (kind === 'crash') machine?.crash(forMs);
+    else if (kind === 'pause') machine?.pause(forMs);
+    else machine?.cutOff(forMs);
+  }
+
+  private hint(arrives: () => boolean, tell: (machine: Machine) => void): void {
+    for (const machine of this.machines) {
+      if (arrives()) this.world.schedule(HINT_MS, machine.process, () => tell(machine));
+    }
+  }
+
+  private strike(fault: Exclude<Fault, { kind: 'trap' }>): void {
+    switch (fault.kind) {
+      case 'crash':
+        return this.strikeRunner('crash', fault.runner, fault.downMs);
+      case 'pause':
+      case 'partition':
+        return this.strikeRunner(fault.kind, fault.runner, fault.forMs);
+      case 'stop':
+        return this.machines[fault.runner]?.stop(fault.downMs);
+      case 'outage':
+        this.network.outageUntil = this.world.now + fault.forMs;
+        return;
+      case 'clock':
+        this.clockOffset += fault.byMs;
+        return;
+    }
+  }
+
+  private heal(): void {
+    this.network.outageUntil = 0;
+    for (const { process } of this.machines) {
+      process.pausedUntil = Math.min(process.pausedUntil, this.world.now + LEASE_MS);
+      process.cutOffUntil = Math.min(process.cutOffUntil, this.world.now + LEASE_MS);
+    }
+  }
+}
