@@ -222,6 +222,25 @@ create table schema_version (
   constraint schema_version_pkey PRIMARY KEY (version)
 );
 
+create table trigger_firings (
+  id bigint generated always as identity not null,
+  trigger_id uuid not null,
+  tenant_id text not null,
+  request_id text not null,
+  slot timestamp with time zone,
+  outcome text not null,
+  execution_id uuid,
+  reason text,
+  fired_at timestamp with time zone default clock_timestamp() not null,
+  constraint trigger_firings_pkey PRIMARY KEY (id),
+  constraint firing_once UNIQUE (trigger_id, request_id),
+  constraint firing_explained CHECK (outcome = 'started'::text OR reason IS NOT NULL),
+  constraint firing_outcome_known CHECK (outcome = ANY (ARRAY['started'::text, 'condition_false'::text, 'skipped'::text, 'failed'::text])),
+  constraint firing_started_has_execution CHECK ((outcome = 'started'::text) = (execution_id IS NOT NULL))
+);
+CREATE INDEX firing_by_age ON trigger_firings USING btree (fired_at);
+CREATE INDEX firing_newest ON trigger_firings USING btree (trigger_id, id);
+
 create table workflow_definitions (
   tenant_id text not null,
   workflow_id text not null,
@@ -289,12 +308,21 @@ create table workflow_triggers (
   config json not null,
   activation_condition text,
   created_at timestamp with time zone default clock_timestamp() not null,
+  due_at timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  settled_through timestamp with time zone default date_trunc('milliseconds'::text, clock_timestamp()) not null,
+  revision integer default 1 not null,
+  event_type text,
+  secrets text[] default '{}'::text[] not null,
+  updated_at timestamp with time zone default clock_timestamp() not null,
   constraint workflow_triggers_pkey PRIMARY KEY (id),
   constraint trigger_archive_mark CHECK (NOT (is_enabled AND disabled_by_archive)),
+  constraint trigger_two_secrets CHECK (cardinality(secrets) <= 2),
   constraint trigger_type_known CHECK (trigger_type = ANY (ARRAY['Webhook'::text, 'Schedule'::text, 'Event'::text, 'Manual'::text]))
 );
+CREATE INDEX trigger_by_event ON workflow_triggers USING btree (tenant_id, event_type, id) WHERE trigger_type = 'Event'::text AND is_enabled;
 CREATE INDEX trigger_by_workflow ON workflow_triggers USING btree (tenant_id, workflow_id);
-CREATE INDEX trigger_enabled ON workflow_triggers USING btree (trigger_type) WHERE is_enabled;
+CREATE INDEX trigger_due ON workflow_triggers USING btree (due_at) WHERE trigger_type = 'Schedule'::text AND is_enabled;
+CREATE INDEX trigger_newest ON workflow_triggers USING btree (tenant_id, id);
 
 create table workflows (
   tenant_id text not null,
@@ -327,6 +355,7 @@ create table workflows (
 );
 
 alter table action_catalog add constraint action_connector FOREIGN KEY (connector_id) REFERENCES connectors(id);
+alter table trigger_firings add constraint firing_trigger FOREIGN KEY (trigger_id) REFERENCES workflow_triggers(id) ON DELETE CASCADE;
 alter table workflow_definitions add constraint definition_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
 alter table workflow_triggers add constraint trigger_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
 
@@ -424,3 +453,21 @@ create view workflow_execution_hierarchy as
     created_at
    FROM workflow_executions
   WHERE parent_id IS NOT NULL;
+
+create view workflow_triggers_view as
+ SELECT t.id,
+    t.tenant_id,
+    t.workflow_id,
+    t.trigger_type,
+    t.is_enabled,
+    t.config,
+    t.activation_condition,
+    t.event_type,
+    cardinality(t.secrets) > 0 AS has_secret,
+    t.created_at,
+    t.updated_at,
+    w.status AS workflow_status,
+    w.is_enabled AS workflow_enabled,
+    w.format AS workflow_format
+   FROM workflow_triggers t
+     JOIN workflows w ON w.tenant_id = t.tenant_id AND w.id = t.workflow_id AND w.deleted_at IS NULL;

@@ -43,6 +43,7 @@ const SECTIONS = {
     bodyLimitBytes: atLeast(1_024, 1024 * 1024).describe('largest body of a request'),
     shutdownMs: atLeast(0, 10_000).describe('how long a stopping server waits for requests in progress'),
     logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('of the JSON log'),
+    checkAnswers: flag(false).describe('an answer that does not match its declared schema is an error (for tests)'),
     planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
     maxPlanBytes: atLeast(1_024, 16 * 1024 * 1024).describe('largest plan behind a reference'),
   }),
@@ -92,9 +93,28 @@ const SECTIONS = {
   publish: z.object({
     validateParameterTemplates: flag(false).describe('render every parameter once when a workflow is published'),
   }),
+  trigger: z.object({
+    enableWebhooks: flag(true).describe('let webhooks in'),
+    enableSchedules: flag(true).describe('fire schedules in processes that run executions'),
+    enableEvents: flag(true).describe('let events in'),
+    pollMs: atLeast(10, 1_000).describe('how often schedules are looked at when none is known to be due sooner'),
+    leaseMs: atLeast(1_000, 30_000).describe('how late a slot is whose scheduler died while it was at it'),
+    graceMs: atLeast(0, 60_000).describe('a slot that is not later than this was not missed'),
+    firingRetentionMs: atLeast(0, 30 * 24 * 3_600_000).describe(
+      'records of firings that are older are forgotten; 0 = never',
+    ),
+  }),
   action: z.object({
     folder: z.string().optional().describe('folder with your own actions'),
     outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest result of one attempt'),
+  }),
+  connectors: z.object({
+    slackBaseUrl: z.url().optional().describe("Slack's Web API; by default https://slack.com/api/"),
+    mondayBaseUrl: z.url().optional().describe("Monday's GraphQL API; by default https://api.monday.com/v2"),
+    confluenceBaseUrl: z.url().optional().describe('where Confluence is: https://example.atlassian.net/wiki'),
+    confluenceEdition: z.enum(['cloud', 'data-center']).optional().describe('by default told from the base URL'),
+    emailSmtpUrl: z.string().optional().describe('mail server, without the password: smtp://user@mail.example.com:587'),
+    emailFrom: z.string().optional().describe('sender of messages that name none'),
   }),
 };
 
@@ -145,10 +165,13 @@ function defined(input: ConfigInput, section: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
+/** Never in a message: secrets, and URLs that may hold a password (S6). */
+const CONFIDENTIAL = new Set(['secret', 'url']);
+
 function describe(section: string, issue: z.core.$ZodIssue, given: Record<string, unknown>): string {
   const option = String(issue.path[0] ?? '');
-  const came = JSON.stringify(given[option]);
-  return `- ${section}.${option} (${variableName(section, option)}): ${issue.message}; it is ${came}`;
+  const came = CONFIDENTIAL.has(option) ? '' : `; it is ${JSON.stringify(given[option])}`;
+  return `- ${section}.${option} (${variableName(section, option)}): ${issue.message}${came}`;
 }
 
 /** How people like their terminal: the conventions of NO_COLOR, and PAWL_DEBUG=1 for the engine's warnings. */
@@ -157,4 +180,12 @@ export function terminalPreferences(
   environment: NodeJS.ProcessEnv = process.env,
 ): { readonly colour: boolean; readonly debug: boolean } {
   return { colour: stream.isTTY === true && !environment.NO_COLOR, debug: Boolean(environment.PAWL_DEBUG) };
+}
+
+/** Which server the commands that talk to one mean, and as whom: PAWL_URL and PAWL_TOKEN. */
+export function clientPreferences(environment: NodeJS.ProcessEnv = process.env): {
+  readonly url: string;
+  readonly token: string | undefined;
+} {
+  return { url: environment.PAWL_URL || 'http://127.0.0.1:7295', token: environment.PAWL_TOKEN || undefined };
 }

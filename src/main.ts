@@ -33,20 +33,22 @@ import { createLog, type LogTarget } from './server/log.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
-import type { Hint } from './store/hint-port.ts';
+import type { Hint, Hints } from './store/hint-port.ts';
 import { migrateUp } from './store/migrate/migrate.ts';
 import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
+import { inTransactionOf, type TransactionClient } from './store/postgres/start-in-transaction.ts';
 import type { TriggerRecord } from './store/trigger-port.ts';
 import type { Fired } from './trigger/firing.ts';
 import { createTriggering, type Triggering } from './trigger/triggering.ts';
+import { cronProblem } from './trigger/triggers.ts';
 
 export type { ActionContext, ActionDefinition, ActionResult } from './action/action.ts';
 export { defineAction } from './action/action.ts';
 export { guardedFetch } from './action/guarded-fetch.ts';
 export { passThroughHeaders } from './action/pass-through.ts';
-export { readAnswer, remoteError, requireToken } from './action/remote-failure.ts';
+export { errorOfAnswer, readAnswer, requireToken } from './action/remote-failure.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
 export { migrateDown, migrateUp, migrationStatus } from './store/migrate/migrate.ts';
@@ -112,24 +114,55 @@ function builtInActions({ connectors }: Config): ActionDefinition[] {
 
 export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
   const config = resolveConfig(options);
-  const closers: (() => Promise<unknown>)[] = [];
+  const closers: Closers = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    return await assemble(options, config, closers, close);
+    return { ...(await assemble(options, config, closers)), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function assemble(
-  options: PawlOptions,
-  config: Config,
-  closers: (() => Promise<unknown>)[],
-  close: () => Promise<void>,
-): Promise<Pawl> {
+async function assemble(options: PawlOptions, config: Config, closers: Closers): Promise<Omit<Pawl, 'close'>> {
+  const base = await openBase(options, config, closers);
+  const board = createSwitchboard();
+  const services = createServices(base, board.tell);
+  let server: RunningServer | null = null;
+  const publicUrl = () =>
+    config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;
+  const runner = options.runner === false ? null : createRunner(base, services.executions, publicUrl);
+  // Hints come as soon as they are listened for: by then there must be somebody to tell.
+  board.runner = runner;
+  const hints = await openHints({ ...base, receive: board.receive });
+  board.hints = hints;
+  closers.push(() => hints.close());
+  const { scheduler } = services.triggering;
+  // Nothing new comes in, then what is here is finished.
+  closers.push(async () => {
+    await server?.close();
+    await scheduler.stop();
+    await runner?.stop();
+  });
+  // Listening first: the address is part of every callback URL that the runner hands out.
+  if (base.prometheus !== null)
+    server = await listen({ ...base, metrics: base.prometheus }, services, board.tell, publicUrl);
+  await runner?.start();
+  if (runner !== null && config.trigger.enableSchedules) scheduler.start();
+  const { store, metrics, registry } = base;
+  const parts = { config, store, ...services, runner, url: server?.url ?? null, metrics, actionTypes: registry.types };
+  return { ...parts, ...operations(services.workflows, services.executions) };
+}
+
+type Closers = (() => Promise<unknown>)[];
+type Base = Awaited<ReturnType<typeof openBase>>;
+type Services = ReturnType<typeof createServices>;
+type Tell = (hint: Hint) => void;
+
+/** What everything else stands on: the store, the actions, and somebody to tell. */
+async function openBase(options: PawlOptions, config: Config, closers: Closers) {
   const { store, connectionString } = await openStore(options, config, closers);
   const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
   const registry = createRegistry([...builtInActions(config), ...userActions, ...(options.actions ?? [])], CONNECTORS);
@@ -139,14 +172,36 @@ async function assemble(
   const metrics = new Map<EngineMetric, number>();
   const log = options.logTarget === undefined ? null : createLog(config.server.logLevel, options.logTarget);
   const prometheus = options.serve === true ? createMetrics(store, metrics) : null;
-  const callbackKey = await store.secretGet({ name: 'callback' });
-  const shared = {
-    store,
-    plans: new PlanCache(store, systemTimers),
-    timers: systemTimers,
-    newId: () => uuidV7(Date.now(), randomBytes(16)),
+  const warn = (event: string, details: Record<string, unknown>) => {
+    log?.warn(event, details);
+    options.onWarning?.(event, details);
   };
-  const executions: Executions = new Executions({
+  const callbackKey = await store.secretGet({ name: 'callback' });
+  const shared = { store, plans: new PlanCache(store, systemTimers), timers: systemTimers, newId };
+  return { config, store, connectionString, registry, http, metrics, log, prometheus, warn, callbackKey, shared };
+}
+
+/** Hints go to the runner here if it can use them, and to the others otherwise. */
+function createSwitchboard() {
+  const board = {
+    runner: null as Runner | null,
+    hints: null as Hints | null,
+    receive(hint: Hint): void {
+      if (hint.kind === 'work') board.runner?.hint();
+      else board.runner?.mailHint(hint.executionId);
+    },
+    tell(hint: Hint): void {
+      const { runner } = board;
+      const isOurs = runner !== null && (hint.kind === 'work' ? runner.hasRoom() : runner.holds(hint.executionId));
+      if (isOurs) board.receive(hint);
+      else board.hints?.send(hint);
+    },
+  };
+  return board;
+}
+
+function createServices({ config, store, shared, callbackKey, log, prometheus, warn }: Base, tell: Tell) {
+  const executions = new Executions({
     ...shared,
     callbackKey,
     allowDraftExecution: config.catalog.allowDraftExecution,
@@ -155,105 +210,81 @@ async function assemble(
     workWanted: () => tell({ kind: 'work' }),
     mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
   });
-  const queries = new ExecutionQueries({ ...shared, news: (executionId) => executions.news(executionId) });
-  const workflows = new Workflows({ store, options: config.publish });
-  const pipelines = new Pipelines(store, workflows);
-  const triggering = createTriggering({
-    ...shared,
-    start: (request) => executions.start(request),
-    observer: { warn, fired },
-    randomBytes,
-    strict: !config.auth.allowLooseAuth,
-    options: config.trigger,
-  });
-  const api = operations(workflows, executions);
-  const runner = options.runner === false ? null : createRunner();
-  // Hints come as soon as they are listened for: by then there must be somebody to tell.
-  const hints = await openHints({ connectionString, receive, warn });
-  closers.push(() => hints.close());
-  let server: RunningServer | null = null;
-  // Nothing new comes in, then what is here is finished.
-  closers.push(async () => {
-    await server?.close();
-    await triggering.scheduler.stop();
-    await runner?.stop();
-  });
-  // Listening first: the address is part of every callback URL that the runner hands out.
-  if (prometheus !== null) server = await listen(prometheus);
-  await runner?.start();
-  if (runner !== null && config.trigger.enableSchedules) triggering.scheduler.start();
-  const parts = { config, store, executions, workflows, pipelines, triggering, queries, runner, metrics };
-  return { ...parts, url: server?.url ?? null, actionTypes: registry.types, ...api, close };
-
-  function warn(event: string, details: Record<string, unknown>): void {
-    log?.warn(event, details);
-    options.onWarning?.(event, details);
-  }
-
-  function fired(trigger: TriggerRecord, firing: Fired): void {
+  const fired = (trigger: TriggerRecord, firing: Fired) => {
     prometheus?.triggerFired(trigger, firing);
     log?.triggerFired(trigger, firing);
-  }
-
-  function publicUrl(): string {
-    return config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;
-  }
-
-  function listen(served: Metrics): Promise<RunningServer> {
-    const workWanted = () => tell({ kind: 'work' });
-    const runs = new PlanRuns({
-      executions,
-      queries,
-      publish: (plan, { tenantId }) => workflows.publishNow(tenantId, plan),
-    });
-    const deadLetters = new DeadLetters({ store, workWanted });
-    const core = { store, executions, queries, workflows, pipelines, ...triggering, runs, deadLetters };
-    const observer: AppObserver = {
-      answered: (request) => log?.request(request),
-      failed: (error, correlationId) => log?.failed(error, correlationId),
-    };
-    return startServer({ ...core, metrics: served, actionTypes: registry.types, publicUrl }, { ...config, observer });
-  }
-
-  function receive(hint: Hint): void {
-    if (hint.kind === 'work') runner?.hint();
-    else runner?.mailHint(hint.executionId);
-  }
-
-  /** The runner here, if it can use the hint; the others otherwise. */
-  function tell(hint: Hint): void {
-    const isOurs = runner !== null && (hint.kind === 'work' ? runner.hasRoom() : runner.holds(hint.executionId));
-    if (isOurs) receive(hint);
-    else hints.send(hint);
-  }
-
-  function createRunner(): Runner {
-    const attempts = createActionAttempts({
-      registry,
-      store,
-      http,
-      credentials: environmentCredentials(config.connectorTokens),
-      wallClockMs: () => Date.now(),
-      outputLimitBytes: config.action.outputLimitBytes,
-      abortGraceMs: config.engine.abortGraceMs,
-    });
-    return new Runner({
+  };
+  const workflows = new Workflows({ store, options: config.publish });
+  return {
+    executions,
+    workflows,
+    queries: new ExecutionQueries({ ...shared, news: (executionId) => executions.news(executionId) }),
+    pipelines: new Pipelines(store, workflows, cronProblem),
+    triggering: createTriggering({
       ...shared,
-      observer: {
-        warn,
-        count: (metric, by = 1) => metrics.set(metric, (metrics.get(metric) ?? 0) + by),
-        ended(ended) {
-          executions.ended(ended.execution.executionId);
-          prometheus?.executionEnded(ended);
-          log?.executionEnded(ended);
-        },
+      start: (request) => executions.start(request),
+      observer: { warn, fired },
+      randomBytes,
+      strict: !config.auth.allowLooseAuth,
+      options: config.trigger,
+    }),
+  };
+}
+
+function listen(
+  { config, store, registry, log, metrics }: Omit<Base, 'metrics'> & { metrics: Metrics },
+  { triggering, ...services }: Services,
+  tell: Tell,
+  publicUrl: () => string,
+): Promise<RunningServer> {
+  const { workflows } = services;
+  const publish = (plan: Json, { tenantId }: { tenantId: string }) => workflows.publishNow(tenantId, plan);
+  const runs = new PlanRuns({ ...services, publish });
+  const deadLetters = new DeadLetters({ store, workWanted: () => tell({ kind: 'work' }) });
+  const observer: AppObserver = {
+    answered: (request) => log?.request(request),
+    failed: (error, correlationId) => log?.failed(error, correlationId),
+  };
+  const parts = {
+    store,
+    ...services,
+    ...triggering,
+    runs,
+    deadLetters,
+    metrics,
+    actionTypes: registry.types,
+    publicUrl,
+  };
+  return startServer(parts, { ...config, observer });
+}
+
+function createRunner(base: Base, executions: Executions, publicUrl: () => string): Runner {
+  const { config, registry, store, http, metrics, log, prometheus, warn, callbackKey, shared } = base;
+  const attempts = createActionAttempts({
+    registry,
+    store,
+    http,
+    credentials: environmentCredentials(config.connectorTokens),
+    wallClockMs: () => Date.now(),
+    outputLimitBytes: config.action.outputLimitBytes,
+    abortGraceMs: config.engine.abortGraceMs,
+  });
+  return new Runner({
+    ...shared,
+    observer: {
+      warn,
+      count: (metric, by = 1) => metrics.set(metric, (metrics.get(metric) ?? 0) + by),
+      ended(ended) {
+        executions.ended(ended.execution.executionId);
+        prometheus?.executionEnded(ended);
+        log?.executionEnded(ended);
       },
-      options: config.engine,
-      newSeed: () => randomInt(2 ** 31),
-      callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
-      run: prometheus === null ? attempts : measured(attempts, prometheus),
-    });
-  }
+    },
+    options: config.engine,
+    newSeed: () => randomInt(2 ** 31),
+    callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
+    run: prometheus === null ? attempts : measured(attempts, prometheus),
+  });
 }
 
 function measured(run: RunAttempt, metrics: Metrics): RunAttempt {
@@ -265,10 +296,30 @@ function measured(run: RunAttempt, metrics: Metrics): RunAttempt {
   };
 }
 
+/**
+ * Starts an execution in a transaction of yours, on the client that has begun it: the execution exists when you commit, and
+ * never did if you roll back. Runners find it when they next look (engine.pollMs). What a start would refuse is refused here
+ * before anything is written, so your transaction can go on.
+ */
+export function startInTransaction(
+  client: TransactionClient,
+  request: Omit<Parameters<Executions['start']>[0], 'tenantId'> & { tenantId?: string; schema?: string },
+): Promise<{ executionId: string; isNew: boolean }> {
+  const { schema, tenantId = DEFAULT_TENANT, ...rest } = request;
+  return inTransactionOf(client, schema, (store) => {
+    const plans = new PlanCache(store, systemTimers);
+    const nobody = { callbackKey: new Uint8Array(), workWanted() {}, mailArrived() {} };
+    const clock = { timers: systemTimers, newId, wallClockMs: () => Date.now() };
+    return new Executions({ store, plans, ...clock, ...nobody }).start({ ...rest, tenantId });
+  });
+}
+
+const newId = () => uuidV7(Date.now(), randomBytes(16));
+
 async function openStore(
   options: PawlOptions,
   config: Config,
-  closers: (() => Promise<unknown>)[],
+  closers: Closers,
 ): Promise<{ store: Store; connectionString: string }> {
   const { url, schema, dataDir, engineConnections, readConnections } = config.database;
   let connectionString = url;

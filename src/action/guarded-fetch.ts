@@ -9,7 +9,7 @@ export interface GuardedFetchOptions {
   readonly maxBytes?: number;
 }
 
-export interface GuardedFetchInit {
+interface GuardedFetchInit {
   readonly method?: string | undefined;
   readonly headers?: HeadersInit | undefined;
   readonly body?: unknown;

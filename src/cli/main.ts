@@ -3,11 +3,32 @@
 
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { registerDev } from './dev.ts';
+import { registerDoctor } from './doctor.ts';
 import { EXIT, UsageError } from './exit.ts';
+import { registerKeys } from './keys.ts';
+import { registerList } from './list.ts';
+import { registerLogs } from './logs.ts';
+import { registerMigrate } from './migrate.ts';
+import { registerPublish } from './publish.ts';
 import { registerRun } from './run.ts';
+import { registerServe } from './serve.ts';
+import { registerSignals } from './signal.ts';
 import { registerValidate } from './validate.ts';
 
-const COMMANDS: readonly ((program: Command) => void)[] = [registerValidate, registerRun];
+const COMMANDS: readonly ((program: Command) => void)[] = [
+  registerDev,
+  registerServe,
+  registerValidate,
+  registerRun,
+  registerPublish,
+  registerList,
+  registerLogs,
+  registerSignals,
+  registerKeys,
+  registerMigrate,
+  registerDoctor,
+];
 
 function createProgram(): Command {
   const program = new Command('pawl')

@@ -9,15 +9,15 @@ import { isUuid } from '../core/id/id.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { NewExecution, NewMessage, Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
+import { checkStartRequest } from '../store/start-request.ts';
+import { triggerFor, type VersionRequest, type VersionToStart, versionToStart } from '../store/workflow-start.ts';
 import { readCallbackToken } from './callback-token.ts';
 import type { PlanSource, Timers } from './environment.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
 import { type Mail, mailBody, mailKey } from './mail.ts';
 import { SharedLookup } from './shared-lookup.ts';
-import { checkStartRequest } from './start-request.ts';
 import { type Started, Starter } from './starter.ts';
 import { TriggerCheck } from './trigger-check.ts';
-import { triggerFor, type VersionRequest, type VersionToStart, versionToStart } from './workflow-start.ts';
 
 export interface StartRequest {
   readonly tenantId: string;

@@ -5,9 +5,9 @@
 import type { Command } from '../core/decider/command.ts';
 import type { NewExecution, WorkflowStore } from '../store/port.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
+import { triggerFor } from '../store/workflow-start.ts';
 import type { EngineOptions } from './environment.ts';
 import type { QueuedInput, Resident } from './resident.ts';
-import { triggerFor } from './workflow-start.ts';
 
 type StartChild = Extract<Command, { type: 'startChild' }>;
 

@@ -34,7 +34,7 @@ export const executeRequest = z
     priority: z.int().min(0).max(9).optional(),
     tenantId: tenantId.optional(),
     spec: z.unknown().optional(),
-    version: z.int().min(1).optional().describe('by default the current one'),
+    version: z.int().min(0).optional().describe('by default the current one; 0: the draft, where drafts may be run'),
     projectId: label(200).optional(),
     environmentId: label(200).optional(),
   })

@@ -22,7 +22,7 @@ export const detailedHealthSchema = z
   .object({
     status: z.enum(HEALTH),
     checks: z.object({
-      native: z.object({ liveRunners: z.int(), resident: z.int(), queueDepth: z.int() }),
+      native: z.object({ liveRunners: z.int(), owned: z.int(), queueDepth: z.int() }),
       stateStore: z.object({ latencyMs: z.number(), connections: z.int() }),
       secretsProvider: z.object({ reachable: z.boolean(), latencyMs: z.number().optional() }),
     }),

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { timestamp, workflowId } from './identifier.ts';
 import { pageQuery } from './page.ts';
 
-export const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'timeout'] as const;
+const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'timeout'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-export const TASK_STATUSES = [
+const TASK_STATUSES = [
   'pending',
   'running',
   'success',
@@ -37,6 +37,7 @@ export const pipelineSchema = z
     inserted_at: timestamp,
     updated_at: timestamp,
     webhook_url: z.string().optional().describe('where to send what starts a run'),
+    webhook_secret: z.string().optional().describe('what to sign it with: shown when it is made and never again'),
   })
   .meta({ id: 'Pipeline' });
 

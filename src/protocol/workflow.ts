@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { problemSchema } from './error.ts';
 import { timestamp, workflowId } from './identifier.ts';
-import { pageQuery, queryFlag } from './page.ts';
+import { pageQuery, queryFlag, queryNumber } from './page.ts';
 
-export const WORKFLOW_STATUSES = ['Draft', 'Active', 'Archived'] as const;
-export const FORMATS = ['graph', 'pipeline', 'plan'] as const;
+const WORKFLOW_STATUSES = ['Draft', 'Active', 'Archived'] as const;
+const FORMATS = ['graph', 'pipeline', 'plan'] as const;
 
 const status = z.enum(WORKFLOW_STATUSES);
 
@@ -59,6 +59,11 @@ const versionName = z
   .transform((text) => (text === 'draft' ? ('draft' as const) : Number(text)));
 
 export const versionQuery = z.object({ version: versionName.optional() });
+
+export const versionListQuery = z.object({
+  limit: pageQuery.limit,
+  cursor: queryNumber(1, 999_999_999).optional(),
+});
 
 export const publishQuery = z.object({
   autoActivate: queryFlag.default(true).describe('false: make the version, but do not activate it'),

@@ -1,10 +1,12 @@
-// The HTTP application: every declared route behind the same gates, in this order: correlation id, rate of the token,
-// who asks (401), whether the scope allows it (403), the body's limits (413, 415), ids (404), query and body (400). Deny by
-// default: a route that is not declared with its access does not exist (S2).
+// The HTTP application: every declared route behind the same gates, in this order: correlation id, who asks (401), whether
+// the scope allows it (403), how often (429), the body's limits (413, 415), ids (404), query and body (400). Deny by default:
+// a route that is not declared with its access does not exist (S2).
 
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PawlError } from '../core/error/pawl-error.ts';
+import type { Scope } from '../protocol/scope.ts';
 import type { Auth } from './auth/authenticator.ts';
 import type { Caller } from './caller.ts';
 import { CORRELATION_HEADER, type Correlation, correlationOf } from './correlation.ts';
@@ -41,18 +43,16 @@ export interface AnsweredRequest {
   readonly caller: Caller | null;
 }
 
-interface Visit {
-  readonly correlation: Correlation;
-  caller: Caller | null;
-}
-
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const MAX_PARAM_LENGTH = 512;
 const KEEP_ALIVE_MS = 65_000;
+/** To send a request, not to answer it. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 export function createApp(options: AppOptions): FastifyInstance {
-  const visits = new WeakMap<FastifyRequest, Visit>();
-  const stopping = new AbortController();
+  const visitOf = createVisits();
+  const refuse = refuser(options, visitOf);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -60,37 +60,68 @@ export function createApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    clientErrorHandler: refuseMalformed,
     frameworkErrors: (error, request, reply) => refuse(error, request, reply as FastifyReply),
   });
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
+  app.setErrorHandler(refuse);
+  app.setNotFoundHandler(async (request) => {
+    throw notFound(request.method, request.url);
+  });
+  greetAndReport(app, options, visitOf);
+  for (const [kind, parser] of Object.entries({ json: parseJson, any: keepText })) {
+    app.register(async (scope) => {
+      scope.removeAllContentTypeParsers();
+      parser(scope);
+      const routes = options.routes.filter(({ bodyKind = 'json' }) => bodyKind === kind);
+      for (const route of routes) mount(scope, route, { options, visitOf, stopping: stopping.signal });
+    });
+  }
+  return app;
+}
 
-  const visitOf = (request: FastifyRequest): Visit => {
+/** What is known about a request while it is here. */
+interface Visit {
+  readonly correlation: Correlation;
+  caller: Caller | null;
+}
+type VisitOf = (request: FastifyRequest) => Visit;
+
+function createVisits(): VisitOf {
+  const visits = new WeakMap<FastifyRequest, Visit>();
+  return (request) => {
     const known = visits.get(request);
     if (known !== undefined) return known;
     const visit = { correlation: correlationOf(request.headers), caller: null };
     visits.set(request, visit);
     return visit;
   };
-  const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+}
+
+function refuser({ observer }: AppOptions, visitOf: VisitOf) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const { id } = visitOf(request).correlation;
     const refusal = refusalOf(error, id, new Date());
-    if (refusal.unexpected) options.observer?.failed(error, id);
+    if (refusal.unexpected) observer?.failed(error, id);
     return reply.header(CORRELATION_HEADER, id).headers(refusal.headers).code(refusal.status).send(refusal.body);
   };
+}
 
+function greetAndReport(app: FastifyInstance, { hosts, observer }: AppOptions, visitOf: VisitOf): void {
   app.addHook('onRequest', async (request, reply) => {
     const { correlation } = visitOf(request);
-    reply.header(CORRELATION_HEADER, correlation.id);
+    reply.headers(COMMON_HEADERS).header(CORRELATION_HEADER, correlation.id);
     if (correlation.problem !== null) throw correlation.problem;
-    if (options.hosts !== undefined && !options.hosts.has(request.hostname)) {
-      throw new PawlError(
-        'FORBIDDEN',
-        'without authentication, requests must be addressed to this machine by its loopback name',
-      );
+    if (hosts !== undefined && !hosts.has(request.hostname)) {
+      const message = 'without authentication, requests must be addressed to this machine by its loopback name';
+      throw new PawlError('FORBIDDEN', message);
     }
   });
   app.addHook('onResponse', async (request, reply) => {
     const { correlation, caller } = visitOf(request);
-    options.observer?.answered({
+    observer?.answered({
       method: request.method,
       route: request.routeOptions.url ?? '(none)',
       status: reply.statusCode,
@@ -99,52 +130,48 @@ export function createApp(options: AppOptions): FastifyInstance {
       caller,
     });
   });
-  app.addHook('preClose', async () => stopping.abort());
-  app.setErrorHandler(refuse);
-  app.setNotFoundHandler(async (request) => {
-    throw notFound(request.method, request.url);
+}
+
+interface Desk {
+  readonly options: AppOptions;
+  readonly visitOf: VisitOf;
+  readonly stopping: AbortSignal;
+}
+
+function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, stopping }: Desk): void {
+  scope.route({
+    method: route.method,
+    url: route.path,
+    onRequest: async (request, reply) => {
+      if (route.access !== 'public') await admit(route, route.access, options, visitOf(request), request, reply);
+    },
+    handler: async (request, reply) => {
+      const { correlation, caller } = visitOf(request);
+      const signal = () => AbortSignal.any([stopping, gone(reply)]);
+      const answer = await route.handle(readRequest(route, request, { correlation, caller, signal }));
+      if (options.checkAnswers === true) checkAnswer(route, answer);
+      return send(reply, answer);
+    },
   });
-  registerRoutes(app, 'json', parseJson);
-  registerRoutes(app, 'any', keepText);
-  return app;
+}
 
-  function registerRoutes(parent: FastifyInstance, kind: 'json' | 'any', parser: (scope: FastifyInstance) => void) {
-    parent.register(async (scope) => {
-      scope.removeAllContentTypeParsers();
-      parser(scope);
-      for (const route of options.routes) if ((route.bodyKind ?? 'json') === kind) mount(scope, route);
-    });
-  }
-
-  function mount(scope: FastifyInstance, route: RouteSpec): void {
-    scope.route({
-      method: route.method,
-      url: route.path,
-      onRequest: async (request, reply) => {
-        if (route.access !== 'public') await admit(route, request, reply);
-      },
-      handler: async (request, reply) => {
-        const { correlation, caller } = visitOf(request);
-        const signal = AbortSignal.any([stopping.signal, gone(request)]);
-        const answer = await route.handle(readRequest(route, request, { correlation, caller, signal }));
-        if (options.checkAnswers === true) checkAnswer(route, answer);
-        return send(reply, answer);
-      },
-    });
-  }
-
-  async function admit(route: RouteSpec, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const caller = await options.auth.authenticate(request.headers);
-    visitOf(request).caller = caller;
-    if (!caller.scopes.has(route.access as never)) {
-      throw new PawlError('FORBIDDEN', `this needs the scope \`${route.access}\``);
-    }
-    if (caller.loose || route.unlimited === true) return;
-    const spent = await options.rateLimiter?.spend(caller.rateKey);
-    if (spent === undefined) return;
-    reply.headers(spent.headers);
-    if (!spent.allowed) throw rateLimited();
-  }
+/** Who may not come in is refused before anything of the body is read. */
+async function admit(
+  { unlimited }: RouteSpec,
+  scope: Scope,
+  { auth, rateLimiter }: AppOptions,
+  visit: Visit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const caller = await auth.authenticate(request.headers);
+  visit.caller = caller;
+  if (!caller.scopes.has(scope)) throw new PawlError('FORBIDDEN', `this needs the scope \`${scope}\``);
+  if (caller.loose || unlimited === true) return;
+  const spent = await rateLimiter?.spend(caller.rateKey);
+  if (spent === undefined) return;
+  reply.headers(spent.headers);
+  if (!spent.allowed) throw rateLimited();
 }
 
 function parseJson(scope: FastifyInstance): void {
@@ -159,10 +186,19 @@ function keepText(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, text: string) => text);
 }
 
+/** What is not even HTTP: there is no request to answer, only a socket. */
+function refuseMalformed(this: FastifyInstance, _error: Error, socket: Socket): void {
+  if (!socket.writable) return;
+  const problem = new PawlError('REQUEST_INVALID', 'this is not an HTTP request that can be understood');
+  const body = JSON.stringify(refusalOf(problem, correlationOf({}).id, new Date()).body);
+  const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
+  socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
+}
+
 /** Aborts when the connection closes before the answer was sent. */
-function gone(request: FastifyRequest): AbortSignal {
+function gone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  request.raw.socket?.once('close', () => controller.abort());
+  reply.raw.once('close', () => controller.abort());
   return controller.signal;
 }
 

@@ -9,7 +9,6 @@ import type { Store } from '../store/port.ts';
 export interface HealthDeps {
   readonly store: Store;
   readonly actionTypes: ReadonlySet<string>;
-  readonly resident: () => number;
 }
 
 const DEADLINE_MS = 2_000;
@@ -35,7 +34,7 @@ export class Health {
   }
 
   async detailed(): Promise<z.infer<typeof detailedHealthSchema>> {
-    const { store, resident } = this.deps;
+    const { store } = this.deps;
     const startedAt = performance.now();
     const [connections, runners, depths] = await Promise.all([
       store.connectionCount(),
@@ -43,12 +42,13 @@ export class Health {
       store.queueDepth(),
     ]);
     const latencyMs = elapsed(startedAt);
-    const liveRunners = runners.filter(({ state }) => state === 'live').length;
+    const live = runners.filter(({ state }) => state === 'live');
+    const owned = live.reduce((sum, runner) => sum + runner.owned, 0);
     const queueDepth = depths.reduce((sum, { depth }) => sum + depth, 0);
     return {
-      status: liveRunners === 0 || latencyMs > SLOW_MS ? 'degraded' : 'healthy',
+      status: live.length === 0 || latencyMs > SLOW_MS ? 'degraded' : 'healthy',
       checks: {
-        native: { liveRunners, resident: resident(), queueDepth },
+        native: { liveRunners: live.length, owned, queueDepth },
         stateStore: { latencyMs, connections },
         // Credentials come from the environment of the process: nothing to reach.
         secretsProvider: { reachable: true },

@@ -4,6 +4,8 @@
 import { pino } from 'pino';
 import type { EndedExecution } from '../engine/environment.ts';
 import type { NewExecution } from '../store/port.ts';
+import type { TriggerRecord } from '../store/trigger-port.ts';
+import type { Fired } from '../trigger/firing.ts';
 import type { AnsweredRequest } from './app.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -12,6 +14,7 @@ export interface Log {
   request(request: AnsweredRequest): void;
   executionAccepted(execution: NewExecution): void;
   executionEnded(ended: EndedExecution): void;
+  triggerFired(trigger: TriggerRecord, fired: Fired): void;
   warn(event: string, details: Record<string, unknown>): void;
   failed(error: unknown, correlationId: string): void;
 }
@@ -46,6 +49,12 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
         ErrorCode: error?.code,
       };
       log.info({ ...propertiesOf(execution), NodeId: error?.nodeId, ...end }, 'execution ended');
+    },
+    triggerFired({ tenantId, workflowId, triggerId, triggerType }, fired) {
+      const trigger = { TenantId: tenantId, WorkflowId: workflowId, TriggerId: triggerId, TriggerType: triggerType };
+      const line = { ...trigger, Outcome: fired.outcome };
+      if (fired.outcome === 'started') log.info({ ...line, ExecutionId: fired.executionId }, 'trigger fired');
+      else log.info({ ...line, Reason: fired.reason }, 'trigger did not start its workflow');
     },
     warn: (event, details) => log.warn(details, event),
     failed: (error, correlationId) => log.error({ CorrelationId: correlationId, err: error }, 'request failed'),

@@ -4,12 +4,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptRequest, AttemptResult, EndedExecution, EngineMetric } from '../engine/environment.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
+import type { TriggerRecord } from '../store/trigger-port.ts';
+import type { Fired } from '../trigger/firing.ts';
 
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
   executionEnded(ended: EndedExecution): void;
   attemptEnded(request: AttemptRequest, result: AttemptResult, durationMs: number): void;
+  triggerFired(trigger: TriggerRecord, fired: Fired): void;
 }
 
 const WORKFLOW_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400];
@@ -22,7 +25,13 @@ export function createMetrics(store: ExecutionReader, engine: ReadonlyMap<Engine
   const action = actionMetrics(registry);
   depthMetrics(registry, store);
   engineCounters(registry, engine);
-  return { contentType: registry.contentType, text: () => registry.metrics(), ...workflow, ...action };
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    ...workflow,
+    ...action,
+    ...triggerMetrics(registry),
+  };
 }
 
 function workflowMetrics(registry: Registry): Pick<Metrics, 'executionEnded'> {
@@ -130,6 +139,16 @@ function actionMetrics(registry: Registry): Pick<Metrics, 'attemptEnded'> {
   };
 }
 
+function triggerMetrics(registry: Registry): Pick<Metrics, 'triggerFired'> {
+  const firings = new Counter({
+    name: 'trigger_firings_total',
+    help: 'Firings of triggers by what became of them.',
+    labelNames: ['triggerType', 'outcome'],
+    registers: [registry],
+  });
+  return { triggerFired: ({ triggerType }, { outcome }) => firings.inc({ triggerType, outcome }) };
+}
+
 function statusOf(result: AttemptResult): string {
   if (result.ok) return 'Succeeded';
   if (result.aborted === true) return 'Cancelled';
@@ -138,28 +157,31 @@ function statusOf(result: AttemptResult): string {
 }
 
 function depthMetrics(registry: Registry, store: ExecutionReader): void {
-  const depth = new Gauge({
+  const registers = [registry];
+  const byWorkflow = new Gauge({
     name: 'queue_depth',
     help: 'Executions that have not ended, by workflow.',
     labelNames: ['workflowId'],
-    registers: [registry],
+    registers,
     async collect() {
       const rows = await store.queueDepth();
       this.reset();
-      for (const row of rows) this.inc({ workflowId: row.workflowId }, row.depth);
-      total.set(
-        { adapter: 'native', taskQueue: 'default' },
-        rows.reduce((sum, row) => sum + row.depth, 0),
-      );
+      for (const { workflowId, depth } of rows) this.inc({ workflowId }, depth);
     },
   });
   const total = new Gauge({
     name: 'engine_queue_depth',
     help: 'Executions that have not ended.',
     labelNames: ['adapter', 'taskQueue'],
-    registers: [registry],
+    registers,
+    async collect() {
+      const rows = await store.queueDepth();
+      const depth = rows.reduce((sum, row) => sum + row.depth, 0);
+      this.set({ adapter: 'native', taskQueue: 'default' }, depth);
+    },
   });
-  registry.registerMetric(depth);
+  registry.registerMetric(byWorkflow);
+  registry.registerMetric(total);
 }
 
 /** What the runner counts for itself: claims, commits, takeovers … */

@@ -1,14 +1,13 @@
 // OpenAPI 3.1, made from the very declarations that requests are checked with.
 
 import { z } from 'zod';
-import packageJson from '../../package.json' with { type: 'json' };
 import { errorEnvelopeSchema } from '../protocol/error.ts';
 import { SCOPES } from '../protocol/scope.ts';
 import type { RouteSpec } from './route.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-export function openApiOf(routes: readonly RouteSpec[]): JsonSchema {
+export function openApiOf(routes: readonly RouteSpec[], about: { version: string; description: string }): JsonSchema {
   const components: Record<string, JsonSchema> = {};
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const route of routes) {
@@ -18,7 +17,7 @@ export function openApiOf(routes: readonly RouteSpec[]): JsonSchema {
   const error = schemaOf(errorEnvelopeSchema, 'output', components);
   return {
     openapi: '3.1.0',
-    info: { title: 'Pawl', version: packageJson.version, description: packageJson.description },
+    info: { title: 'Pawl', ...about },
     paths,
     components: {
       schemas: sorted(components),
@@ -94,8 +93,11 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Record<
   for (const [id, definition] of Object.entries($defs)) components[id] = pointed(definition);
   const { id, ...inline } = json as JsonSchema & { id?: string };
   if (id === undefined) return pointed(inline);
-  components[id] = pointed(inline);
-  return { $ref: `#/components/schemas/${id}` };
+  const $ref = `#/components/schemas/${id}`;
+  // What refers to itself refers to the root of its own document.
+  const recursive = JSON.stringify(pointed(inline)).replaceAll('"$ref":"#"', `"$ref":${JSON.stringify($ref)}`);
+  components[id] = JSON.parse(recursive) as JsonSchema;
+  return { $ref };
 }
 
 function pointed(schema: JsonSchema): JsonSchema {

@@ -16,7 +16,8 @@ import type { RouteRequest, RouteSpec } from './route.ts';
 interface Visitor {
   readonly correlation: Correlation;
   readonly caller: Caller | null;
-  readonly signal: AbortSignal;
+  /** Made when somebody asks for it: most answers are sent at once. */
+  readonly signal: () => AbortSignal;
 }
 
 export function readRequest(
@@ -43,7 +44,9 @@ export function readRequest(
     givenCorrelationId: correlation.given,
     headers: request.headers,
     rawBody,
-    signal,
+    get signal() {
+      return signal();
+    },
   };
 }
 

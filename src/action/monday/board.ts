@@ -34,7 +34,9 @@ export function columnByTitle(columns: readonly Column[], title: string, paramet
   const found =
     columns.find((candidate) => candidate.title === title) ??
     columns.find((candidate) => candidate.title.toLowerCase() === title.toLowerCase()) ??
-    columns.find((candidate) => candidate.id === title);
+    columns.find((candidate) => candidate.id === title) ??
+    // Whatever a board calls the column with the names of its items.
+    (title.toLowerCase() === 'name' ? columns.find(({ type }) => type === 'name') : undefined);
   if (found !== undefined) return found;
   const titles = columns.map((candidate) => JSON.stringify(candidate.title)).join(', ');
   throw new TerminalError('PARAMETERS_INVALID', `${parameter}: the board has no column "${title}"; it has ${titles}`);

@@ -33,7 +33,6 @@ export interface CompiledFilter {
   readonly accepts: (item: Item) => boolean;
 }
 
-const NAME = 'name';
 const ITEM_ID = 'item id';
 const MAX_IDS = 100;
 
@@ -76,18 +75,10 @@ interface Subject {
 
 function subjectOf(title: string, columns: readonly Column[], parameter: string): Subject {
   const own = columns.find((column) => column.title.toLowerCase() === title.toLowerCase());
-  if (own === undefined || own.type === 'item_id') {
-    if (title.toLowerCase() === ITEM_ID || own !== undefined) {
-      return { isId: true, column: null, text: ({ id }) => id };
-    }
-    if (title.toLowerCase() === NAME) {
-      const column = columns.find(({ type }) => type === 'name') ?? null;
-      return { isId: false, column, text: ({ Name }) => Name };
-    }
-  }
+  const isId = own === undefined ? title.toLowerCase() === ITEM_ID : own.type === 'item_id';
+  if (isId) return { isId, column: null, text: ({ id }) => id };
   const column = columnByTitle(columns, title, `${parameter}.column`);
-  if (column.type === 'name') return { isId: false, column, text: ({ Name }) => Name };
-  return { isId: false, column, text: (item) => item[column.title] ?? null };
+  return { isId, column, text: (item) => (column.type === 'name' ? item.Name : (item[column.title] ?? null)) };
 }
 
 // ── What Monday can leave out ───────────────────────────────────────────────────────────────────────────────────────

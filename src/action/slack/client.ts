@@ -48,7 +48,7 @@ function attemptLogger({ log }: ActionContext): Logger {
   return {
     debug: nothing,
     info: nothing,
-    warn: (...parts) => log.warn(parts.map(String).join(' ')),
+    warn: (...parts) => log.warn(parts.filter((part) => typeof part === 'string').join(': ')),
     error: nothing,
     setLevel: nothing,
     getLevel: () => level,

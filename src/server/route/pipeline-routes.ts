@@ -26,13 +26,15 @@ import type { Caller } from '../caller.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { triggerOf } from './pipeline-trigger.ts';
-import { pipelineView, runDetailView, runStatus, runView } from './pipeline-view.ts';
+import { type FirstSecretOf, pipelineView, runDetailView, runStatus, runView } from './pipeline-view.ts';
+import { isoTime } from './workflow-view.ts';
 
 export interface PipelineDeps {
   readonly workflows: Workflows;
   readonly pipelines: Pipelines;
   readonly executions: Executions;
   readonly publicUrl: () => string;
+  readonly firstSecretOf?: FirstSecretOf;
   /** Null: workflows may be started as often as anybody likes. */
   readonly throttle: WorkflowThrottle | null;
 }
@@ -43,7 +45,7 @@ export function pipelineRoutes(deps: PipelineDeps): RouteSpec[] {
   return [replaceRoute(deps), triggerRoute(deps), runsRoute(deps), runRoute(deps), cancelRoute(deps)];
 }
 
-function replaceRoute({ workflows, pipelines, publicUrl }: PipelineDeps): RouteSpec {
+function replaceRoute({ workflows, pipelines, publicUrl, firstSecretOf }: PipelineDeps): RouteSpec {
   return defineRoute({
     ...common,
     access: 'workflows:manage',
@@ -59,7 +61,8 @@ function replaceRoute({ workflows, pipelines, publicUrl }: PipelineDeps): RouteS
         throw wrongState(existing, `it is a ${existing.format} and not a pipeline: change it through a draft`);
       }
       const replaced = await pipelines.replace(caller.tenantId, existing, body as Json);
-      return { status: 200, body: { data: pipelineView(replaced, publicUrl()) } };
+      const secret = await firstSecretOf?.(caller.tenantId, replaced);
+      return { status: 200, body: { data: pipelineView(replaced, publicUrl(), secret) } };
     },
   });
 }
@@ -87,12 +90,12 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
         ...(typeof requestId === 'string' ? { requestId } : {}),
         ...(givenCorrelationId === undefined ? {} : { correlationId: givenCorrelationId }),
       });
-      const { status, createdAt } = await executions.get(caller.tenantId, executionId);
+      const known = isNew ? null : await executions.get(caller.tenantId, executionId);
       const run = {
         run_id: prefixedId('run', executionId),
         workflow_id: prefixedId('wf', workflow.uid),
-        status: isNew ? 'running' : runStatus(status),
-        started_at: new Date(createdAt).toISOString(),
+        status: known === null ? 'running' : runStatus(known.status),
+        started_at: isoTime(known?.startedAt ?? known?.createdAt ?? Date.now()),
       };
       return { status: isNew ? 201 : 200, body: { data: run } };
     },

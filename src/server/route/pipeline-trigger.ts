@@ -4,13 +4,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 
-const OURS = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
+const OURS = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'webhook-signature']);
 
 export function triggerOf(format: string, body: Json, headers: IncomingHttpHeaders): Json {
   return format === 'pipeline' ? { body, headers: visibleHeaders(headers) } : body;
 }
 
-function visibleHeaders(headers: IncomingHttpHeaders): JsonObject {
+export function visibleHeaders(headers: IncomingHttpHeaders): JsonObject {
   const visible: JsonObject = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !OURS.has(name)) visible[name] = Array.isArray(value) ? value.join(', ') : value;

@@ -20,7 +20,14 @@ import type { ExecutionView } from '../../store/reader-port.ts';
 import type { RunRow, WorkflowRecord } from '../../store/workflow-port.ts';
 import { isoTime } from './workflow-view.ts';
 
-export function pipelineView(workflow: WorkflowRecord, publicUrl: string): z.input<typeof pipelineSchema> {
+/** The secret that was just made for a pipeline's webhook; null: it needs none, or has one already. */
+export type FirstSecretOf = (tenantId: string, pipeline: WorkflowRecord) => Promise<string | null>;
+
+export function pipelineView(
+  workflow: WorkflowRecord,
+  publicUrl: string,
+  secret: string | null = null,
+): z.input<typeof pipelineSchema> {
   const { trigger, taskCount, webhookTriggerId } = workflow.pipeline!;
   return {
     id: prefixedId('wf', workflow.uid),
@@ -34,6 +41,7 @@ export function pipelineView(workflow: WorkflowRecord, publicUrl: string): z.inp
     inserted_at: isoTime(workflow.createdAt),
     updated_at: isoTime(workflow.updatedAt),
     ...(webhookTriggerId === null ? {} : { webhook_url: `${publicUrl}/api/v1/triggers/${webhookTriggerId}` }),
+    ...(secret === null ? {} : { webhook_secret: secret }),
   };
 }
 

@@ -19,13 +19,14 @@ import {
 import type { WorkflowRecord } from '../../store/workflow-port.ts';
 import type { Caller } from '../caller.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
-import { pipelineView } from './pipeline-view.ts';
+import { type FirstSecretOf, pipelineView } from './pipeline-view.ts';
 import { workflowView } from './workflow-view.ts';
 
 export interface WorkflowManageDeps {
   readonly workflows: Workflows;
   readonly pipelines: Pipelines;
   readonly publicUrl: () => string;
+  readonly firstSecretOf?: FirstSecretOf;
 }
 
 const common = { access: 'workflows:manage', tag: 'Workflows', notFound: 'WORKFLOW_NOT_FOUND' } as const;
@@ -43,7 +44,7 @@ export function workflowManageRoutes(deps: WorkflowManageDeps): RouteSpec[] {
   ];
 }
 
-function saveRoute({ workflows, pipelines, publicUrl }: WorkflowManageDeps): RouteSpec {
+function saveRoute({ workflows, pipelines, publicUrl, firstSecretOf }: WorkflowManageDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'POST',
@@ -55,7 +56,8 @@ function saveRoute({ workflows, pipelines, publicUrl }: WorkflowManageDeps): Rou
       const definition = body as Json;
       if (detectFormat(definition) === 'pipeline') {
         const pipeline = await pipelines.create(caller.tenantId, definition);
-        return { status: 201, body: { data: pipelineView(pipeline, publicUrl()) } };
+        const secret = await firstSecretOf?.(caller.tenantId, pipeline);
+        return { status: 201, body: { data: pipelineView(pipeline, publicUrl(), secret) } };
       }
       const { workflow, created } = await workflows.save(caller.tenantId, definition);
       return { status: created ? 201 : 200, body: workflowView(workflow, JSON.stringify(definition)) };

@@ -8,6 +8,7 @@ import { dataOf, pipelineDefinitionSchema, pipelineSchema } from '../../protocol
 import {
   diffQuery,
   diffSchema,
+  versionListQuery,
   versionQuery,
   versionSchema,
   workflowListQuery,
@@ -78,12 +79,12 @@ function versionsRoute({ workflows }: WorkflowReadDeps): RouteSpec {
     path: '/api/v1/workflows/:workflowId/versions',
     summary: 'Published versions, newest first',
     params: workflowParams,
-    query: workflowListQuery.pick({ limit: true, cursor: true }),
+    query: versionListQuery,
     responses: { 200: pageOf(versionSchema) },
     async handle({ params, query: { limit, cursor }, caller }) {
       const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
-      const before = Number(cursor ?? MAX_VERSION) || MAX_VERSION;
-      const found = await workflows.versions(caller.tenantId, workflow, { before, limit: limit + 1 });
+      const wanted = { before: cursor ?? MAX_VERSION, limit: limit + 1 };
+      const found = await workflows.versions(caller.tenantId, workflow, wanted);
       const page = found.slice(0, limit);
       const data = page.map(({ version, checksum, createdAt }) => {
         return { version, checksum, isCurrent: version === workflow.currentVersion, createdAt: isoTime(createdAt) };

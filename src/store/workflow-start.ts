@@ -5,8 +5,8 @@
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
 import { workflowRef } from '../protocol/workflow.ts';
-import type { WorkflowRow, WorkflowStore } from '../store/port.ts';
-import type { WorkflowLifecycleStore } from '../store/workflow-port.ts';
+import type { WorkflowRow, WorkflowStore } from './port.ts';
+import type { WorkflowLifecycleStore } from './workflow-port.ts';
 
 /** As people see it: 0 is a draft, whichever snapshot of it. */
 const DRAFT_VERSION = 0;

@@ -1,0 +1,51 @@
+// `pawl dev`: everything in one process, on an embedded PostgreSQL, for this machine only. Loose: no token is needed, and
+// workflows may reach the developer's own programs on loopback. A first start publishes a sample.
+
+import type { Command } from 'commander';
+import type { Json } from '../core/json/json.ts';
+import type { PawlOptions } from '../main.ts';
+import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
+import { portOf, runUntilStopped } from './server-process.ts';
+
+interface DevFlags {
+  readonly port?: string;
+  readonly data: string;
+  readonly actions?: string;
+  readonly verbose?: boolean;
+}
+
+export function registerDev(program: Command): void {
+  program
+    .command('dev')
+    .description('start everything on this machine: server, runner and an embedded PostgreSQL')
+    .option('-p, --port <number>', 'port to listen on (7295)')
+    .option('--data <folder>', 'folder of the embedded database', '.pawl')
+    .option('--actions <folder>', 'a folder with your own actions')
+    .option('--verbose', 'log every request and execution')
+    .action(async (flags: DevFlags) => {
+      process.exitCode = await runUntilStopped(devOptions(flags), {
+        ready: (url) => process.stdout.write(`Pawl is ready at ${url}\n`),
+        started: publishSample,
+      });
+    });
+}
+
+function devOptions({ port, data, actions, verbose }: DevFlags): PawlOptions {
+  return {
+    serve: true,
+    database: { dataDir: data },
+    server: { port: portOf(port), host: '127.0.0.1', logLevel: verbose === true ? 'info' : 'warn' },
+    auth: { allowLooseAuth: true },
+    http: { allowLoopback: true },
+    // A developer who presses Ctrl-C does not want to wait; what was running is run again at the next start.
+    engine: { drainMs: 2_000 },
+    action: { folder: actions },
+    logTarget: process.stderr,
+    onProgress: (step) => process.stderr.write(`… ${step}\n`),
+  };
+}
+
+async function publishSample(pawl: Parameters<Parameters<typeof runUntilStopped>[1]['started']>[0]): Promise<void> {
+  const known = await pawl.store.workflowGet({ tenantId: 'default', workflowId: SAMPLE_WORKFLOW.id });
+  if (known === null) await pawl.publish(SAMPLE_WORKFLOW as unknown as Json);
+}

@@ -1,0 +1,62 @@
+// What describes us: OpenAPI, a reference page, the JSON Schemas of the definition formats, and a page at `/`.
+
+import { z } from 'zod';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import { homePage } from '../page/home.ts';
+import { referencePage } from '../page/reference.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface DocumentRoutesDeps {
+  /** Made when first asked for: it describes all routes, these included. */
+  readonly openApi: () => unknown;
+  /** By file name, e.g. `graph.schema.json`. */
+  readonly schemas: ReadonlyMap<string, string>;
+}
+
+const common = { method: 'GET', tag: 'Documents', access: 'public', unlimited: true } as const;
+const anyObject = z.record(z.string(), z.unknown());
+
+export function documentRoutes({ openApi, schemas }: DocumentRoutesDeps): RouteSpec[] {
+  return [
+    defineRoute({
+      ...common,
+      path: '/api/v1/openapi.json',
+      summary: 'This API as OpenAPI 3.1',
+      responses: { 200: anyObject },
+      handle: async () => ({ status: 200, body: openApi() }),
+    }),
+    defineRoute({
+      ...common,
+      path: '/docs',
+      summary: 'This API for people',
+      responses: { 200: null },
+      handle: async () => referencePage(),
+    }),
+    defineRoute({
+      ...common,
+      path: '/schemas',
+      summary: 'The JSON Schemas there are',
+      responses: { 200: z.object({ data: z.array(z.string()) }) },
+      handle: async () => ({ status: 200, body: { data: [...schemas.keys()].map((name) => `/schemas/${name}`) } }),
+    }),
+    defineRoute({
+      ...common,
+      path: '/schemas/:name',
+      summary: 'The JSON Schema of a definition format',
+      params: z.object({ name: z.string().regex(/^[a-z0-9.-]{1,100}$/) }),
+      responses: { 200: null },
+      async handle({ params: { name } }) {
+        const schema = schemas.get(name) ?? schemas.get(`${name}.schema.json`);
+        if (schema === undefined) throw new PawlError('NOT_FOUND', `no schema "${name}"`);
+        return { status: 200, headers: { 'content-type': 'application/schema+json; charset=utf-8' }, body: schema };
+      },
+    }),
+    defineRoute({
+      ...common,
+      path: '/',
+      summary: 'Workflows and recent executions, for people',
+      responses: { 200: null },
+      handle: async () => homePage(),
+    }),
+  ];
+}

@@ -1,0 +1,72 @@
+// Triggers and firings as the API shows them.
+
+import type { z } from 'zod';
+import type { eventAnswer, firingSchema, triggerSchema } from '../../protocol/trigger.ts';
+import type { FiringRecord, TriggerRecord } from '../../store/trigger-port.ts';
+import type { Fired } from '../../trigger/firing.ts';
+import type { EventAnswer } from '../../trigger/intake.ts';
+import { nextFireTimes } from '../../trigger/triggers.ts';
+import type { Answer } from '../route.ts';
+import { isoTime } from './workflow-view.ts';
+
+export interface TriggerViewContext {
+  readonly publicUrl: string;
+  readonly now: number;
+  /** Made by this very request. */
+  readonly secret?: string | null;
+}
+
+export function triggerView(
+  trigger: TriggerRecord,
+  { publicUrl, now, secret = null }: TriggerViewContext,
+): z.input<typeof triggerSchema> {
+  const { triggerId, workflowId, triggerType, isEnabled, activationCondition } = trigger;
+  const fireTimes = nextFireTimes(trigger, now);
+  const isWebhook = triggerType === 'Webhook';
+  return {
+    id: triggerId,
+    workflowId,
+    triggerType,
+    isEnabled,
+    config: JSON.parse(trigger.config) as Record<string, unknown>,
+    ...(activationCondition === null ? {} : { activationCondition }),
+    ...(fireTimes === undefined ? {} : { nextFireTimes: fireTimes.map(isoTime) }),
+    ...(isWebhook ? { webhookUrl: `${publicUrl}/api/v1/triggers/${triggerId}`, hasSecret: trigger.hasSecret } : {}),
+    ...(secret === null ? {} : { secret }),
+    createdAt: isoTime(trigger.createdAt),
+    updatedAt: isoTime(trigger.updatedAt),
+  };
+}
+
+export function firingView(firing: FiringRecord): z.input<typeof firingSchema> {
+  const { requestId, slot, outcome, executionId, reason } = firing;
+  return {
+    firedAt: isoTime(firing.firedAt),
+    requestId,
+    ...(slot === null ? {} : { slot: isoTime(slot) }),
+    outcome,
+    ...(executionId === null ? {} : { executionId }),
+    ...(reason === null ? {} : { reason }),
+  };
+}
+
+/** 202: started; 200: started before, or not at all, and why. What the sender can do something about is an error. */
+export function firedAnswer(fired: Fired): Answer {
+  if (fired.outcome === 'started') {
+    const { executionId, isNew } = fired;
+    return { status: isNew ? 202 : 200, body: { executionId } };
+  }
+  if (fired.error !== undefined) throw fired.error;
+  return { status: 200, body: { started: false, reason: fired.reason } };
+}
+
+export function eventView({ eventId, fired }: EventAnswer): z.input<typeof eventAnswer> {
+  return {
+    eventId,
+    executions: fired.map(({ triggerId, fired: one }) =>
+      one.outcome === 'started'
+        ? { triggerId, executionId: one.executionId, started: true }
+        : { triggerId, started: false, reason: one.reason },
+    ),
+  };
+}

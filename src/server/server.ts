@@ -1,0 +1,168 @@
+// Puts the HTTP side together: every route, who may use it, and the socket it listens on.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import type { DeadLetters } from '../engine/dead-letters.ts';
+import type { ExecutionQueries } from '../engine/execution-queries.ts';
+import type { Executions } from '../engine/executions.ts';
+import type { PlanRuns } from '../engine/plan-runs.ts';
+import type { Pipelines } from '../engine/workflow-pipeline.ts';
+import type { Workflows } from '../engine/workflows.ts';
+import type { Store } from '../store/port.ts';
+import type { Intake } from '../trigger/intake.ts';
+import type { Triggers } from '../trigger/triggers.ts';
+import { type AppObserver, createApp } from './app.ts';
+import { type AuthOptions, openAuth } from './auth/auth-options.ts';
+import { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import { openApiOf } from './openapi.ts';
+import { createRateLimiter, createWorkflowThrottle } from './rate-limit.ts';
+import { adminRoutes } from './route/admin-routes.ts';
+import { callbackRoutes } from './route/callback-routes.ts';
+import { catalogRoutes } from './route/catalog-routes.ts';
+import { documentRoutes } from './route/document-routes.ts';
+import { engineRunRoutes } from './route/engine-run-routes.ts';
+import { executionCommandRoutes } from './route/execution-command-routes.ts';
+import { executionRoutes } from './route/execution-routes.ts';
+import { firingRoutes } from './route/firing-routes.ts';
+import { healthRoutes } from './route/health-routes.ts';
+import { pipelineRoutes } from './route/pipeline-routes.ts';
+import type { FirstSecretOf } from './route/pipeline-view.ts';
+import { triggerRoutes } from './route/trigger-routes.ts';
+import { workflowManageRoutes } from './route/workflow-manage-routes.ts';
+import { workflowReadRoutes } from './route/workflow-read-routes.ts';
+import type { RouteSpec } from './route.ts';
+
+export interface ServerParts {
+  readonly store: Store;
+  readonly executions: Executions;
+  readonly queries: ExecutionQueries;
+  readonly workflows: Workflows;
+  readonly pipelines: Pipelines;
+  readonly triggers: Triggers;
+  readonly intake: Intake;
+  readonly runs: PlanRuns;
+  readonly deadLetters: DeadLetters;
+  readonly metrics: Metrics;
+  readonly actionTypes: ReadonlySet<string>;
+  readonly publicUrl: () => string;
+}
+
+export interface ServerOptions {
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    readonly bodyLimitBytes: number;
+    readonly shutdownMs: number;
+    readonly planFolder?: string | undefined;
+    readonly maxPlanBytes: number;
+    readonly checkAnswers: boolean;
+  };
+  readonly auth: AuthOptions & { readonly requirePrincipalForExecute: boolean };
+  readonly rateLimit: {
+    readonly perTokenPerMinute: number;
+    readonly perTokenBurst: number;
+    readonly perWorkflowPerMinute: number;
+  };
+  readonly trigger: { readonly enableWebhooks: boolean; readonly enableEvents: boolean };
+  readonly observer: AppObserver;
+}
+
+export interface RunningServer {
+  /** E.g. `http://127.0.0.1:7295`. */
+  readonly url: string;
+  /** No new requests; those in progress are finished, up to a limit. */
+  close(): Promise<void>;
+}
+
+export class PortTakenError extends Error {
+  override readonly name = 'PortTakenError';
+}
+
+export async function startServer(parts: ServerParts, options: ServerOptions): Promise<RunningServer> {
+  const { host, port, bodyLimitBytes, shutdownMs } = options.server;
+  const auth = await openAuth(options.auth, parts.store);
+  const isLoose = auth.mode === 'loose';
+  const { perTokenPerMinute: perMinute, perTokenBurst: burst } = options.rateLimit;
+  const app = createApp({
+    routes: allRoutes(parts, options),
+    auth,
+    bodyLimitBytes,
+    rateLimiter: isLoose ? null : createRateLimiter(parts.store, { perMinute, burst }),
+    ...(isLoose && isLoopback(host) ? { hosts: LOOPBACK_NAMES } : {}),
+    observer: options.observer,
+    checkAnswers: options.server.checkAnswers,
+  });
+  await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
+    await app.close();
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new PortTakenError(`port ${port} of ${host} is taken by another program: stop it, or choose one with --port`);
+  });
+  const address = app.server.address() as { port: number };
+  const name = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${name}:${address.port}`,
+    async close() {
+      const impatient = setTimeout(() => app.server.closeAllConnections(), shutdownMs);
+      await app.close();
+      clearTimeout(impatient);
+    },
+  };
+}
+
+/** Everything that can be asked. The route-walk test walks this very list. */
+export function allRoutes(
+  parts: ServerParts,
+  options: Pick<ServerOptions, 'server' | 'auth' | 'rateLimit' | 'trigger'>,
+): RouteSpec[] {
+  const { store, executions, queries, workflows, pipelines, triggers, intake, runs, deadLetters, metrics, publicUrl } =
+    parts;
+  const { planFolder: folder, maxPlanBytes: maxBytes } = options.server;
+  const { perWorkflowPerMinute } = options.rateLimit;
+  const isThrottled = perWorkflowPerMinute > 0 && !options.auth.allowLooseAuth;
+  const throttle = isThrottled ? createWorkflowThrottle(store, perWorkflowPerMinute) : null;
+  const requirePrincipal = options.auth.requirePrincipalForExecute;
+  const firstSecretOf: FirstSecretOf = (tenantId, pipeline) => triggers.firstSecretOf(tenantId, pipeline);
+  let openApi: unknown;
+  const routes: RouteSpec[] = [
+    ...workflowReadRoutes({ workflows, publicUrl }),
+    ...workflowManageRoutes({ workflows, pipelines, publicUrl, firstSecretOf }),
+    ...pipelineRoutes({ workflows, pipelines, executions, publicUrl, firstSecretOf, throttle }),
+    ...executionCommandRoutes({ executions, throttle, requirePrincipal }),
+    ...triggerRoutes({ triggers, publicUrl }),
+    ...firingRoutes({ intake, throttle, ...options.trigger }),
+    ...executionRoutes({ queries }),
+    ...callbackRoutes({ executions }),
+    ...engineRunRoutes({ runs, queries, plans: { store, folder, maxBytes } }),
+    ...catalogRoutes({ catalog: store }),
+    ...adminRoutes({ deadLetters, runners: store }),
+    ...healthRoutes({ health: new Health(parts), metrics }),
+    ...documentRoutes({
+      openApi: () => {
+        openApi ??= openApiOf(routes, about());
+        return openApi;
+      },
+      schemas: readSchemas(),
+    }),
+  ];
+  return routes;
+}
+
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+
+const isLoopback = (host: string): boolean => LOOPBACK_NAMES.has(host) || host.startsWith('127.');
+
+const ROOT = new URL('../../', import.meta.url);
+
+function about(): { version: string; description: string } {
+  const { version, description } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as Record<
+    string,
+    string
+  >;
+  return { version: version ?? '', description: description ?? '' };
+}
+
+function readSchemas(): Map<string, string> {
+  const folder = new URL('schemas/', ROOT);
+  const files = readdirSync(folder).filter((file) => file.endsWith('.schema.json'));
+  return new Map(files.sort().map((file) => [file, readFileSync(new URL(file, folder), 'utf8')]));
+}

@@ -1,0 +1,241 @@
+// Pipelines through the API of 002: create, read, replace, disable, delete.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { type Refusal, useApi } from '../workflow/api.ts';
+import { echo } from '../workflow/definition.ts';
+import { create, ended, getRun, runUntil, trigger } from './run.ts';
+import { useShop } from './shop.ts';
+
+const api = useApi();
+const shop = useShop();
+
+const call = (path = '/ok', rest: JsonObject = {}): JsonObject => ({ url: `${shop().url}${path}`, ...rest });
+
+describe('creating', () => {
+  it('answers as documented, live at once', async () => {
+    const { status, body } = await create(api(), 'orders', {
+      charge: call(),
+      receipt: call('/r', { needs: ['charge'] }),
+    });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      data: {
+        id: expect.stringMatching(/^wf_[0-9a-f]{32}$/),
+        name: 'orders',
+        trigger: 'api',
+        task_count: 2,
+        enabled: true,
+        version: 1,
+        inserted_at: expect.any(String),
+        updated_at: expect.any(String),
+      },
+    });
+    const runId = await trigger(api(), body.data.id);
+    expect((await ended(api(), 'orders', runId)).status).toBe('completed');
+  });
+
+  it('refuses a name that is taken, by a pipeline or a graph', async () => {
+    await create(api(), 'taken', { a: call() });
+    await api().post('/workflows', echo('graph-first'));
+    for (const name of ['taken', 'graph-first']) {
+      const { status, body } = await api().post<Refusal>('/workflows', { name, tasks: { b: call() } });
+      expect([status, body.error.code]).toEqual([409, 'WORKFLOW_EXISTS']);
+    }
+    const over = await api().post<Refusal>('/workflows', echo('taken'));
+    expect([over.status, over.body.error.code]).toEqual([400, 'WORKFLOW_IMMUTABLE']);
+  });
+
+  it('is 201 once when twenty create the same name at once', async () => {
+    const replies = await Promise.all(Array.from({ length: 20 }, () => create(api(), 'rush', { a: call() })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)]);
+  });
+
+  it.each<[string, JsonObject, string, string]>([
+    [
+      'a misspelled need',
+      { charge: { url: 'http://x/' }, b: { url: 'http://x/', needs: ['chrage'] } },
+      '/tasks/b/needs/0',
+      '`charge`',
+    ],
+    ['a misspelled key', { charge: { ulr: 'http://x/' } }, '/tasks/charge/ulr', '`url`'],
+    [
+      'a task in a condition that is not there',
+      {
+        charge: { url: 'http://x/' },
+        b: { url: 'http://x/', needs: ['charge'], if: 'tasks.chrage.status_code == 200' },
+      },
+      '/tasks/b/if',
+      'charge',
+    ],
+    [
+      'a wait that is not there',
+      { charge: { url: 'http://x/', body: '{{wait.paid.url}}' } },
+      '/tasks/charge/body',
+      'paid',
+    ],
+    ['two types', { a: { url: 'http://x/', sleep: '1d' } }, '/tasks/a/sleep', 'cannot stand beside'],
+    ['no type', { a: { needs: [] } }, '/tasks/a', 'url'],
+    ['a duration that is none', { a: { sleep: '3 days' } }, '/tasks/a/sleep', '30s'],
+    ['a circle', { a: { url: 'http://x/', needs: ['b'] }, b: { url: 'http://x/', needs: ['a'] } }, '/tasks', 'a'],
+  ])('explains %s', async (_what, tasks, path, hint) => {
+    const { status, body } = await api().post<Refusal>('/workflows', { name: 'broken', tasks });
+    expect([status, body.error.code]).toEqual([400, 'WFENG005']);
+    const problem = body.error.details!.find((one) => one.path.startsWith(path));
+    expect(problem, JSON.stringify(body.error.details)).toBeDefined();
+    expect(`${problem!.message} ${problem!.suggestion ?? ''}`).toContain(hint);
+    expect((await api().get('/workflows/broken')).status).toBe(404);
+  });
+
+  it('keeps what is to start it', async () => {
+    const cron = await create(api(), 'nightly', { a: call() }, { trigger: 'cron', cron_expression: '0 3 * * *' });
+    expect(cron.body.data).toMatchObject({ trigger: 'cron', cron_expression: '0 3 * * *' });
+    const webhook = await create(api(), 'hooked', { a: call() }, { trigger: 'webhook' });
+    expect(webhook.body.data.webhook_url).toMatch(new RegExp(`^${api().url}/api/v1/triggers/[0-9a-f-]{36}$`));
+    for (const wrong of [
+      { trigger: 'cron' },
+      { trigger: 'cron', cron_expression: 'at night' },
+      { cron_expression: '0 3 * * *' },
+    ]) {
+      expect((await create(api(), 'never', { a: call() }, wrong)).status).toBe(400);
+    }
+  });
+});
+
+describe('reading', () => {
+  it('gives all tasks as they were written, by name and by id', async () => {
+    const tasks = {
+      a: call('/a', { retries: 1 }),
+      b: { needs: ['a'], sleep: '1d' },
+      c: { wait_for_webhook: { timeout: 60 } },
+    };
+    const { body: created } = await create(api(), 'readable', tasks, {
+      description: 'all of it',
+      max_duration_seconds: 60,
+    });
+    for (const id of ['readable', created.data.id]) {
+      const { status, body } = await api().get(`/workflows/${id}`);
+      expect(status).toBe(200);
+      expect(body).toEqual({ data: { ...created.data, description: 'all of it', max_duration_seconds: 60, tasks } });
+    }
+  });
+
+  it('lists pipelines in their own shape', async () => {
+    const { body } = await api().get<{ data: JsonObject[] }>('/workflows?format=pipeline&search=readable');
+    expect(body.data).toEqual([expect.objectContaining({ name: 'readable', task_count: 3, enabled: true })]);
+    expect(body.data[0]!.id).toMatch(/^wf_/);
+  });
+
+  it.each(['wf_00000000000000000000000000000000', 'nobody', 'wf_zz', 'run_1', '%00'])('%s is 404', async (id) => {
+    expect((await api().get(`/workflows/${id}`)).status).toBe(404);
+  });
+});
+
+describe('replacing', () => {
+  it('makes a new version and leaves runs in flight alone', async () => {
+    await create(api(), 'moving', { hold: { wait_for_webhook: {} }, after: call('/before', { needs: ['hold'] }) });
+    const runId = await trigger(api(), 'moving');
+    await runUntil(api(), 'moving', runId, ({ tasks }) => tasks.hold?.status === 'waiting');
+    const replaced = await api().send('PUT', '/workflows/moving', { name: 'moving', tasks: { only: call('/after') } });
+    expect(replaced.status).toBe(200);
+    expect(replaced.body.data).toMatchObject({ name: 'moving', task_count: 1, version: 2 });
+    expect(Object.keys((await getRun(api(), 'moving', runId)).tasks)).toEqual(['hold', 'after']);
+    const second = await ended(api(), 'moving', await trigger(api(), 'moving'));
+    expect(Object.keys(second.tasks)).toEqual(['only']);
+    expect(shop().bodies('/after')).toHaveLength(1);
+    expect(shop().bodies('/before')).toEqual([]);
+  });
+
+  it('with the same definition makes no version, and with an older one goes back to it', async () => {
+    const put = async (path: string) =>
+      (await api().send<{ data: { version: number } }>('PUT', '/workflows/again', { tasks: { a: call(path) } })).body
+        .data.version;
+    await create(api(), 'again', { a: call('/1') });
+    expect([await put('/1'), await put('/2'), await put('/1'), await put('/3')]).toEqual([1, 2, 1, 3]);
+  });
+
+  it('gives twenty at once a version each, and each of them once', async () => {
+    await create(api(), 'contested', { a: call('/0') });
+    const put = (i: number) =>
+      api().send<{ data: { version: number } }>('PUT', '/workflows/contested', { tasks: { a: call(`/${i}`) } });
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => put((i % 5) + 1)));
+    expect(new Set(replies.map(({ body }) => body.data.version))).toEqual(new Set([2, 3, 4, 5, 6]));
+  });
+
+  it('keeps the webhook URL, and whether it is enabled', async () => {
+    const { body } = await create(api(), 'stable', { a: call() }, { trigger: 'webhook', enabled: false });
+    const put = (rest: JsonObject) => api().send('PUT', '/workflows/stable', { tasks: { a: call('/2') }, ...rest });
+    expect((await put({ trigger: 'webhook' })).body.data).toMatchObject({
+      webhook_url: body.data.webhook_url,
+      enabled: false,
+    });
+    expect((await put({ enabled: true })).body.data).toMatchObject({ trigger: 'api', enabled: true });
+    expect((await put({})).body.data).not.toHaveProperty('webhook_url');
+  });
+
+  it('refuses another name, a graph, and what is not valid', async () => {
+    await create(api(), 'fixed', { a: call() });
+    const renamed = await api().send<Refusal>('PUT', '/workflows/fixed', { name: 'other', tasks: { a: call() } });
+    expect([renamed.status, renamed.body.error.details![0]!.path]).toEqual([400, '/name']);
+    await api().post('/workflows', echo('a-graph'));
+    expect((await api().send('PUT', '/workflows/a-graph', { tasks: { a: call() } })).status).toBe(409);
+    expect((await api().send('PUT', '/workflows/fixed', { tasks: {} })).status).toBe(400);
+    expect((await api().send('PUT', '/workflows/nobody', { tasks: { a: call() } })).status).toBe(404);
+  });
+
+  it('refuses one that is archived', async () => {
+    await create(api(), 'shelved', { a: call() });
+    await api().post('/workflows/shelved/archive');
+    const refused = await api().send<Refusal>('PUT', '/workflows/shelved', { tasks: { a: call('/2') } });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'WORKFLOW_STATE']);
+    await expect(api().pawl.publish({ name: 'shelved', tasks: { a: call('/2') } })).rejects.toMatchObject({
+      code: 'WORKFLOW_STATE',
+    });
+    await api().post('/workflows/shelved/reactivate');
+    expect((await api().send('PUT', '/workflows/shelved', { tasks: { a: call('/2') } })).status).toBe(200);
+  });
+});
+
+describe('disabling and deleting', () => {
+  it('a disabled pipeline is not started', async () => {
+    await create(api(), 'off', { a: call() }, { enabled: false });
+    const refused = await api().post<Refusal>('/workflows/off/trigger', {});
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'WORKFLOW_DISABLED']);
+    expect((await api().send('PATCH', '/workflows/off', { enabled: true })).body.data).toMatchObject({ enabled: true });
+    expect((await api().post('/workflows/off/trigger', {})).status).toBe(201);
+  });
+
+  it('a deleted one is gone, its runs go on, and its name is free', async () => {
+    const tasks = { hold: { wait_for_webhook: {} }, after: call('/late', { needs: ['hold'] }) };
+    const { body: first } = await create(api(), 'mortal', tasks);
+    const runId = await trigger(api(), 'mortal');
+    await runUntil(api(), 'mortal', runId, ({ tasks: { hold } }) => hold?.status === 'waiting');
+    const executionId = runId.slice(4).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+    expect((await api().send('DELETE', '/workflows/mortal')).status).toBe(204);
+    for (const id of ['mortal', first.data.id]) expect((await api().get(`/workflows/${id}`)).status).toBe(404);
+    expect((await api().post('/workflows/mortal/trigger', {})).status).toBe(404);
+    expect((await api().get<{ data: unknown[] }>('/workflows?search=mortal')).body.data).toEqual([]);
+
+    const { status, body: second } = await create(api(), 'mortal', { only: call() });
+    expect(status).toBe(201);
+    expect(second.data.id).not.toBe(first.data.id);
+    expect((await api().get(`/workflows/${first.data.id}`)).status).toBe(404);
+    expect((await api().get<{ data: unknown[] }>('/workflows/mortal/runs')).body.data).toEqual([]);
+
+    await api().pawl.executions.cancel('default', executionId);
+    expect(await api().pawl.result(executionId)).toMatchObject({ status: 'Cancelled' });
+  });
+
+  it('a recreated one starts from its own definition, also when it is the same', async () => {
+    await create(api(), 'phoenix', { a: call('/phoenix') });
+    await ended(api(), 'phoenix', await trigger(api(), 'phoenix'));
+    await api().send('DELETE', '/workflows/phoenix');
+    const { body } = await create(api(), 'phoenix', { a: call('/phoenix') });
+    expect(body.data).toMatchObject({ task_count: 1 });
+    const run = await ended(api(), 'phoenix', await trigger(api(), 'phoenix'));
+    expect(run.status).toBe('completed');
+    const versions = await api().get<{ data: unknown[] }>('/workflows/phoenix/versions');
+    expect(versions.body.data).toHaveLength(1);
+  });
+});

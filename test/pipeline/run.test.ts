@@ -1,0 +1,290 @@
+// Runs of pipelines as 002 shows them: what a trigger gives, what each task became, and how a run ends.
+
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../../src/core/json/json.ts';
+import { withClient } from '../support/database.ts';
+import { type Refusal, useApi } from '../workflow/api.ts';
+import { echo } from '../workflow/definition.ts';
+import { create, ended, getRun, runOnce, runUntil, statuses, trigger } from './run.ts';
+import { useShop } from './shop.ts';
+
+const api = useApi();
+const shop = useShop();
+
+const call = (path: string, rest: JsonObject = {}): JsonObject => ({ url: `${shop().url}${path}`, ...rest });
+
+describe('a trigger', () => {
+  it('answers with the run', async () => {
+    const { body: pipeline } = await create(api(), 'started', { a: call('/started') });
+    const { status, body } = await api().post('/workflows/started/trigger', { order_id: 1 });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      data: {
+        run_id: expect.stringMatching(/^run_[0-9a-f]{32}$/),
+        workflow_id: pipeline.data.id,
+        status: 'running',
+        started_at: expect.stringMatching(/Z$/),
+      },
+    });
+  });
+
+  it.each<Json>([{ tenantId: 'mine', n: 1 }, [1, 2], 'text', 7, true])('takes any JSON: %j', async (body) => {
+    const name = `any-${JSON.stringify(body).replaceAll(/[^a-z0-9]/g, '')}`;
+    await runOnce(api(), name, { a: call(`/${name}`, { body: { got: '{{trigger.body}}' } }) }, body);
+    expect(shop().bodies(`/${name}`)).toEqual([{ got: body }]);
+  });
+
+  it('shows headers in lower case, and not what proves who asked', async () => {
+    const body = { shop: '{{trigger.headers.x-shop-id}}', all: '{{trigger.headers}}' };
+    await create(api(), 'headers', { a: call('/headers', { body }) });
+    const headers = {
+      'X-Shop-Id': 's1',
+      Authorization: 'Bearer canary',
+      Cookie: 'session=canary',
+      'X-Api-Key': 'canary',
+    };
+    const { body: started } = await api().post<{ data: { run_id: string } }>('/workflows/headers/trigger', {}, headers);
+    await ended(api(), 'headers', started.data.run_id);
+    const [seen] = shop().bodies('/headers') as { shop: string; all: JsonObject }[];
+    expect(seen).toMatchObject({ shop: 's1', all: { 'x-shop-id': 's1', 'content-type': 'application/json' } });
+    expect(JSON.stringify(seen)).not.toContain('canary');
+  });
+
+  it('with an Idempotency-Key starts one run, however often it is sent', async () => {
+    await create(api(), 'once', { a: call('/once') });
+    const send = () =>
+      api().post<{ data: { run_id: string } }>('/workflows/once/trigger', {}, { 'Idempotency-Key': 'k-1' });
+    const replies = await Promise.all(Array.from({ length: 20 }, send));
+    const ids = new Set(replies.map(({ body }) => body.data.run_id));
+    expect(ids.size).toBe(1);
+    expect(replies.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
+    await ended(api(), 'once', [...ids][0]!);
+    expect(shop().bodies('/once')).toHaveLength(1);
+    const other = await api().post<Refusal>('/workflows/headers/trigger', {}, { 'Idempotency-Key': 'k-1' });
+    expect([other.status, other.body.error.code]).toEqual([409, 'WFENG001']);
+  });
+
+  it('works on a graph, and execute works on a pipeline', async () => {
+    await api().post('/workflows', echo('graph', '{{ trigger.name }}'));
+    await api().post('/workflows/graph/publish');
+    const run = await ended(api(), 'graph', await trigger(api(), 'graph', { name: 'Ada' }));
+    expect(run).toMatchObject({ status: 'completed', tasks: { say: { status: 'success', status_code: null } } });
+
+    const { body: pipeline } = await create(api(), 'executed', {
+      a: call('/executed', { body: '{{trigger.body.n}}' }),
+    });
+    for (const id of ['executed', pipeline.data.id]) {
+      const { status, body } = await api().post<{ executionId: string }>(`/workflows/${id}/execute`, {
+        trigger: { n: 5 },
+      });
+      expect(status).toBe(202);
+      expect(await api().pawl.result(body.executionId)).toMatchObject({ status: 'Succeeded' });
+    }
+    expect(shop().bodies('/executed')).toEqual([5, 5]);
+  });
+});
+
+describe('the result of each task', () => {
+  it('is as documented', async () => {
+    shop().answer('/charge', 200, { amount: 12 });
+    const run = await runOnce(api(), 'documented', {
+      charge: call('/charge'),
+      receipt: call('/receipt', { needs: ['charge'], body: { amount: '{{tasks.charge.body.amount}}' } }),
+    });
+    expect(run).toEqual({
+      id: expect.stringMatching(/^run_/),
+      workflow_id: expect.stringMatching(/^wf_/),
+      status: 'completed',
+      started_at: expect.any(String),
+      finished_at: expect.any(String),
+      tasks: {
+        charge: {
+          status: 'success',
+          status_code: 200,
+          duration_ms: expect.any(Number),
+          started_at: expect.any(String),
+          finished_at: expect.any(String),
+          attempt: 1,
+          is_truncated: false,
+        },
+        receipt: expect.objectContaining({ status: 'success', status_code: 200 }),
+      },
+    });
+    expect(shop().bodies('/receipt')).toEqual([{ amount: 12 }]);
+    const bodies = await getRun(api(), 'documented', run.id, '?include=body');
+    expect(bodies.tasks.charge!.response_body).toEqual({ amount: 12 });
+  });
+
+  it('a failure skips what needs it, step by step, unless a condition decides', async () => {
+    shop().answer('/declined', 402, { reason: 'no money' });
+    const run = await runOnce(api(), 'cascade', {
+      charge: call('/declined'),
+      receipt: call('/never', { needs: ['charge'] }),
+      survey: call('/never', { needs: ['receipt'] }),
+      'handle-failure': call('/handled', { needs: ['charge'], if: 'tasks.charge.status_code != 200' }),
+      'handle-success': call('/never', { needs: ['charge'], if: 'tasks.charge.status_code == 200' }),
+      'handle-skip': call('/skipped', { needs: ['receipt'], if: "tasks.receipt.status == 'skipped'" }),
+      independent: call('/independent'),
+    });
+    expect(run.status).toBe('completed');
+    expect(statuses(run)).toEqual({
+      charge: 'failed',
+      receipt: 'skipped',
+      survey: 'skipped',
+      'handle-failure': 'success',
+      'handle-success': 'skipped',
+      'handle-skip': 'success',
+      independent: 'success',
+    });
+    expect(run.tasks.charge).toMatchObject({
+      status_code: 402,
+      attempt: 1,
+      error_message: expect.stringContaining('402'),
+    });
+    expect(run.tasks.receipt).toMatchObject({ status_code: null, skip_reason: expect.stringContaining('charge') });
+    expect(run.tasks.receipt).not.toHaveProperty('started_at');
+    expect(run.tasks.survey!.skip_reason).toContain('receipt');
+    expect(run.tasks['handle-success']!.skip_reason).toContain('condition');
+    expect(shop().bodies('/never')).toEqual([]);
+  });
+
+  it('a template that cannot be resolved fails its task and says which', async () => {
+    const run = await runOnce(api(), 'unresolved', {
+      charge: call('/empty'),
+      receipt: call('/never', { needs: ['charge'], body: { id: '{{tasks.charge.body.order_id}}' } }),
+      after: call('/never', { needs: ['receipt'] }),
+    });
+    expect(statuses(run)).toEqual({ charge: 'success', receipt: 'template_error', after: 'skipped' });
+    expect(run.tasks.receipt!.error_message).toBe('Failed to resolve {{tasks.charge.body.order_id}}');
+    expect(run.status).toBe('completed');
+  });
+
+  it('a response over 256 KB is cut, and whoever reads into it is told so', async () => {
+    shop().answer('/large', 200, { amount: 1, filler: 'x'.repeat(300 * 1024) });
+    const run = await runOnce(api(), 'truncated', {
+      charge: call('/large'),
+      receipt: call('/never', { needs: ['charge'], body: { amount: '{{tasks.charge.body.amount}}' } }),
+      log: call('/log', { needs: ['charge'], body: { code: '{{tasks.charge.status_code}}' } }),
+    });
+    expect(statuses(run)).toEqual({ charge: 'success', receipt: 'template_error', log: 'success' });
+    expect(run.tasks.charge!.is_truncated).toBe(true);
+    expect(run.tasks.receipt!.error_message).toBe(
+      "Cannot read 'body.amount' because the response from 'charge' exceeded the 256KB limit and was truncated",
+    );
+    const { tasks } = await getRun(api(), 'truncated', run.id, '?include=body');
+    expect(tasks.charge!.response_body).toHaveLength(256 * 1024);
+  });
+
+  it('counts the tries', async () => {
+    shop().answer('/flaky', 503, {});
+    await create(api(), 'flaky', { a: call('/flaky', { retries: 1 }) });
+    const runId = await trigger(api(), 'flaky');
+    const retrying = await runUntil(api(), 'flaky', runId, ({ tasks }) => tasks.a?.error_message !== undefined);
+    expect(retrying.tasks.a).toMatchObject({ status: 'running', attempt: 1 });
+    shop().answer('/flaky', 200, { ok: true });
+    const run = await ended(api(), 'flaky', runId);
+    expect(run.tasks.a).toMatchObject({ status: 'success', status_code: 200, attempt: 2 });
+    expect(run.tasks.a).not.toHaveProperty('error_message');
+    const keys = shop()
+      .received.filter(({ path }) => path === '/flaky')
+      .map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('a server that cannot be reached fails the task', async () => {
+    const run = await runOnce(api(), 'refused', { a: { url: 'http://127.0.0.1:1', retries: 0 } });
+    expect(run.tasks.a).toMatchObject({ status: 'failed', status_code: null, error_message: expect.any(String) });
+  });
+});
+
+describe('sleeping', () => {
+  it('shows until when, then goes on', async () => {
+    await create(api(), 'naps', {
+      a: call('/nap'),
+      nap: { needs: ['a'], sleep: 1 },
+      b: call('/woke', { needs: ['nap'] }),
+    });
+    const runId = await trigger(api(), 'naps');
+    const asleep = await runUntil(api(), 'naps', runId, ({ tasks }) => tasks.nap?.status === 'sleeping');
+    const { started_at: from, wake_at: until } = asleep.tasks.nap!;
+    expect(Date.parse(until!) - Date.parse(from!)).toBe(1000);
+    expect(asleep.tasks.b).toEqual({ status: 'pending', status_code: null });
+    const run = await ended(api(), 'naps', runId);
+    expect(statuses(run)).toEqual({ a: 'success', nap: 'success', b: 'success' });
+    expect(run.tasks.nap!.duration_ms).toBeGreaterThanOrEqual(1000);
+  });
+});
+
+describe('the end of a run', () => {
+  it('is `timeout` when it takes longer than it may', async () => {
+    await create(
+      api(),
+      'expires',
+      { a: { sleep: '1h' }, b: call('/never', { needs: ['a'] }) },
+      { max_duration_seconds: 1 },
+    );
+    const run = await ended(api(), 'expires', await trigger(api(), 'expires'));
+    expect(run.status).toBe('timeout');
+    expect(run.tasks.b!.status).toBe('skipped');
+  });
+
+  it('is `cancelled` when somebody says so, once', async () => {
+    await create(api(), 'stopped', { a: { sleep: '1h' }, b: call('/never', { needs: ['a'] }) });
+    const runId = await trigger(api(), 'stopped');
+    await runUntil(api(), 'stopped', runId, ({ tasks }) => tasks.a?.status === 'sleeping');
+    const cancel = () => api().post<Refusal>(`/workflows/stopped/runs/${runId}/cancel`);
+    expect((await cancel()).status).toBe(202);
+    const run = await ended(api(), 'stopped', runId);
+    expect(run.status).toBe('cancelled');
+    expect(statuses(run)).toEqual({ a: 'cancelled', b: 'skipped' });
+    expect((await cancel()).status).toBe(200);
+    const done = await runOnce(api(), 'done', { a: call('/ok') });
+    const late = await api().post<Refusal>(`/workflows/done/runs/${done.id}/cancel`);
+    expect([late.status, late.body.error.code]).toEqual([409, 'WFENG002']);
+  });
+
+  it('is `failed` only when the engine gives up', async () => {
+    await create(api(), 'unreadable', { a: call('/never') });
+    await withClient(api().database.connectionString, (client) =>
+      client.query(`update workflow_definitions set definition = '{}' where workflow_id = 'unreadable'`),
+    );
+    const run = await ended(api(), 'unreadable', await trigger(api(), 'unreadable'));
+    expect(run).toMatchObject({ status: 'failed', error_message: expect.stringContaining('not valid'), tasks: {} });
+  });
+});
+
+describe('lists of runs', () => {
+  it('newest first, in pages', async () => {
+    await create(api(), 'listed', { a: call('/listed') });
+    const started: string[] = [];
+    for (let i = 0; i < 5; i++) started.unshift(await trigger(api(), 'listed'));
+    for (const runId of started) await ended(api(), 'listed', runId);
+    const first = await api().get<{ data: JsonObject[]; nextCursor: string }>('/workflows/listed/runs?limit=3');
+    expect(first.body.data.map(({ id }) => id)).toEqual(started.slice(0, 3));
+    expect(first.body.data[0]).toEqual({
+      id: started[0],
+      workflow_id: expect.stringMatching(/^wf_/),
+      status: 'completed',
+      started_at: expect.any(String),
+      finished_at: expect.any(String),
+    });
+    const rest = await api().get<{ data: JsonObject[] }>(
+      `/workflows/listed/runs?limit=3&cursor=${first.body.nextCursor}`,
+    );
+    expect(rest.body.data.map(({ id }) => id)).toEqual(started.slice(3));
+    expect(rest.body).not.toHaveProperty('nextCursor');
+  });
+
+  it("another workflow's and another tenant's runs are 404", async () => {
+    const run = await runOnce(api(), 'mine', { a: call('/mine') });
+    expect((await api().get(`/workflows/mine/runs/${run.id}`)).status).toBe(200);
+    for (const path of [`/workflows/listed/runs/${run.id}`, '/workflows/mine/runs/run_1', '/workflows/mine/runs/x']) {
+      expect([path, (await api().get(path)).status]).toEqual([path, 404]);
+    }
+    const other = { 'x-tenant-id': 'other' };
+    expect((await api().get(`/workflows/mine/runs/${run.id}`, other)).status).toBe(404);
+    expect((await api().post(`/workflows/mine/runs/${run.id}/cancel`, {}, other)).status).toBe(404);
+    await api().post('/workflows', { name: 'mine', tasks: { a: { sleep: 1 } } }, other);
+    expect((await api().get(`/workflows/mine/runs/${run.id}`, other)).status).toBe(404);
+  });
+});

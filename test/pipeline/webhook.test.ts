@@ -1,0 +1,105 @@
+// wait_for_webhook from end to end: the URL is handed out by an earlier task, and whoever has it calls back (002, I10).
+
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../../src/core/json/json.ts';
+import { type Refusal, useApi } from '../workflow/api.ts';
+import { create, ended, type Run, runUntil, statuses, trigger } from './run.ts';
+import { useShop } from './shop.ts';
+
+const api = useApi();
+const shop = useShop();
+
+const call = (path: string, rest: JsonObject = {}): JsonObject => ({ url: `${shop().url}${path}`, ...rest });
+
+/** A checkout whose payment is confirmed by a callback; gives the run and the callback's path. */
+async function checkout(
+  name: string,
+  wait: JsonObject,
+  before: JsonObject = {},
+): Promise<{ runId: string; path: string }> {
+  await create(api(), name, {
+    open: call(`/open-${name}`, { body: { callback_url: '{{wait.paid.url}}' } }),
+    ...before,
+    paid: { needs: ['open', ...Object.keys(before)], wait_for_webhook: wait },
+    ship: call(`/ship-${name}`, {
+      needs: ['paid'],
+      if: "tasks.paid.status == 'received'",
+      body: { id: '{{tasks.paid.body.payment_id}}' },
+    }),
+    expire: call(`/expire-${name}`, { needs: ['paid'], if: "tasks.paid.status == 'timeout'" }),
+  });
+  const runId = await trigger(api(), name);
+  await runUntil(api(), name, runId, ({ tasks }) => tasks.open?.status === 'success');
+  const [{ callback_url: url }] = shop().bodies(`/open-${name}`) as [{ callback_url: string }];
+  expect(url.startsWith(`${api().url}/wh/`)).toBe(true);
+  return { runId, path: url.slice(api().url.length) };
+}
+
+const callBack = (path: string, body: Json = { payment_id: 'p-1' }) => api().post<Refusal>(path, body);
+const isWaiting = ({ tasks }: Run) => tasks.paid?.status === 'waiting';
+
+describe('a callback', () => {
+  it('goes on with its payload, the first one, and is answered the same every time', async () => {
+    const { runId, path } = await checkout('paid', { timeout: '1h' });
+    const waiting = await runUntil(api(), 'paid', runId, isWaiting);
+    expect(waiting.tasks.paid).toMatchObject({ status_code: null, wake_at: expect.any(String) });
+    const replies = await Promise.all(Array.from({ length: 100 }, (_, i) => callBack(path, { payment_id: `p-${i}` })));
+    expect(replies.every(({ status }) => status === 200)).toBe(true);
+    const run = await ended(api(), 'paid', runId);
+    expect(statuses(run)).toEqual({ open: 'success', paid: 'success', ship: 'success', expire: 'skipped' });
+    expect(shop().bodies('/ship-paid')).toHaveLength(1);
+    expect((await callBack(path)).status).toBe(200);
+    const { tasks } = (await api().get<{ data: Run }>(`/workflows/paid/runs/${runId}?include=body`)).body.data;
+    expect(tasks.paid!.response_body).toEqual({ payment_id: (shop().bodies('/ship-paid')[0] as JsonObject).id });
+  });
+
+  it('that comes before the wait begins is kept for it', async () => {
+    const { runId, path } = await checkout('early', { timeout: '1h' }, { nap: { sleep: 1 } });
+    expect((await callBack(path)).status).toBe(200);
+    const run = await ended(api(), 'early', runId);
+    expect(statuses(run)).toMatchObject({ nap: 'success', paid: 'success', ship: 'success' });
+    expect(shop().bodies('/ship-early')).toEqual([{ id: 'p-1' }]);
+  });
+
+  it('that does not come in time is a timeout, and gone when it comes later', async () => {
+    const { runId, path } = await checkout('late', { timeout: 1 });
+    const run = await ended(api(), 'late', runId);
+    expect(run.status).toBe('completed');
+    expect(statuses(run)).toEqual({ open: 'success', paid: 'timeout', ship: 'skipped', expire: 'success' });
+    const late = await callBack(path);
+    expect([late.status, late.body.error.code]).toEqual([410, 'CALLBACK_GONE']);
+  });
+
+  it('of a cancelled run is gone', async () => {
+    const { runId, path } = await checkout('stopped', {});
+    await runUntil(api(), 'stopped', runId, isWaiting);
+    await api().post(`/workflows/stopped/runs/${runId}/cancel`);
+    await ended(api(), 'stopped', runId);
+    expect((await callBack(path)).status).toBe(410);
+  });
+
+  it('with a token that was tampered with is unknown', async () => {
+    const { path } = await checkout('guarded', {});
+    const { path: other } = await checkout('victim', {});
+    const [id, , seal] = path.slice('/wh/'.length).split('.');
+    const [otherId, otherNode] = other.slice('/wh/'.length).split('.');
+    for (const token of [
+      'nonsense',
+      `${id}.cGFpZA.${seal!.split('').reverse().join('')}`,
+      `${otherId}.${otherNode}.${seal}`,
+      `${id}..${seal}`,
+    ]) {
+      expect([token, (await callBack(`/wh/${token}`)).status]).toEqual([token, 404]);
+    }
+  });
+
+  it('may be any content', async () => {
+    const { runId, path } = await checkout('form', {});
+    const response = await fetch(`${api().url}${path}`, { method: 'POST', body: 'payment_id=7' });
+    expect(response.status).toBe(200);
+    await ended(api(), 'form', runId);
+    const { tasks } = (await api().get<{ data: Run }>(`/workflows/form/runs/${runId}?include=body`)).body.data;
+    expect(tasks.paid).toMatchObject({ status: 'success', response_body: 'payment_id=7' });
+    expect(tasks.ship).toMatchObject({ status: 'template_error' });
+  });
+});

@@ -1,0 +1,112 @@
+// Pawl with its workflow, pipeline and callback routes on a real port and a real database: what a client of the API sees.
+
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll } from 'vitest';
+import type { Json, JsonObject } from '../../src/core/json/json.ts';
+import { createPawl, type Pawl, type PawlOptions } from '../../src/main.ts';
+import { createApp } from '../../src/server/app.ts';
+import { createAuth } from '../../src/server/auth/authenticator.ts';
+import { callbackRoutes } from '../../src/server/route/callback-routes.ts';
+import { executionCommandRoutes } from '../../src/server/route/execution-command-routes.ts';
+import { pipelineRoutes } from '../../src/server/route/pipeline-routes.ts';
+import { workflowManageRoutes } from '../../src/server/route/workflow-manage-routes.ts';
+import { workflowReadRoutes } from '../../src/server/route/workflow-read-routes.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+interface Reply<Body> {
+  readonly status: number;
+  readonly body: Body;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface Api {
+  readonly url: string;
+  readonly pawl: Pawl;
+  readonly database: TestDatabase;
+  get<Body = JsonObject>(path: string, headers?: Headers): Promise<Reply<Body>>;
+  post<Body = JsonObject>(path: string, body?: Json, headers?: Headers): Promise<Reply<Body>>;
+  send<Body = JsonObject>(method: string, path: string, body?: Json, headers?: Headers): Promise<Reply<Body>>;
+}
+
+/** An error as the API sends it. */
+export interface Refusal {
+  error: {
+    code: string;
+    message: string;
+    details?: { code: string; path: string; message: string; suggestion?: string }[];
+  };
+}
+
+/** Started before the first test of a file and stopped after its last. */
+export function useApi(options: PawlOptions = {}): () => Api {
+  let api: Api;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    [api, close] = await startApi(options);
+  });
+  afterAll(() => close());
+  return () => api;
+}
+
+async function startApi(options: PawlOptions): Promise<[Api, () => Promise<void>]> {
+  const database = await testDatabase();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const pawl = await createPawl({
+    database: { url: database.connectionString },
+    server: { publicUrl: url },
+    http: { allowLoopback: true },
+    ...options,
+  });
+  const deps = { ...pawl, publicUrl: () => url, throttle: null, requirePrincipal: false };
+  const routes = [
+    ...workflowReadRoutes(deps),
+    ...workflowManageRoutes(deps),
+    ...pipelineRoutes(deps),
+    ...callbackRoutes(deps),
+    ...executionCommandRoutes(deps),
+  ];
+  const app = createApp({ routes, auth: createAuth('loose', []), checkAnswers: true });
+  await app.listen({ port, host: '127.0.0.1' });
+  const send = <Body>(method: string, path: string, body?: Json, headers: Headers = {}) =>
+    exchange<Body>(method, path.startsWith('/wh/') ? `${url}${path}` : `${url}/api/v1${path}`, body, headers);
+  const api: Api = {
+    url,
+    pawl,
+    database,
+    get: (path, headers) => send('GET', path, undefined, headers),
+    post: (path, body, headers) => send('POST', path, body, headers),
+    send,
+  };
+  const close = async () => {
+    await app.close();
+    await pawl.close();
+    await database.drop();
+  };
+  return [api, close];
+}
+
+async function exchange<Body>(
+  method: string,
+  url: string,
+  body: Json | undefined,
+  headers: Headers,
+): Promise<Reply<Body>> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as Body };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

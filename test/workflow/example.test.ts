@@ -1,0 +1,49 @@
+// The graph workflows of 000 §15 through the API: all are kept as drafts as they are written, published where
+// their actions are there, and run where those need nobody else.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../../src/core/json/json.ts';
+import { type Refusal, useApi } from './api.ts';
+
+const api = useApi();
+
+const FOLDER = new URL('../../examples/graph/', import.meta.url);
+const read = (file: string) => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as JsonObject & { id: string };
+const examples = readdirSync(FOLDER).map((file) => ({ file, definition: read(file) }));
+
+function missingActions({ nodes }: JsonObject): string[] {
+  const types = (nodes as { actionType?: string }[]).flatMap(({ actionType }) => actionType ?? []);
+  return [...new Set(types.filter((type) => !api().pawl.actionTypes.has(type)))].sort();
+}
+
+describe.each(examples)('$file', ({ definition }) => {
+  it('is kept as a draft, and published unless it lacks an action, which is named', async () => {
+    const { id } = definition;
+    expect([200, 201]).toContain((await api().post('/workflows', definition)).status);
+    expect((await api().get(`/workflows/${id}?version=draft`)).body.definition).toEqual(definition);
+    const missing = missingActions(definition);
+    const { status, body } = await api().post<Refusal>(`/workflows/${id}/publish`);
+    if (missing.length === 0)
+      return expect([status, body]).toEqual([200, { workflowId: id, version: 1, status: 'Active' }]);
+    expect(status).toBe(400);
+    const named = body.error.details!.filter(({ code }) => code === 'UNKNOWN_ACTION').map(({ message }) => message);
+    expect(missing.every((type) => named.some((message) => message.includes(`\`${type}\``)))).toBe(true);
+  });
+});
+
+async function run(id: string, trigger: Json) {
+  const { body } = await api().post<{ executionId: string }>(`/workflows/${id}/execute`, { trigger });
+  return api().pawl.result(body.executionId);
+}
+
+describe('running', () => {
+  it('fan-out/fan-in joins what was taken', async () => {
+    expect(await run('fanout-fanin', {})).toMatchObject({ status: 'Succeeded', outputs: { msg: 'Join' } });
+  });
+
+  it('retry gives every attempt the same parameters', async () => {
+    const payload = { payload: 'p', timestamp: 't' };
+    expect(await run('retry-demo', payload)).toMatchObject({ status: 'Succeeded', outputs: payload });
+  });
+});

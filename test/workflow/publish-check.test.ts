@@ -1,0 +1,151 @@
+// What publishing checks against the catalog and by rendering (000 §9.1.1), and the execution of drafts (000 §17.6).
+
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Json, JsonObject } from '../../src/core/json/json.ts';
+import { defineAction } from '../../src/main.ts';
+import { type Refusal, useApi } from './api.ts';
+import { echo } from './definition.ts';
+
+const shout = (type: string, notice?: string) =>
+  defineAction({
+    type,
+    version: '1.0.0',
+    connector: 'voice',
+    category: 'Test',
+    ...(notice === undefined ? {} : { deprecationNotice: notice }),
+    params: z.object({ text: z.string() }),
+    outputs: z.object({ text: z.string() }),
+    run: async ({ text }) => ({ outputs: { text: text.toUpperCase() } }),
+  });
+
+const api = useApi({
+  actions: [shout('voice.shout'), shout('voice.old', 'use voice.shout')],
+  catalog: { allowDraftExecution: true },
+  publish: { validateParameterTemplates: true },
+});
+
+const speaking = (id: string, ...types: string[]): JsonObject => ({
+  id,
+  displayName: id,
+  startNode: 'n0',
+  nodes: types.map((actionType, i) => ({
+    id: `n${i}`,
+    actionType,
+    parameters: { text: '{{ trigger.text }}' },
+    edges: i + 1 < types.length ? [{ targetNode: `n${i + 1}` }] : [],
+  })),
+});
+
+async function publish(definition: JsonObject) {
+  expect([200, 201]).toContain((await api().post('/workflows', definition)).status);
+  return api().post<Refusal & { version: number; warnings?: JsonObject[] }>(`/workflows/${definition.id}/publish`);
+}
+
+describe('the catalog', () => {
+  it('warns of what is deprecated', async () => {
+    const { status, body } = await publish(speaking('dated', 'voice.shout', 'voice.old'));
+    expect(status).toBe(200);
+    expect(body.warnings).toEqual([
+      expect.objectContaining({
+        code: 'ACTION_DEPRECATED',
+        path: '/nodes/1/actionType',
+        suggestion: 'use voice.shout',
+      }),
+    ]);
+  });
+
+  it('refuses what is missing or disabled, all of it, and published versions run on', async () => {
+    expect((await publish(speaking('running-on', 'voice.shout'))).status).toBe(200);
+    await api().pawl.store.actionUpdate({ id: 'voice.shout', isEnabled: false });
+    const { status, body } = await publish(speaking('blocked', 'voice.shout', 'voice.whisper', 'core.echo'));
+    expect(status).toBe(400);
+    expect(body.error.details!.map(({ code, path }) => `${path} ${code}`).sort()).toEqual([
+      '/nodes/0/actionType ACTION_DISABLED',
+      '/nodes/1/actionType UNKNOWN_ACTION',
+    ]);
+    expect((await api().get('/workflows/blocked')).body).toMatchObject({ status: 'Draft' });
+    const { executionId } = await api().pawl.start('running-on', { trigger: { text: 'hi' } });
+    expect(await api().pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { text: 'HI' } });
+
+    await api().pawl.store.actionUpdate({ id: 'voice.shout', isEnabled: true });
+    await api().pawl.store.connectorUpdate({ id: 'voice', isEnabled: false });
+    expect((await publish(speaking('blocked', 'voice.shout'))).status).toBe(400);
+    await api().pawl.store.connectorUpdate({ id: 'voice', isEnabled: true });
+    expect((await publish(speaking('blocked', 'voice.shout'))).status).toBe(200);
+  });
+});
+
+describe('rendering parameters when publishing', () => {
+  it('finds what would fail every time', async () => {
+    const { status, body } = await publish(
+      echo('wrong-constant', '{{ vars.greting }} {{ trigger.name }}', { vars: { greeting: 'hi' } }),
+    );
+    expect(status).toBe(400);
+    expect(body.error.details).toEqual([
+      expect.objectContaining({
+        code: 'TEMPLATE_ERROR',
+        path: '/nodes/0/parameters/message',
+        message: expect.stringContaining('greeting'),
+      }),
+    ]);
+  });
+
+  it.each<[string, Json]>([
+    ['the trigger', '{{ trigger.a.b.map(x => x.c).join(",") }}'],
+    ['what is given a default', "{{ trigger.name ?? 'nobody' }}"],
+    ['who asks', '{{ principal.email }} {{ execution.id }} {{ spec.x }}'],
+  ])('does not mind %s', async (what, message) => {
+    expect((await publish(echo(`fine-${what.replaceAll(/[^a-z]/g, '-')}`, message))).status).toBe(200);
+  });
+});
+
+describe('the execution of a draft', () => {
+  const start = (id: string, version?: number) => api().pawl.start(id, version === undefined ? {} : { version });
+  const outcome = async (executionId: string) => (await api().pawl.result(executionId)).outputs;
+
+  it('runs what the draft was when it was started', async () => {
+    await api().post('/workflows', echo('sketch', 'one'));
+    const first = await start('sketch');
+    await api().post('/workflows', echo('sketch', 'two'));
+    const second = await start('sketch');
+    expect(await outcome(first.executionId)).toEqual({ message: 'one' });
+    expect(await outcome(second.executionId)).toEqual({ message: 'two' });
+    expect((await api().get('/workflows/sketch')).body).not.toHaveProperty('currentVersion');
+    expect((await publish(echo('sketch', 'two'))).body).toMatchObject({ version: 1 });
+    expect((await api().get<{ data: unknown[] }>('/workflows/sketch/versions')).body.data).toHaveLength(1);
+  });
+
+  it('beside a published version is asked for as version 0', async () => {
+    await publish(echo('beside', 'published'));
+    await expect(start('beside', 0)).rejects.toMatchObject({ code: 'WORKFLOW_NOT_FOUND' });
+    await api().post('/workflows/beside/draft');
+    await api().post('/workflows', echo('beside', 'draft'));
+    expect(await outcome((await start('beside', 0)).executionId)).toEqual({ message: 'draft' });
+    expect(await outcome((await start('beside')).executionId)).toEqual({ message: 'published' });
+  });
+
+  it('can still be read when the draft was deleted', async () => {
+    await api().post('/workflows', echo('brief', 'here'));
+    const { executionId } = await start('brief');
+    await outcome(executionId);
+    expect((await api().send('DELETE', '/workflows/brief')).status).toBe(204);
+    expect((await api().get('/workflows/brief')).status).toBe(404);
+    expect((await api().pawl.executions.inspect('default', executionId)).outputs.get('say')).toEqual({
+      message: 'here',
+    });
+    expect((await api().post('/workflows', echo('brief', 'again'))).status).toBe(201);
+  });
+
+  it('is pinned once however many start it at once', async () => {
+    await api().post('/workflows', echo('pinned'));
+    await Promise.all(Array.from({ length: 20 }, () => start('pinned')));
+    const views = await api().pawl.store.executionList({
+      tenantId: 'default',
+      beforeId: null,
+      limit: 50,
+      workflowId: 'pinned',
+    });
+    expect(new Set(views.map(({ version }) => version))).toEqual(new Set([-1]));
+  });
+});
