@@ -29,14 +29,14 @@ const limits = z.preprocess(parsedIfText, z.record(z.string(), wholeNumber.min(1
 const engine = DEFAULT_ENGINE_OPTIONS;
 
 const SECTIONS = {
-  database: z.object({
+  database: z.strictObject({
     url: z.string().optional().describe('PostgreSQL to use; without it an embedded one is started in dataDir'),
     schema: z.string().default('public').describe('schema that holds the tables'),
     dataDir: z.string().default('.pawl').describe('folder of the embedded PostgreSQL'),
     engineConnections: atLeast(5, 10).describe('connections of the engine: claims, commits, mail'),
     readConnections: atLeast(1, 5).describe('connections of queries that people ask'),
   }),
-  server: z.object({
+  server: z.strictObject({
     host: z.string().default('127.0.0.1').describe('address to listen on'),
     port: wholeNumber.min(0).max(65_535).default(7295).describe('P-A-W-L on a phone'),
     publicUrl: z.string().optional().describe('base of callback URLs; by default the address it listens on'),
@@ -47,7 +47,7 @@ const SECTIONS = {
     planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
     maxPlanBytes: atLeast(1_024, 16 * 1024 * 1024).describe('largest plan behind a reference'),
   }),
-  auth: z.object({
+  auth: z.strictObject({
     allowLooseAuth: flag(false).describe('no token needed; the tenant is the one that the request names (on in dev)'),
     requirePrincipalForExecute: flag(false).describe('an execute request must name its principal'),
     issuer: z.string().optional().describe('`iss` that tokens must have'),
@@ -57,16 +57,16 @@ const SECTIONS = {
     secret: z.string().min(32).optional().describe('shared secret that tokens are verified with, instead of a key set'),
     clockToleranceSeconds: atLeast(0, 5).describe('how far clocks may differ when expiry is checked'),
   }),
-  rateLimit: z.object({
+  rateLimit: z.strictObject({
     perTokenPerMinute: atLeast(1, 60).describe('requests that one token may make in a minute'),
     perTokenBurst: atLeast(1, 120).describe('requests that one token may make at once'),
     perWorkflowPerMinute: atLeast(0, 0).describe('executions of one workflow in a minute; 0: any number'),
   }),
-  http: z.object({
+  http: z.strictObject({
     allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
     allow: list.describe('addresses, ranges and hosts that outbound requests may reach although they are private'),
   }),
-  engine: z.object({
+  engine: z.strictObject({
     name: z.string().default(engine.name).describe('name of this runner in lists'),
     leaseMs: atLeast(500, engine.leaseMs).describe('a runner that is silent for so long may be declared dead'),
     leaseMarginMs: atLeast(0, engine.leaseMarginMs).describe('no external call starts so close to the end of a lease'),
@@ -87,13 +87,13 @@ const SECTIONS = {
     commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
     retentionMs: atLeast(0, engine.retentionMs).describe('executions that ended longer ago are forgotten; 0 = never'),
   }),
-  catalog: z.object({
+  catalog: z.strictObject({
     allowDraftExecution: flag(false).describe('run workflows that were never published, as version 0'),
   }),
-  publish: z.object({
+  publish: z.strictObject({
     validateParameterTemplates: flag(false).describe('render every parameter once when a workflow is published'),
   }),
-  trigger: z.object({
+  trigger: z.strictObject({
     enableWebhooks: flag(true).describe('let webhooks in'),
     enableSchedules: flag(true).describe('fire schedules in processes that run executions'),
     enableEvents: flag(true).describe('let events in'),
@@ -104,11 +104,11 @@ const SECTIONS = {
       'records of firings that are older are forgotten; 0 = never',
     ),
   }),
-  action: z.object({
+  action: z.strictObject({
     folder: z.string().optional().describe('folder with your own actions'),
     outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest result of one attempt'),
   }),
-  connectors: z.object({
+  connectors: z.strictObject({
     slackBaseUrl: z.url().optional().describe("Slack's Web API; by default https://slack.com/api/"),
     mondayBaseUrl: z.url().optional().describe("Monday's GraphQL API; by default https://api.monday.com/v2"),
     confluenceBaseUrl: z.url().optional().describe('where Confluence is: https://example.atlassian.net/wiki'),

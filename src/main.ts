@@ -332,7 +332,18 @@ async function openStore(
   await migrateUp({ connectionString, schema });
   const store = createPostgresStore({ connectionString, schema, engineConnections, readConnections });
   closers.push(() => store.close());
+  if (url === undefined) await retireFormerRunners(store);
   return { store, connectionString };
+}
+
+/**
+ * The server was started just now, so whoever held a lease on it is gone, or has lost its connections and will find itself
+ * fenced: what it owned need not wait for the end of the lease.
+ */
+async function retireFormerRunners(store: Store): Promise<void> {
+  for (const { runnerId, state } of await store.runnerList()) {
+    if (state === 'live') await store.runnerDeclareDead({ runnerId });
+  }
 }
 
 function operations(workflows: Workflows, executions: Executions): Pick<Pawl, 'publish' | 'start' | 'result'> {

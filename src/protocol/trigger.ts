@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { executionId, tenantId, timestamp, workflowId } from './identifier.ts';
 import { pageQuery, queryFlag } from './page.ts';
 
-export const TRIGGER_TYPES = ['Webhook', 'Schedule', 'Event', 'Manual'] as const;
+const TRIGGER_TYPES = ['Webhook', 'Schedule', 'Event', 'Manual'] as const;
 const FIRING_OUTCOMES = ['started', 'condition_false', 'skipped', 'failed'] as const;
 
 const triggerType = z.enum(TRIGGER_TYPES);

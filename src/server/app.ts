@@ -12,7 +12,7 @@ import type { Caller } from './caller.ts';
 import { CORRELATION_HEADER, type Correlation, correlationOf } from './correlation.ts';
 import { notFound, refusalOf } from './error-envelope.ts';
 import { readJsonBody } from './json-body.ts';
-import { type RateLimiter, rateLimited } from './rate-limit.ts';
+import { overloaded, type RateLimiter, rateLimited } from './rate-limit.ts';
 import { readRequest } from './request.ts';
 import type { Answer, RouteSpec } from './route.ts';
 
@@ -25,6 +25,8 @@ export interface AppOptions {
   /** Host names that requests may be addressed to; absent: any. Loose mode names loopback, against DNS rebinding. */
   readonly hosts?: ReadonlySet<string>;
   readonly observer?: AppObserver;
+  /** More requests than this at once are told to come back (I21). */
+  readonly maxInFlight?: number;
   /** For tests: an answer that does not match its declared schema is an error. */
   readonly checkAnswers?: boolean;
 }
@@ -44,6 +46,7 @@ export interface AnsweredRequest {
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
+const DEFAULT_MAX_IN_FLIGHT = 2_000;
 const MAX_PARAM_LENGTH = 512;
 const KEEP_ALIVE_MS = 65_000;
 /** To send a request, not to answer it. */
@@ -65,6 +68,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => refuse(error, request, reply as FastifyReply),
   });
   const stopping = new AbortController();
+  const desk = { options, visitOf, stopping: stopping.signal, load: { inFlight: 0 } };
   app.addHook('preClose', async () => stopping.abort());
   app.setErrorHandler(refuse);
   app.setNotFoundHandler(async (request) => {
@@ -76,7 +80,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       scope.removeAllContentTypeParsers();
       parser(scope);
       const routes = options.routes.filter(({ bodyKind = 'json' }) => bodyKind === kind);
-      for (const route of routes) mount(scope, route, { options, visitOf, stopping: stopping.signal });
+      for (const route of routes) mount(scope, route, desk);
     });
   }
   return app;
@@ -136,9 +140,11 @@ interface Desk {
   readonly options: AppOptions;
   readonly visitOf: VisitOf;
   readonly stopping: AbortSignal;
+  readonly load: { inFlight: number };
 }
 
-function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, stopping }: Desk): void {
+function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, stopping, load }: Desk): void {
+  const most = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
   scope.route({
     method: route.method,
     url: route.path,
@@ -148,9 +154,16 @@ function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, sto
     handler: async (request, reply) => {
       const { correlation, caller } = visitOf(request);
       const signal = () => AbortSignal.any([stopping, gone(reply)]);
-      const answer = await route.handle(readRequest(route, request, { correlation, caller, signal }));
-      if (options.checkAnswers === true) checkAnswer(route, answer);
-      return send(reply, answer);
+      if (load.inFlight >= most && route.unlimited !== true) throw overloaded();
+      const asked = readRequest(route, request, { correlation, caller, signal });
+      load.inFlight++;
+      try {
+        const answer = await route.handle(asked);
+        if (options.checkAnswers === true) checkAnswer(route, answer);
+        return send(reply, answer);
+      } finally {
+        load.inFlight--;
+      }
     },
   });
 }

@@ -22,7 +22,11 @@ export function resumeAfter(headers: IncomingHttpHeaders, otherwise: number): nu
   return typeof last === 'string' && /^\d{1,9}$/.test(last) ? Number(last) : otherwise;
 }
 
-export async function* eventStream(pages: AsyncIterable<ExecutionEvent[]>): AsyncGenerator<string> {
+/** Without its end when the server stops: the client then knows that there is more, and comes again. */
+export async function* eventStream(
+  pages: AsyncIterable<ExecutionEvent[]>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   yield ': following\n\n';
   let saidAt = performance.now();
   for await (const events of pages) {
@@ -34,7 +38,7 @@ export async function* eventStream(pages: AsyncIterable<ExecutionEvent[]>): Asyn
       saidAt = performance.now();
     }
   }
-  yield 'event: end\ndata: {}\n\n';
+  if (!signal.aborted) yield 'event: end\ndata: {}\n\n';
 }
 
 /** A log line shares the seq of the fact after it, so only that fact carries the id: nothing is lost between them. */

@@ -56,3 +56,7 @@ const waitSeconds = (tokens: number, perSecond: number): string =>
 export function rateLimited(): PawlError {
   return new PawlError('RATE_LIMITED', ERROR_CODES.RATE_LIMITED.message);
 }
+
+export function overloaded(): PawlError {
+  return new PawlError('UNAVAILABLE', 'too many requests are in progress; try again', { retryAfterSeconds: 1 });
+}

@@ -97,11 +97,17 @@ export async function startServer(parts: ServerParts, options: ServerOptions): P
     if (error.code !== 'EADDRINUSE') throw error;
     throw new PortTakenError(`port ${port} of ${host} is taken by another program: stop it, or choose one with --port`);
   });
+  const sweep = setInterval(
+    () => void parts.store.ratePurge({ olderThanMs: BUCKET_KEPT_MS }).catch(() => {}),
+    BUCKET_KEPT_MS,
+  );
+  sweep.unref();
   const address = app.server.address() as { port: number };
   const name = host.includes(':') ? `[${host}]` : host;
   return {
     url: `http://${name}:${address.port}`,
     async close() {
+      clearInterval(sweep);
       const impatient = setTimeout(() => app.server.closeAllConnections(), shutdownMs);
       await app.close();
       clearTimeout(impatient);
@@ -146,6 +152,9 @@ export function allRoutes(
   ];
   return routes;
 }
+
+/** A bucket that nobody used for so long is full. */
+const BUCKET_KEPT_MS = 3_600_000;
 
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 

@@ -6,7 +6,7 @@ import type { JsonText, Timestamp } from './port.ts';
 import type { WorkflowStatus } from './workflow-port.ts';
 
 export type TriggerType = 'Webhook' | 'Schedule' | 'Event' | 'Manual';
-export type FiringOutcome = 'started' | 'condition_false' | 'skipped' | 'failed';
+type FiringOutcome = 'started' | 'condition_false' | 'skipped' | 'failed';
 
 export interface TriggerRecord {
   triggerId: string;
@@ -24,7 +24,7 @@ export interface TriggerRecord {
   updatedAt: Timestamp;
 }
 
-export interface NewTrigger {
+interface NewTrigger {
   triggerId: string;
   tenantId: string;
   workflowId: string;

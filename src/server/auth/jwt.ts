@@ -89,7 +89,9 @@ function refuse(error: unknown): never {
   if (error instanceof errors.JWTClaimValidationFailed) {
     throw new PawlError('UNAUTHENTICATED', `the claim \`${error.claim}\` of the token is missing or not as expected`);
   }
-  if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) {
+  const isOurTrouble =
+    !(error instanceof errors.JOSEError) || error.code === 'ERR_JOSE_GENERIC' || error instanceof errors.JWKSTimeout;
+  if (isOurTrouble) {
     throw new PawlError('UNAVAILABLE', 'the keys that tokens are verified with cannot be fetched at the moment');
   }
   throw new PawlError('UNAUTHENTICATED', 'the token is not valid');

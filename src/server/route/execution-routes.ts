@@ -101,8 +101,9 @@ function eventsRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
     async handle({ params: { executionId: id }, query: { cursor = -1, after = cursor, limit }, caller, ...request }) {
       const view = await queries.get(caller.tenantId, id);
       if (wantsEventStream(request.headers)) {
-        const pages = queries.follow(view, resumeAfter(request.headers, after), request.signal);
-        return { status: 200, headers: EVENT_STREAM_HEADERS, stream: eventStream(pages) };
+        const { headers, signal } = request;
+        const pages = queries.follow(view, resumeAfter(headers, after), signal);
+        return { status: 200, headers: EVENT_STREAM_HEADERS, stream: eventStream(pages, signal) };
       }
       const { events, more } = await queries.events(view, { afterSeq: after, limit });
       const next = more ? { nextCursor: String(events.at(-1)!.seq) } : {};

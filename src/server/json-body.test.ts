@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PawlError } from '../core/error/pawl-error.ts';
+import { JSON_LIMITS, readJsonBody } from './json-body.ts';
+
+function refusalOf(text: string): string {
+  try {
+    readJsonBody(text);
+  } catch (error) {
+    if (error instanceof PawlError) return (error.details as { code: string }[])[0]!.code;
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('the JSON of a request', () => {
+  it('is what JSON.parse makes of it', () => {
+    fc.assert(
+      fc.property(
+        fc.json({ maxDepth: 8 }).filter((text) => !/__proto__/.test(text)),
+        (text) => {
+          // fast-check writes an object with the same key twice only if it made it so.
+          expect(readJsonBody(text)).toEqual(JSON.parse(text));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('has every key once', () => {
+    const key = fc.string().filter((name) => name !== '__proto__' && name !== 'constructor');
+    fc.assert(
+      fc.property(key, fc.json(), fc.json(), (name, first, second) => {
+        const member = (value: string) => `${JSON.stringify(name)}:${value}`;
+        const isClean = !/__proto__|prototype/.test(first + second);
+        const twice = refusalOf(`{${member(first)},${member(second)}}`);
+        expect(twice).toBe(isClean ? 'DUPLICATE_KEY' : twice);
+        expect(refusalOf(`[{${member(first)}},{${member(second)}}]`)).toBe(isClean ? 'accepted' : twice);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('may hold quotes, colons and brackets in its texts', () => {
+    for (const text of ['{"a\\"b:{[":"\\\\"}', '{"a":"\\\\\\"","b":":"}', '"{{{"', '{"\\u0061":1,"b":2}']) {
+      expect(refusalOf(text)).toBe('accepted');
+    }
+    expect(refusalOf('{"\\u0061":1,"a":2}')).toBe('DUPLICATE_KEY');
+  });
+
+  it('is not too deep and not too crowded', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+    expect(refusalOf(nested(JSON_LIMITS.depth))).toBe('accepted');
+    expect(refusalOf(nested(JSON_LIMITS.depth + 1))).toBe('TOO_DEEP');
+    expect(refusalOf('['.repeat(100_000))).toBe('TOO_DEEP');
+    const crowded = (keys: number) => `{${Array.from({ length: keys }, (_, index) => `"${index}":0`).join()}}`;
+    expect(refusalOf(crowded(JSON_LIMITS.keys))).toBe('accepted');
+    expect(refusalOf(crowded(JSON_LIMITS.keys + 1))).toBe('TOO_LARGE');
+  });
+
+  it('cannot reach a prototype', () => {
+    for (const text of [
+      '{"__proto__":1}',
+      '{"a":[{"__proto__":{}}]}',
+      '{"constructor":{"prototype":{}}}',
+      '{"\\u005f_proto__":1}',
+    ]) {
+      expect(refusalOf(text)).toBe('FORBIDDEN_KEY');
+    }
+    expect(refusalOf('{"constructor":"Ferrari"}')).toBe('accepted');
+  });
+
+  it('says where it stops being JSON', () => {
+    for (const text of ['{', '{"a"}', 'nope', '{"a":1}}', '"']) expect(refusalOf(text)).toBe('NOT_JSON');
+  });
+});

@@ -1,0 +1,48 @@
+// Whether a trigger may start its workflow: its activation condition (000 §6.3) and, of event triggers, its filter. Both are
+// expressions of ours, over `trigger` as the execution would see it; a filter also sees the `event`. One that fails is false,
+// and says why.
+
+import type { Problem } from '../core/definition/problem.ts';
+import { evaluateCondition, type Scope } from '../core/expression/evaluate.ts';
+import { type ParseResult, parseExpression } from '../core/expression/parse.ts';
+
+export type Verdict = { readonly holds: true } | { readonly holds: false; readonly reason: string; failed: boolean };
+
+const ROOTS = { condition: ['trigger'], filter: ['trigger', 'event'] } as const;
+export type ExpressionKind = keyof typeof ROOTS;
+
+const NAMES = { condition: 'the activation condition', filter: 'the filter' } as const;
+
+export function expressionProblems(kind: ExpressionKind, source: string, format: string, path: string): Problem[] {
+  const parsed = parse(kind, source, format);
+  if (parsed.ok) return [];
+  return parsed.problems.map(({ message, hint, line, column }) => ({
+    code: 'BAD_CONDITION',
+    path,
+    message,
+    line,
+    column,
+    ...(hint === undefined ? {} : { suggestion: hint }),
+  }));
+}
+
+export function judge(kind: ExpressionKind, source: string, format: string, scope: Scope): Verdict {
+  const parsed = parse(kind, source, format);
+  if (!parsed.ok) return failed(kind, parsed.problems[0]!.message);
+  const { value, warning } = evaluateCondition(parsed.expr, scope);
+  if (value) return { holds: true };
+  return warning === undefined
+    ? { holds: false, reason: `${NAMES[kind]} is false`, failed: false }
+    : failed(kind, warning);
+}
+
+const failed = (kind: ExpressionKind, why: string): Verdict => ({
+  holds: false,
+  reason: `${NAMES[kind]} could not be evaluated: ${why}`,
+  failed: true,
+});
+
+/** Pipelines have their own dialect: null-safe paths, names with hyphens. */
+function parse(kind: ExpressionKind, source: string, format: string): ParseResult {
+  return parseExpression(source, { roots: ROOTS[kind], dialect: format === 'pipeline' ? 'pipeline' : 'javascript' });
+}

@@ -1,0 +1,75 @@
+// Which slots of a schedule are to be fired now, and which have been missed. Pure. A slot that is picked up within the grace
+// was not missed, only polled for; those are always fired, each of them. What is older follows the catch-up policy (I9):
+// `skip` fires none of it, `latest` the newest if nothing is on time, `all` each, oldest first, in portions.
+
+import type { Schedule } from './cron.ts';
+
+export const CATCH_UP = ['skip', 'latest', 'all'] as const;
+export type CatchUp = (typeof CATCH_UP)[number];
+
+export interface DueQuestion {
+  readonly catchUp: CatchUp;
+  /** Every slot up to here has been seen to. */
+  readonly settledThrough: number;
+  readonly now: number;
+  readonly graceMs: number;
+  /** With `all`: at most so many at once. */
+  readonly portion: number;
+}
+
+export interface DueSlots {
+  readonly fire: readonly number[];
+  /** Slots that will not be fired any more, from the first to the last; null: none. */
+  readonly missed: { readonly first: number; readonly last: number } | null;
+  /** Once these are seen to, so is everything up to here. */
+  readonly settledThrough: number;
+  /** When there is more to do; null: never. */
+  readonly nextAt: number | null;
+}
+
+export function dueSlots(schedule: Schedule, question: DueQuestion): DueSlots {
+  const { catchUp, settledThrough, now } = question;
+  const first = schedule.next(settledThrough);
+  if (first === null || first > now) {
+    return { fire: [], missed: null, settledThrough: Math.max(settledThrough, now), nextAt: first };
+  }
+  if (catchUp === 'all') return portionOf(schedule, first, question);
+  const onTimeFrom = Math.max(settledThrough, now - question.graceMs);
+  const onTime = slotsUpTo(schedule, schedule.next(onTimeFrom), now);
+  const late = first <= onTimeFrom ? { first, last: lastSlot(schedule, first, onTimeFrom) } : null;
+  const nextAt = schedule.next(now);
+  if (late === null || catchUp === 'skip' || onTime.length > 0) {
+    return { fire: onTime, missed: late, settledThrough: now, nextAt };
+  }
+  const missed = late.first === late.last ? null : { first, last: slotBefore(schedule, late) };
+  return { fire: [late.last], missed, settledThrough: now, nextAt };
+}
+
+function portionOf(schedule: Schedule, first: number, { now, portion }: DueQuestion): DueSlots {
+  const fire: number[] = [];
+  let slot: number | null = first;
+  for (; slot !== null && slot <= now && fire.length < portion; slot = schedule.next(slot)) fire.push(slot);
+  const isAll = slot === null || slot > now;
+  return { fire, missed: null, settledThrough: isAll ? now : fire.at(-1)!, nextAt: slot };
+}
+
+function slotsUpTo(schedule: Schedule, first: number | null, end: number): number[] {
+  const slots: number[] = [];
+  for (let slot = first; slot !== null && slot <= end; slot = schedule.next(slot)) slots.push(slot);
+  return slots;
+}
+
+/** The newest slot up to `end`, of which there is at least one: found by halving, however many there are. */
+function lastSlot(schedule: Schedule, first: number, end: number): number {
+  let [known, beyond] = [first, end];
+  while (known < beyond) {
+    const middle = Math.ceil((known + beyond) / 2);
+    const slot = schedule.next(middle - 1);
+    if (slot !== null && slot <= end) known = slot;
+    else beyond = middle - 1;
+  }
+  return known;
+}
+
+const slotBefore = (schedule: Schedule, { first, last }: { first: number; last: number }): number =>
+  lastSlot(schedule, first, last - 1);

@@ -1,0 +1,204 @@
+// Fires schedules. Claims those that are due by the database's clock, never early (I8), starts each of their slots under the
+// slot's own request id, and only then moves them on: whoever dies before that leaves them due again when its claim ends, and
+// the same slots find the same executions. So each slot starts at most one execution, however many schedulers run (I9).
+
+import type { Json } from '../core/json/json.ts';
+import type { ClaimedSchedule, Firing, SettledSchedule, TriggerRecord, TriggerStore } from '../store/trigger-port.ts';
+import { type DueSlots, dueSlots } from './due-slots.ts';
+import {
+  type Fired,
+  type FiringRequest,
+  fireTrigger,
+  firingOf,
+  isRepetition,
+  type StartExecution,
+  type TriggerObserver,
+} from './firing.ts';
+import { type ScheduleConfig, scheduleOf } from './trigger-config.ts';
+
+export interface SchedulerOptions {
+  /** How often it looks when nothing is known to be due sooner. */
+  readonly pollMs: number;
+  /** How long a claim lasts: so late is a slot whose scheduler died. */
+  readonly leaseMs: number;
+  /** Schedules at once. */
+  readonly batch: number;
+  /** A slot that is not later than this was not missed. */
+  readonly graceMs: number;
+  /** With `catchUp: "all"`: slots of one schedule at once. */
+  readonly portion: number;
+  /** Records of firings that are older are forgotten; 0: never. */
+  readonly firingRetentionMs: number;
+}
+
+const DEFAULT_SCHEDULER_OPTIONS: SchedulerOptions = {
+  pollMs: 1_000,
+  leaseMs: 30_000,
+  batch: 100,
+  graceMs: 60_000,
+  portion: 100,
+  firingRetentionMs: 30 * 24 * 3_600_000,
+};
+
+export interface SchedulerDeps {
+  readonly store: Pick<TriggerStore, 'scheduleClaim' | 'scheduleSettle' | 'firingPurge'>;
+  readonly start: StartExecution;
+  readonly observer: TriggerObserver;
+  readonly timers: { after(delayMs: number, callback: () => void): () => void };
+  readonly options?: Partial<SchedulerOptions>;
+  /** Instead of the database's clock. */
+  readonly now?: () => number;
+}
+
+interface Seen {
+  readonly trigger: TriggerRecord;
+  readonly settled: SettledSchedule;
+  readonly firings: readonly { readonly firing: Firing; readonly fired: Fired }[];
+}
+
+const PURGE_EVERY_MS = 3_600_000;
+const PURGE_LIMIT = 5_000;
+const KEPT_CONFIGS = 1_000;
+
+export class Scheduler {
+  private readonly deps: SchedulerDeps;
+  private readonly options: SchedulerOptions;
+  private cancelTimer: () => void = () => {};
+  private round: Promise<void> = Promise.resolve();
+  private running = false;
+  private readonly configs = new Map<string, ScheduleConfig | string>();
+  private purgeAt = 0;
+
+  constructor(deps: SchedulerDeps) {
+    this.deps = deps;
+    this.options = { ...DEFAULT_SCHEDULER_OPTIONS, ...deps.options };
+  }
+
+  start(): void {
+    this.running = true;
+    this.wakeIn(0);
+  }
+
+  /** What has been claimed is finished. */
+  async stop(): Promise<void> {
+    this.running = false;
+    this.cancelTimer();
+    await this.round;
+  }
+
+  /** Sees to what is due, a batch of it. Says how long it can wait until the next look. */
+  async runOnce(): Promise<{ claimed: number; waitMs: number }> {
+    const { leaseMs, batch, pollMs } = this.options;
+    const claim = await this.deps.store.scheduleClaim({ at: this.deps.now?.(), leaseMs, limit: batch });
+    const { claimed, at, nextDueAt } = claim;
+    if (at >= this.purgeAt) await this.purge(at);
+    const seen = (await Promise.all(claimed.map((schedule) => this.see(schedule, at)))).filter((item) => item !== null);
+    if (seen.length > 0) await this.settle(seen);
+    const dueTimes = [...seen.map(({ settled }) => settled.dueAt), nextDueAt].filter((due) => due !== null);
+    const soonest = claimed.length === batch ? at : Math.min(...dueTimes, at + pollMs);
+    return { claimed: claimed.length, waitMs: Math.max(0, soonest - at) };
+  }
+
+  private wakeIn(delayMs: number): void {
+    if (!this.running) return;
+    this.cancelTimer = this.deps.timers.after(delayMs, () => {
+      this.round = this.look();
+    });
+  }
+
+  private async look(): Promise<void> {
+    try {
+      const { waitMs } = await this.runOnce();
+      this.wakeIn(waitMs);
+    } catch (error) {
+      this.deps.observer.warn('the schedules could not be looked at', { error: (error as Error).message });
+      this.wakeIn(this.options.pollMs);
+    }
+  }
+
+  /** null: it could not be done now, and stays due. */
+  private async see(claimed: ClaimedSchedule, now: number): Promise<Seen | null> {
+    const { trigger } = claimed;
+    const config = this.configOf(trigger.config);
+    if (typeof config === 'string') return unusable(claimed, now, config);
+    const due = dueSlots(config.schedule, { ...this.options, catchUp: config.catchUp, ...claimed, now });
+    try {
+      const firings = [...missed(trigger, config, due), ...(await this.fire(trigger, due.fire))];
+      const { settledThrough, nextAt: dueAt } = due;
+      return { trigger, settled: { ...keyOf(claimed), settledThrough, dueAt }, firings };
+    } catch (error) {
+      const { triggerId, workflowId } = trigger;
+      this.deps.observer.warn('a schedule could not be fired', {
+        triggerId,
+        workflowId,
+        error: (error as Error).message,
+      });
+      return null;
+    }
+  }
+
+  /** Working out a time zone's clock takes longer than asking it, and the same few schedules come again and again. */
+  private configOf(text: string): ScheduleConfig | string {
+    const known = this.configs.get(text);
+    if (known !== undefined) return known;
+    const config = scheduleOf(JSON.parse(text) as Json);
+    if (this.configs.size >= KEPT_CONFIGS) this.configs.delete(this.configs.keys().next().value!);
+    this.configs.set(text, config);
+    return config;
+  }
+
+  /** One after the other, so that their executions are in the order of their slots. */
+  private async fire(trigger: TriggerRecord, slots: readonly number[]): Promise<Seen['firings']> {
+    const firings: Seen['firings'][number][] = [];
+    for (const slot of slots) {
+      const request = { requestId: slotId(trigger, slot), slot, body: { scheduledFor: isoTime(slot) } };
+      const fired = await fireTrigger(this.deps.start, trigger, request);
+      firings.push({ fired, firing: firingOf(trigger, request, fired) });
+    }
+    return firings;
+  }
+
+  private async settle(seen: readonly Seen[]): Promise<void> {
+    await this.deps.store.scheduleSettle({
+      items: seen.map(({ settled }) => settled),
+      firings: seen.flatMap(({ firings }) => firings.map(({ firing }) => firing)),
+    });
+    for (const { trigger, firings } of seen) {
+      for (const { fired } of firings) if (!isRepetition(fired)) this.deps.observer.fired(trigger, fired);
+    }
+  }
+
+  private async purge(now: number): Promise<void> {
+    const { firingRetentionMs: olderThanMs } = this.options;
+    this.purgeAt = now + PURGE_EVERY_MS;
+    if (olderThanMs === 0) return;
+    const purged = await this.deps.store.firingPurge({ olderThanMs, limit: PURGE_LIMIT });
+    if (purged === PURGE_LIMIT) this.purgeAt = now;
+  }
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+const slotId = ({ triggerId }: TriggerRecord, slot: number): string => `schedule:${triggerId}:${isoTime(slot)}`;
+const keyOf = ({ trigger, revision }: ClaimedSchedule) => ({ triggerId: trigger.triggerId, revision });
+
+/** One record for all of them: there may be very many. */
+function missed(trigger: TriggerRecord, { catchUp }: ScheduleConfig, due: DueSlots): Seen['firings'] {
+  if (due.missed === null) return [];
+  const { first, last } = due.missed;
+  const which =
+    first === last ? `the slot ${isoTime(last)} was` : `the slots from ${isoTime(first)} to ${isoTime(last)} were`;
+  return [notFired(trigger, 'skipped', `${which} missed, and catchUp is "${catchUp}"`, last)];
+}
+
+/** Nobody looks at it again until it is changed. */
+function unusable(claimed: ClaimedSchedule, now: number, reason: string): Seen {
+  const { trigger } = claimed;
+  const settled = { ...keyOf(claimed), settledThrough: now, dueAt: null };
+  return { trigger, settled, firings: [notFired(trigger, 'failed', `the schedule cannot be used: ${reason}`, now)] };
+}
+
+function notFired(trigger: TriggerRecord, outcome: 'skipped' | 'failed', reason: string, slot: number) {
+  const fired: Fired = { outcome, reason };
+  const request: FiringRequest = { requestId: `${slotId(trigger, slot)}:${outcome}`, slot, body: {} };
+  return { fired, firing: firingOf(trigger, request, fired) };
+}

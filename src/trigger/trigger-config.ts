@@ -1,0 +1,137 @@
+// What a trigger may be configured to do, and everything that is wrong with a configuration, at once.
+
+import type { Problem } from '../core/definition/problem.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import type { TriggerType } from '../store/trigger-port.ts';
+import { expressionProblems } from './activation.ts';
+import { readSchedule, type Schedule } from './cron.ts';
+import { CATCH_UP, type CatchUp } from './due-slots.ts';
+import { secretProblem } from './webhook-signature.ts';
+
+export interface TriggerDraft {
+  readonly triggerType: TriggerType;
+  readonly config: Json;
+  readonly activationCondition: string | null;
+  /** Of its workflow: what its expressions may look like. */
+  readonly format: string;
+}
+
+export interface CheckedConfig {
+  readonly problems: readonly Problem[];
+  /** As it is kept and shown: without secrets. */
+  readonly config: JsonObject;
+  readonly eventType: string | null;
+  readonly secret: string | null;
+  readonly wantsSecret: boolean;
+}
+
+/** As 002's scheduler: what was missed is made good once. */
+const DEFAULT_CATCH_UP: CatchUp = 'latest';
+
+const FIELDS: Readonly<Record<TriggerType, readonly string[]>> = {
+  Schedule: ['cron', 'timezone', 'catchUp'],
+  Webhook: ['secret', 'generateSecret'],
+  Event: ['eventType', 'filter'],
+  Manual: [],
+};
+
+const EVENT_TYPE = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
+
+export function checkConfig({ triggerType, config, activationCondition, format }: TriggerDraft): CheckedConfig {
+  const given = isJsonObject(config) ? config : {};
+  const condition = activationCondition;
+  const problems = [
+    ...(isJsonObject(config) ? [] : [problem('/config', 'must be an object')]),
+    ...unknownFields(triggerType, given),
+    ...(condition === null ? [] : expressionProblems('condition', condition, format, '/activationCondition')),
+  ];
+  const { secret, generateSecret, ...kept } = given;
+  const nothing = { config: kept, eventType: null, secret: null, wantsSecret: false };
+  switch (triggerType) {
+    case 'Manual':
+      return { ...nothing, problems };
+    case 'Schedule':
+      return { ...nothing, problems: [...problems, ...scheduleProblems(kept)] };
+    case 'Event': {
+      const eventType = typeof kept.eventType === 'string' ? kept.eventType : null;
+      return { ...nothing, eventType, problems: [...problems, ...eventProblems(kept, format)] };
+    }
+    case 'Webhook':
+      return {
+        ...nothing,
+        secret: typeof secret === 'string' ? secret : null,
+        wantsSecret: generateSecret === true,
+        problems: [...problems, ...webhookProblems(secret, generateSecret)],
+      };
+  }
+}
+
+export interface ScheduleConfig {
+  readonly schedule: Schedule;
+  readonly catchUp: CatchUp;
+}
+
+/** Of a configuration that was checked when it was made; a text says what is wrong with it all the same. */
+export function scheduleOf(config: Json): ScheduleConfig | string {
+  const { cron, timezone = 'UTC', catchUp = DEFAULT_CATCH_UP } = isJsonObject(config) ? config : {};
+  if (typeof cron !== 'string' || typeof timezone !== 'string') return 'cron and timezone must be texts';
+  const read = readSchedule(cron, timezone);
+  if (!read.ok) return read.message;
+  return { schedule: read.schedule, catchUp: CATCH_UP.find((policy) => policy === catchUp) ?? DEFAULT_CATCH_UP };
+}
+
+function scheduleProblems({ cron, timezone = 'UTC', catchUp = DEFAULT_CATCH_UP }: JsonObject): Problem[] {
+  const problems: Problem[] = [];
+  if (typeof timezone !== 'string')
+    problems.push(problem('/config/timezone', 'must be a text such as "Europe/Berlin"'));
+  if (typeof cron !== 'string') problems.push(problem('/config/cron', 'must be a cron expression'));
+  if (!CATCH_UP.includes(catchUp as CatchUp)) {
+    problems.push(problem('/config/catchUp', `must be one of ${CATCH_UP.join(', ')}`));
+  }
+  return [...problems, ...fieldProblems(cron, timezone)];
+}
+
+/** Each is judged without the other, so that both are reported. */
+function fieldProblems(cron: Json | undefined, timezone: Json): Problem[] {
+  const problems: Problem[] = [];
+  const inZone = typeof timezone === 'string' ? readSchedule('* * * * *', timezone) : null;
+  if (inZone !== null && !inZone.ok) problems.push(problem('/config/timezone', inZone.message));
+  const read = typeof cron === 'string' ? readSchedule(cron) : null;
+  if (read === null) return problems;
+  if (!read.ok) problems.push(problem('/config/cron', read.message));
+  else if (read.schedule.next(0) === null) problems.push(problem('/config/cron', 'is a time that never comes'));
+  return problems;
+}
+
+function eventProblems({ eventType, filter }: JsonObject, format: string): Problem[] {
+  const isType = typeof eventType === 'string' && EVENT_TYPE.test(eventType);
+  const problems = isType ? [] : [problem('/config/eventType', 'must be the type of an event, e.g. "order.paid"')];
+  if (filter === undefined) return problems;
+  if (typeof filter !== 'string') return [...problems, problem('/config/filter', 'must be an expression')];
+  return [...problems, ...expressionProblems('filter', filter, format, '/config/filter')];
+}
+
+function webhookProblems(secret: Json | undefined, generate: Json | undefined): Problem[] {
+  const problems: Problem[] = [];
+  if (generate !== undefined && typeof generate !== 'boolean') {
+    problems.push(problem('/config/generateSecret', 'must be true or false'));
+  }
+  if (secret === undefined) return problems;
+  if (generate === true) problems.push(problem('/config/secret', 'cannot be given and generated at once'));
+  const wrong = typeof secret === 'string' ? secretProblem(secret) : 'must be a text';
+  return wrong === undefined ? problems : [...problems, problem('/config/secret', wrong)];
+}
+
+function unknownFields(triggerType: TriggerType, config: JsonObject): Problem[] {
+  const known = FIELDS[triggerType];
+  const allowed = known.length === 0 ? 'nothing can be configured' : `there is ${known.join(', ')}`;
+  return Object.keys(config)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({
+      code: 'UNKNOWN_FIELD',
+      path: `/config/${name}`,
+      message: `is not known of a ${triggerType} trigger: ${allowed}`,
+    }));
+}
+
+const problem = (path: string, message: string): Problem => ({ code: 'CONFIG_INVALID', path, message });

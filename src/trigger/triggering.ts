@@ -1,0 +1,31 @@
+// Puts the triggers together: managing them, what comes from outside, and the schedules.
+
+import type { TriggerStore } from '../store/trigger-port.ts';
+import type { WorkflowLifecycleStore } from '../store/workflow-port.ts';
+import type { StartExecution, TriggerObserver } from './firing.ts';
+import { Intake } from './intake.ts';
+import { Scheduler, type SchedulerDeps, type SchedulerOptions } from './scheduler.ts';
+import { Triggers } from './triggers.ts';
+
+export interface TriggeringDeps {
+  readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'>;
+  readonly start: StartExecution;
+  readonly observer: TriggerObserver;
+  readonly timers: SchedulerDeps['timers'];
+  readonly newId: () => string;
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** Webhooks must have a secret. */
+  readonly strict: boolean;
+  readonly options?: Partial<SchedulerOptions>;
+}
+
+export interface Triggering {
+  readonly triggers: Triggers;
+  readonly intake: Intake;
+  /** Not started: that is for processes that run executions. */
+  readonly scheduler: Scheduler;
+}
+
+export function createTriggering(deps: TriggeringDeps): Triggering {
+  return { triggers: new Triggers(deps), intake: new Intake(deps), scheduler: new Scheduler(deps) };
+}

@@ -1,0 +1,197 @@
+// Triggers as people manage them (000 §13.7): create, change, delete, look at; and the secrets of webhooks, which are shown
+// once, when they are made. Everything that is wrong with a request is said at once.
+
+import type { Problem } from '../core/definition/problem.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import type { Json } from '../core/json/json.ts';
+import { workflowRef } from '../protocol/workflow.ts';
+import type { FiringRecord, TriggerFilter, TriggerRecord, TriggerStore, TriggerType } from '../store/trigger-port.ts';
+import type { WorkflowLifecycleStore, WorkflowRecord } from '../store/workflow-port.ts';
+import { readSchedule, upcomingSlots } from './cron.ts';
+import { type CheckedConfig, checkConfig, scheduleOf } from './trigger-config.ts';
+import { NEW_SECRET_BYTES, secretOf, secretProblem } from './webhook-signature.ts';
+
+export interface TriggersDeps {
+  readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'>;
+  readonly newId: () => string;
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** Strict: a webhook without a secret does not exist. */
+  readonly strict: boolean;
+}
+
+export interface NewTriggerRequest {
+  /** The name, or `wf_` and the uuid. */
+  readonly workflowId: string;
+  readonly triggerType: TriggerType;
+  readonly isEnabled?: boolean | undefined;
+  readonly config?: Json | undefined;
+  readonly activationCondition?: string | null | undefined;
+}
+
+export type TriggerChangeRequest = {
+  readonly [Field in keyof NewTriggerRequest]?: NewTriggerRequest[Field] | undefined;
+};
+
+/** A trigger, and a secret that nobody will see again. */
+export interface TriggerAnswer {
+  readonly trigger: TriggerRecord;
+  readonly secret: string | null;
+}
+
+interface Key {
+  readonly tenantId: string;
+  readonly triggerId: string;
+}
+
+export class Triggers {
+  private readonly deps: TriggersDeps;
+
+  constructor(deps: TriggersDeps) {
+    this.deps = deps;
+  }
+
+  async get(key: Key): Promise<TriggerRecord> {
+    const trigger = await this.deps.store.triggerGet(key);
+    if (trigger === null) throw triggerNotFound(key.triggerId);
+    return trigger;
+  }
+
+  list(filter: TriggerFilter, page: { afterId: string | null; limit: number }): Promise<TriggerRecord[]> {
+    return this.deps.store.triggerList({ ...filter, ...page });
+  }
+
+  async firings(key: Key, page: { beforeId: string | null; limit: number }): Promise<FiringRecord[]> {
+    await this.get(key);
+    return this.deps.store.firingList({ ...key, ...page });
+  }
+
+  async create(tenantId: string, request: NewTriggerRequest): Promise<TriggerAnswer> {
+    const { triggerType, isEnabled = true, config = {}, activationCondition = null } = request;
+    const workflow = await this.deps.store.workflowFind({ tenantId, ref: workflowRef(request.workflowId) });
+    const format = workflow?.format ?? 'graph';
+    const checked = checkConfig({ triggerType, config, activationCondition, format });
+    const problems = [
+      ...workflowProblems(request, workflow),
+      ...checked.problems,
+      ...this.secretProblems(request, checked),
+    ];
+    if (problems.length > 0 || workflow === null) throw invalidTrigger(problems);
+    const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
+    const trigger = await this.deps.store.triggerCreate({
+      triggerId: this.deps.newId(),
+      tenantId,
+      workflowId: workflow.workflowId,
+      triggerType,
+      isEnabled,
+      config: JSON.stringify(checked.config),
+      activationCondition,
+      eventType: checked.eventType,
+      secrets: secret === null ? [] : [secret],
+    });
+    if (trigger === null) throw invalidTrigger(workflowProblems(request, null));
+    return { trigger, secret: checked.wantsSecret ? secret : null };
+  }
+
+  /** What the request does not say stays. A secret in it is added as in a rotation. */
+  async update(key: Key, request: TriggerChangeRequest): Promise<TriggerAnswer> {
+    const existing = await this.get(key);
+    const { triggerType, workflowFormat: format } = existing;
+    const config = request.config ?? (JSON.parse(existing.config) as Json);
+    const { isEnabled, activationCondition } = request;
+    const condition = activationCondition === undefined ? existing.activationCondition : activationCondition;
+    const checked = checkConfig({ triggerType, config, activationCondition: condition, format });
+    const problems = [...identityProblems(existing, request), ...checked.problems];
+    if (problems.length > 0) throw invalidTrigger(problems);
+    const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
+    if (secret !== null) await this.deps.store.webhookSecretAdd({ ...key, secret, keepPrevious: true });
+    const { eventType } = checked;
+    const changed = request.config === undefined ? {} : { config: JSON.stringify(checked.config), eventType };
+    const trigger = await this.deps.store.triggerUpdate({ ...key, isEnabled, activationCondition, ...changed });
+    if (trigger === null) throw triggerNotFound(key.triggerId);
+    return { trigger, secret: checked.wantsSecret ? secret : null };
+  }
+
+  async delete(key: Key): Promise<void> {
+    if (!(await this.deps.store.triggerDelete(key))) throw triggerNotFound(key.triggerId);
+  }
+
+  /** The new secret is valid at once; the one before it stays so until the next rotation, unless it is not kept. */
+  async rotateSecret(
+    key: Key,
+    { secret: given, keepPrevious = true }: { secret?: string | undefined; keepPrevious?: boolean | undefined },
+  ): Promise<TriggerAnswer> {
+    const wrong = given === undefined ? undefined : secretProblem(given);
+    if (wrong !== undefined) throw invalidTrigger([{ code: 'CONFIG_INVALID', path: '/secret', message: wrong }]);
+    const { triggerType } = await this.get(key);
+    if (triggerType !== 'Webhook') {
+      const message = `a ${triggerType} trigger has no secret`;
+      throw invalidTrigger([{ code: 'CONFIG_INVALID', path: '', message }]);
+    }
+    const secret = given ?? this.newSecret();
+    await this.deps.store.webhookSecretAdd({ ...key, secret, keepPrevious });
+    return { trigger: await this.get(key), secret: given === undefined ? secret : null };
+  }
+
+  /** Where webhooks need a secret, the one of a pipeline that has none yet; null: it has one, or needs none. */
+  async firstSecretOf(tenantId: string, { pipeline }: WorkflowRecord): Promise<string | null> {
+    const triggerId = pipeline?.webhookTriggerId ?? null;
+    if (!this.deps.strict || triggerId === null) return null;
+    const secret = this.newSecret();
+    const params = { tenantId, triggerId, secret, keepPrevious: false, onlyFirst: true };
+    return (await this.deps.store.webhookSecretAdd(params)) ? secret : null;
+  }
+
+  private secretProblems({ triggerType }: NewTriggerRequest, { secret, wantsSecret }: CheckedConfig): Problem[] {
+    if (!this.deps.strict || triggerType !== 'Webhook' || secret !== null || wantsSecret) return [];
+    const message = 'a webhook needs a secret here';
+    const suggestion = 'give one, or set `generateSecret` to true';
+    return [{ code: 'SECRET_REQUIRED', path: '/config/secret', message, suggestion }];
+  }
+
+  private newSecret(): string {
+    return secretOf(this.deps.randomBytes(NEW_SECRET_BYTES));
+  }
+}
+
+const SHOWN_FIRE_TIMES = 5;
+
+/** Of a schedule that is enabled, when it will fire; undefined of everything else. */
+export function nextFireTimes({ triggerType, isEnabled, config }: TriggerRecord, now: number): number[] | undefined {
+  if (triggerType !== 'Schedule' || !isEnabled) return undefined;
+  const read = scheduleOf(JSON.parse(config) as Json);
+  return typeof read === 'string' ? [] : upcomingSlots(read.schedule, now, SHOWN_FIRE_TIMES);
+}
+
+/** What is wrong with the cron expression of a pipeline; undefined: nothing. */
+export function cronProblem(cron: string): string | undefined {
+  const read = readSchedule(cron);
+  if (!read.ok) return read.message;
+  return read.schedule.next(0) === null ? 'is a time that never comes' : undefined;
+}
+
+export const triggerNotFound = (triggerId: string): PawlError =>
+  new PawlError('TRIGGER_NOT_FOUND', `no trigger ${triggerId}`);
+
+function workflowProblems({ workflowId }: NewTriggerRequest, workflow: WorkflowRecord | null): Problem[] {
+  if (workflow !== null) return [];
+  return [{ code: 'WORKFLOW_NOT_FOUND', path: '/workflowId', message: `there is no workflow "${workflowId}"` }];
+}
+
+/** A trigger keeps its workflow and its type: executions, links and links' owners rely on both. */
+function identityProblems(existing: TriggerRecord, request: TriggerChangeRequest): Problem[] {
+  const fixed = ['workflowId', 'triggerType'] as const;
+  return fixed
+    .filter((field) => request[field] !== undefined && request[field] !== existing[field])
+    .map((field) => ({
+      code: 'CANNOT_CHANGE',
+      path: `/${field}`,
+      message: `is ${existing[field]} and cannot change`,
+      suggestion: 'create another trigger',
+    }));
+}
+
+function invalidTrigger(problems: readonly Problem[]): PawlError {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  return new PawlError('REQUEST_INVALID', `${first!.path} ${first!.message}${more}`.trim(), problems);
+}

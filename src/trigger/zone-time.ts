@@ -1,0 +1,58 @@
+// Wall clocks of time zones: what they show at an instant, and at which instant they show a time. Local times are numbers
+// like instants: the milliseconds of the same date and time in UTC. A pure function of the time zone database.
+
+export interface Zone {
+  /** What the wall clock shows. */
+  localAt(instant: number): number;
+  /**
+   * When the wall clock shows this, so that every local time has exactly one instant (I9): one that comes twice (the clock
+   * was set back) is the first, one that never comes (it was set forward) is the moment of the change.
+   */
+  instantOf(local: number): number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Throws a RangeError for a zone that nobody knows. */
+export function zoneOf(name: string): Zone {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: name,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+
+  function localAt(instant: number): number {
+    const shown: Record<string, number> = {};
+    for (const { type, value } of format.formatToParts(instant)) shown[type] = Number(value);
+    const { year, month, day, hour, minute, second } = shown;
+    return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) + (((instant % 1000) + 1000) % 1000);
+  }
+
+  const offsetAt = (instant: number): number => localAt(instant) - instant;
+
+  function instantOf(local: number): number {
+    const before = offsetAt(local - DAY_MS);
+    const after = offsetAt(local + DAY_MS);
+    // Where the clock is set back both are right, and the one before the change is the earlier.
+    for (const instant of [local - before, local - after]) if (localAt(instant) === local) return instant;
+    return changeBetween(local - after, local - before, after);
+  }
+
+  /** The first instant with the new offset; the change lies after `from` and not after `to`. */
+  function changeBetween(from: number, to: number, offset: number): number {
+    let [early, late] = [Math.floor(from / 1000), Math.ceil(to / 1000)];
+    while (late - early > 1) {
+      const middle = Math.floor((early + late) / 2);
+      if (offsetAt(middle * 1000) === offset) late = middle;
+      else early = middle;
+    }
+    return late * 1000;
+  }
+
+  return { localAt, instantOf };
+}
