@@ -169,6 +169,9 @@ function defined(input: ConfigInput, section: string): Record<string, unknown> {
 const CONFIDENTIAL = new Set(['secret', 'url']);
 
 function describe(section: string, issue: z.core.$ZodIssue, given: Record<string, unknown>): string {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `- ${section}.${key}: there is no such option`).join('\n');
+  }
   const option = String(issue.path[0] ?? '');
   const came = CONFIDENTIAL.has(option) ? '' : `; it is ${JSON.stringify(given[option])}`;
   return `- ${section}.${option} (${variableName(section, option)}): ${issue.message}${came}`;

@@ -32,6 +32,7 @@ export function createActions(deps: ActionDeps, process: Process, crash: () => v
       const finish = (result: AttemptResult) => {
         if (isOver) return;
         isOver = true;
+        audit.dispatches.get(run)!.isFinished = result.ok || !result.aborted;
         resolve(result);
       };
       process.timers.after(takesMs, () => (outcome === 'crash' ? crash() : finish(resultOf(outcome, run, request))));

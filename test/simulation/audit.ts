@@ -6,8 +6,7 @@ import type { Fact } from '../../src/core/decider/fact.ts';
 import type { AttemptRequest } from '../../src/engine/environment.ts';
 import type { AttemptRow, CommitBatch, ParkItem } from '../../src/store/port.ts';
 import { liveRunner, OWNED, type Statements, type Tables } from './database/tables.ts';
-import { compileText } from './definition.ts';
-import { foldExecution, startOf } from './fold.ts';
+import { foldExecution, planOf, startOf } from './fold.ts';
 import { JournalWatch } from './journal-watch.ts';
 import type { Process, World } from './world.ts';
 
@@ -20,11 +19,13 @@ export interface Violation {
 /** One external call: which life of which runner started it. */
 export interface Dispatch {
   readonly id: string;
-  readonly process: string;
   readonly executionId: string;
   readonly nodeId: string;
   readonly attempt: number;
   readonly epoch: number;
+  readonly runnerId: string | undefined;
+  /** Its result has reached the engine. */
+  isFinished: boolean;
 }
 
 /** What a process knows of its own lease, from the replies that reached it. */
@@ -104,8 +105,29 @@ export class Audit {
     this.checkKey(idempotencyKey, `${executionId} ${nodeId} ${watch.generation}`);
     this.checkParameters(`${executionId} ${nodeId} ${attempt}`, JSON.stringify(request.params), what);
     const id = `r${this.dispatches.size}`;
-    this.dispatches.set(id, { id, process: process.name, executionId, nodeId, attempt, epoch: row?.epoch ?? -1 });
+    const epoch = row?.epoch ?? -1;
+    const { runnerId } = lease ?? {};
+    this.dispatches.set(id, { id, executionId, nodeId, attempt, epoch, runnerId, isFinished: false });
     return id;
+  }
+
+  /** A runner came to the end of its stop in good time: whatever its attempts came to before is recorded (I23). */
+  stopped(process: Process): void {
+    const { tables } = this.deps;
+    const runnerId = this.deps.leaseOf(process)?.runnerId;
+    const isGraceful = [...tables.slots.values()].some(
+      (slot) => slot.runnerId === runnerId && slot.state === 'stopped',
+    );
+    if (!isGraceful) return;
+    for (const dispatch of this.dispatches.values()) {
+      const { executionId, nodeId, attempt, isFinished } = dispatch;
+      if (dispatch.runnerId !== runnerId || !isFinished) continue;
+      if (tables.attempts.get(executionId)?.has(`${attempt}:${nodeId}`) || tables.outcomes.has(executionId)) continue;
+      this.violate(
+        'I23',
+        `${process.name} stopped, and lost what ${nodeId} attempt ${attempt} of ${executionId} came to`,
+      );
+    }
   }
 
   signalsOf(executionId: string): ReadonlyMap<string, number> {
@@ -190,16 +212,21 @@ export class Audit {
   private park({ items }: { items: ParkItem[] }, run: () => { parked: string[] }): unknown {
     const result = run();
     for (const { executionId, checkpoint } of items) {
-      if (checkpoint === null || !result.parked.includes(executionId)) continue;
-      const folded = JSON.stringify(toCheckpoint(foldExecution(this.deps.tables, executionId)));
-      if (folded !== checkpoint.state) this.violate('I15', `${executionId}: its checkpoint is not its folded journal`);
-      const { tables } = this.deps;
-      const plan = compileText(definitionTextOf(tables, executionId));
-      const restored = fromCheckpoint(plan, startOf(tables, executionId), JSON.parse(checkpoint.state));
-      if (JSON.stringify(toCheckpoint(restored)) !== folded)
-        this.violate('I15', `${executionId}: checkpoint differs when restored`);
+      if (checkpoint !== null && result.parked.includes(executionId))
+        this.checkCheckpoint(executionId, checkpoint.state);
     }
     return result;
+  }
+
+  /** A checkpoint is what the journal adds up to, and what is restored from it is that again. */
+  private checkCheckpoint(executionId: string, written: string): void {
+    const { tables } = this.deps;
+    const folded = JSON.stringify(toCheckpoint(foldExecution(tables, executionId)));
+    if (folded !== written) this.violate('I15', `${executionId}: its checkpoint is not its folded journal`);
+    const restored = fromCheckpoint(planOf(tables, executionId), startOf(tables, executionId), JSON.parse(written));
+    if (JSON.stringify(toCheckpoint(restored)) !== folded) {
+      this.violate('I15', `${executionId}: its checkpoint is not the same when restored`);
+    }
   }
 
   private bury({ outcome, reason, event }: BurialParams, run: () => { applied: boolean }): unknown {
@@ -220,8 +247,7 @@ export class Audit {
   private watchOf(executionId: string): JournalWatch {
     const known = this.watches.get(executionId);
     if (known !== undefined) return known;
-    const plan = compileText(definitionTextOf(this.deps.tables, executionId));
-    const watch = new JournalWatch(plan, {
+    const watch = new JournalWatch(planOf(this.deps.tables, executionId), {
       latestTime: this.deps.latestTime,
       violate: (invariant, what) => this.violate(invariant, `${executionId} ${what}`),
     });
@@ -238,9 +264,4 @@ interface BurialParams {
   readonly outcome: { readonly executionId: string; readonly error: string | null };
   readonly reason: string;
   readonly event?: { readonly seq: number; readonly facts: string };
-}
-
-export function definitionTextOf(tables: Tables, executionId: string): string {
-  const { tenantId, workflowId, version } = tables.executions.get(executionId)!;
-  return tables.definitions.get(JSON.stringify([tenantId, workflowId]))![version - 1]!.definition;
 }

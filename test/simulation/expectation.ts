@@ -4,7 +4,7 @@
 
 import type { NodeSpec, WorkflowSpec } from './workflow.ts';
 
-export type NodeEnd = 'Succeeded' | 'Failed' | 'TimedOut' | 'Skipped';
+type NodeEnd = 'Succeeded' | 'Failed' | 'TimedOut' | 'Skipped';
 
 export interface Expectation {
   readonly status: 'Succeeded' | 'Failed' | 'TimedOut';

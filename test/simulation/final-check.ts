@@ -4,6 +4,7 @@
 import { contextSnapshot } from '../../src/core/decider/snapshot.ts';
 import type { Audit } from './audit.ts';
 import { allowedEnds, type Case, type ExecutionCase } from './case.ts';
+import { isRetry } from './database/queue-statements.ts';
 import type { Statements, Tables } from './database/tables.ts';
 import { attemptsOf, type Expectation } from './expectation.ts';
 import { foldExecution } from './fold.ts';
@@ -136,9 +137,7 @@ function checkLetters({ tables, audit }: Outcome): void {
 
 /** What was answered "accepted" had its effect, or came when nothing could have one any more. */
 function checkMail({ tables, audit }: Outcome): void {
-  for (const { executionId, kind, body } of [...tables.inbox.values()].flat()) {
-    if (kind === 'signal' && body.includes('RETRY_STEP')) {
-      audit.violate('I10', `${executionId} accepted ${body}, and ended without it`);
-    }
+  for (const message of [...tables.inbox.values()].flat()) {
+    if (isRetry(message)) audit.violate('I10', `${message.executionId} accepted ${message.body}, and ended without it`);
   }
 }

@@ -2,21 +2,25 @@
 
 import type { ExecutionStart, State } from '../../src/core/decider/state.ts';
 import type { Json } from '../../src/core/json/json.ts';
+import type { Plan } from '../../src/core/plan/plan.ts';
 import { foldStored } from '../../src/engine/journal.ts';
 import type { Tables } from './database/tables.ts';
 import { compileText } from './definition.ts';
 
 export function foldExecution(tables: Tables, executionId: string): State {
   const execution = tables.executions.get(executionId)!;
-  const key = JSON.stringify([execution.tenantId, execution.workflowId]);
-  const plan = compileText(tables.definitions.get(key)![execution.version - 1]!.definition);
-  return foldStored(plan, startOf(tables, executionId), {
+  return foldStored(planOf(tables, executionId), startOf(tables, executionId), {
     ...execution,
     checkpoint: null,
     journal: tables.events.get(executionId) ?? [],
     attempts: [...(tables.attempts.get(executionId)?.values() ?? [])],
     inbox: [],
   });
+}
+
+export function planOf(tables: Tables, executionId: string): Plan {
+  const { tenantId, workflowId, version } = tables.executions.get(executionId)!;
+  return compileText(tables.definitions.get(JSON.stringify([tenantId, workflowId]))![version - 1]!.definition);
 }
 
 export function startOf(tables: Tables, executionId: string): ExecutionStart {

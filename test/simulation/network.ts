@@ -20,9 +20,6 @@ import type { Process, World } from './world.ts';
 export const FATES = ['before', 'after', 'late', 'stray', 'slow'] as const;
 export type Fate = (typeof FATES)[number];
 
-/** These name no epoch, so one that strays past the next claim of the same runner would be taken for the current one's. */
-const NEVER_STRAY: readonly string[] = ['executionPark', 'executionRelease'] satisfies (keyof Store)[];
-
 export interface NetworkDeps {
   readonly world: World;
   readonly tables: Tables;
@@ -79,7 +76,7 @@ export class Network {
       fail(random.between(1, 30), random.chance(0.5) ? 'unknown' : 'retry');
       return;
     }
-    if (fate === 'stray' && !NEVER_STRAY.includes(method)) {
+    if (fate === 'stray') {
       fail(random.between(1, 30), 'unknown');
       world.schedule(this.latency(true), null, () => this.arrive(method, params as Fenced, false, () => {}));
       return;

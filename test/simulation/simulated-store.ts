@@ -4,8 +4,9 @@
 import type { Store } from '../../src/store/port.ts';
 import { commitStatements } from './database/commit-statements.ts';
 import { executionStatements } from './database/execution-statements.ts';
+import { operationStatements } from './database/operation-statements.ts';
 import { queueStatements } from './database/queue-statements.ts';
-import { operationStatements, readerStatements } from './database/reader-statements.ts';
+import { readerStatements } from './database/reader-statements.ts';
 import { runnerStatements } from './database/runner-statements.ts';
 import type { Statements, Tables } from './database/tables.ts';
 

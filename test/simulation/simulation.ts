@@ -4,15 +4,18 @@
 import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
 import type { Store } from '../../src/store/port.ts';
 import { Audit, type HeldLease, type Violation } from './audit.ts';
-import { type Case, type Fault, LEASE_MARGIN_MS, LEASE_MS } from './case.ts';
+import { type Case, LEASE_MARGIN_MS } from './case.ts';
 import { Client } from './client.ts';
+import { isRetry } from './database/queue-statements.ts';
 import { createTables, type Statements, type Tables } from './database/tables.ts';
 import { compileText, definitionOf } from './definition.ts';
+import { LEASE_MS } from './fault.ts';
 import { checkOutcome } from './final-check.ts';
 import { Machine } from './machine.ts';
 import { Network, type Tap } from './network.ts';
 import { createRandom } from './random.ts';
 import { createStatements, runStatement } from './simulated-store.ts';
+import { Weather } from './weather.ts';
 import type { WorkflowSpec } from './workflow.ts';
 import { Process, World } from './world.ts';
 
@@ -81,15 +84,13 @@ class Run {
   private readonly workflows = new Map<string, WorkflowSpec>();
   private readonly counts = new Map<string, number>();
   private readonly effects = new Map<string, number>();
-  /** How often each runner has sent each statement. */
-  private readonly sent = new Map<string, number>();
-  private clockOffset = 0;
+  private readonly weather: Weather;
 
   constructor(given: Case, plant: Plant) {
     this.given = given;
     const random = createRandom(given.seed).fork('run');
     const { world, counts, effects } = this;
-    this.tables = createTables(() => EPOCH + world.now + this.clockOffset);
+    this.tables = createTables(() => EPOCH + world.now + this.weather.clockOffset);
     const statements = createStatements(this.tables);
     this.statements = { ...statements, ...plant.statements?.(statements, this.tables) };
     this.audit = new Audit({
@@ -113,6 +114,7 @@ class Run {
       isStormy: () => world.now < given.healAtMs,
       slowMs: LEASE_MS * 1.3,
     });
+    this.weather = new Weather({ world, network: this.network, machines: this.machines, given });
     const actions = { world, audit: this.audit, random: random.fork('actions'), effects, counts };
     for (let index = 0; index < given.runners; index++) {
       const connect = (process: Process) => this.connectRunner(process, index, plant);
@@ -155,11 +157,8 @@ class Run {
     this.publish();
     for (const machine of machines) machine.boot();
     client.begin(given);
-    for (const fault of given.faults) {
-      if (fault.kind !== 'trap') world.schedule(fault.atMs, null, () => this.strike(fault));
-    }
-    world.schedule(given.healAtMs, null, () => this.heal());
-    const isQuiet = () => world.now > given.healAtMs && client.busy === 0 && this.tables.queue.size === 0;
+    this.weather.begin();
+    const isQuiet = () => world.now > given.healAtMs && client.busy === 0 && this.isSettled();
     const broke = () => audit.violations.length > 0;
     await world.runUntil(given.healAtMs + BUDGET_MS, () => isQuiet() || broke());
     // Zombies and late statements have their say before it is over.
@@ -171,6 +170,12 @@ class Run {
     }
     this.counts.set('checkpoints', this.tables.checkpoints.size);
     return { violations: audit.violations, counts: this.counts, events: world.events, virtualMs: world.now };
+  }
+
+  /** Nothing is live, and no accepted retry is about to change that. */
+  private isSettled(): boolean {
+    const { queue, inbox } = this.tables;
+    return queue.size === 0 && ![...inbox.values()].flat().some(isRetry);
   }
 
   private async stopAll(): Promise<void> {
@@ -211,7 +216,7 @@ class Run {
   }
 
   private connectRunner(process: Process, index: number, plant: Plant): Store {
-    const sent = (method: string) => this.springTraps(index, method);
+    const sent = (method: string) => this.weather.sent(index, method);
     const heard: Tap['heard'] = (method, params, reply, startedAt) => {
       if (method === 'runnerRegister') {
         const { runnerId } = reply as { runnerId: string };
@@ -225,54 +230,9 @@ class Run {
     return { ...store, ...plant.store?.(store) };
   }
 
-  /** A trap strikes once the statement has left, before anything else happens. */
-  private springTraps(index: number, method: string): void {
-    const key = `${index} ${method}`;
-    const nth = (this.sent.get(key) ?? 0) + 1;
-    this.sent.set(key, nth);
-    if (this.world.now >= this.given.healAtMs) return;
-    for (const fault of this.given.faults) {
-      if (fault.kind !== 'trap' || fault.runner !== index || fault.method !== method || fault.nth !== nth) continue;
-      this.world.schedule(0, null, () => this.strikeRunner(fault.strike, index, fault.forMs));
-    }
-  }
-
-  private strikeRunner(kind: 'crash' | 'pause' | 'partition', index: number, forMs: number): void {
-    const machine = this.machines[index];
-    if (kind === 'crash') machine?.crash(forMs);
-    else if (kind === 'pause') machine?.pause(forMs);
-    else machine?.cutOff(forMs);
-  }
-
   private hint(arrives: () => boolean, tell: (machine: Machine) => void): void {
     for (const machine of this.machines) {
       if (arrives()) this.world.schedule(HINT_MS, machine.process, () => tell(machine));
-    }
-  }
-
-  private strike(fault: Exclude<Fault, { kind: 'trap' }>): void {
-    switch (fault.kind) {
-      case 'crash':
-        return this.strikeRunner('crash', fault.runner, fault.downMs);
-      case 'pause':
-      case 'partition':
-        return this.strikeRunner(fault.kind, fault.runner, fault.forMs);
-      case 'stop':
-        return this.machines[fault.runner]?.stop(fault.downMs);
-      case 'outage':
-        this.network.outageUntil = this.world.now + fault.forMs;
-        return;
-      case 'clock':
-        this.clockOffset += fault.byMs;
-        return;
-    }
-  }
-
-  private heal(): void {
-    this.network.outageUntil = 0;
-    for (const { process } of this.machines) {
-      process.pausedUntil = Math.min(process.pausedUntil, this.world.now + LEASE_MS);
-      process.cutOffUntil = Math.min(process.cutOffUntil, this.world.now + LEASE_MS);
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 /** `crash`: takes its runner's process with it. `badData`: a result that the database refuses. */
 export type AttemptOutcome = 'ok' | 'retryable' | 'terminal' | 'timeout' | 'crash' | 'badData';
 
-export type NodeKind = 'action' | 'sleep' | 'webhook' | 'child' | 'fireAndForget';
+type NodeKind = 'action' | 'sleep' | 'webhook' | 'child' | 'fireAndForget';
 
 export interface NodeSpec {
   readonly id: string;

@@ -81,7 +81,7 @@ export function checkBatch(batch: CommitBatch): void {
   }
 }
 
-export function uuid(value: string): void {
+function uuid(value: string): void {
   if (!isUuid(value)) refuse(`"${value}" is not a uuid`);
 }
 
@@ -101,6 +101,6 @@ function whole(value: number, min: number, max: number): void {
   if (!Number.isInteger(value) || value < min || value > max) refuse(`${value} is out of range`);
 }
 
-export function time(value: number): void {
+function time(value: number): void {
   if (!Number.isFinite(value)) refuse(`${value} is not a time`);
 }

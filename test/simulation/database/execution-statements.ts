@@ -5,6 +5,7 @@ import { checkExecution, json, refuse } from './column.ts';
 import { ownedBy } from './runner-statements.ts';
 import {
   addToQueue,
+  clockEpoch,
   liveRunner,
   mailOf,
   makeReady,
@@ -164,7 +165,7 @@ function park(tables: Tables, { executionId, dueAt, waits, paused, checkpoint }:
 
 function reopen(
   tables: Tables,
-  { tenantId, executionId, message }: Parameters<Statements['executionReopen']>[0],
+  { tenantId, executionId, message, more = [] }: Parameters<Statements['executionReopen']>[0],
 ): { reopened: boolean } {
   if (tables.outcomes.get(executionId)?.tenantId !== tenantId) return { reopened: false };
   if (message?.kind === 'signal') {
@@ -173,8 +174,12 @@ function reopen(
     tables.signals.set(executionId, seen.add(message.key));
   }
   tables.outcomes.delete(executionId);
-  addToQueue(tables, tables.executions.get(executionId)!, Math.floor(tables.clock() / 1000));
+  addToQueue(tables, tables.executions.get(executionId)!, clockEpoch(tables));
   if (message !== null) putMail(tables, message);
+  for (const further of more) {
+    tables.signals.set(executionId, (tables.signals.get(executionId) ?? new Set()).add(further.key));
+    putMail(tables, further);
+  }
   for (const [id, letter] of tables.deadLetters) if (letter.executionId === executionId) tables.deadLetters.delete(id);
   return { reopened: true };
 }

@@ -1,7 +1,19 @@
 // What makes waiting executions ready, and the mailbox. See src/store/postgres/sql/queue.sql and inbox.sql.
 
 import { checkMessage } from './column.ts';
-import { liveRunner, mailOf, OWNED, PARKED, putMail, READY, type Statements, type Tables, wake } from './tables.ts';
+import {
+  addToQueue,
+  clockEpoch,
+  liveRunner,
+  mailOf,
+  OWNED,
+  PARKED,
+  putMail,
+  READY,
+  type Statements,
+  type Tables,
+  wake,
+} from './tables.ts';
 
 type QueueStatements = Pick<
   Statements,
@@ -24,7 +36,7 @@ export function queueStatements(tables: Tables): QueueStatements {
         .filter((row) => row.state === PARKED && mailOf(tables, row.executionId).length > 0)
         .slice(0, limit);
       for (const row of rows) wake(tables, row);
-      return rows.length;
+      return rows.length + dealWithStrayMail(tables);
     },
     queueLanes: ({ limit }) => lanes(tables).slice(0, limit),
     queueAudit: () => audit(tables),
@@ -38,6 +50,28 @@ export function queueStatements(tables: Tables): QueueStatements {
     inboxRead: ({ executionIds }) =>
       executionIds.flatMap((id) => mailOf(tables, id).map(({ at: _at, ...message }) => message)),
   };
+}
+
+/** Mail of executions that have ended: an accepted RETRY_STEP reopens, the rest is thrown away in time. */
+function dealWithStrayMail(tables: Tables): number {
+  let reopened = 0;
+  for (const [executionId, mail] of tables.inbox) {
+    if (tables.queue.has(executionId)) continue;
+    if (mail.some(isRetry) && tables.outcomes.delete(executionId)) {
+      addToQueue(tables, tables.executions.get(executionId)!, clockEpoch(tables));
+      reopened++;
+    }
+    const kept = mail.filter((message) => isRetry(message) || message.at >= tables.clock() - STRAY_MAIL_MS);
+    if (kept.length === 0) tables.inbox.delete(executionId);
+    else tables.inbox.set(executionId, kept);
+  }
+  return reopened;
+}
+
+const STRAY_MAIL_MS = 10_000;
+
+export function isRetry({ kind, body }: { readonly kind: string; readonly body: string }): boolean {
+  return kind === 'signal' && body.includes('"signal":"RETRY_STEP"');
 }
 
 /** A signal that was seen before is not taken again, also after it was consumed (I10). */

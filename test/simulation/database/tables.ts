@@ -167,6 +167,11 @@ export function addToQueue(tables: Tables, execution: NewExecution & { behaviour
   });
 }
 
+/** The epoch of an execution that is live again: higher than any it had, because its old row is gone (I5). */
+export function clockEpoch(tables: Tables): number {
+  return Math.floor(tables.clock() / 1000);
+}
+
 export function mailOf(tables: Tables, executionId: string): readonly (NewMessage & { readonly at: number })[] {
   return tables.inbox.get(executionId) ?? [];
 }
