@@ -3,7 +3,9 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type OptionReference, optionReference } from '../src/config.ts';
 import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
+import { generateArchitecture } from './generate-architecture.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -16,7 +18,32 @@ const FILES: readonly GeneratedFile[] = [
   { path: 'schemas/graph.schema.json', content: () => asJson(definitionJsonSchema('graph')) },
   { path: 'schemas/pipeline.schema.json', content: () => asJson(definitionJsonSchema('pipeline')) },
   { path: 'schemas/plan.schema.json', content: () => asJson(definitionJsonSchema('plan')) },
+  { path: 'docs/configuration.md', content: configurationPage },
+  ...generateArchitecture().map(({ path, content }) => ({ path, content: () => content })),
 ];
+
+function configurationPage(): string {
+  const sections = Map.groupBy(optionReference(), ({ section }) => section);
+  const tables = [...sections].map(([section, options]) => {
+    const rows = options.map(optionRow).join('\n');
+    return `## ${section}\n\n| option | environment | default | what it is |\n|---|---|---|---|\n${rows}`;
+  });
+  return `# Configuration
+
+Every option can be given to \`createPawl\`, or in the environment under the name in the second column; commands have flags for
+the common ones. \`DATABASE_URL\` stands for \`database.url\`. Units are in the names. This page is generated from
+\`src/config.ts\` (\`npm run generate\`).
+
+${tables.join('\n\n')}
+
+Credentials of connectors are read from \`CONNECTOR_<ID>_TOKEN\` (see connectors.md).
+`;
+}
+
+function optionRow({ option, variable, defaultValue, description }: OptionReference): string {
+  const given = defaultValue === undefined ? '' : `\`${defaultValue}\``;
+  return `| \`${option}\` | \`${variable}\` | ${given} | ${description.replaceAll('|', '\\|')} |`;
+}
 
 function asJson(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;

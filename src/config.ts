@@ -145,6 +145,29 @@ export function resolveConfig(input: ConfigInput = {}, environment: NodeJS.Proce
   return { ...resolved, connectorTokens: Object.fromEntries(tokens) } as unknown as Config;
 }
 
+export interface OptionReference {
+  readonly section: string;
+  readonly option: string;
+  readonly variable: string;
+  /** As JSON; undefined = none. */
+  readonly defaultValue: string | undefined;
+  readonly description: string;
+}
+
+/** Every option as people look it up: docs/configuration.md is made from this. */
+export function optionReference(): OptionReference[] {
+  const defaults = resolveConfig({}, {}) as unknown as Record<string, Record<string, unknown>>;
+  return Object.entries(SECTIONS).flatMap(([section, schema]) =>
+    Object.entries(schema.shape).map(([option, field]) => ({
+      section,
+      option,
+      variable: variableName(section, option),
+      defaultValue: JSON.stringify(defaults[section]?.[option]),
+      description: (field as z.ZodType).description ?? '',
+    })),
+  );
+}
+
 function fromEnvironment(section: string, options: readonly string[], environment: NodeJS.ProcessEnv) {
   const found: Record<string, string> = {};
   for (const option of options) {
