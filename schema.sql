@@ -222,6 +222,65 @@ create table schema_version (
   constraint schema_version_pkey PRIMARY KEY (version)
 );
 
+create table template_definitions (
+  set_uid bigint not null,
+  id text not null,
+  version integer not null,
+  display_name text not null,
+  fields json not null,
+  body_template text not null,
+  help_markdown text,
+  is_enabled boolean default true not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint template_definitions_pkey PRIMARY KEY (set_uid, id, version),
+  constraint template_version_positive CHECK (version > 0)
+);
+CREATE INDEX template_by_id ON template_definitions USING btree (id, set_uid);
+
+create table template_sets (
+  uid bigint generated always as identity not null,
+  tenant_id text,
+  id text not null,
+  display_name text not null,
+  team text not null,
+  is_enabled boolean default true not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  updated_at timestamp with time zone default clock_timestamp() not null,
+  constraint template_sets_pkey PRIMARY KEY (uid),
+  constraint template_set_name UNIQUE NULLS NOT DISTINCT (tenant_id, id)
+);
+
+create table tenant_quotas (
+  tenant_id text not null,
+  preset text,
+  workflows integer,
+  tasks_per_workflow integer,
+  concurrent_runs integer,
+  executions_per_month bigint,
+  cron boolean default true not null,
+  http_steps_at_once integer,
+  changed_at timestamp with time zone default clock_timestamp() not null,
+  constraint tenant_quotas_pkey PRIMARY KEY (tenant_id),
+  constraint quota_counts_possible CHECK (workflows >= 0 AND tasks_per_workflow >= 0 AND concurrent_runs >= 0 AND executions_per_month >= 0),
+  constraint quota_preset_known CHECK (preset = ANY (ARRAY['free'::text, 'pro'::text])),
+  constraint quota_steps_at_once_positive CHECK (http_steps_at_once > 0)
+);
+CREATE INDEX quota_changed ON tenant_quotas USING btree (changed_at);
+
+create table tenant_runs (
+  tenant_id text not null,
+  execution_id uuid not null,
+  constraint tenant_runs_pkey PRIMARY KEY (tenant_id, execution_id)
+);
+
+create table tenant_usage (
+  tenant_id text not null,
+  month date not null,
+  executions bigint not null,
+  constraint tenant_usage_pkey PRIMARY KEY (tenant_id, month),
+  constraint usage_month_begins CHECK (EXTRACT(day FROM month) = 1::numeric)
+) with (fillfactor=50);
+
 create table trigger_firings (
   id bigint generated always as identity not null,
   trigger_id uuid not null,
@@ -298,6 +357,28 @@ create table workflow_resource_links (
 );
 CREATE INDEX resource_link_by_execution ON workflow_resource_links USING btree (execution_id);
 
+create table workflow_templates (
+  uid bigint generated always as identity not null,
+  tenant_id text,
+  id text not null,
+  display_name text not null,
+  description text not null,
+  category text not null,
+  definition json not null,
+  config_schema json not null,
+  thumbnail_url text,
+  author text,
+  is_official boolean default false not null,
+  tags text[] default '{}'::text[] not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  updated_at timestamp with time zone default clock_timestamp() not null,
+  constraint workflow_templates_pkey PRIMARY KEY (uid),
+  constraint workflow_template_name UNIQUE NULLS NOT DISTINCT (tenant_id, id),
+  constraint workflow_template_official_is_for_all CHECK (NOT is_official OR tenant_id IS NULL)
+);
+CREATE INDEX workflow_template_by_category ON workflow_templates USING btree (category);
+CREATE INDEX workflow_template_official ON workflow_templates USING btree (is_official) WHERE is_official;
+
 create table workflow_triggers (
   id uuid default gen_random_uuid() not null,
   tenant_id text not null,
@@ -355,6 +436,7 @@ create table workflows (
 );
 
 alter table action_catalog add constraint action_connector FOREIGN KEY (connector_id) REFERENCES connectors(id);
+alter table template_definitions add constraint template_set FOREIGN KEY (set_uid) REFERENCES template_sets(uid) ON DELETE CASCADE;
 alter table trigger_firings add constraint firing_trigger FOREIGN KEY (trigger_id) REFERENCES workflow_triggers(id) ON DELETE CASCADE;
 alter table workflow_definitions add constraint definition_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
 alter table workflow_triggers add constraint trigger_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
@@ -370,6 +452,50 @@ CREATE OR REPLACE FUNCTION public.json_field(value json, name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN ((value)::text ~ '\\u(0000|[dD][89abcdefABCDEF])'::text) THEN NULL::json ELSE (value -> name) END;
+
+CREATE OR REPLACE FUNCTION public.template_sets_of(tenant text)
+ RETURNS SETOF template_sets
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+BEGIN ATOMIC
+ SELECT s.uid,
+     s.tenant_id,
+     s.id,
+     s.display_name,
+     s.team,
+     s.is_enabled,
+     s.created_at,
+     s.updated_at
+    FROM template_sets s
+   WHERE ((s.tenant_id = template_sets_of.tenant) OR ((s.tenant_id IS NULL) AND (NOT (EXISTS ( SELECT
+            FROM template_sets o
+           WHERE ((o.tenant_id = template_sets_of.tenant) AND (o.id = s.id)))))));
+END;
+
+CREATE OR REPLACE FUNCTION public.workflow_templates_of(tenant text)
+ RETURNS SETOF workflow_templates
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+BEGIN ATOMIC
+ SELECT t.uid,
+     t.tenant_id,
+     t.id,
+     t.display_name,
+     t.description,
+     t.category,
+     t.definition,
+     t.config_schema,
+     t.thumbnail_url,
+     t.author,
+     t.is_official,
+     t.tags,
+     t.created_at,
+     t.updated_at
+    FROM workflow_templates t
+   WHERE ((t.tenant_id = workflow_templates_of.tenant) OR ((t.tenant_id IS NULL) AND (NOT (EXISTS ( SELECT
+            FROM workflow_templates o
+           WHERE ((o.tenant_id = workflow_templates_of.tenant) AND (o.id = t.id)))))));
+END;
 
 create view action_executions_view as
  SELECT execution_id AS workflow_execution_id,

@@ -24,8 +24,11 @@ import { ExecutionQueries } from './engine/execution-queries.ts';
 import { Executions } from './engine/executions.ts';
 import { PlanCache } from './engine/plan-cache.ts';
 import { PlanRuns } from './engine/plan-runs.ts';
+import { QuotaBook } from './engine/quota-book.ts';
+import { Quotas } from './engine/quotas.ts';
 import { Runner } from './engine/runner.ts';
 import { systemTimers } from './engine/system-timers.ts';
+import { HTTP_STEP, UsageMeter } from './engine/usage-meter.ts';
 import { Pipelines } from './engine/workflow-pipeline.ts';
 import { Workflows } from './engine/workflows.ts';
 import type { AppObserver } from './server/app.ts';
@@ -73,6 +76,7 @@ export interface Pawl {
   readonly executions: Executions;
   readonly workflows: Workflows;
   readonly pipelines: Pipelines;
+  readonly quotas: Quotas;
   readonly triggering: Triggering;
   readonly queries: ExecutionQueries;
   readonly runner: Runner | null;
@@ -133,7 +137,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   let server: RunningServer | null = null;
   const publicUrl = () =>
     config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;
-  const runner = options.runner === false ? null : createRunner(base, services.executions, publicUrl);
+  const runner = options.runner === false ? null : createRunner(base, services.executions, publicUrl, closers);
   // Hints come as soon as they are listened for: by then there must be somebody to tell.
   board.runner = runner;
   const hints = await openHints({ ...base, receive: board.receive });
@@ -178,7 +182,10 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers) 
   };
   const callbackKey = await store.secretGet({ name: 'callback' });
   const shared = { store, plans: new PlanCache(store, systemTimers), timers: systemTimers, newId };
-  return { config, store, connectionString, registry, http, metrics, log, prometheus, warn, callbackKey, shared };
+  const book = new QuotaBook({ ...shared, observer: { warn } });
+  await book.start();
+  closers.push(async () => book.stop());
+  return { config, store, connectionString, registry, http, metrics, log, prometheus, warn, callbackKey, shared, book };
 }
 
 /** Hints go to the runner here if it can use them, and to the others otherwise. */
@@ -200,11 +207,12 @@ function createSwitchboard() {
   return board;
 }
 
-function createServices({ config, store, shared, callbackKey, log, prometheus, warn }: Base, tell: Tell) {
+function createServices({ config, store, shared, callbackKey, log, prometheus, warn, book }: Base, tell: Tell) {
   const executions = new Executions({
     ...shared,
     callbackKey,
     allowDraftExecution: config.catalog.allowDraftExecution,
+    limitsRuns: (tenantId) => book.limitsRuns(tenantId),
     wallClockMs: () => Date.now(),
     accepted: (execution) => log?.executionAccepted(execution),
     workWanted: () => tell({ kind: 'work' }),
@@ -214,15 +222,18 @@ function createServices({ config, store, shared, callbackKey, log, prometheus, w
     prometheus?.triggerFired(trigger, firing);
     log?.triggerFired(trigger, firing);
   };
-  const workflows = new Workflows({ store, options: config.publish });
+  const quotas = new Quotas({ store, changed: () => book.runOnce() });
+  const workflows = new Workflows({ store, quotas, options: config.publish });
   return {
     executions,
     workflows,
+    quotas,
     queries: new ExecutionQueries({ ...shared, news: (executionId) => executions.news(executionId) }),
     pipelines: new Pipelines(store, workflows, cronProblem),
     triggering: createTriggering({
       ...shared,
       start: (request) => executions.start(request),
+      admitCron: async (tenantId) => (book.isCounted(tenantId) ? quotas.checkCron(tenantId) : undefined),
       observer: { warn, fired },
       randomBytes,
       strict: !config.auth.allowLooseAuth,
@@ -258,8 +269,10 @@ function listen(
   return startServer(parts, { ...config, observer });
 }
 
-function createRunner(base: Base, executions: Executions, publicUrl: () => string): Runner {
-  const { config, registry, store, http, metrics, log, prometheus, warn, callbackKey, shared } = base;
+function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
+  const { config, registry, store, http, metrics, log, prometheus, warn, callbackKey, shared, book } = base;
+  const meter = new UsageMeter({ ...shared, observer: { warn }, isCounted: (tenantId) => book.isCounted(tenantId) });
+  closers.push(() => meter.stop());
   const attempts = createActionAttempts({
     registry,
     store,
@@ -283,7 +296,9 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
     options: config.engine,
     newSeed: () => randomInt(2 ** 31),
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
-    run: prometheus === null ? attempts : measured(attempts, prometheus),
+    perTenantAction: (tenantId, type) =>
+      type === HTTP_STEP ? book.httpStepsAtOnce(tenantId) : Number.POSITIVE_INFINITY,
+    run: meter.measure(prometheus === null ? attempts : measured(attempts, prometheus)),
   });
 }
 
@@ -310,7 +325,8 @@ export function startInTransaction(
     const plans = new PlanCache(store, systemTimers);
     const nobody = { callbackKey: new Uint8Array(), workWanted() {}, mailArrived() {} };
     const clock = { timers: systemTimers, newId, wallClockMs: () => Date.now() };
-    return new Executions({ store, plans, ...clock, ...nobody }).start({ ...rest, tenantId });
+    const limitsRuns = async () => (await store.quotaGet({ tenantId })) !== null;
+    return new Executions({ store, plans, ...clock, ...nobody, limitsRuns }).start({ ...rest, tenantId });
   });
 }
 

@@ -51,7 +51,9 @@ async function follow(client: ApiClient, path: string, show: Show): Promise<void
         if (shown.type !== 'Log') seen = shown.seq;
       }
     } catch (error) {
-      if (error instanceof RefusedError && seen === null) throw error;
+      // Gone in the middle, it may come back; refused, it stays refused.
+      const isRefused = error instanceof RefusedError && error.code !== undefined;
+      if (seen === null || isRefused) throw error;
     }
     await sleep(RECONNECT_MS);
   }

@@ -48,6 +48,23 @@ function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest 
 }
 
 describe('attempts', () => {
+  it('beyond what a quota allows their tenant wait, and take no place from others', async () => {
+    const perTenantAction = (tenantId: string, actionType: string) =>
+      tenantId === 'small' && actionType === 'http.step' ? 2 : Number.POSITIVE_INFINITY;
+    const { desk, begun, submit, finish } = setup({ total: 5, perTenantAction });
+    const small = { tenantId: 'small', actionType: 'http.step' };
+    for (const node of ['a', 'b', 'c', 'd', 'e', 'f']) submit(node, small);
+    expect(begun).toEqual(['a', 'b']);
+    expect(desk.free()).toBe(3);
+    submit('other-action', { tenantId: 'small' });
+    submit('other-tenant', { tenantId: 'large', actionType: 'http.step' });
+    expect(begun).toEqual(['a', 'b', 'other-action', 'other-tenant']);
+    await finish('b');
+    expect(begun.at(-1)).toBe('c');
+    await finish('other-tenant');
+    expect(begun).toHaveLength(5);
+  });
+
   it('begin at once while there is a place, and then one by one as places become free', async () => {
     const { desk, begun, finished, submit, finish } = setup();
     for (const node of ['a', 'b', 'c', 'd']) submit(node);

@@ -8,6 +8,8 @@ export interface AttemptLimits {
   readonly total: number;
   readonly perTenant: number;
   readonly perAction: Readonly<Record<string, number>>;
+  /** Of one tenant and one action type: what its quota leaves to this runner. */
+  readonly perTenantAction?: ((tenantId: string, actionType: string) => number) | undefined;
 }
 
 export interface AttemptDeskDeps {
@@ -33,6 +35,7 @@ export class AttemptDesk {
   private readonly queues = new Map<string, Waiting[]>();
   private readonly tenants = new Tally();
   private readonly actions = new Tally();
+  private readonly tenantActions = new Tally();
   private running = 0;
   private waiting = 0;
   private closed = false;
@@ -45,7 +48,7 @@ export class AttemptDesk {
   submit(request: AttemptRequest, finished: (result: AttemptResult) => void): void {
     const entry = { request, finished };
     if (this.waiting === 0 && this.hasPlace(request) && this.deps.mayDispatch()) return this.run(entry);
-    const key = JSON.stringify([request.tenantId, request.actionType]);
+    const key = keyOf(request);
     const queue = this.queues.get(key);
     if (queue === undefined) this.queues.set(key, [entry]);
     else queue.push(entry);
@@ -53,9 +56,11 @@ export class AttemptDesk {
     this.next();
   }
 
-  /** Places that are free now. */
+  /** Places that are free now. What its tenant's quota holds back takes none: others may have them (I22). */
   free(): number {
-    return Math.max(0, this.deps.limits.total - this.running - this.waiting);
+    let wanted = 0;
+    for (const queue of this.queues.values()) if (!this.isHeldBack(queue[0]!.request)) wanted += queue.length;
+    return Math.max(0, this.deps.limits.total - this.running - wanted);
   }
 
   /** Attempts that are running or wait for a place. */
@@ -75,13 +80,21 @@ export class AttemptDesk {
     this.dropWaiting();
   }
 
-  private hasPlace({ tenantId, actionType }: AttemptRequest): boolean {
+  private hasPlace(request: AttemptRequest): boolean {
+    const { tenantId, actionType } = request;
     const { total, perTenant, perAction } = this.deps.limits;
     return (
       this.running < total &&
       this.tenants.count(tenantId) < perTenant &&
-      this.actions.count(actionType) < (perAction[actionType] ?? Number.POSITIVE_INFINITY)
+      this.actions.count(actionType) < (perAction[actionType] ?? Number.POSITIVE_INFINITY) &&
+      !this.isHeldBack(request)
     );
+  }
+
+  private isHeldBack(request: AttemptRequest): boolean {
+    const { perTenantAction } = this.deps.limits;
+    if (perTenantAction === undefined) return false;
+    return this.tenantActions.count(keyOf(request)) >= perTenantAction(request.tenantId, request.actionType);
   }
 
   private run({ request, finished }: Waiting): void {
@@ -89,11 +102,13 @@ export class AttemptDesk {
     this.running++;
     this.tenants.add(tenantId, 1);
     this.actions.add(actionType, 1);
+    this.tenantActions.add(keyOf(request), 1);
     this.deps.observer.count('dispatched');
     void this.deps.run(request).then((result) => {
       this.running--;
       this.tenants.add(tenantId, -1);
       this.actions.add(actionType, -1);
+      this.tenantActions.add(keyOf(request), -1);
       if (this.closed) return;
       finished(result);
       this.next();
@@ -131,6 +146,9 @@ export class AttemptDesk {
     });
   }
 }
+
+/** The ids of tenants have no line breaks. */
+const keyOf = ({ tenantId, actionType }: AttemptRequest): string => `${tenantId}\n${actionType}`;
 
 /** Counts by name; names that are back at zero cost nothing. */
 class Tally {

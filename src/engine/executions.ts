@@ -15,6 +15,7 @@ import { readCallbackToken } from './callback-token.ts';
 import type { PlanSource, Timers } from './environment.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
 import { type Mail, mailBody, mailKey } from './mail.ts';
+import { startLimited } from './quotas.ts';
 import { SharedLookup } from './shared-lookup.ts';
 import { type Started, Starter } from './starter.ts';
 import { TriggerCheck } from './trigger-check.ts';
@@ -42,6 +43,8 @@ export interface ExecutionsDeps {
   readonly callbackKey: Uint8Array;
   /** Whether a Draft may be run (version 0); false when absent. */
   readonly allowDraftExecution?: boolean;
+  /** Whether starting an execution of this tenant needs a look at its quota; absent: of nobody. */
+  readonly limitsRuns?: (tenantId: string) => boolean | Promise<boolean>;
   /** Told of every execution that was started here and is durable. */
   readonly accepted?: (execution: NewExecution) => void;
   /** Somebody may have work now. */
@@ -116,8 +119,15 @@ export class Executions {
       environmentId: request.environmentId ?? 'default',
       createdAt: this.deps.wallClockMs(),
     };
-    const started = await this.starter.start(item);
+    const started = await this.admit(item);
     if (started.isNew) this.deps.accepted?.(item);
+    return started;
+  }
+
+  private async admit(item: NewExecution): Promise<Started> {
+    if (!(await this.deps.limitsRuns?.(item.tenantId))) return this.starter.start(item);
+    const started = await startLimited(this.deps.store, item);
+    this.deps.workWanted();
     return started;
   }
 

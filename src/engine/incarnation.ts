@@ -32,6 +32,7 @@ export interface IncarnationDeps {
   readonly newId: () => string;
   readonly newSeed: () => number;
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
+  readonly perTenantAction?: (tenantId: string, actionType: string) => number;
   /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
   /** A place became free, for work that is known to wait. */
@@ -71,6 +72,7 @@ export class Incarnation {
         total: options.maxParallelActions,
         perTenant: options.maxParallelPerTenant,
         perAction: options.maxParallelPerAction,
+        perTenantAction: deps.perTenantAction,
       },
       run: deps.run,
       mayDispatch: () => !this.over && this.lease.mayDispatch(),
@@ -206,7 +208,7 @@ export class Incarnation {
     this.draining = true;
     this.desk.dropWaiting();
     const giveUpAt = timers.monotonicMs() + options.drainMs;
-    while (this.desk.size() > 0 && timers.monotonicMs() < giveUpAt && !this.over) {
+    while (this.isAtWork() && timers.monotonicMs() < giveUpAt && !this.over) {
       await new Promise<void>((resolve) => {
         timers.after(20, resolve);
       });
@@ -216,6 +218,11 @@ export class Incarnation {
     if (this.over) return;
     this.abandon();
     await store.runnerStop({ runnerId: this.registration.runnerId });
+  }
+
+  /** Attempts are running, or what they did is on its way to the database. */
+  private isAtWork(): boolean {
+    return this.desk.size() > 0 || [...this.residents.values()].some(({ busy }) => busy);
   }
 
   /** Forgets everything at once. What was running is told to stop; its results are not wanted any more. */

@@ -24,6 +24,8 @@ export interface RunnerDeps {
   readonly newId: () => string;
   readonly newSeed: () => number;
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
+  /** How many attempts of one tenant and one action type may run here at once; absent: as the options say. */
+  readonly perTenantAction?: (tenantId: string, actionType: string) => number;
   readonly options?: Partial<EngineOptions>;
 }
 

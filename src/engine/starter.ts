@@ -3,7 +3,7 @@
 // conflict (WFENG001).
 
 import { PawlError } from '../core/error/pawl-error.ts';
-import type { ExecutionStore, NewExecution } from '../store/port.ts';
+import type { ExecutionStore, NewExecution, StartOutcome } from '../store/port.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Timers } from './environment.ts';
 
@@ -82,12 +82,18 @@ function refuse(batch: readonly Waiting[], error: unknown, isTheirs: boolean): v
   for (const { reject } of batch) reject(reason);
 }
 
-function answer(
-  { item, resolve, reject }: Waiting,
-  existing: { executionId: string; workflowId: string } | null,
-): void {
-  if (existing === null) return resolve({ executionId: item.executionId, isNew: true });
-  if (existing.workflowId === item.workflowId) return resolve({ executionId: existing.executionId, isNew: false });
+function answer({ item, resolve, reject }: Waiting, existing: StartOutcome['existing']): void {
+  try {
+    resolve(startedOf(item, existing));
+  } catch (error) {
+    reject(error);
+  }
+}
+
+/** Throws when the requestId is another request's. */
+export function startedOf(item: NewExecution, existing: StartOutcome['existing']): Started {
+  if (existing === null) return { executionId: item.executionId, isNew: true };
+  if (existing.workflowId === item.workflowId) return { executionId: existing.executionId, isNew: false };
   const message = `requestId "${item.requestId}" belongs to an execution of workflow "${existing.workflowId}"`;
-  reject(new PawlError('WFENG001', message));
+  throw new PawlError('WFENG001', message);
 }

@@ -47,7 +47,7 @@ export class Pipelines {
   }
 
   private async checked(tenantId: string, definition: Json): Promise<NewPipeline> {
-    const checked = await this.workflows.check(definition);
+    const checked = await this.workflows.check(tenantId, definition);
     const pipeline = pipelineOf(definition, storedDefinition(tenantId, definition, checked));
     const { cronExpression } = pipeline.trigger;
     const message = cronExpression === null ? undefined : this.cronProblem(cronExpression);

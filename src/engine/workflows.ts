@@ -3,7 +3,7 @@
 
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
-import type { Json } from '../core/json/json.ts';
+import { isJsonObject, type Json } from '../core/json/json.ts';
 import type { Store } from '../store/port.ts';
 import type {
   RunRow,
@@ -13,12 +13,14 @@ import type {
   WorkflowRef,
   WorkflowStatus,
 } from '../store/workflow-port.ts';
-import { checkDefinition, type PublishOptions, readCatalog } from './workflow-check.ts';
+import type { Quotas } from './quotas.ts';
+import { type CheckedDefinition, checkDefinition, type PublishOptions, readCatalog } from './workflow-check.ts';
 import { pipelineOf, storedDefinition } from './workflow-definition.ts';
 import { type Change, diffJson } from './workflow-diff.ts';
 
 export interface WorkflowsDeps {
   readonly store: Store;
+  readonly quotas: Pick<Quotas, 'checkDefinition'>;
   readonly options: PublishOptions;
 }
 
@@ -41,10 +43,12 @@ const PUBLISH_TRIES = 5;
 
 export class Workflows {
   private readonly store: Store;
+  private readonly quotas: WorkflowsDeps['quotas'];
   private readonly options: PublishOptions;
 
-  constructor({ store, options }: WorkflowsDeps) {
+  constructor({ store, quotas, options }: WorkflowsDeps) {
     this.store = store;
+    this.quotas = quotas;
     this.options = options;
   }
 
@@ -106,7 +110,7 @@ export class Workflows {
 
   /** Creates a Draft, or edits an open draft. */
   async save(tenantId: string, definition: Json): Promise<{ workflow: WorkflowRecord; created: boolean }> {
-    const draft = storedDefinition(tenantId, definition, checkDefinition(definition));
+    const draft = storedDefinition(tenantId, definition, await this.affordable(tenantId, checkDefinition(definition)));
     const saved = await this.store.draftSave(draft);
     if (saved !== null) return saved;
     const { workflowId } = draft;
@@ -151,7 +155,7 @@ export class Workflows {
   private async tryPublish({ tenantId, workflowId }: Key, activate: boolean): Promise<Publication | null> {
     const draft = await this.store.draftGet({ tenantId, workflowId });
     const definition = draft === null ? null : (JSON.parse(draft.definition) as Json);
-    const checked = definition === null ? null : await this.check(definition);
+    const checked = definition === null ? null : await this.check(tenantId, definition);
     const described =
       checked === null || definition === null
         ? { displayName: '', description: null, checksum: '' }
@@ -180,7 +184,7 @@ export class Workflows {
 
   /** Live at once, whatever was there before: for files that are run, and for programs that embed the engine. */
   async publishNow(tenantId: string, definition: Json): Promise<{ workflowId: string; version: number }> {
-    const checked = await this.check(definition);
+    const checked = await this.check(tenantId, definition);
     const stored = storedDefinition(tenantId, definition, checked);
     const { workflowId } = stored;
     const existing = await this.store.workflowFind({ tenantId, ref: stored });
@@ -192,8 +196,14 @@ export class Workflows {
     return { workflowId, version: put.currentVersion! };
   }
 
-  async check(definition: Json): Promise<ReturnType<typeof checkDefinition>> {
-    return checkDefinition(definition, await readCatalog(this.store), this.options);
+  async check(tenantId: string, definition: Json): Promise<CheckedDefinition> {
+    const checked = checkDefinition(definition, await readCatalog(this.store), this.options);
+    return this.affordable(tenantId, checked, isJsonObject(definition) && definition.trigger === 'cron');
+  }
+
+  private async affordable(tenantId: string, checked: CheckedDefinition, cron = false): Promise<CheckedDefinition> {
+    await this.quotas.checkDefinition(tenantId, { tasks: checked.plan.nodes.length, cron });
+    return checked;
   }
 
   // ── The rest of its life ──────────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ import type { DeadLetters } from '../engine/dead-letters.ts';
 import type { ExecutionQueries } from '../engine/execution-queries.ts';
 import type { Executions } from '../engine/executions.ts';
 import type { PlanRuns } from '../engine/plan-runs.ts';
+import type { Quotas } from '../engine/quotas.ts';
 import type { Pipelines } from '../engine/workflow-pipeline.ts';
 import type { Workflows } from '../engine/workflows.ts';
 import type { Store } from '../store/port.ts';
@@ -27,6 +28,7 @@ import { firingRoutes } from './route/firing-routes.ts';
 import { healthRoutes } from './route/health-routes.ts';
 import { pipelineRoutes } from './route/pipeline-routes.ts';
 import type { FirstSecretOf } from './route/pipeline-view.ts';
+import { quotaRoutes } from './route/quota-routes.ts';
 import { triggerRoutes } from './route/trigger-routes.ts';
 import { workflowManageRoutes } from './route/workflow-manage-routes.ts';
 import { workflowReadRoutes } from './route/workflow-read-routes.ts';
@@ -42,6 +44,7 @@ export interface ServerParts {
   readonly intake: Intake;
   readonly runs: PlanRuns;
   readonly deadLetters: DeadLetters;
+  readonly quotas: Quotas;
   readonly metrics: Metrics;
   readonly actionTypes: ReadonlySet<string>;
   readonly publicUrl: () => string;
@@ -109,8 +112,11 @@ export async function startServer(parts: ServerParts, options: ServerOptions): P
     async close() {
       clearInterval(sweep);
       const impatient = setTimeout(() => app.server.closeAllConnections(), shutdownMs);
+      // A connection whose last answer has just been sent is kept for more: there will be none.
+      const tidying = setInterval(() => app.server.closeIdleConnections(), TIDY_MS);
       await app.close();
       clearTimeout(impatient);
+      clearInterval(tidying);
     },
   };
 }
@@ -141,6 +147,7 @@ export function allRoutes(
     ...engineRunRoutes({ runs, queries, plans: { store, folder, maxBytes } }),
     ...catalogRoutes({ catalog: store }),
     ...adminRoutes({ deadLetters, runners: store }),
+    ...quotaRoutes(parts),
     ...healthRoutes({ health: new Health(parts), metrics }),
     ...documentRoutes({
       openApi: () => {
@@ -153,6 +160,7 @@ export function allRoutes(
   return routes;
 }
 
+const TIDY_MS = 50;
 /** A bucket that nobody used for so long is full. */
 const BUCKET_KEPT_MS = 3_600_000;
 

@@ -5,7 +5,9 @@
 
 import type { AccessStore } from './access-port.ts';
 import type { CatalogStore } from './catalog-port.ts';
+import type { QuotaStore } from './quota-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
+import type { TemplateStore } from './template-port.ts';
 import type { TriggerStore } from './trigger-port.ts';
 import type { WorkflowLifecycleStore } from './workflow-port.ts';
 
@@ -23,9 +25,11 @@ export interface Store
     WorkflowStore,
     WorkflowLifecycleStore,
     TriggerStore,
+    TemplateStore,
     ExecutionReader,
     CatalogStore,
     AccessStore,
+    QuotaStore,
     OperationStore {
   close(): Promise<void>;
 }

@@ -59,14 +59,20 @@ function slotsUpTo(schedule: Schedule, first: number | null, end: number): numbe
   return slots;
 }
 
+const SECOND_MS = 1000;
+
 /** The newest slot up to `end`, of which there is at least one: found by halving, however many there are. */
 function lastSlot(schedule: Schedule, first: number, end: number): number {
-  let [known, beyond] = [first, end];
+  let known = first;
+  // Slots are whole seconds.
+  let beyond = Math.floor(end / SECOND_MS) * SECOND_MS;
+  // Nearly always there is one, or there are few.
+  let middle = known + SECOND_MS;
   while (known < beyond) {
-    const middle = Math.ceil((known + beyond) / 2);
     const slot = schedule.next(middle - 1);
     if (slot !== null && slot <= end) known = slot;
-    else beyond = middle - 1;
+    else beyond = middle - SECOND_MS;
+    middle = known + Math.ceil((beyond - known) / 2 / SECOND_MS) * SECOND_MS;
   }
   return known;
 }

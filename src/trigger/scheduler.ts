@@ -43,6 +43,8 @@ const DEFAULT_SCHEDULER_OPTIONS: SchedulerOptions = {
 export interface SchedulerDeps {
   readonly store: Pick<TriggerStore, 'scheduleClaim' | 'scheduleSettle' | 'firingPurge'>;
   readonly start: StartExecution;
+  /** Throws when the tenant may have no schedules: the slot is skipped, and says so. */
+  readonly admitCron?: (tenantId: string) => Promise<void>;
   readonly observer: TriggerObserver;
   readonly timers: { after(delayMs: number, callback: () => void): () => void };
   readonly options?: Partial<SchedulerOptions>;
@@ -150,8 +152,9 @@ export class Scheduler {
   /** One after the other, so that their executions are in the order of their slots. */
   private async fire(trigger: TriggerRecord, slots: readonly number[]): Promise<Seen['firings']> {
     const firings: Seen['firings'][number][] = [];
+    const admit = this.deps.admitCron;
     for (const slot of slots) {
-      const request = { requestId: slotId(trigger, slot), slot, body: { scheduledFor: isoTime(slot) } };
+      const request = { requestId: slotId(trigger, slot), slot, body: { scheduledFor: isoTime(slot) }, admit };
       const fired = await fireTrigger(this.deps.start, trigger, request);
       firings.push({ fired, firing: firingOf(trigger, request, fired) });
     }

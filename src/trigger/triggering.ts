@@ -10,6 +10,8 @@ import { Triggers } from './triggers.ts';
 export interface TriggeringDeps {
   readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'>;
   readonly start: StartExecution;
+  /** Throws when the tenant may have no schedules. */
+  readonly admitCron?: (tenantId: string) => Promise<void>;
   readonly observer: TriggerObserver;
   readonly timers: SchedulerDeps['timers'];
   readonly newId: () => string;

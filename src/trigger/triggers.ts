@@ -17,6 +17,8 @@ export interface TriggersDeps {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Strict: a webhook without a secret does not exist. */
   readonly strict: boolean;
+  /** Throws when the tenant may have no schedules. */
+  readonly admitCron?: (tenantId: string) => Promise<void>;
 }
 
 export interface NewTriggerRequest {
@@ -76,6 +78,7 @@ export class Triggers {
       ...this.secretProblems(request, checked),
     ];
     if (problems.length > 0 || workflow === null) throw invalidTrigger(problems);
+    if (triggerType === 'Schedule') await this.deps.admitCron?.(tenantId);
     const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
     const trigger = await this.deps.store.triggerCreate({
       triggerId: this.deps.newId(),

@@ -24,7 +24,8 @@ export interface ClientDeps {
 }
 
 const CALLBACK_KEY = new Uint8Array(32).fill(7);
-const MOST_RETRIES = 8;
+/** More than any script has failures. */
+const MOST_RETRIES = 100;
 
 export class Client {
   /** Execution ids, by the number of their case. */

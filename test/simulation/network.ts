@@ -53,9 +53,9 @@ export class Network {
   connect(process: Process, { sent, heard }: Tap): Store {
     return storeOf(this.deps.methods, (method, params) => {
       const sentAt = this.deps.world.now;
-      sent(method);
+      const fate = sent(method) ?? this.drawFate();
       return new Promise((resolve, reject) => {
-        this.send(process, method, params, {
+        this.send(process, method, params, fate, {
           resolve: (reply) => {
             heard(method, params, reply, sentAt);
             resolve(reply);
@@ -66,9 +66,8 @@ export class Network {
     });
   }
 
-  private send(process: Process, method: keyof Statements, params: unknown, sender: Sender): void {
+  private send(process: Process, method: keyof Statements, params: unknown, fate: Fate | null, sender: Sender): void {
     const { world, random } = this.deps;
-    const fate = this.drawFate();
     const reply = (delayMs: number, tell: () => void) => world.schedule(delayMs, process, tell);
     const fail = (delayMs: number, failure: 'unknown' | 'retry') =>
       reply(delayMs, () => sender.reject(new StoreError(failure, `${method}: ${failure}`)));
@@ -147,7 +146,8 @@ export class Network {
 
 /** Listens on one process's line. */
 export interface Tap {
-  readonly sent: (method: string) => void;
+  /** May decide what becomes of the statement. */
+  readonly sent: (method: string) => Fate | null;
   readonly heard: (method: string, params: unknown, reply: unknown, sentAt: number) => void;
 }
 

@@ -135,7 +135,7 @@ class Run {
     const hints = random.fork('hints');
     this.client = new Client({
       process,
-      store: this.network.connect(process, { sent: () => {}, heard: () => {} }),
+      store: this.network.connect(process, { sent: () => null, heard: () => {} }),
       random: random.fork('client'),
       audit: this.audit,
       tables: this.tables,

@@ -47,6 +47,9 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: { message: 'The body of the request exceeds the size limit.', httpStatus: 413 },
   UNSUPPORTED_MEDIA_TYPE: { message: 'The body of the request must be application/json.', httpStatus: 415 },
   RATE_LIMITED: { message: 'Too many requests.', httpStatus: 429 },
+  QUOTA_EXHAUSTED: { message: 'The quota of the tenant is used up for now.', httpStatus: 429 },
+  QUOTA_EXCEEDED: { message: 'The quota of the tenant does not allow this.', httpStatus: 403 },
+  TENANT_NOT_FOUND: { message: 'The tenant does not exist.', httpStatus: 404 },
   INTERNAL_ERROR: { message: 'Something went wrong on our side.', httpStatus: 500 },
   UNAVAILABLE: { message: 'This cannot be done at the moment.', httpStatus: 503 },
   CALLBACK_NOT_FOUND: { message: 'No execution waits for this callback.', httpStatus: 404 },
@@ -57,6 +60,11 @@ export const ERROR_CODES = {
 
   // Expressions and templates.
   TEMPLATE_ERROR: { message: 'A template could not be rendered.', httpStatus: 422 },
+  TEMPLATE_TIMEOUT: { message: 'A document took too long to render.', httpStatus: 422 },
+  TEMPLATE_AMBIGUOUS: { message: 'Several sets have a document template of this id.', httpStatus: 409 },
+  TEMPLATE_SET_NOT_FOUND: { message: 'The set of document templates does not exist.', httpStatus: 404 },
+  WORKFLOW_TEMPLATE_NOT_FOUND: { message: 'The workflow template does not exist.', httpStatus: 404 },
+  WORKFLOW_TEMPLATE_EXISTS: { message: 'A workflow template of this id exists already.', httpStatus: 409 },
   EVALUATION_ERROR: { message: 'An expression could not be evaluated.', httpStatus: 422 },
   BUDGET_EXCEEDED: { message: 'An expression exceeded its budget.', httpStatus: 422 },
 

@@ -36,6 +36,7 @@ const PUBLIC_KEY_ALGORITHMS = [
   'ES384',
   'ES512',
   'EdDSA',
+  'Ed25519',
 ];
 const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
 const FOREIGN_KEY_HEADERS = ['jku', 'x5u', 'jwk', 'x5c'];

@@ -21,7 +21,7 @@ import {
   uuid,
   uuidArray,
 } from './array-parameter.ts';
-import type { Database } from './database.ts';
+import type { Database, Session } from './database.ts';
 import { EXECUTION_COLUMNS, LINK_COLUMNS, MESSAGE_COLUMNS } from './execution-columns.ts';
 import { commitExecutions } from './execution-commit.ts';
 import { loadExecutions } from './execution-load.ts';
@@ -124,7 +124,7 @@ export function executionStore(engine: Database): ExecutionStore {
  * What was not inserted lost to an equal request id, which a new statement finds; unless the winner was rolled back
  * meanwhile: then it is tried again. Sorted, so that two batches with the same request ids wait for each other in one order.
  */
-async function startExecutions(engine: Database, items: NewExecution[]): Promise<StartOutcome[]> {
+export async function startExecutions(engine: Session, items: NewExecution[]): Promise<StartOutcome[]> {
   const existing = new Map<string, StartOutcome['existing']>();
   let open = items.toSorted(byRequest);
   while (open.length > 0) {

@@ -3,13 +3,15 @@
 import type { Store } from '../port.ts';
 import { accessStore } from './access-store.ts';
 import { catalogStore } from './catalog-store.ts';
-import { openEngineDatabase, openReadDatabase } from './database.ts';
+import { type Database, openEngineDatabase, openReadDatabase } from './database.ts';
 import { executionReader } from './execution-reader.ts';
 import { executionStore } from './execution-store.ts';
 import { inboxStore } from './inbox-store.ts';
 import { operationStore } from './operation-store.ts';
 import { queueStore } from './queue-store.ts';
+import { quotaStore } from './quota-store.ts';
 import { runnerStore } from './runner-store.ts';
+import { templateStore } from './template-store.ts';
 import { triggerStore } from './trigger-store.ts';
 import { workflowLifecycleStore } from './workflow-lifecycle-store.ts';
 import { workflowStore } from './workflow-store.ts';
@@ -36,7 +38,11 @@ export function createPostgresStore(options: PostgresStoreOptions): Store {
     maxConnections: options.readConnections ?? 5,
     applicationName: 'pawl reads',
   });
+  return storeOn(engine, reader);
+}
 
+/** The port on two databases, or on one connection that stands for both (start-in-transaction.ts). */
+export function storeOn(engine: Database, reader: Database): Store {
   return {
     ...runnerStore(engine, reader),
     ...executionStore(engine),
@@ -45,9 +51,11 @@ export function createPostgresStore(options: PostgresStoreOptions): Store {
     ...workflowStore(reader),
     ...workflowLifecycleStore(reader),
     ...triggerStore(engine, reader),
+    ...templateStore(reader),
     ...executionReader(reader),
     ...catalogStore(reader),
     ...accessStore(reader),
+    ...quotaStore(engine, reader),
     ...operationStore(engine, reader),
     async close() {
       await Promise.all([engine.close(), reader.close()]);

@@ -4,19 +4,9 @@
 
 import pg from 'pg';
 import type { Store } from '../port.ts';
-import { accessStore } from './access-store.ts';
-import { catalogStore } from './catalog-store.ts';
 import type { Database, Session } from './database.ts';
-import { executionReader } from './execution-reader.ts';
-import { executionStore } from './execution-store.ts';
-import { inboxStore } from './inbox-store.ts';
-import { operationStore } from './operation-store.ts';
-import { queueStore } from './queue-store.ts';
-import { runnerStore } from './runner-store.ts';
+import { storeOn } from './postgres-store.ts';
 import { storeError } from './sqlstate.ts';
-import { triggerStore } from './trigger-store.ts';
-import { workflowLifecycleStore } from './workflow-lifecycle-store.ts';
-import { workflowStore } from './workflow-store.ts';
 
 /** A client that is inside a transaction; a pool would give every statement another connection. */
 export type TransactionClient = pg.ClientBase;
@@ -54,20 +44,7 @@ function transactionStore(client: TransactionClient): Store {
     },
   };
   const database: Database = { ...session, transaction: (work) => work(session), close: async () => {} };
-  return {
-    ...runnerStore(database, database),
-    ...executionStore(database),
-    ...queueStore(database, database),
-    ...inboxStore(database),
-    ...workflowStore(database),
-    ...workflowLifecycleStore(database),
-    ...triggerStore(database, database),
-    ...executionReader(database),
-    ...catalogStore(database),
-    ...accessStore(database),
-    ...operationStore(database, database),
-    close: async () => {},
-  };
+  return storeOn(database, database);
 }
 
 /** The caller may have taught pg other things; json must stay the text that was written. */

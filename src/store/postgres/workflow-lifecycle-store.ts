@@ -14,6 +14,7 @@ import type {
   WorkflowStatus,
 } from '../workflow-port.ts';
 import type { Database, Session } from './database.ts';
+import { requireWorkflowRoom } from './quota-store.ts';
 import { statement } from './statement.ts';
 
 const REVIVE = statement('workflow_revive');
@@ -70,7 +71,12 @@ export function workflowLifecycleStore(database: Database): WorkflowLifecycleSto
       }),
 
     workflowArchive: ({ tenantId, workflowId }) => happened(ARCHIVE, [tenantId, workflowId]),
-    workflowReactivate: ({ tenantId, workflowId }) => happened(REACTIVATE, [tenantId, workflowId]),
+    workflowReactivate: ({ tenantId, workflowId }) =>
+      database.transaction(async (session) => {
+        const isReactivated = (await session.run(REACTIVATE, [tenantId, workflowId])).length > 0;
+        if (isReactivated) await requireWorkflowRoom(session, tenantId);
+        return isReactivated;
+      }),
     workflowEnable: ({ tenantId, workflowId, isEnabled }) => happened(ENABLE, [tenantId, workflowId, isEnabled]),
     workflowDelete: async ({ tenantId, workflowId }) =>
       (await happened(REMOVE, [tenantId, workflowId])) || (await happened(RETIRE, [tenantId, workflowId])),
@@ -174,7 +180,9 @@ async function syncTrigger(session: Session, { tenantId, workflowId, trigger }: 
 /** True when the name was free: there is a Draft of it now. */
 async function take(session: Session, definition: NewDefinition): Promise<boolean> {
   const values = definitionValues(definition);
-  return (await session.run(ADD, values)).length > 0 || (await session.run(REVIVE, values)).length > 0;
+  const isNew = (await session.run(ADD, values)).length > 0 || (await session.run(REVIVE, values)).length > 0;
+  if (isNew) await requireWorkflowRoom(session, definition.tenantId);
+  return isNew;
 }
 
 async function lock(session: Session, of: { tenantId: string; workflowId: string }): Promise<LockedRecord | null> {

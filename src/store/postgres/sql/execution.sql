@@ -254,6 +254,14 @@ queued as (
   select e.id, e.tenant_id, e.workflow_id, e.version, e.priority, e.behaviour, extract(epoch from clock_timestamp())::int
   from workflow_executions e where e.id = any(array(select execution_id from reopened))
 ),
+counted as (
+  -- Of a tenant that may have only so many runs at once: this is one of them again.
+  insert into tenant_runs (tenant_id, execution_id)
+  select e.tenant_id, e.id from workflow_executions e
+  where e.id = any(array(select execution_id from reopened)) and e.parent_id is null
+    and exists (select from tenant_quotas t where t.tenant_id = $2 and t.concurrent_runs is not null)
+  on conflict do nothing
+),
 sent as (
   insert into execution_inbox (id, execution_id, kind, key, body)
   select $3::uuid, execution_id, $4, $5, $6::json from reopened where $3::uuid is not null

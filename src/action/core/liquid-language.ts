@@ -1,0 +1,114 @@
+// The language of documents: Liquid without what reaches outside (S3) or surprises. No partials, layouts or files; no clock and
+// no randomness, so that the same answers give the same document; loops only where the operator allows them. Whatever is not
+// given is an error with its place, unless the document asks for it first (`if`, `default`). Its own limits are cooperative:
+// the thread that runs it is what is stopped (S4).
+
+import { type FilterImplOptions, filters, Liquid, LiquidError, type TagToken, type Token, toValue } from 'liquidjs';
+import type { Problem } from '../../core/definition/problem.ts';
+
+export interface LanguageOptions {
+  readonly allowLoops: boolean;
+  readonly timeoutMs: number;
+}
+
+const OUTSIDE_TAGS = ['include', 'render', 'layout', 'block'];
+const LOOP_TAGS = ['for', 'tablerow', 'break', 'continue', 'cycle'];
+const RANDOM_FILTERS = ['sample', 'shuffle'];
+const CLOCK_FILTERS = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string'] as const;
+
+/** Characters and elements that filters and ranges may make in one rendering. */
+const MAX_MADE = 8_000_000;
+const MAX_PROBLEMS = 100;
+
+export class TagRefused extends Error {}
+
+export function createLanguage({ allowLoops, timeoutMs }: LanguageOptions): Liquid {
+  const liquid = new Liquid({
+    templates: {},
+    relativeReference: false,
+    dynamicPartials: false,
+    strictVariables: true,
+    strictFilters: true,
+    lenientIf: true,
+    ownPropertyOnly: true,
+    timezoneOffset: 0,
+    locale: 'en-US',
+    memoryLimit: MAX_MADE,
+    renderLimit: timeoutMs,
+    // One mistake per part of the document; in a loop they would be one per round.
+    catchAllErrors: !allowLoops,
+  });
+  for (const tag of OUTSIDE_TAGS) refuseTag(liquid, tag, 'a document is complete in itself');
+  if (!allowLoops) {
+    for (const tag of LOOP_TAGS)
+      refuseTag(liquid, tag, 'loops are off; the operator allows them with templates.allowLoops');
+  }
+  for (const name of RANDOM_FILTERS) liquid.unregisterFilter(name);
+  for (const name of CLOCK_FILTERS) liquid.registerFilter(name, withoutClock(filters[name] as FilterFunction));
+  return liquid;
+}
+
+function refuseTag(liquid: Liquid, name: string, why: string): void {
+  liquid.registerTag(name, {
+    parse(_token: TagToken) {
+      throw new TagRefused(`the tag \`${name}\` is not allowed: ${why}`);
+    },
+    render: () => '',
+  });
+}
+
+type FilterFunction = (this: unknown, value: unknown, ...args: unknown[]) => unknown;
+
+function withoutClock(filter: FilterFunction): FilterImplOptions {
+  return function (this: unknown, value: unknown, ...args: unknown[]) {
+    const given = toValue(value);
+    if (given === 'now' || given === 'today') {
+      throw new Error(`\`${given}\` is not known here: give the time as an answer or in \`extras\``);
+    }
+    return filter.call(this, value, ...args);
+  };
+}
+
+// ── What went wrong ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Every error in one that may stand for several. */
+export function errorsIn(thrown: unknown): unknown[] {
+  const several = (thrown as { errors?: unknown } | null)?.errors;
+  return Array.isArray(several) ? several.flatMap(errorsIn) : [thrown];
+}
+
+export function causeOf(thrown: unknown): unknown {
+  return (thrown as { originalError?: unknown } | null)?.originalError ?? thrown;
+}
+
+export function problemsIn(thrown: unknown): Problem[] {
+  const errors = errorsIn(thrown);
+  const isRefusal = errors.some((error) => causeOf(error) instanceof TagRefused);
+  // The end of a block that was refused is not a mistake of its own.
+  const counted = isRefusal ? errors.filter((error) => !/^tag "\w+" not found/.test(messageOf(error))) : errors;
+  return counted.slice(0, MAX_PROBLEMS).map(problemOf);
+}
+
+function problemOf(error: unknown): Problem {
+  const cause = causeOf(error);
+  const code = cause instanceof TagRefused ? 'TAG_REFUSED' : 'TEMPLATE_ERROR';
+  const position = LiquidError.is(error) ? positionOf(error.token) : null;
+  return { code, path: '', message: explained(messageOf(cause)), ...position };
+}
+
+function positionOf(token: Token): { line: number; column: number } {
+  const [line, column] = token.getPosition() as [number, number];
+  return { line, column };
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/, line:\d+, col:\d+$/, '');
+}
+
+function explained(message: string): string {
+  const missing = /^undefined variable: (.+)$/.exec(message)?.[1];
+  if (missing !== undefined) return `\`${missing}\` is not given; ask first (\`if\`), or add \`| default: …\``;
+  if (message === 'memory alloc limit exceeded') return 'the document needs more memory than it may';
+  if (message.startsWith('Maximum call stack')) return 'the document is nested too deep';
+  return message;
+}

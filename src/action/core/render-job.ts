@@ -1,0 +1,33 @@
+// What goes to a rendering thread and what comes back. JSON travels as text: parsing it there makes plain objects, whatever
+// their keys are called (S8).
+
+import type { Problem } from '../../core/definition/problem.ts';
+
+export interface ThreadOptions {
+  readonly allowLoops: boolean;
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  readonly outputLimitBytes: number;
+}
+
+export type RenderJob =
+  | {
+      readonly kind: 'render';
+      readonly body: string;
+      readonly answersSchema: string | null;
+      readonly answers: string;
+      readonly extras: string;
+    }
+  | { readonly kind: 'checkBody'; readonly body: string }
+  | { readonly kind: 'checkSchema'; readonly schema: string }
+  | { readonly kind: 'checkValue'; readonly schema: string; readonly value: string };
+
+export type RenderOutcome =
+  | { readonly kind: 'rendered'; readonly body: string }
+  | { readonly kind: 'checked'; readonly problems: Problem[] }
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string; readonly problems?: Problem[] };
+
+export type RefusalCode = 'WFENG005' | 'TEMPLATE_ERROR' | 'TEMPLATE_TIMEOUT' | 'OUTPUT_TOO_LARGE' | 'INTERNAL_ERROR';
+
+/** Sent once, when the thread has loaded what it needs: time is counted from here. */
+export const READY = 'ready';

@@ -1,0 +1,135 @@
+// The document renderer: a few rendering threads, kept warm, and a queue in which tenants take turns. The first thread is
+// started by the first document; one that had to be stopped is replaced by the next.
+
+import type { Problem } from '../../core/definition/problem.ts';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import type { DocumentRenderer, Turn } from '../document-renderer.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { RenderJob, RenderOutcome, ThreadOptions } from './render-job.ts';
+import { RenderThread } from './render-thread.ts';
+
+export interface RenderPoolOptions extends ThreadOptions {
+  readonly threads: number;
+  /** More than so many in line are refused (I21). */
+  readonly maxWaiting?: number;
+  /** For metrics: how long a document took, its wait not counted. */
+  readonly rendered?: (durationMs: number) => void;
+}
+
+interface Waiting {
+  readonly job: RenderJob;
+  readonly settle: (outcome: RenderOutcome) => void;
+  readonly give: (error: Error) => void;
+}
+
+const MAX_WAITING = 1_000;
+
+export function createRenderPool(options: RenderPoolOptions): DocumentRenderer {
+  const pool = new RenderPool(options);
+  const checked = async (job: RenderJob, turn: Turn): Promise<Problem[]> => {
+    const outcome = await pool.run(job, turn);
+    if (outcome.kind === 'checked') return outcome.problems;
+    throw refused(outcome);
+  };
+  return {
+    async render({ body, answersSchema, answers, extras }, turn) {
+      const outcome = await pool.run(
+        {
+          kind: 'render',
+          body,
+          answersSchema: answersSchema === null ? null : JSON.stringify(answersSchema),
+          answers: JSON.stringify(answers),
+          extras: JSON.stringify(extras),
+        },
+        turn,
+      );
+      if (outcome.kind === 'rendered') return outcome.body;
+      throw refused(outcome);
+    },
+    checkBody: (body, turn) => checked({ kind: 'checkBody', body }, turn),
+    checkSchema: (schema, turn) => checked({ kind: 'checkSchema', schema: JSON.stringify(schema) }, turn),
+    checkValue: (schema, value, turn) =>
+      checked({ kind: 'checkValue', schema: JSON.stringify(schema), value: JSON.stringify(value) }, turn),
+    close: () => pool.close(),
+  };
+}
+
+/** The message says the first thing that is wrong, and where; the details say all of them. */
+function refused(outcome: RenderOutcome): Error {
+  if (outcome.kind !== 'refused') return new Error(`a rendering thread answered with ${outcome.kind}`);
+  const { code, message, problems } = outcome;
+  if (code === 'INTERNAL_ERROR') return new Error(message);
+  const [first, ...more] = problems ?? [];
+  if (first === undefined) return new PawlError(code, message);
+  const place = first.line === undefined ? first.path : `line ${first.line}, column ${first.column}`;
+  const others = more.length === 0 ? '' : `, and ${more.length} more`;
+  return new PawlError(code, `${message}: ${first.message}${place === '' ? '' : ` (${place})`}${others}`, problems);
+}
+
+class RenderPool {
+  private readonly options: RenderPoolOptions;
+  private readonly queue = new FairQueue<Waiting>();
+  private readonly idle: RenderThread[] = [];
+  private readonly busy = new Set<RenderThread>();
+  private closed = false;
+
+  constructor(options: RenderPoolOptions) {
+    this.options = options;
+  }
+
+  run(job: RenderJob, { tenantId, signal }: Turn): Promise<RenderOutcome> {
+    if (this.closed) return Promise.reject(new PawlError('UNAVAILABLE', 'documents are no longer rendered here'));
+    if (this.queue.size >= (this.options.maxWaiting ?? MAX_WAITING)) {
+      return Promise.reject(new PawlError('UNAVAILABLE', 'too many documents are waiting; try again'));
+    }
+    return new Promise((resolve, reject) => {
+      const stopWaiting = (): void => {
+        this.queue.remove(tenantId, waiting);
+        reject(signal?.reason as Error);
+      };
+      const done = (): void => signal?.removeEventListener('abort', stopWaiting);
+      const waiting: Waiting = {
+        job,
+        settle: (outcome) => (done(), resolve(outcome)),
+        give: (error) => (done(), reject(error)),
+      };
+      if (signal?.aborted === true) return reject(signal.reason as Error);
+      signal?.addEventListener('abort', stopWaiting, { once: true });
+      this.queue.push(tenantId, waiting);
+      this.dispatch();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const error = new PawlError('UNAVAILABLE', 'documents are no longer rendered here');
+    for (let left = this.queue.shift(); left !== undefined; left = this.queue.shift()) left.give(error);
+    await Promise.all([...this.idle, ...this.busy].map((thread) => thread.stop()));
+  }
+
+  private dispatch(): void {
+    while (this.queue.size > 0) {
+      const thread = this.takeThread();
+      if (thread === undefined) return;
+      const next = this.queue.shift()!;
+      void this.work(thread, next);
+    }
+  }
+
+  private takeThread(): RenderThread | undefined {
+    const idle = this.idle.pop();
+    if (idle !== undefined) return idle.usable ? idle : this.takeThread();
+    return this.busy.size < this.options.threads ? new RenderThread(this.options) : undefined;
+  }
+
+  private async work(thread: RenderThread, { job, settle }: Waiting): Promise<void> {
+    this.busy.add(thread);
+    const startedAt = performance.now();
+    const outcome = await thread.run(job);
+    if (job.kind === 'render') this.options.rendered?.(performance.now() - startedAt);
+    this.busy.delete(thread);
+    if (thread.usable && !this.closed) this.idle.push(thread);
+    settle(outcome);
+    if (!this.closed) this.dispatch();
+  }
+}

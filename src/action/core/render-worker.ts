@@ -1,0 +1,99 @@
+// The program of a rendering thread: one job after the other, each answered by a value. It holds nothing that is worth
+// stealing: no environment, no connections, only the text of the job. Whoever started it stops it when it takes too long.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { Context, type Template, toValueSync } from 'liquidjs';
+import type { Problem } from '../../core/definition/problem.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
+import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
+import { BoundedOutput, OutputTooLarge } from './bounded-output.ts';
+import { causeOf, createLanguage, errorsIn, problemsIn } from './liquid-language.ts';
+import { READY, type RenderJob, type RenderOutcome, type ThreadOptions } from './render-job.ts';
+import { TextCache } from './text-cache.ts';
+
+const options = workerData as ThreadOptions;
+const liquid = createLanguage(options);
+const CACHED_CHARS = 1_000_000;
+const bodies = new TextCache<Template[]>(CACHED_CHARS, (body) => liquid.parse(body));
+const schemas = new TextCache<SuppliedSchema>(CACHED_CHARS, (text) =>
+  compileSuppliedSchema(JSON.parse(text) as JsonObject),
+);
+
+parentPort!.on('message', (job: RenderJob) => parentPort!.postMessage(run(job)));
+parentPort!.postMessage(READY);
+
+function run(job: RenderJob): RenderOutcome {
+  switch (job.kind) {
+    case 'render':
+      return render(job);
+    case 'checkBody':
+      return { kind: 'checked', problems: bodyProblems(job.body) };
+    case 'checkSchema':
+      return { kind: 'checked', problems: schemaProblems(job.schema) };
+    case 'checkValue':
+      return { kind: 'checked', problems: valueProblems(job.schema, JSON.parse(job.value) as Json) };
+  }
+}
+
+function render({ body, answersSchema, answers: answersText, extras }: RenderJob & { kind: 'render' }): RenderOutcome {
+  const answers = JSON.parse(answersText) as JsonObject;
+  const problems = answersSchema === null ? [] : valueProblems(answersSchema, answers);
+  if (problems.length > 0) return { kind: 'refused', code: 'WFENG005', message: 'the answers are not valid', problems };
+  try {
+    const output = new BoundedOutput(options.outputLimitBytes);
+    const scope = scopeOf(answers, JSON.parse(extras) as JsonObject);
+    const context = new Context(scope, liquid.options, { sync: true }, { liquid });
+    toValueSync(liquid.renderer.renderTemplates(bodies.get(body), context, output));
+    return { kind: 'rendered', body: output.buffer };
+  } catch (thrown) {
+    return refusal(thrown);
+  }
+}
+
+/** `answers`, `extras`, and each answer by its own name. */
+function scopeOf(answers: JsonObject, extras: JsonObject): object {
+  return Object.assign(Object.create(null) as object, answers, { answers, extras });
+}
+
+function refusal(thrown: unknown): RenderOutcome {
+  const causes = errorsIn(thrown).map(causeOf);
+  if (causes.some((cause) => cause instanceof OutputTooLarge)) {
+    const message = `the document is larger than ${options.outputLimitBytes} bytes`;
+    return { kind: 'refused', code: 'OUTPUT_TOO_LARGE', message };
+  }
+  const isLate = (cause: unknown) => cause instanceof Error && cause.message === 'template render limit exceeded';
+  if (causes.some(isLate)) {
+    const message = `the document took longer than ${options.timeoutMs} ms`;
+    return { kind: 'refused', code: 'TEMPLATE_TIMEOUT', message };
+  }
+  return {
+    kind: 'refused',
+    code: 'TEMPLATE_ERROR',
+    message: 'the document cannot be rendered',
+    problems: problemsIn(thrown),
+  };
+}
+
+function bodyProblems(body: string): Problem[] {
+  try {
+    bodies.get(body);
+    return [];
+  } catch (thrown) {
+    return problemsIn(thrown);
+  }
+}
+
+function schemaProblems(schema: string): Problem[] {
+  try {
+    schemas.get(schema);
+    return [];
+  } catch (thrown) {
+    const message = `is not a JSON Schema: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    return [{ code: 'SCHEMA_INVALID', path: '', message }];
+  }
+}
+
+function valueProblems(schema: string, value: Json): Problem[] {
+  const wrong = schemaProblems(schema);
+  return wrong.length > 0 ? wrong : schemas.get(schema)(value);
+}

@@ -1,0 +1,68 @@
+// Quotas as people manage them (002 "Tier Limits"), and the checks of what a definition may have. How many runs and how many
+// workflows there may be is decided where they are written: executionStartLimited, and the transactions that add workflows.
+
+import { limitsOf, NO_LIMITS, type QuotaLimits, type QuotaRequest } from '../protocol/quota.ts';
+import type { NewExecution } from '../store/port.ts';
+import type { QuotaStore, TenantQuota, TenantUsage } from '../store/quota-port.ts';
+import { noCron, quotaFilled, tooManyTasks } from '../store/quota-refusal.ts';
+import { type Started, startedOf } from './starter.ts';
+
+export interface QuotasDeps {
+  readonly store: QuotaStore;
+  /** The quota of a tenant has changed here. */
+  readonly changed: () => Promise<void>;
+}
+
+export interface QuotaReport extends TenantQuota {
+  readonly usage: TenantUsage;
+}
+
+export class Quotas {
+  private readonly deps: QuotasDeps;
+
+  constructor(deps: QuotasDeps) {
+    this.deps = deps;
+  }
+
+  /** null: there is no trace of this tenant. */
+  async report(tenantId: string): Promise<QuotaReport | null> {
+    const [quota, usage] = await Promise.all([
+      this.deps.store.quotaGet({ tenantId }),
+      this.deps.store.tenantUsage({ tenantId }),
+    ]);
+    if (usage === null) return null;
+    return { tenantId, preset: quota?.preset ?? null, limits: quota?.limits ?? NO_LIMITS, usage };
+  }
+
+  async put(tenantId: string, request: QuotaRequest): Promise<void> {
+    await this.deps.store.quotaPut({ tenantId, preset: request.preset ?? null, limits: limitsOf(request) });
+    await this.deps.changed();
+  }
+
+  async checkDefinition(tenantId: string, { tasks, cron }: { tasks: number; cron: boolean }): Promise<void> {
+    const limits = await this.limits(tenantId);
+    if (limits.tasksPerWorkflow !== null && tasks > limits.tasksPerWorkflow) {
+      throw tooManyTasks(limits.tasksPerWorkflow, tasks);
+    }
+    if (cron && !limits.cron) throw noCron();
+  }
+
+  /** Throws unless schedules may start executions of this tenant: asked when one is made, and before each slot. */
+  async checkCron(tenantId: string): Promise<void> {
+    if (!(await this.limits(tenantId)).cron) throw noCron();
+  }
+
+  private async limits(tenantId: string): Promise<QuotaLimits> {
+    return (await this.deps.store.quotaGet({ tenantId }))?.limits ?? NO_LIMITS;
+  }
+}
+
+/** The way in for tenants with a quota: one at a time, each in a transaction that looks at what is left. */
+export async function startLimited(
+  store: Pick<QuotaStore, 'executionStartLimited'>,
+  item: NewExecution,
+): Promise<Started> {
+  const outcome = await store.executionStartLimited({ item });
+  if ('filled' in outcome) throw quotaFilled(outcome);
+  return startedOf(item, outcome.existing);
+}

@@ -1,0 +1,71 @@
+// Quotas of tenants, for whoever runs the installation. A tenant's own admin sees its quota and nothing of others (S1);
+// setting one, or looking at another tenant's, is for the role System.
+
+import { ERROR_CODES } from '../../core/error/codes.ts';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import type { QuotaReport, Quotas } from '../../engine/quotas.ts';
+import { type QuotaJson, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';
+import { nextMonthAt } from '../../store/quota-refusal.ts';
+import type { Caller } from '../caller.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+import { isoTime } from './workflow-view.ts';
+
+const one = {
+  access: 'admin',
+  tag: 'Admin',
+  path: '/api/v1/admin/tenants/:tenantId/quota',
+  notFound: 'TENANT_NOT_FOUND',
+  params: quotaParams,
+  responses: { 200: quotaSchema },
+} as const;
+
+export function quotaRoutes({ quotas }: { readonly quotas: Quotas }): RouteSpec[] {
+  const report = async (tenantId: string) => {
+    const found = await quotas.report(tenantId);
+    if (found === null) throw unknownTenant();
+    return { status: 200, body: quotaView(found) };
+  };
+  return [
+    defineRoute({
+      ...one,
+      method: 'GET',
+      summary: 'What a tenant may have, and what it uses',
+      handle: ({ params: { tenantId }, caller }) => {
+        requireKnown(caller, tenantId);
+        return report(tenantId);
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'PUT',
+      summary: 'Set the quota of a tenant: a preset, limits of its own, or both; `{ "preset": null }` lifts it',
+      body: quotaRequest,
+      async handle({ params: { tenantId }, body, caller }) {
+        requireKnown(caller, tenantId);
+        if (!caller.roles.has('System')) throw new PawlError('FORBIDDEN', 'setting a quota needs the role System');
+        await quotas.put(tenantId, body);
+        return report(tenantId);
+      },
+    }),
+  ];
+}
+
+function requireKnown({ tenantId, roles }: Caller, wanted: string): void {
+  if (wanted !== tenantId && !roles.has('System')) throw unknownTenant();
+}
+
+const unknownTenant = (): PawlError => new PawlError('TENANT_NOT_FOUND', ERROR_CODES.TENANT_NOT_FOUND.message);
+
+function quotaView({ tenantId, preset, limits, usage }: QuotaReport): QuotaJson {
+  return {
+    tenantId,
+    ...(preset === null ? {} : { preset }),
+    limits,
+    usage: {
+      workflows: usage.workflows,
+      concurrentRuns: usage.liveRuns,
+      executionsThisMonth: usage.executions,
+      resetsAt: isoTime(nextMonthAt(usage.at)),
+    },
+  };
+}

@@ -1,0 +1,117 @@
+// Quotas on PostgreSQL. Whatever fills one locks the tenant's row, then counts in a new statement, then writes.
+
+import type { QuotaPreset } from '../../protocol/quota.ts';
+import type { Timestamp } from '../port.ts';
+import type { QuotaStore, TenantQuota } from '../quota-port.ts';
+import { tooManyWorkflows } from '../quota-refusal.ts';
+import type { Database, Session } from './database.ts';
+import { startExecutions } from './execution-store.ts';
+import { statement } from './statement.ts';
+
+const GET = statement('quota_get');
+const PUT = statement('quota_put');
+const SEED_RUNS = statement('quota_runs_seed');
+const CHANGES = statement('quota_changes');
+const LOCK = statement('quota_lock');
+const RUNS = statement('quota_runs');
+const ADD_RUN = statement('quota_run_add');
+const COUNT_WORKFLOWS = statement('quota_workflows');
+const ADD_USAGE = statement('usage_add');
+const USAGE = statement('tenant_usage');
+
+export function quotaStore(engine: Database, reader: Database): QuotaStore {
+  return {
+    async quotaGet({ tenantId }) {
+      const [row] = await reader.run<QuotaRow>(GET, [tenantId]);
+      return row === undefined ? null : tenantQuota(row);
+    },
+    quotaPut: ({ tenantId, preset, limits }) =>
+      reader.transaction(async (session) => {
+        const { workflows, tasksPerWorkflow, concurrentRuns, executionsPerMonth, cron, httpStepsAtOnce } = limits;
+        const counts = [workflows, tasksPerWorkflow, concurrentRuns, executionsPerMonth];
+        await session.run(PUT, [tenantId, preset, ...counts, cron, httpStepsAtOnce]);
+        if (concurrentRuns !== null) await session.run(SEED_RUNS, [tenantId]);
+      }),
+    async quotaChanges({ after }) {
+      const rows = await reader.run<ChangeRow>(CHANGES, [new Date(after)]);
+      const { live_runners: liveRunners, at } = rows[0]!;
+      const quotas = rows.flatMap((row) => (row.tenant_id === null ? [] : [tenantQuota(row as QuotaRow)]));
+      return { quotas, liveRunners, at };
+    },
+    async tenantUsage({ tenantId }) {
+      const [row] = await reader.run<UsageRow & { workflows: number }>(USAGE, [tenantId]);
+      if (row === undefined) return null;
+      return { workflows: row.workflows, liveRuns: row.live_runs, executions: row.executions, at: row.at };
+    },
+    async usageAdd({ items }) {
+      await engine.run(ADD_USAGE, [items.map(({ tenantId }) => tenantId), items.map(({ executions }) => executions)]);
+    },
+    executionStartLimited: ({ item }) =>
+      engine.transaction(async (session) => {
+        const { tenantId } = item;
+        const limits = await lockQuota(session, tenantId);
+        const [usage] = await session.run<UsageRow>(RUNS, [tenantId]);
+        const { live_runs: live, executions, at } = usage!;
+        const { concurrentRuns = null, executionsPerMonth = null } = limits ?? {};
+        if (executionsPerMonth !== null && executions >= executionsPerMonth) {
+          return { filled: 'executionsPerMonth', limit: executionsPerMonth, used: executions, at };
+        }
+        if (concurrentRuns !== null && live >= concurrentRuns) {
+          return { filled: 'concurrentRuns', limit: concurrentRuns, used: live, at };
+        }
+        const [outcome] = await startExecutions(session, [item]);
+        if (outcome!.existing === null && concurrentRuns !== null) {
+          await session.run(ADD_RUN, [tenantId, item.executionId]);
+        }
+        return outcome!;
+      }),
+  };
+}
+
+/** Of a transaction that has added a workflow: undoes it by throwing if that was one too many. */
+export async function requireWorkflowRoom(session: Session, tenantId: string): Promise<void> {
+  const limit = (await lockQuota(session, tenantId))?.workflows ?? null;
+  if (limit === null) return;
+  const [row] = await session.run<{ workflows: number }>(COUNT_WORKFLOWS, [tenantId]);
+  if (row!.workflows > limit) throw tooManyWorkflows(limit);
+}
+
+async function lockQuota(session: Session, tenantId: string): Promise<TenantQuota['limits'] | null> {
+  const [row] = await session.run<QuotaRow>(LOCK, [tenantId]);
+  return row === undefined ? null : tenantQuota(row).limits;
+}
+
+function tenantQuota(row: QuotaRow): TenantQuota {
+  return {
+    tenantId: row.tenant_id,
+    preset: row.preset,
+    limits: {
+      workflows: row.workflows,
+      tasksPerWorkflow: row.tasks_per_workflow,
+      concurrentRuns: row.concurrent_runs,
+      // A bigint comes as text.
+      executionsPerMonth: row.executions_per_month === null ? null : Number(row.executions_per_month),
+      cron: row.cron,
+      httpStepsAtOnce: row.http_steps_at_once,
+    },
+  };
+}
+
+interface QuotaRow {
+  tenant_id: string;
+  preset: QuotaPreset | null;
+  workflows: number | null;
+  tasks_per_workflow: number | null;
+  concurrent_runs: number | null;
+  executions_per_month: string | null;
+  cron: boolean;
+  http_steps_at_once: number | null;
+}
+
+type ChangeRow = { [Column in keyof QuotaRow]: QuotaRow[Column] | null } & { live_runners: number; at: Timestamp };
+
+interface UsageRow {
+  live_runs: number;
+  executions: number;
+  at: Timestamp;
+}

@@ -1,0 +1,222 @@
+// Templates on PostgreSQL. Only people and the rendering of a document ask for them, so all of it uses the readers' pool.
+
+import type {
+  DocumentSummary,
+  DocumentTemplate,
+  NewWorkflowTemplate,
+  TemplateSet,
+  TemplateStore,
+  WorkflowTemplate,
+  WorkflowTemplateSummary,
+} from '../template-port.ts';
+import type { Database } from './database.ts';
+import { statement } from './statement.ts';
+
+const PUT_SET = statement('template_set_put');
+const GET_SET = statement('template_set_get');
+const LIST_SETS = statement('template_set_list');
+const LOCK_SET = statement('template_set_lock');
+const ADD_DOCUMENT = statement('document_add');
+const FIND_DOCUMENT = statement('document_find');
+const LIST_DOCUMENTS = statement('document_list');
+const LIST_VERSIONS = statement('document_versions');
+const ENABLE_DOCUMENT = statement('document_enable');
+const ADD = statement('workflow_template_add');
+const REPLACE = statement('workflow_template_replace');
+const REMOVE = statement('workflow_template_remove');
+const GET = statement('workflow_template_get');
+const LIST = statement('workflow_template_list');
+const SEED = statement('workflow_template_seed');
+const NAMES_LIKE = statement('workflow_names_like');
+const ADD_WORKFLOW = statement('workflow_add');
+const REVIVE_WORKFLOW = statement('workflow_revive');
+
+export function templateStore(database: Database): TemplateStore {
+  return { ...documentStore(database), ...workflowTemplateStore(database), ...draftStore(database) };
+}
+
+type Part<Prefix extends string> = Pick<TemplateStore, Extract<keyof TemplateStore, `${Prefix}${string}`>>;
+
+function documentStore(database: Database): Part<'templateSet' | 'document'> {
+  return {
+    async templateSetPut({ tenantId, templateSetId, displayName, team, isEnabled }) {
+      const values = [tenantId, templateSetId, displayName, team, isEnabled];
+      const [row] = await database.run<SetRow & { created: boolean }>(PUT_SET, values);
+      return { set: templateSet(row!), created: row!.created };
+    },
+    async templateSetGet({ tenantId, templateSetId }) {
+      const [row] = await database.run<SetRow>(GET_SET, [tenantId, templateSetId]);
+      return row === undefined ? null : templateSet(row);
+    },
+    templateSetList: async ({ tenantId, afterId, team, limit }) =>
+      (await database.run<SetRow>(LIST_SETS, [tenantId, afterId, team, limit])).map(templateSet),
+
+    documentAdd: (document) =>
+      database.transaction(async (session) => {
+        const { tenantId, templateSetId, templateId, displayName, fields, bodyTemplate, helpMarkdown } = document;
+        const [set] = await session.run<{ uid: string }>(LOCK_SET, [tenantId, templateSetId]);
+        if (set === undefined) return null;
+        const values = [templateId, displayName, fields, bodyTemplate, helpMarkdown, document.isEnabled];
+        const [added] = await session.run<{ version: number }>(ADD_DOCUMENT, [set.uid, ...values]);
+        return added!;
+      }),
+    async documentFind({ tenantId, templateSetId, templateId, version }) {
+      const values = [tenantId, templateSetId, templateId, version];
+      return (await database.run<DocumentRow>(FIND_DOCUMENT, values)).map(documentTemplate);
+    },
+    async documentList({ tenantId, team, templateSetId, after, limit }) {
+      const values = [tenantId, team, templateSetId, after.templateSetId, after.templateId, limit];
+      return (await database.run<SummaryRow>(LIST_DOCUMENTS, values)).map(documentSummary);
+    },
+    async documentVersions({ tenantId, templateSetId, templateId, before, limit }) {
+      const values = [tenantId, templateSetId, templateId, before, limit];
+      return (await database.run<SummaryRow>(LIST_VERSIONS, values)).map(documentSummary);
+    },
+    async documentEnable({ tenantId, templateSetId, templateId, version, isEnabled }) {
+      const values = [tenantId, templateSetId, templateId, version, isEnabled];
+      return (await database.run(ENABLE_DOCUMENT, values)).length > 0;
+    },
+  };
+}
+
+function workflowTemplateStore(database: Database): Part<'workflowTemplate'> {
+  return {
+    workflowTemplateAdd: async ({ tenantId, ...template }) =>
+      (await database.run(ADD, [tenantId, ...templateValues(template)])).length > 0,
+    workflowTemplateReplace: async ({ tenantId, ...template }) =>
+      (await database.run(REPLACE, [tenantId, ...templateValues(template)])).length > 0,
+    workflowTemplateDelete: async ({ tenantId, templateId }) =>
+      (await database.run(REMOVE, [tenantId, templateId])).length > 0,
+    async workflowTemplateGet({ tenantId, templateId }) {
+      const [row] = await database.run<TemplateRow>(GET, [tenantId, templateId]);
+      return row === undefined ? null : workflowTemplate(row);
+    },
+    async workflowTemplateList({ tenantId, afterId, category, isOfficial, search, limit }) {
+      const pattern = search === null ? null : `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`;
+      const values = [tenantId, afterId, category, isOfficial, pattern, limit];
+      return (await database.run<TemplateSummaryRow>(LIST, values)).map(templateSummary);
+    },
+    async workflowTemplateSeed({ templates }) {
+      // In the order of their ids, so that processes that start together wait for each other instead of for ever.
+      const inOrder = templates.toSorted((left, right) => (left.templateId < right.templateId ? -1 : 1));
+      for (const template of inOrder) await database.run(SEED, templateValues(template));
+    },
+  };
+}
+
+function draftStore(database: Database): Pick<TemplateStore, 'workflowNamesLike' | 'draftCreate'> {
+  return {
+    workflowNamesLike: async ({ tenantId, base }) =>
+      (await database.run<{ id: string }>(NAMES_LIKE, [tenantId, base])).map(({ id }) => id),
+    draftCreate: ({ tenantId, workflowId, displayName, description, format, definition, checksum }) =>
+      database.transaction(async (session) => {
+        const values = [tenantId, workflowId, displayName, description, format, definition, checksum];
+        const added = await session.run(ADD_WORKFLOW, values);
+        return added.length > 0 || (await session.run(REVIVE_WORKFLOW, values)).length > 0;
+      }),
+  };
+}
+
+function templateValues(template: NewWorkflowTemplate): unknown[] {
+  const { templateId, displayName, description, category, definition, configSchema } = template;
+  const { thumbnailUrl, author, tags } = template;
+  return [templateId, displayName, description, category, definition, configSchema, thumbnailUrl, author, tags];
+}
+
+// ── Rows ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const templateSet = (row: SetRow): TemplateSet => ({
+  templateSetId: row.id,
+  displayName: row.display_name,
+  team: row.team,
+  isGlobal: row.tenant_id === null,
+  isEnabled: row.is_enabled,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+const documentSummary = (row: SummaryRow): DocumentSummary => ({
+  templateSetId: row.set_id,
+  team: row.team,
+  isGlobal: row.is_global,
+  templateId: row.id,
+  version: row.version,
+  displayName: row.display_name,
+  isEnabled: row.is_enabled,
+  createdAt: row.created_at,
+});
+
+const documentTemplate = (row: DocumentRow): DocumentTemplate => ({
+  ...documentSummary(row),
+  setEnabled: row.set_enabled,
+  fields: row.fields,
+  bodyTemplate: row.body_template,
+  helpMarkdown: row.help_markdown,
+});
+
+const templateSummary = (row: TemplateSummaryRow): WorkflowTemplateSummary => ({
+  templateId: row.id,
+  isOwn: row.is_own,
+  displayName: row.display_name,
+  description: row.description,
+  category: row.category,
+  thumbnailUrl: row.thumbnail_url,
+  author: row.author,
+  isOfficial: row.is_official,
+  tags: row.tags,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+const workflowTemplate = (row: TemplateRow): WorkflowTemplate => ({
+  ...templateSummary(row),
+  definition: row.definition,
+  configSchema: row.config_schema,
+});
+
+interface SetRow {
+  id: string;
+  tenant_id: string | null;
+  display_name: string;
+  team: string;
+  is_enabled: boolean;
+  created_at: number;
+  updated_at: number;
+}
+
+interface SummaryRow {
+  set_id: string;
+  team: string;
+  is_global: boolean;
+  id: string;
+  version: number;
+  display_name: string;
+  is_enabled: boolean;
+  created_at: number;
+}
+
+interface DocumentRow extends SummaryRow {
+  set_enabled: boolean;
+  fields: string;
+  body_template: string;
+  help_markdown: string | null;
+}
+
+interface TemplateSummaryRow {
+  id: string;
+  is_own: boolean;
+  display_name: string;
+  description: string;
+  category: string;
+  thumbnail_url: string | null;
+  author: string | null;
+  is_official: boolean;
+  tags: string[];
+  created_at: number;
+  updated_at: number;
+}
+
+interface TemplateRow extends TemplateSummaryRow {
+  definition: string;
+  config_schema: string;
+}

@@ -1,0 +1,42 @@
+// Quotas of tenants: what each may have, and what it used. Whatever fills a quota does so in a transaction that locks the
+// tenant's row first, so that two who ask at once cannot both have the last place.
+
+import type { QuotaLimits, QuotaPreset } from '../protocol/quota.ts';
+import type { NewExecution, StartOutcome, Timestamp } from './port.ts';
+
+export interface QuotaStore {
+  /** null: the tenant never had one. */
+  quotaGet(params: { tenantId: string }): Promise<TenantQuota | null>;
+  /** Runs that are live already count against a limit that comes, up to that limit. */
+  quotaPut(params: TenantQuota): Promise<void>;
+  /** Those that changed after the given time, or shortly before; 0 = all. */
+  quotaChanges(params: { after: Timestamp }): Promise<{ quotas: TenantQuota[]; liveRunners: number; at: Timestamp }>;
+  /** null: there is no trace of this tenant. */
+  tenantUsage(params: { tenantId: string }): Promise<TenantUsage | null>;
+  /** Counts in the current month. */
+  usageAdd(params: { items: { tenantId: string; executions: number }[] }): Promise<void>;
+  /** Starts one execution of a tenant with a quota, if it may. One transaction. */
+  executionStartLimited(params: { item: NewExecution }): Promise<StartOutcome | QuotaFilled>;
+}
+
+export interface TenantQuota {
+  tenantId: string;
+  preset: QuotaPreset | null;
+  limits: QuotaLimits;
+}
+
+export interface TenantUsage {
+  workflows: number;
+  liveRuns: number;
+  /** In this month. */
+  executions: number;
+  at: Timestamp;
+}
+
+/** Why nothing was started. */
+export interface QuotaFilled {
+  filled: 'concurrentRuns' | 'executionsPerMonth';
+  limit: number;
+  used: number;
+  at: Timestamp;
+}

@@ -1,0 +1,70 @@
+// An action whose every attempt waits for the test to say how it ends: what a test needs to hold an execution at one
+// exact point, without a clock.
+
+import { z } from 'zod';
+import type { ActionContext, ActionResult } from '../../src/action/action.ts';
+import type { Json } from '../../src/core/json/json.ts';
+import { type ActionDefinition, defineAction } from '../../src/main.ts';
+
+interface HeldAttempt {
+  readonly params: Record<string, Json>;
+  readonly context: ActionContext;
+  succeed(outputs?: unknown, resourceLinks?: NonNullable<ActionResult['resourceLinks']>): void;
+  fail(error: unknown): void;
+}
+
+export interface ControlledAction {
+  readonly definition: ActionDefinition;
+  /** The next attempt that begins and that nobody has taken yet; of this node only, if one is named. */
+  next(nodeId?: string): Promise<HeldAttempt>;
+  /** Every attempt so far, in the order in which they began. */
+  readonly begun: readonly HeldAttempt[];
+  /** Whatever a test left behind is not the next test's. */
+  forget(): void;
+}
+
+export function controlledAction(type: string): ControlledAction {
+  const begun: HeldAttempt[] = [];
+  const free: HeldAttempt[] = [];
+  const takers: { nodeId: string | undefined; take: (attempt: HeldAttempt) => void }[] = [];
+
+  function arrived(attempt: HeldAttempt): void {
+    begun.push(attempt);
+    const taker = takers.findIndex(({ nodeId }) => nodeId === undefined || nodeId === attempt.context.nodeId);
+    if (taker < 0) free.push(attempt);
+    else takers.splice(taker, 1)[0]!.take(attempt);
+  }
+
+  const definition = defineAction({
+    type,
+    version: '1.0.0',
+    connector: type.slice(0, type.indexOf('.')),
+    category: 'Test',
+    params: z.record(z.string(), z.unknown()),
+    outputs: z.unknown(),
+    run(params, context) {
+      const { promise, resolve, reject } = Promise.withResolvers<ActionResult>();
+      arrived({
+        params: params as Record<string, Json>,
+        context,
+        succeed: (outputs = {}, resourceLinks = []) => resolve({ outputs, resourceLinks }),
+        fail: reject,
+      });
+      return promise;
+    },
+  });
+
+  return {
+    definition,
+    begun,
+    forget() {
+      free.length = 0;
+      takers.length = 0;
+    },
+    next(nodeId) {
+      const index = free.findIndex(({ context }) => nodeId === undefined || nodeId === context.nodeId);
+      if (index >= 0) return Promise.resolve(free.splice(index, 1)[0]!);
+      return new Promise((take) => takers.push({ nodeId, take }));
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { DeadLetters } from '../../src/engine/dead-letters.ts';
+import { engineUnderTest, eventually, QUICK, TENANT } from './engine-under-test.ts';
+import { superviseRunner } from './spawned-runner.ts';
+import { echo, graph } from './workflow-definition.ts';
+
+const unreadable = new Set<string>();
+const engine = engineUnderTest({ runner: false, unreadable });
+const letters = () => engine.pawl.store.deadLetterList({ tenantId: TENANT, afterId: '0', limit: 100 });
+
+/** What only runner processes have: published without the check that the action exists here. */
+async function publish(id: string, actionType: string, parameters: object): Promise<void> {
+  const definition = JSON.stringify(graph(id, [{ id: 'step', actionType, parameters: { ...parameters } }]));
+  const workflow = { tenantId: TENANT, workflowId: id, displayName: id, description: null, format: 'graph' };
+  await engine.pawl.store.workflowPublish({ ...workflow, definition, checksum: id });
+}
+
+describe('an execution that crashes its runner again and again', () => {
+  it('goes to the dead letters, and its neighbours do not', async () => {
+    await publish('bomb', 'test.crash', { afterMs: 100 });
+    await publish('bystander', 'test.nap', { ms: 200 });
+    const bomb = await engine.pawl.start('bomb');
+    const bystanders = await Promise.all(Array.from({ length: 4 }, () => engine.pawl.start('bystander')));
+    const runner = superviseRunner({
+      url: engine.url,
+      engine: { ...QUICK, leaseMs: 600, leaseMarginMs: 100, maxPoisonRetries: 2 },
+    });
+
+    expect(await engine.pawl.result(bomb.executionId)).toMatchObject({
+      status: 'Failed',
+      error: { code: 'POISON', message: expect.stringContaining('its runner crashed 3 times') },
+    });
+    for (const { executionId } of bystanders) {
+      expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
+      expect(await engine.attempts(executionId)).toHaveLength(1);
+    }
+    expect(runner.crashes).toBeGreaterThanOrEqual(3);
+    expect(await letters()).toMatchObject([
+      { executionId: bomb.executionId, reason: 'POISON', attempts: 3, payload: expect.stringContaining('"bomb"') },
+    ]);
+    expect(await engine.nodes(bomb.executionId)).toEqual({ step: 'Running' });
+
+    // Somebody looks at it and lets it go.
+    const [letter] = await letters();
+    expect(await engine.pawl.store.deadLetterPurge({ tenantId: 'stranger', ids: [letter!.id] })).toBe(0);
+    expect(await engine.pawl.store.deadLetterPurge({ tenantId: TENANT, ids: [letter!.id] })).toBe(1);
+  });
+});
+
+describe('an execution whose plan cannot be loaded', () => {
+  it.each([
+    {
+      how: 'is not valid',
+      damage: `update workflow_definitions set definition = '{"nodes":"gone"}'`,
+      reason: 'PLAN_INVALID',
+    },
+    { how: 'is gone', damage: 'delete from workflow_definitions', reason: 'WORKFLOW_NOT_FOUND' },
+  ])('because its definition $how goes to the dead letters, and its neighbours do not', async ({ damage, reason }) => {
+    const id = `damaged-${reason.toLowerCase().replaceAll('_', '-')}`;
+    await engine.pawl.publish(graph(id, [echo('a')]));
+    await engine.pawl.publish(graph('sound', [echo('a')]));
+    const damaged = await engine.pawl.start(id);
+    const sound = await engine.pawl.start('sound');
+    unreadable.add(damaged.executionId);
+    await engine.sql(`${damage} where workflow_id = $1`, [id]);
+    const runner = await engine.open();
+    expect(await runner.result(damaged.executionId)).toMatchObject({ status: 'Failed', error: { code: reason } });
+    expect((await runner.result(sound.executionId)).status).toBe('Succeeded');
+    expect(await letters()).toContainEqual(expect.objectContaining({ executionId: damaged.executionId, reason }));
+  });
+
+  it('because a fact cannot be read goes to the dead letters', async () => {
+    await engine.pawl.publish(
+      graph('garbled', [{ id: 'nap', actionType: 'core.delay', parameters: { durationMs: 1_000 } }]),
+    );
+    const { executionId } = await engine.pawl.start('garbled');
+    unreadable.add(executionId);
+    const runner = await engine.open();
+    await eventually(() => engine.queueState(executionId)).toBe('parked');
+    await engine.sql(
+      `update execution_events set facts = '[{"type":"NodeStarted","node":99,"attempt":1}]' where execution_id = $1`,
+      [executionId],
+    );
+    expect(await runner.result(executionId)).toMatchObject({ status: 'Failed', error: { code: 'POISON' } });
+    expect(await letters()).toContainEqual(expect.objectContaining({ executionId, reason: 'POISON' }));
+  });
+});
+
+describe('a dead letter', () => {
+  it('is settled when its execution is queued again after the repair', async () => {
+    await engine.pawl.publish(graph('repairable', [echo('a', { ok: true })]));
+    const { executionId } = await engine.pawl.start('repairable');
+    const [stored] = await engine.sql<{ definition: object }>(
+      `select definition from workflow_definitions where workflow_id = 'repairable'`,
+    );
+    await engine.sql(`update workflow_definitions set definition = '{}' where workflow_id = 'repairable'`);
+    const first = await engine.open();
+    expect((await first.result(executionId)).status).toBe('Failed');
+    await engine.sql(`update workflow_definitions set definition = $1 where workflow_id = 'repairable'`, [
+      JSON.stringify(stored!.definition),
+    ]);
+    await first.close();
+
+    const second = await engine.open();
+    const [letter] = (await letters()).filter((one) => one.executionId === executionId);
+    const deadLetters = new DeadLetters({ store: engine.pawl.store, workWanted: () => {} });
+    expect(await deadLetters.requeue('stranger', letter!.id)).toBeNull();
+    expect(await deadLetters.requeue(TENANT, letter!.id)).toBe(executionId);
+    expect(await letters()).not.toContainEqual(expect.objectContaining({ executionId }));
+    expect(await second.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { ok: true } });
+  });
+});

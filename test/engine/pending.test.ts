@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { Pawl } from '../../src/main.ts';
+import { engineUnderTest, TENANT } from './engine-under-test.ts';
+import { graph, held } from './workflow-definition.ts';
+
+// The engine of this file only accepts: each test lets a backlog build up, then opens a runner for it.
+const engine = engineUnderTest({ runner: false, engine: { maxParallelActions: 1 } });
+const job = graph('job', [held('step', { parameters: { name: '{{ trigger.name }}' } })]);
+
+async function accept(name: string, request: { tenantId?: string; priority?: number } = {}): Promise<string> {
+  await engine.pawl.publish(job, request.tenantId === undefined ? {} : { tenantId: request.tenantId });
+  return (await engine.pawl.start('job', { trigger: { name }, ...request })).executionId;
+}
+
+/** Lets every attempt succeed as it begins, until `count` have; the names in the order in which they began. */
+async function workOff(count: number): Promise<unknown[]> {
+  const names: unknown[] = [];
+  for (let done = 0; done < count; done++) {
+    const attempt = await engine.work.next();
+    names.push(attempt.params.name);
+    attempt.succeed();
+  }
+  return names;
+}
+
+async function allEnded(pawl: Pawl, started: readonly { executionId: string; tenantId?: string }[]): Promise<void> {
+  for (const { executionId, tenantId } of started) {
+    await pawl.result(executionId, tenantId === undefined ? {} : { tenantId });
+  }
+}
+
+describe('the order of a backlog', () => {
+  it('is by priority, and by age within a priority', async () => {
+    const started = [];
+    for (const [name, priority] of [
+      ['low', 1],
+      ['normal 1', 5],
+      ['high 1', 9],
+      ['normal 2', 5],
+      ['high 2', 9],
+    ] as const) {
+      started.push({ executionId: await accept(name, { priority }) });
+    }
+    const runner = await engine.open();
+    expect(await workOff(5)).toEqual(['high 1', 'high 2', 'normal 1', 'normal 2', 'low']);
+    await allEnded(runner, started);
+  });
+
+  it('lets tenants take turns, however much one of them has', async () => {
+    const started = [];
+    for (let index = 0; index < 20; index++) {
+      started.push({ tenantId: 'big', executionId: await accept(`big ${index}`, { tenantId: 'big', priority: 9 }) });
+    }
+    for (const tenantId of ['small', 'tiny']) {
+      started.push({ tenantId, executionId: await accept(tenantId, { tenantId, priority: 1 }) });
+    }
+    const runner = await engine.open();
+    const order = await workOff(22);
+    // In order of priority or of age they would be the last two of 22.
+    expect(order.indexOf('small')).toBeLessThan(10);
+    expect(order.indexOf('tiny')).toBeLessThan(10);
+    expect(order.filter((name) => String(name).startsWith('big'))).toHaveLength(20);
+    await allEnded(runner, started);
+  });
+
+  it('puts what has waited longer than a minute before what is more urgent', async () => {
+    const patient = await accept('patient', { priority: 0 });
+    const started = [{ executionId: patient }];
+    for (let index = 0; index < 12; index++) {
+      started.push({ executionId: await accept(`urgent ${index}`, { priority: 9 }) });
+    }
+    await engine.sql(`update execution_queue set ready_at = now() - interval '2 minutes' where execution_id = $1`, [
+      patient,
+    ]);
+    const runner = await engine.open();
+    const order = await workOff(13);
+    // A claim takes a few at a time from every lane that has its turn; without its age it would be the last of all.
+    expect(order.indexOf('patient')).toBeLessThan(8);
+    await allEnded(runner, started);
+  });
+});
+
+describe('an execution that nobody has begun', () => {
+  it('is Pending', async () => {
+    const executionId = await accept('waits');
+    expect(await engine.pawl.executions.get(TENANT, executionId)).toMatchObject({ status: 'Pending', startedAt: null });
+    const runner = await engine.open();
+    await workOff(1);
+    await allEnded(runner, [{ executionId }]);
+  });
+
+  it('can be cancelled, and its action is never run', async () => {
+    const executionId = await accept('cancelled before it began');
+    const before = engine.work.begun.length;
+    expect(await engine.pawl.executions.cancel(TENANT, executionId, 'changed my mind')).toEqual({ repeated: false });
+    expect(await engine.pawl.executions.cancel(TENANT, executionId)).toEqual({ repeated: true });
+    const runner = await engine.open();
+    expect(await runner.result(executionId)).toMatchObject({
+      status: 'Cancelled',
+      error: { code: 'CANCELLED', message: 'changed my mind' },
+    });
+    expect(await engine.nodes(executionId)).toEqual({ step: 'Skipped' });
+    expect(engine.work.begun).toHaveLength(before);
+    expect(await engine.pawl.executions.cancel(TENANT, executionId)).toEqual({ repeated: true });
+  });
+
+  it('fails when its workflow is archived meanwhile', async () => {
+    await engine.pawl.publish(graph('closing', [held('step')]));
+    const { executionId } = await engine.pawl.start('closing');
+    await engine.pawl.store.workflowArchive({ tenantId: TENANT, workflowId: 'closing' });
+    const runner = await engine.open();
+    expect(await runner.result(executionId)).toMatchObject({
+      status: 'Failed',
+      error: { code: 'WORKFLOW_NOT_ACTIVE', message: 'workflow "closing" is archived' },
+    });
+  });
+
+  it('keeps the version that it was started with', async () => {
+    const version = (step: string) => graph('growing', [held(step)]);
+    await engine.pawl.publish(version('first'));
+    const { executionId } = await engine.pawl.start('growing');
+    await engine.pawl.publish(version('second'));
+    const runner = await engine.open();
+    (await engine.work.next()).succeed({ ran: 'the version of its start' });
+    expect(await runner.result(executionId)).toMatchObject({ status: 'Succeeded' });
+    expect(await engine.nodes(executionId)).toEqual({ first: 'Succeeded' });
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import type { Pawl } from '../../src/main.ts';
+import { engineUnderTest, QUICK, TENANT } from './engine-under-test.ts';
+import { spawnRunner } from './spawned-runner.ts';
+import { delay, echo, graph, held, to } from './workflow-definition.ts';
+
+// The engine of this file only accepts; the runners come and go.
+const engine = engineUnderTest({ runner: false });
+const { work } = engine;
+const short = { leaseMs: 700, leaseMarginMs: 200 };
+
+async function start(definition: JsonObject, count: number): Promise<string[]> {
+  const { workflowId } = await engine.pawl.publish(definition);
+  const started = await Promise.all(
+    Array.from({ length: count }, (_, n) => engine.pawl.start(workflowId, { trigger: { n } })),
+  );
+  return started.map(({ executionId }) => executionId);
+}
+
+const results = (ids: readonly string[]) => Promise.all(ids.map((id) => engine.pawl.result(id)));
+const crashes = async (executionId: string) =>
+  (
+    await engine.sql<{ crashes: number }>('select crashes from execution_queue where execution_id = $1', [executionId])
+  )[0]?.crashes;
+const metric = (pawl: Pawl, name: Parameters<Pawl['metrics']['get']>[0]) => pawl.metrics.get(name) ?? 0;
+
+describe('runners that share a database', () => {
+  it('share the work, and do each piece once', async () => {
+    const few = { engine: { maxParallelActions: 2, maxResident: 8 } };
+    const runners = await Promise.all([engine.open(few), engine.open(few), engine.open(few)]);
+    const ids = await start(
+      graph('shared', [
+        echo('a', { n: '{{ trigger.n }}' }, to('b')),
+        echo('b', {}, to('c')),
+        echo('c', { n: '{{ context.data.a.n }}' }),
+      ]),
+      150,
+    );
+    const ended = await results(ids);
+    expect(ended.map(({ outputs }) => outputs)).toEqual(ids.map((_, n) => ({ n })));
+    expect(runners.reduce((sum, runner) => sum + metric(runner, 'ended'), 0)).toBe(150);
+    expect(runners.filter((runner) => metric(runner, 'ended') > 0).length).toBeGreaterThan(1);
+    for (const executionId of ids.slice(0, 20)) expect(await engine.attempts(executionId)).toHaveLength(3);
+  });
+});
+
+describe('a runner that is killed', () => {
+  it('loses nothing: what it had recorded stays, what it was doing is done again under the same key', async () => {
+    const doomed = await spawnRunner({ url: engine.url, engine: { ...QUICK, ...short } });
+    const [executionId] = await start(
+      graph('survives', [
+        echo('done', { at: 'once' }, to('doing', 'nap')),
+        held('doing', { parameters: { n: '{{ trigger.n }}' } }),
+        delay('nap', 300),
+      ]),
+      1,
+    );
+    expect(await doomed.nextBegan()).toMatchObject({ executionId, nodeId: 'doing', attempt: 1 });
+    await doomed.kill();
+    const before = await engine.attempts(executionId!);
+
+    const heir = await engine.open({ engine: short });
+    const again = await work.next('doing');
+    expect(again.params).toEqual({ n: 0 });
+    expect(again.context).toMatchObject({ attempt: 1, idempotencyKey: `${executionId}:doing` });
+    expect(await crashes(executionId!)).toBe(1);
+    again.succeed();
+    expect((await heir.result(executionId!)).status).toBe('Succeeded');
+    expect(metric(heir, 'takeovers')).toBe(1);
+    const after = await engine.attempts(executionId!);
+    expect(after).toHaveLength(3);
+    expect(after.filter(({ nodeId }) => nodeId === 'done')).toEqual(before.filter(({ nodeId }) => nodeId === 'done'));
+  });
+
+  it('leaves no timer and no wait behind', async () => {
+    const doomed = await spawnRunner({ url: engine.url, engine: { ...QUICK, ...short } });
+    const sleepers = await start(
+      graph('sleeps-through', [delay('nap', 1_500, to('after')), echo('after', { n: '{{ trigger.n }}' })]),
+      20,
+    );
+    await expect
+      .poll(async () => (await Promise.all(sleepers.map(engine.queueState))).every((state) => state === 'parked'))
+      .toBe(true);
+    await doomed.kill();
+    await engine.open({ engine: short });
+    expect((await results(sleepers)).map(({ outputs }) => outputs)).toEqual(sleepers.map((_, n) => ({ n })));
+  });
+});
+
+describe('a runner that was declared dead and does not know it', () => {
+  it('writes nothing more, and starts over', async () => {
+    const zombie = await engine.open();
+    const [executionId] = await start(graph('fenced', [held('step')]), 1);
+    const first = await work.next();
+    const [owner] = (await engine.pawl.store.runnerList()).filter(({ owned }) => owned > 0);
+    expect(await engine.pawl.store.runnerDeclareDead({ runnerId: owner!.runnerId })).toEqual({
+      declared: true,
+      released: 1,
+    });
+    first.succeed({ from: 'the grave' });
+    // The same process, in its next life, claims it anew and runs the attempt again.
+    const second = await work.next();
+    expect(second.context).toMatchObject({ attempt: 1, idempotencyKey: first.context.idempotencyKey });
+    second.succeed({ from: 'the living' });
+    expect(await zombie.result(executionId!)).toMatchObject({ status: 'Succeeded', outputs: { from: 'the living' } });
+    expect(await engine.attempts(executionId!)).toHaveLength(1);
+    expect(
+      metric(zombie, 'zombieWritesRejected') +
+        engine.warnings.filter(({ event }) => event.includes('declared dead')).length,
+    ).toBeGreaterThan(0);
+  });
+});
+
+describe('a graceful stop', () => {
+  it('lets attempts finish, and gives back the rest without counting a crash', async () => {
+    const leaving = await engine.open({ engine: { drainMs: 400 } });
+    const ids = await start(graph('handed-over', [held('step', { parameters: { n: '{{ trigger.n }}' } })]), 10);
+    const attempts = await Promise.all(ids.map(() => work.next()));
+    const closing = leaving.close();
+    for (const attempt of attempts.slice(0, 5)) attempt.succeed({ finished: 'before the stop' });
+    await closing;
+    expect(await Promise.all(ids.map(async (id) => [await engine.queueState(id), await crashes(id)]))).toEqual(
+      ids.map((id) =>
+        attempts.slice(0, 5).some(({ context }) => context.executionId === id) ? [null, undefined] : ['ready', 0],
+      ),
+    );
+    for (const attempt of attempts.slice(5)) expect(attempt.context.signal.aborted).toBe(true);
+
+    const next = await engine.open();
+    for (let left = 0; left < 5; left++) (await work.next()).succeed({ finished: 'by the next' });
+    const ended = await results(ids);
+    expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'Succeeded'));
+    expect(metric(next, 'dispatched')).toBe(5);
+    for (const id of ids) expect(await engine.attempts(id)).toHaveLength(1);
+  });
+
+  it('in the middle of a stream of work loses and doubles nothing', async () => {
+    const leaving = await engine.open();
+    const ids = await start(
+      graph('stream', [echo('a', {}, to('b')), echo('b', {}, to('c')), echo('c', { n: '{{ trigger.n }}' })]),
+      200,
+    );
+    await leaving.close();
+    await engine.open();
+    expect((await results(ids)).map(({ outputs }) => outputs)).toEqual(ids.map((_, n) => ({ n })));
+    for (const id of ids.slice(0, 20)) expect(await engine.attempts(id)).toHaveLength(3);
+  });
+
+  it('hands over the parameters that the attempt was given, whatever was merged into them', async () => {
+    const leaving = await engine.open({ engine: { drainMs: 0 } });
+    const [executionId] = await start(
+      graph('patched', [
+        held('first', to('second')),
+        held('second', { parameters: { a: 'template', b: 'template', n: '{{ trigger.n }}' } }),
+      ]),
+      1,
+    );
+    const first = await work.next('first');
+    const signal = (signalId: string, type: 'UPDATE_PARAMS' | 'INJECT_OVERRIDE', payload: JsonObject) =>
+      leaving.executions.signal(TENANT, executionId!, { signalId, type, payload: { stepId: 'second', ...payload } });
+    await signal('s1', 'UPDATE_PARAMS', { newParams: { a: 'patched' } });
+    await signal('s2', 'INJECT_OVERRIDE', { override: { b: 'overridden' } });
+    await expect
+      .poll(async () => (await engine.facts(executionId!)).filter(({ type }) => type === 'SignalApplied'))
+      .toHaveLength(2);
+    first.succeed();
+    const before = await work.next('second');
+    await leaving.close();
+    await engine.open();
+    const after = await work.next('second');
+    expect(before.params).toEqual({ a: 'patched', b: 'overridden', n: 0 });
+    expect(after.params).toEqual(before.params);
+    after.succeed();
+    expect((await engine.pawl.result(executionId!)).status).toBe('Succeeded');
+  });
+});

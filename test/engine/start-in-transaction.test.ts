@@ -1,0 +1,144 @@
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startInTransaction } from '../../src/main.ts';
+import { engineUnderTest, TENANT } from './engine-under-test.ts';
+import { echo, graph } from './workflow-definition.ts';
+
+const engine = engineUnderTest();
+const ship = graph('ship', [echo('label', { order: '{{ trigger.order }}' })], {
+  triggerSchema: { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] },
+});
+
+/** The connection of an application, which has tables of its own. */
+async function application(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: engine.url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('create table if not exists orders (id int primary key)');
+  return client;
+}
+
+const orders = async () => (await engine.sql<{ id: number }>('select id from orders order by id')).map(({ id }) => id);
+const executionsOf = (requestId: string) =>
+  engine.sql('select id from workflow_executions where tenant_id = $1 and request_id = $2', [TENANT, requestId]);
+
+describe('an execution that is started in a transaction of the application', () => {
+  it('runs when the transaction is committed, and not before', async () => {
+    await engine.pawl.publish(ship);
+    const client = await application();
+    await client.query('begin');
+    await client.query('insert into orders values (1)');
+    const { executionId, isNew } = await startInTransaction(client, {
+      workflowId: 'ship',
+      trigger: { order: 1 },
+      requestId: 'order-1',
+    });
+    expect(isNew).toBe(true);
+    expect(await executionsOf('order-1')).toEqual([]);
+    // Others come and go meanwhile; nobody sees what is not committed, and nobody misses it afterwards.
+    expect((await engine.run(ship, { trigger: { order: 0 } })).status).toBe('Succeeded');
+    await expect(engine.pawl.executions.get(TENANT, executionId)).rejects.toMatchObject({
+      code: 'EXECUTION_NOT_FOUND',
+    });
+    await client.query('commit');
+    expect(await engine.pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { order: 1 } });
+    expect(await orders()).toContain(1);
+  });
+
+  it('never existed when the transaction is rolled back', async () => {
+    const client = await application();
+    await client.query('begin');
+    await client.query('insert into orders values (2)');
+    const { executionId } = await startInTransaction(client, {
+      workflowId: 'ship',
+      trigger: { order: 2 },
+      requestId: 'order-2',
+    });
+    await client.query('rollback');
+    expect(await orders()).not.toContain(2);
+    expect(await executionsOf('order-2')).toEqual([]);
+    await expect(engine.pawl.executions.get(TENANT, executionId)).rejects.toMatchObject({
+      code: 'EXECUTION_NOT_FOUND',
+    });
+    // The request was never accepted, so it may be made again.
+    const again = await engine.pawl.start('ship', { trigger: { order: 2 }, requestId: 'order-2' });
+    expect(again.isNew).toBe(true);
+    await engine.pawl.result(again.executionId);
+  });
+
+  it('is the same execution for the same request, in the same transaction and in others', async () => {
+    const client = await application();
+    const request = { workflowId: 'ship', trigger: { order: 3 }, requestId: 'order-3' };
+    await client.query('begin');
+    const first = await startInTransaction(client, request);
+    expect(await startInTransaction(client, request)).toEqual({ executionId: first.executionId, isNew: false });
+    await client.query('commit');
+    await client.query('begin');
+    expect(await startInTransaction(client, request)).toEqual({ executionId: first.executionId, isNew: false });
+    await client.query('commit');
+    expect(await engine.pawl.start('ship', { trigger: { order: 3 }, requestId: 'order-3' })).toEqual({
+      executionId: first.executionId,
+      isNew: false,
+    });
+    await engine.pawl.result(first.executionId);
+    expect(await executionsOf('order-3')).toHaveLength(1);
+  });
+
+  it('of two transactions with the same request is one, whichever commits first', async () => {
+    const [one, other] = [await application(), await application()];
+    const request = { workflowId: 'ship', trigger: { order: 4 }, requestId: 'order-4' };
+    await one.query('begin');
+    await other.query('begin');
+    const first = await startInTransaction(one, request);
+    const second = startInTransaction(other, request);
+    await one.query('commit');
+    expect(await second).toEqual({ executionId: first.executionId, isNew: false });
+    await other.query('commit');
+    await engine.pawl.result(first.executionId);
+  });
+
+  it('that is refused leaves the transaction as it was', async () => {
+    const client = await application();
+    await engine.pawl.publish(graph('other', [echo('a')]));
+    await client.query('begin');
+    await client.query('insert into orders values (5)');
+    const refuse = (request: object) =>
+      startInTransaction(client, { workflowId: 'ship', trigger: { order: 5 }, ...request }).then(
+        () => 'accepted',
+        (error: { code: string }) => error.code,
+      );
+    expect(await refuse({ workflowId: 'nobody' })).toBe('WORKFLOW_NOT_FOUND');
+    expect(await refuse({ tenantId: 'stranger' })).toBe('WORKFLOW_NOT_FOUND');
+    expect(await refuse({ trigger: {} })).toBe('TRIGGER_INVALID');
+    expect(await refuse({ priority: 12 })).toBe('REQUEST_INVALID');
+    expect(await refuse({ requestId: 'a\u0000b' })).toBe('REQUEST_INVALID');
+    expect(await refuse({ workflowId: 'other', requestId: 'order-1' })).toBe('WFENG001');
+    await client.query('commit');
+    expect(await orders()).toContain(5);
+  });
+
+  it('is found in a schema of its own, and the search path of the application stays', async () => {
+    const client = await application();
+    await client.query('create schema if not exists app');
+    await client.query('begin');
+    await client.query(`set local search_path = 'app'`);
+    const { executionId } = await startInTransaction(client, {
+      schema: 'public',
+      workflowId: 'ship',
+      trigger: { order: 6 },
+    });
+    expect((await client.query('show search_path')).rows).toEqual([{ search_path: 'app' }]);
+    await client.query('commit');
+    expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
+  });
+
+  it('leaves nothing in the session', async () => {
+    const client = await application();
+    await client.query('begin');
+    const { executionId } = await startInTransaction(client, { workflowId: 'ship', trigger: { order: 7 } });
+    await client.query('commit');
+    expect((await client.query('select name from pg_prepared_statements')).rows).toEqual([]);
+    expect((await client.query(`select '{"a":1}'::json as value`)).rows).toEqual([{ value: { a: 1 } }]);
+    await engine.pawl.result(executionId);
+  });
+});

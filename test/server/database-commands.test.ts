@@ -1,0 +1,63 @@
+// `pawl migrate`, `pawl doctor` and `pawl keys` against a database of one's own.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { pawl } from './dev-process.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase({ empty: true });
+});
+afterAll(() => database.drop());
+
+interface Examination {
+  readonly findings: { readonly check: string; readonly ok: boolean }[];
+}
+
+const onDatabase = (...args: string[]) => pawl({ DATABASE_URL: database.connectionString }, ...args);
+
+describe('commands for a database', () => {
+  it('migrate it, and tell where it stands', async () => {
+    const before = JSON.parse((await onDatabase('doctor', '--json')).stdout) as Examination;
+    expect(before.findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual(['migrations']);
+    expect((await onDatabase('migrate', 'up')).stdout).toContain('applied 0001_engine');
+    expect((await onDatabase('migrate', 'down', '--to', '0')).stdout).toContain('undone 0001_engine');
+    expect((await onDatabase('migrate', 'status')).stdout).toMatch(/0001 +engine +pending/);
+    await onDatabase('migrate', 'up');
+    const after = await onDatabase('doctor');
+    expect(after).toMatchObject({ code: 0 });
+    const checks = ['node', 'disk', 'database', 'notifications', 'clock', 'migrations'];
+    for (const check of checks) expect(after.stdout).toContain(`✓ ${check}`);
+    expect((await onDatabase('migrate', 'down', '--to', 'x')).code).toBe(2);
+  });
+
+  it('make, list and revoke keys', async () => {
+    const made = await onDatabase(
+      'keys',
+      'create',
+      '--tenant',
+      'acme',
+      '--name',
+      'ci',
+      '--scope',
+      'workflows:read',
+      'workflows:execute',
+    );
+    expect(made.stdout).toMatch(/^pawl_[\w-]{43}\n$/);
+    const keys = JSON.parse((await onDatabase('keys', 'list', '--tenant', 'acme', '--json')).stdout) as {
+      id: string;
+      scopes: string[];
+    }[];
+    expect(keys).toMatchObject([{ name: 'ci', scopes: ['workflows:read', 'workflows:execute'] }]);
+    expect(JSON.stringify(keys)).not.toContain(made.stdout.trim());
+    expect((await onDatabase('keys', 'revoke', keys[0]!.id, '--tenant', 'acme')).stdout).toBe('revoked\n');
+    expect(await onDatabase('keys', 'create', '--tenant', 'acme', '--scope', 'everything')).toMatchObject({ code: 2 });
+    expect(await onDatabase('keys', 'create', '--tenant', 'acme')).toMatchObject({ code: 2 });
+  });
+
+  it('say so when there is no database', async () => {
+    const nowhere = await pawl({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }, 'doctor');
+    expect(nowhere).toMatchObject({ code: 1, stdout: expect.stringContaining('✗ database') });
+    expect(await pawl({}, 'migrate', 'up')).toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') });
+  });
+});

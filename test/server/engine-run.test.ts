@@ -1,0 +1,143 @@
+// Runs of execution plans: given or by reference, with the reference checked before anything is read, and the debug endpoints.
+
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { useServer } from './api-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pawl-plans-'));
+const outside = mkdtempSync(join(tmpdir(), 'pawl-outside-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  rmSync(outside, { recursive: true });
+});
+const server = useServer({ server: { port: 0, checkAnswers: true, planFolder: folder, maxPlanBytes: 4_096 } });
+
+const plan = (planId: string, tenantId = 'acme'): JsonObject => ({
+  metadata: { planId, planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests', schemaVersion: 'v1' },
+  scope: { tenantId, projectId: 'shop', environmentId: 'prod', repoSha: 'abc' },
+  steps: [{ stepId: 'one', type: 'core.echo', inputs: { greeting: 'hi' }, timeout: '10s' }],
+});
+
+function stored(name: string, bytes: Buffer, where = folder): JsonObject {
+  const file = join(where, name);
+  writeFileSync(file, bytes);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { uri: pathToFileURL(file).href, sha256, schemaVersion: 'v1', planId: name, planVersion: '1' };
+}
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+const startRun = (body: JsonObject) => server.post('/api/v1/engine/runs', body);
+
+describe('starting a run', () => {
+  it('of a plan that is given answers 202, and the same runId gives the same run', async () => {
+    const body = { plan: plan('given'), context: { runId: 'run-1', projectId: 'shop', environmentId: 'staging' } };
+    const first = await startRun(body);
+    expect(first).toMatchObject({ status: 202, body: { runId: 'run-1', engineRunRef: { provider: 'native' } } });
+    const { executionId } = first.body.engineRunRef as { executionId: string };
+    expect(first.body.statusUrl).toBe(`/api/v1/executions/${executionId}`);
+    expect(await startRun(body)).toMatchObject({
+      status: 200,
+      body: { runId: 'run-1', engineRunRef: { executionId } },
+    });
+    expect(await server.pawl.result(executionId, { tenantId: 'acme' })).toMatchObject({ status: 'Succeeded' });
+    expect((await server.get(first.body.statusUrl as string)).body).toMatchObject({
+      format: 'plan',
+      workflowId: 'given',
+      projectId: 'shop',
+      environmentId: 'staging',
+    });
+  });
+
+  it('by a reference to a file, plain or gzip', async () => {
+    const plain = stored('plain', json(plan('plain')));
+    expect((await startRun({ planRef: plain })).status).toBe(202);
+    const zipped = stored('zipped', gzipSync(json(plan('zipped'))));
+    expect((await startRun({ planRef: { ...zipped, compression: 'gzip' } })).status).toBe(202);
+  });
+
+  it('by a reference to a version of our own', async () => {
+    await server.pawl.publish(plan('ours'), { tenantId: 'acme' });
+    const row = await server.pawl.store.definitionGet({ tenantId: 'acme', workflowId: 'ours', version: 1 });
+    const sha256 = createHash('sha256').update(row!.definition).digest('hex');
+    const planRef = {
+      uri: 'pawl:workflows/ours/versions/1',
+      sha256,
+      schemaVersion: 'v1',
+      planId: 'ours',
+      planVersion: '1',
+    };
+    expect((await startRun({ planRef })).status).toBe(202);
+  });
+
+  it('refuses references that are not what they promise', async () => {
+    const good = stored('good', json(plan('good')));
+    const secret = stored('secret', json(plan('secret')), outside);
+    symlinkSync(join(outside, 'secret'), join(folder, 'link'));
+    const huge = stored('huge', gzipSync(json({ ...plan('huge'), padding: 'x'.repeat(10_000) })));
+    const refused: Record<string, JsonObject> = {
+      'another hash': { ...good, sha256: 'f'.repeat(64) },
+      'another size': { ...good, sizeBytes: 1 },
+      expired: { ...good, expiresAt: '2020-01-01T00:00:00Z' },
+      'another plan': { ...good, planId: 'else' },
+      'a file outside': secret,
+      'a link to outside': { ...secret, uri: pathToFileURL(join(folder, 'link')).href },
+      'no such file': { ...good, uri: pathToFileURL(join(folder, 'nothing')).href },
+      'a bomb': { ...huge, compression: 'gzip' },
+      'another scheme': { ...good, uri: 'https://example.com/plan.json' },
+      'not gzip': { ...good, compression: 'gzip' },
+    };
+    for (const [what, planRef] of Object.entries(refused)) {
+      const { status, body } = await startRun({ planRef });
+      expect({ what, status, code: (body.error as JsonObject).code }).toEqual({
+        what,
+        status: 422,
+        code: 'PLAN_UNAVAILABLE',
+      });
+    }
+  });
+
+  it('refuses both, neither, a plan of another tenant and a plan that is not valid', async () => {
+    expect((await startRun({})).status).toBe(400);
+    expect((await startRun({ plan: plan('a'), planRef: stored('a', json(plan('a'))) })).status).toBe(400);
+    expect(await startRun({ plan: plan('a', 'globex') })).toMatchObject({
+      status: 403,
+      body: { error: { code: 'TENANT_MISMATCH' } },
+    });
+    expect(await startRun({ plan: { ...plan('a'), steps: [] } })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'WFENG005' } },
+    });
+  });
+});
+
+describe('debug endpoints', () => {
+  it('show the reference, the logs of a step and a snapshot', async () => {
+    const { body } = await startRun({ plan: plan('debug'), context: { runId: 'run-debug' } });
+    const { executionId } = body.engineRunRef as { executionId: string };
+    await server.pawl.result(executionId, { tenantId: 'acme' });
+    for (const id of ['run-debug', executionId]) {
+      expect((await server.get(`/engine/runs/${id}/debug`)).body).toMatchObject({
+        runId: id,
+        engineRunRef: { provider: 'native', executionId },
+        planId: 'debug',
+        status: 'Succeeded',
+      });
+    }
+    const logs = await server.get('/engine/runs/run-debug/steps/one/logs');
+    expect(logs).toMatchObject({
+      status: 200,
+      body: { stepId: 'one', pointers: [`/api/v1/executions/${executionId}/events`] },
+    });
+    expect((await server.post('/engine/runs/run-debug/inspect')).body).toMatchObject({
+      run: { planId: 'debug' },
+      execution: { actions: [{ nodeId: 'one', status: 'Succeeded' }] },
+      graph: { nodes: [{ id: 'one', status: 'Succeeded' }] },
+    });
+    expect((await server.get('/engine/runs/unknown/debug')).status).toBe(404);
+  });
+});

@@ -1,0 +1,282 @@
+// Reading executions: with what `include` names, in lists, as events, as a graph and as a tree.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { defineAction } from '../../src/main.ts';
+import { chain, echo, sleep, useServer } from './api-server.ts';
+
+const talk = defineAction({
+  type: 'test.talk',
+  version: '1.0.0',
+  connector: 'test',
+  category: 'Test',
+  displayName: 'Talk',
+  description: 'Logs, links a resource, and fails as often as it is told.',
+  params: z.object({ failTimes: z.int() }),
+  outputs: z.looseObject({}),
+  run({ failTimes }, context) {
+    context.log.info(`attempt ${context.attempt}`, { failTimes });
+    if (context.attempt <= failTimes) throw new Error('not yet');
+    const resourceLinks = [
+      { system: 'crm', resourceType: 'ticket', resourceId: context.executionId, url: 'https://crm.example/1' },
+    ];
+    return { outputs: { said: true }, resourceLinks };
+  },
+});
+
+const server = useServer({ actions: [talk] });
+const tenantId = 'acme';
+
+const run = async (workflowId: string, body: JsonObject = {}): Promise<string> => {
+  const started = await server.post(`/api/v1/workflows/${workflowId}/execute`, body);
+  expect(started.status).toBe(202);
+  return started.body.executionId as string;
+};
+
+let executionId: string;
+let failedId: string;
+let sleepingId: string;
+
+beforeAll(async () => {
+  const retry = { policies: { retry: { maxAttempts: 3, baseDelayMs: 1, jitter: false } } };
+  const branch = {
+    id: 'branch',
+    displayName: 'Branch',
+    startNode: 'talk',
+    nodes: [
+      {
+        id: 'talk',
+        actionType: 'test.talk',
+        parameters: { failTimes: 1 },
+        ...retry,
+        edges: [
+          { targetNode: 'yes', condition: 'context.data.talk.said' },
+          { targetNode: 'no', condition: '!context.data.talk.said' },
+        ],
+      },
+      { ...echo('yes', { said: '{{ context.data.talk.said }}' }), edges: [{ targetNode: 'child' }] },
+      echo('no'),
+      { id: 'child', nodeType: 'subworkflow', workflowId: 'inner', parameters: { from: 'branch' } },
+    ],
+  };
+  await server.pawl.publish(chain('inner', echo('only', { from: '{{ trigger.from }}' })), { tenantId });
+  await server.pawl.publish(branch, { tenantId });
+  await server.pawl.publish(
+    chain('fails', { id: 'f', actionType: 'core.fail', parameters: { message: 'Boom at 50%' } }),
+    { tenantId },
+  );
+  await server.pawl.publish(chain('sleeps', sleep('nap', 3_600_000), echo('after')), { tenantId });
+  executionId = await run('branch');
+  failedId = await run('fails');
+  sleepingId = await run('sleeps');
+  await server.pawl.result(executionId, { tenantId });
+  await server.pawl.result(failedId, { tenantId });
+});
+
+describe('one execution', () => {
+  it('comes with its attempts, skipped nodes included', async () => {
+    const { body } = await server.get(`/api/v1/executions/${executionId}?include=actions`);
+    const actions = body.actions as JsonObject[];
+    expect(actions.map(({ nodeId, attempt, retryCount, status }) => ({ nodeId, attempt, retryCount, status }))).toEqual(
+      [
+        { nodeId: 'talk', attempt: 1, retryCount: 0, status: 'RetriableFailure' },
+        { nodeId: 'talk', attempt: 2, retryCount: 1, status: 'Succeeded' },
+        { nodeId: 'yes', attempt: 1, retryCount: 0, status: 'Succeeded' },
+        { nodeId: 'child', attempt: 1, retryCount: 0, status: 'Succeeded' },
+        { nodeId: 'no', attempt: 0, retryCount: 0, status: 'Skipped' },
+      ],
+    );
+    expect(actions[0]).toMatchObject({
+      actionType: 'test.talk',
+      parameters: { failTimes: 1 },
+      error: { message: 'not yet' },
+    });
+    expect(actions[2]).toMatchObject({ parameters: { said: true }, outputs: { said: true } });
+    expect(actions[4]!.reason).toBeTruthy();
+    const page = await server.get(`/api/v1/executions/${executionId}?include=actions&limit=2&offset=1`);
+    expect((page.body.actions as JsonObject[]).map(({ nodeId }) => nodeId)).toEqual(['talk', 'yes']);
+  });
+
+  it('shows what is at work as Running', async () => {
+    await expect
+      .poll(async () => (await server.get(`/api/v1/executions/${sleepingId}?include=actions`)).body.actions)
+      .toMatchObject([{ nodeId: 'nap', actionType: 'core.delay', status: 'Running' }]);
+  });
+
+  it('comes with resources, children and events', async () => {
+    const { body } = await server.get(`/api/v1/executions/${executionId}?include=resources,children,events`);
+    expect(body.resources).toEqual([
+      { system: 'crm', resourceType: 'ticket', resourceId: executionId, url: 'https://crm.example/1', nodeId: 'talk' },
+    ]);
+    expect(body.children).toMatchObject([{ workflowId: 'inner', status: 'Succeeded', parentExecutionId: executionId }]);
+    const events = body.events as JsonObject[];
+    expect(events[0]).toMatchObject({ seq: 0, type: 'ExecutionStarted', level: 'Info', category: 'Orchestrator' });
+    expect(events.at(-1)).toMatchObject({ type: 'ExecutionSucceeded' });
+    expect(events.filter(({ type }) => type === 'Log')).toMatchObject([
+      { category: 'Action:test.talk', nodeId: 'talk', data: { message: 'attempt 1', data: { failTimes: 1 } } },
+      { category: 'Action:test.talk', nodeId: 'talk', data: { message: 'attempt 2' } },
+    ]);
+    expect(body).not.toHaveProperty('actions');
+  });
+
+  it('has a graph with the state of every node and edge', async () => {
+    const { body } = await server.get(`/api/v1/executions/${executionId}/graph`);
+    expect(body).toMatchObject({
+      status: 'Succeeded',
+      nodes: [
+        { id: 'talk', type: 'test.talk', status: 'Succeeded', attempts: 2 },
+        { id: 'yes', status: 'Succeeded' },
+        { id: 'no', status: 'Skipped', reason: expect.any(String) },
+        { id: 'child', type: 'subworkflow:inner', status: 'Succeeded', childExecutionId: expect.any(String) },
+      ],
+      edges: [
+        { from: 'talk', to: 'yes', when: 'success', condition: 'context.data.talk.said', state: 'satisfied' },
+        { from: 'talk', to: 'no', state: 'unsatisfied' },
+        { from: 'yes', to: 'child', state: 'satisfied' },
+      ],
+    });
+  });
+
+  it('has a tree of everything below it', async () => {
+    const { body } = await server.get(`/api/v1/executions/${executionId}/hierarchy`);
+    expect(body).toMatchObject({
+      executionId,
+      workflowId: 'branch',
+      status: 'Succeeded',
+      children: [{ workflowId: 'inner', nodeId: 'child', status: 'Succeeded', children: [] }],
+    });
+  });
+});
+
+describe('events', () => {
+  it('come in pages that fit together', async () => {
+    const all = (await server.get(`/api/v1/executions/${executionId}/events?limit=1000`)).body.data as JsonObject[];
+    const paged: JsonObject[] = [];
+    for (let query = '?limit=3'; ; ) {
+      const { body } = await server.get(`/api/v1/executions/${executionId}/events${query}`);
+      paged.push(...(body.data as JsonObject[]));
+      if (body.nextCursor === undefined) break;
+      query = `?limit=3&after=${body.nextCursor}`;
+    }
+    expect(paged).toEqual(all);
+    const facts = all.filter(({ type }) => type !== 'Log');
+    expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index));
+  });
+
+  it('stream as they happen, until the end', async () => {
+    const id = await run('branch');
+    const events = await readStream(`/api/v1/executions/${id}/events`);
+    expect(events[0]).toMatchObject({ id: '0', event: 'ExecutionStarted' });
+    expect(events.at(-2)).toMatchObject({ event: 'ExecutionSucceeded' });
+    expect(events.at(-1)).toMatchObject({ event: 'end' });
+    const stored = (await server.get(`/api/v1/executions/${id}/events?limit=1000`)).body.data as JsonObject[];
+    expect(events.slice(0, -1).map(({ data }) => JSON.parse(data!))).toEqual(stored);
+  });
+
+  it('go on after the last one that was seen', async () => {
+    const events = await readStream(`/api/v1/executions/${executionId}/events`, { 'last-event-id': '4' });
+    expect(JSON.parse(events[0]!.data!)).toMatchObject({ seq: 5 });
+  });
+
+  it('of a stream that the client leaves do not keep the server', async () => {
+    const controller = new AbortController();
+    const answer = await fetch(`${server.url}/api/v1/executions/${sleepingId}/events`, {
+      headers: await streamHeaders(),
+      signal: controller.signal,
+    });
+    const reader = answer.body!.getReader();
+    await reader.read();
+    controller.abort();
+    await expect(reader.read()).rejects.toThrow();
+    expect((await server.get('/health/live')).status).toBe(200);
+  });
+});
+
+async function streamHeaders(more: Record<string, string> = {}): Promise<Record<string, string>> {
+  const { tokenFor } = await import('./api-server.ts');
+  return { accept: 'text/event-stream', authorization: `Bearer ${await tokenFor()}`, ...more };
+}
+
+async function readStream(path: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${server.url}${path}`, { headers: await streamHeaders(headers) });
+  expect(answer.headers.get('content-type')).toContain('text/event-stream');
+  const messages = (await answer.text()).split('\n\n').filter((message) => message !== '' && !message.startsWith(':'));
+  return messages.map((message) => {
+    const fields = message.split('\n').map((line) => /^(\w+): (.*)$/.exec(line)!.slice(1) as [string, string]);
+    return Object.fromEntries(fields) as { id?: string; event?: string; data?: string };
+  });
+}
+
+describe('the list', () => {
+  const listed = async (query: string): Promise<string[]> => {
+    const { status, body } = await server.get(`/api/v1/executions?${query}`);
+    expect({ query, status, body }).toMatchObject({ query, status: 200 });
+    return (body.data as JsonObject[]).map((execution) => execution.executionId as string);
+  };
+
+  it('is newest first, in pages', async () => {
+    const all = await listed('limit=200');
+    expect(all).toEqual([...all].sort().reverse());
+    const paged: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await server.get(`/api/v1/executions?limit=2${cursor}`);
+      paged.push(...(body.data as JsonObject[]).map((execution) => execution.executionId as string));
+      if (body.nextCursor === undefined) break;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    expect(paged).toEqual(all);
+  });
+
+  it('filters by workflow, version, format and parent', async () => {
+    expect(await listed('workflowId=fails')).toEqual([failedId]);
+    expect(await listed('workflowId=fails&version=2')).toEqual([]);
+    expect(await listed('format=pipeline')).toEqual([]);
+    expect(await listed(`parentExecutionId=${executionId}`)).toHaveLength(1);
+  });
+
+  it('filters by status, live and ended', async () => {
+    expect(await listed('status=Failed')).toEqual([failedId]);
+    expect(await listed('status=Failed,TimedOut')).toEqual([failedId]);
+    expect(await listed('status=Running')).toEqual([sleepingId]);
+    expect((await listed('status=Running,Failed')).sort()).toEqual([failedId, sleepingId].sort());
+    expect(await listed('status=Failed&workflowId=branch')).toEqual([]);
+  });
+
+  it('filters by what the error says, and takes % as it is', async () => {
+    expect(await listed('error=boom')).toEqual([failedId]);
+    expect(await listed('error=50%25')).toEqual([failedId]);
+    expect(await listed('error=b%25m')).toEqual([]);
+  });
+
+  it('filters by time', async () => {
+    const created = (await server.get(`/api/v1/executions/${failedId}`)).body.createdAt as string;
+    const later = new Date(Date.parse(created) + 1).toISOString();
+    expect(await listed(`workflowId=fails&createdAfter=${created}&createdBefore=${later}`)).toEqual([failedId]);
+    expect(await listed(`workflowId=fails&createdBefore=${created}`)).toEqual([]);
+  });
+
+  it('tells what an execution waits for', async () => {
+    await expect.poll(() => listed('why=sleeping')).toEqual([sleepingId]);
+    expect(await listed('why=retrying')).toEqual([]);
+    const { body } = await server.get('/api/v1/executions?why=sleeping');
+    expect((body.data as JsonObject[])[0]).toMatchObject({ status: 'Running', why: 'sleeping' });
+  });
+
+  it('refuses what it does not understand', async () => {
+    for (const query of [
+      'status=Done',
+      'limit=0',
+      'limit=9999',
+      'cursor=abc',
+      'why=because',
+      'createdAfter=yesterday',
+      'colour=red',
+    ]) {
+      expect({ query, status: (await server.get(`/api/v1/executions?${query}`)).status }).toEqual({
+        query,
+        status: 400,
+      });
+    }
+  });
+});

@@ -1,0 +1,196 @@
+// What operators use: health, metrics, the catalog, dead letters, rate limits, the log; and what describes the API itself.
+
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { withClient } from '../support/database.ts';
+import { chain, echo, tokenFor, useServer } from './api-server.ts';
+
+const lines: string[] = [];
+const server = useServer({ logTarget: { write: (line: string) => lines.push(line) } });
+const tenantId = 'acme';
+
+const run = async (workflowId: string, headers: Record<string, string> = {}) => {
+  const { body } = await server.post(`/api/v1/workflows/${workflowId}/execute`, {}, { headers });
+  const executionId = body.executionId as string;
+  await server.pawl.result(executionId, { tenantId });
+  return executionId;
+};
+
+describe('health', () => {
+  it('says alive, ready and healthy', async () => {
+    expect(await server.get('/health/live', { token: null })).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect(await server.get('/health/ready', { token: null })).toMatchObject({
+      status: 200,
+      body: { status: 'ready', checks: { database: { ok: true }, queue: { ok: true }, actions: { ok: true } } },
+    });
+    expect(await server.get('/engine/health', { token: null })).toMatchObject({
+      status: 200,
+      body: { status: 'healthy' },
+    });
+    expect((await server.get('/engine/health/detailed')).body).toMatchObject({
+      status: 'healthy',
+      checks: { native: { liveRunners: 1 }, stateStore: { connections: expect.any(Number) } },
+    });
+  });
+});
+
+describe('metrics', () => {
+  it('have the names of 000 §14.3', async () => {
+    await server.pawl.publish(chain('counted', echo('a')), { tenantId });
+    const flaky = { id: 'f', actionType: 'core.sometimes-fails', parameters: { failTimes: 5 } };
+    const policies = { retry: { maxAttempts: 2, baseDelayMs: 1, jitter: false } };
+    await server.pawl.publish(chain('flaky', { ...flaky, policies }), { tenantId });
+    await run('counted');
+    await run('flaky');
+    const text = String((await server.get('/metrics')).body);
+    const expected = [
+      'workflow_success_total{workflowId="counted"} 1',
+      'workflow_failure_total{workflowId="flaky",reason="action_failed"} 1',
+      'workflow_duration_seconds_count{workflowId="counted",status="Succeeded"} 1',
+      'action_duration_seconds_count{actionType="core.echo"} 1',
+      'action_retry_total{actionType="core.sometimes-fails"} 1',
+      'action_failure_total{actionType="core.sometimes-fails",status="RetriableFailure"} 2',
+      'engine_steps_executed_total{type="core.echo",status="Succeeded"} 1',
+      'engine_queue_depth{adapter="native",taskQueue="default"} 0',
+    ];
+    for (const line of expected) expect(text).toContain(line);
+    for (const name of ['queue_depth', 'subworkflow_invocation_total']) expect(text).toContain(`# TYPE ${name} `);
+  });
+});
+
+describe('the log', () => {
+  it('has the properties of 000 §14.1, and no token', async () => {
+    await server.pawl.publish(chain('logged', echo('a')), { tenantId });
+    const executionId = await run('logged', { 'x-correlation-id': 'find-me' });
+    const entries = lines.map((line) => JSON.parse(line) as JsonObject);
+    const about = (message: string) =>
+      entries.find((entry) => entry.message === message && entry.CorrelationId === 'find-me');
+    const common = {
+      WorkflowId: 'logged',
+      WorkflowVersion: 1,
+      ExecutionId: executionId,
+      TenantId: tenantId,
+      PrincipalUserId: 'ada',
+    };
+    expect(about('execution accepted')).toMatchObject(common);
+    expect(about('execution ended')).toMatchObject({ ...common, Status: 'Succeeded' });
+    expect(about('request')).toMatchObject({ Method: 'POST', Status: 202, TenantId: tenantId });
+    expect(lines.join('')).not.toContain('eyJ');
+  });
+});
+
+describe('the catalog', () => {
+  it('lists connectors and actions, and finds them', async () => {
+    const connectors = (await server.get('/api/v1/connectors')).body.data as JsonObject[];
+    expect(connectors.map(({ id }) => id)).toEqual(expect.arrayContaining(['core', 'http']));
+    expect((await server.get('/api/v1/connectors/core')).body).toMatchObject({ id: 'core', isEnabled: true });
+    const actions = (await server.get('/api/v1/connectors/core/actions')).body.data as JsonObject[];
+    expect(actions.every(({ connectorId }) => connectorId === 'core')).toBe(true);
+    const found = (await server.get('/api/v1/actions?connectorId=core&search=ECHO')).body.data as JsonObject[];
+    expect(found.map(({ id }) => id)).toEqual(['core.echo']);
+    expect((await server.get('/api/v1/actions/core.echo')).body).toMatchObject({ parameterSchema: { type: 'object' } });
+    expect((await server.get('/api/v1/connectors/nope')).body).toMatchObject({
+      error: { code: 'CONNECTOR_NOT_FOUND' },
+    });
+    expect((await server.get('/api/v1/connectors/nope/actions')).status).toBe(404);
+    expect((await server.get('/api/v1/actions/nope')).body).toMatchObject({ error: { code: 'ACTION_NOT_FOUND' } });
+  });
+
+  it('lets an admin disable, deprecate and take it back', async () => {
+    const patch = (body: JsonObject) => server.ask('PATCH', '/api/v1/actions/core.fail', { body });
+    expect((await patch({ isEnabled: false, deprecationNotice: 'use another' })).body).toMatchObject({
+      isEnabled: false,
+      deprecationNotice: 'use another',
+    });
+    expect((await patch({ isEnabled: true })).body).toMatchObject({
+      isEnabled: true,
+      deprecationNotice: 'use another',
+    });
+    expect((await patch({ deprecationNotice: null })).body).not.toHaveProperty('deprecationNotice');
+    expect((await patch({})).status).toBe(400);
+    const connector = await server.ask('PATCH', '/api/v1/connectors/email', { body: { isEnabled: false } });
+    expect(connector.body).toMatchObject({ isEnabled: false });
+  });
+});
+
+describe('dead letters', () => {
+  it('are listed in pages, requeued and purged, each tenant its own', async () => {
+    await server.pawl.publish(chain('poisoned', echo('a')), { tenantId });
+    const ids = [await run('poisoned'), await run('poisoned'), await run('poisoned')];
+    await withClient(server.database.connectionString, async (client) => {
+      for (const id of ids) {
+        await client.query(
+          `insert into dead_letters (tenant_id, execution_id, reason, payload) values ($1, $2, 'POISON', '{}')`,
+          [tenantId, id],
+        );
+      }
+    });
+    const page = await server.get('/api/v1/admin/dead-letters?limit=2');
+    const letters = page.body.data as JsonObject[];
+    expect(letters.map(({ executionId }) => executionId)).toEqual(ids.slice(0, 2));
+    const rest = await server.get(`/api/v1/admin/dead-letters?cursor=${page.body.nextCursor}`);
+    expect((rest.body.data as JsonObject[]).map(({ executionId }) => executionId)).toEqual(ids.slice(2));
+    const path = `/api/v1/admin/dead-letters/${letters[0]!.id}`;
+    const token = await tokenFor({ tenant: 'globex' });
+    expect((await server.ask('DELETE', path, { token })).status).toBe(404);
+    expect((await server.post(`${path}/requeue`, undefined, { token })).status).toBe(404);
+    expect(await server.post(`${path}/requeue`)).toMatchObject({ status: 202, body: { executionId: ids[0] } });
+    expect((await server.post(`${path}/requeue`)).status).toBe(404);
+    await server.pawl.result(ids[0]!, { tenantId });
+    expect((await server.ask('DELETE', `/api/v1/admin/dead-letters/${letters[1]!.id}`)).status).toBe(204);
+    expect((await server.get('/api/v1/admin/dead-letters')).body.data).toHaveLength(1);
+  });
+});
+
+describe('runners', () => {
+  it('are listed', async () => {
+    expect((await server.get('/api/v1/admin/runners')).body.data).toMatchObject([{ state: 'live', name: 'runner' }]);
+  });
+});
+
+describe('documents', () => {
+  it('describe the API as OpenAPI 3.1 with schemas that compile', async () => {
+    const { body } = await server.get('/api/v1/openapi.json', { token: null });
+    expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Pawl' } });
+    const ajv = new Ajv2020({ strict: false, logger: false, validateFormats: false });
+    ajv.addSchema({ $id: 'openapi', ...body });
+    const { schemas } = body.components as { schemas: JsonObject };
+    expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Execution', 'ErrorEnvelope', 'Hierarchy']));
+    for (const name of Object.keys(schemas)) {
+      expect(ajv.compile({ $ref: `openapi#/components/schemas/${name}` })).toBeTypeOf('function');
+    }
+    const execution = ajv.compile({ $ref: 'openapi#/components/schemas/Execution' });
+    expect(execution({ executionId: 5 })).toBe(false);
+  });
+
+  it('are there for people and for editors', async () => {
+    for (const path of ['/', '/docs']) {
+      const page = await server.get(path, { token: null });
+      expect(page.headers.get('content-type')).toContain('text/html');
+      expect(page.headers.get('content-security-policy')).toContain("script-src 'sha256-");
+      expect(String(page.body)).not.toMatch(/(?:src|href)="https?:/);
+    }
+    expect((await server.get('/schemas/graph.schema.json', { token: null })).body).toMatchObject({
+      title: 'Pawl graph workflow',
+    });
+    expect((await server.get('/schemas/nothing', { token: null })).status).toBe(404);
+  });
+});
+
+describe('what is not there', () => {
+  it('has the envelope of every other refusal', async () => {
+    for (const [method, path] of [
+      ['GET', '/nowhere'],
+      ['DELETE', '/health/live'],
+      ['GET', '/api/v1/%zz'],
+    ] as const) {
+      const { status, body } = await server.ask(method, path);
+      expect({ path, status, body }).toMatchObject({
+        path,
+        status: 404,
+        body: { error: { code: 'NOT_FOUND', timestamp: expect.any(String) } },
+      });
+    }
+  });
+});

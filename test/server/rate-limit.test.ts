@@ -1,0 +1,59 @@
+// Rate limits (000 §12.3): a bucket per token and one per workflow, in the database, so that processes share them.
+
+import { describe, expect, it } from 'vitest';
+import { chain, echo, tokenFor, useServer } from './api-server.ts';
+
+const server = useServer({ rateLimit: { perTokenPerMinute: 1, perTokenBurst: 5, perWorkflowPerMinute: 2 } });
+
+describe('rate limits', () => {
+  it('let a burst through, then say when to come back; others are not affected', async () => {
+    const token = await tokenFor({ subject: 'greedy' });
+    const replies = [];
+    for (let asked = 0; asked < 7; asked++) replies.push(await server.get('/api/v1/executions', { token }));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    expect(replies.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual([
+      '4',
+      '3',
+      '2',
+      '1',
+      '0',
+      '0',
+      '0',
+    ]);
+    const [refused] = replies.slice(-1);
+    expect(refused!.headers.get('x-ratelimit-limit')).toBe('5');
+    expect(Number(refused!.headers.get('retry-after'))).toBeGreaterThan(30);
+    expect(refused!.body).toMatchObject({ error: { code: 'RATE_LIMITED' } });
+    expect((await server.get('/health/ready', { token })).status).toBe(200);
+    expect((await server.get('/api/v1/executions', { token: await tokenFor({ subject: 'patient' }) })).status).toBe(
+      200,
+    );
+  });
+
+  it('never let more through than there is, however many ask at once', async () => {
+    const token = await tokenFor({ subject: 'hurried' });
+    const replies = await Promise.all(Array.from({ length: 20 }, () => server.get('/api/v1/executions', { token })));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(5);
+  });
+
+  it('count the executions of a workflow, whoever starts them', async () => {
+    await server.pawl.publish(chain('slow-down', echo('a')), { tenantId: 'acme' });
+    const statuses = [];
+    for (const subject of ['a', 'b', 'c']) {
+      const reply = await server.post(
+        '/api/v1/workflows/slow-down/execute',
+        {},
+        { token: await tokenFor({ subject }) },
+      );
+      statuses.push(reply.status);
+      if (reply.status === 429) expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(1);
+    }
+    expect(statuses).toEqual([202, 202, 429]);
+  });
+
+  it('fill up again with time', async () => {
+    const spend = () => server.pawl.store.rateSpend({ key: 'test', perSecond: 1_000, burst: 1 });
+    expect(await spend()).toMatchObject({ allowed: true });
+    await expect.poll(async () => (await spend()).allowed).toBe(true);
+  });
+});

@@ -1,0 +1,208 @@
+// Every declared route, one after the other: without a token, with every scope but its own, with another tenant's ids, with
+// ids that are none, and with bodies that nobody should read (S1, S2, S8, S9). A new route is walked without a new line here.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { ROLES, SCOPES } from '../../src/protocol/scope.ts';
+import { chain, echo, tokenFor, useServer } from './api-server.ts';
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly scope: string | null;
+  readonly hasBody: boolean;
+  readonly parameters: readonly string[];
+}
+
+/** Whoever adds a public route says so here as well. */
+const PUBLIC = [
+  'GET /',
+  'GET /api/v1/openapi.json',
+  'GET /docs',
+  'GET /engine/health',
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /schemas',
+  'GET /schemas/{name}',
+  'POST /api/v1/triggers/{triggerId}',
+  'POST /wh/{token}',
+];
+
+const server = useServer();
+let routes: Route[];
+let ids: Record<string, string>;
+
+beforeAll(async () => {
+  routes = readRoutes((await server.get('/api/v1/openapi.json', { token: null })).body);
+  await server.pawl.publish(chain('theirs', echo('a')), { tenantId: 'acme' });
+  const { body } = await server.post('/api/v1/workflows/theirs/execute', {});
+  await server.pawl.result(body.executionId as string, { tenantId: 'acme' });
+  const executionId = body.executionId as string;
+  const run = `run_${executionId.replaceAll('-', '')}`;
+  const { body: trigger } = await server.post('/api/v1/triggers', { workflowId: 'theirs', triggerType: 'Manual' });
+  ids = {
+    triggerId: trigger.id as string,
+    tenantId: 'acme',
+    workflowId: 'theirs',
+    executionId,
+    runId: executionId,
+    stepId: 'a',
+    id: '1',
+    token: 'x.y.z',
+    name: 'none',
+    run,
+  };
+});
+
+function readRoutes(openApi: JsonObject): Route[] {
+  const paths = openApi.paths as Record<string, Record<string, JsonObject>>;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      scope: (operation['x-scope'] as string | undefined) ?? null,
+      hasBody: operation.requestBody !== undefined,
+      parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!),
+    })),
+  );
+}
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+const filled = ({ path }: Route, value: (name: string) => string): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(name)));
+const guarded = () => routes.filter(({ scope }) => scope !== null);
+
+/** Bodies that pass the schema, so that what is refused is not the body. */
+const BODIES: Record<string, JsonObject> = {
+  'POST /api/v1/executions/{executionId}/signals': {
+    signalId: '2c1f3d1e-5b6a-4c7d-8e9f-0a1b2c3d4e5f',
+    type: 'PAUSE',
+    payload: {},
+  },
+  'PATCH /api/v1/workflows/{workflowId}': { isEnabled: false },
+  'PUT /api/v1/workflows/{workflowId}': { name: 'theirs', tasks: [] },
+  'PUT /api/v1/admin/tenants/{tenantId}/quota': { preset: null },
+};
+
+/** Everything within a tenant; System is above them. */
+const TENANT_ROLES = ROLES.filter((role) => role !== 'System');
+
+describe('every route', () => {
+  it('is public only if the list says so', () => {
+    const open = routes.filter(({ scope }) => scope === null).map(nameOf);
+    expect(open.sort()).toEqual(PUBLIC);
+    expect(guarded().length).toBeGreaterThan(30);
+    for (const { scope } of guarded()) expect(SCOPES).toContain(scope);
+  });
+
+  it('without a token answers 401 and nothing else', async () => {
+    for (const route of guarded()) {
+      const path = filled(route, (name) => ids[name] ?? 'x');
+      const { status, body, headers } = await server.ask(route.method, path, { token: null });
+      expect({ route: nameOf(route), status }).toEqual({ route: nameOf(route), status: 401 });
+      expect(body).toMatchObject({
+        error: { code: 'UNAUTHENTICATED', correlationId: headers.get('x-correlation-id') },
+      });
+    }
+  });
+
+  it('with every scope but its own answers 403', async () => {
+    for (const route of guarded()) {
+      const token = await tokenFor({ scope: SCOPES.filter((scope) => scope !== route.scope) });
+      const path = filled(route, (name) => ids[name] ?? 'x');
+      const { status, body } = await server.ask(route.method, path, { token });
+      expect({ route: nameOf(route), status, body }).toMatchObject({
+        route: nameOf(route),
+        status: 403,
+        body: { error: { code: 'FORBIDDEN' } },
+      });
+    }
+  });
+
+  it('does not know the ids of another tenant', async () => {
+    const token = await tokenFor({ tenant: 'globex', subject: 'eve', roles: TENANT_ROLES });
+    const ofTenants = guarded().filter(
+      ({ path, parameters }) => parameters.length > 0 && !/connectors|actions|admin\/tenants/.test(path),
+    );
+    expect(ofTenants.length).toBeGreaterThan(15);
+    for (const route of ofTenants) {
+      const body = BODIES[nameOf(route)] ?? {};
+      const path = filled(route, (name) => ids[name] ?? 'x');
+      const options = route.hasBody ? { token, body } : { token };
+      const { status } = await server.ask(route.method, path, options);
+      expect({ route: nameOf(route), status }).toEqual({ route: nameOf(route), status: 404 });
+    }
+  });
+
+  it('answers 404 or 400 to ids that are none, and never fails', async () => {
+    const token = await tokenFor({ roles: TENANT_ROLES });
+    const strange = [
+      "'; drop table workflows --",
+      '../../etc/passwd',
+      '\u0000',
+      '__proto__',
+      '☃',
+      'a'.repeat(600),
+      '%',
+      ' ',
+      '0',
+    ];
+    for (const route of routes.filter(({ parameters }) => parameters.length > 0)) {
+      for (const id of strange) {
+        const body = BODIES[nameOf(route)] ?? {};
+        const { status, body: answer } = await server.ask(
+          route.method,
+          filled(route, () => id),
+          route.hasBody ? { token, body } : { token },
+        );
+        expect({ route: nameOf(route), id, ok: status === 404 || status === 400 }).toEqual({
+          route: nameOf(route),
+          id,
+          ok: true,
+        });
+        expect(answer).toHaveProperty('error.code');
+      }
+    }
+  });
+
+  it('reads no body that is too large, too deep, or after a prototype', async () => {
+    const deep = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`;
+    const crowded = `{${Array.from({ length: 10_001 }, (_, index) => `"k${index}":1`).join(',')}}`;
+    const bodies: [text: string, status: number][] = [
+      [`{"trigger":"${'x'.repeat(1024 * 1024)}"}`, 413],
+      [deep, 400],
+      [crowded, 400],
+      ['{"__proto__":{"admin":true}}', 400],
+      ['{"constructor":{"prototype":{"admin":true}}}', 400],
+      ['{"a":1,"a":2}', 400],
+      ['{"a":', 400],
+    ];
+    const withBody = guarded().filter(({ hasBody }) => hasBody);
+    expect(withBody.length).toBeGreaterThan(8);
+    for (const route of withBody) {
+      for (const [text, expected] of bodies) {
+        const path = filled(route, (name) => ids[name] ?? 'x');
+        const { status, body } = await server.ask(route.method, path, { text });
+        expect({ route: nameOf(route), text: text.slice(0, 30), status }).toEqual({
+          route: nameOf(route),
+          text: text.slice(0, 30),
+          status: expected,
+        });
+        expect(body).toHaveProperty('error.code');
+      }
+    }
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+
+  it('takes nothing but JSON where it takes a body', async () => {
+    for (const route of guarded().filter(({ hasBody }) => hasBody)) {
+      const path = filled(route, (name) => ids[name] ?? 'x');
+      const { status, body } = await server.ask(route.method, path, {
+        text: 'a=1',
+        headers: { 'content-type': 'text/plain' },
+      });
+      expect({ route: nameOf(route), status }).toEqual({ route: nameOf(route), status: 415 });
+      expect(body).toMatchObject({ error: { code: 'UNSUPPORTED_MEDIA_TYPE' } });
+    }
+  });
+});

@@ -1,0 +1,113 @@
+// Events: whoever waits for the type, and whose filter holds, is started, once per event.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { tokenFor, useServer } from '../server/api-server.ts';
+import { createTrigger, executionsOf, firings, publishEcho } from './trigger-api.ts';
+
+const server = useServer({ trigger: { enableSchedules: false } });
+beforeAll(() => publishEcho(server, 'listener'));
+
+const on = (eventType: string, config = {}, rest = {}) =>
+  createTrigger(server, { workflowId: 'listener', triggerType: 'Event', config: { eventType, ...config }, ...rest });
+
+const emit = async (event: JsonObject, token?: string) => {
+  const { status, body } = await server.post('/api/v1/events', event, token === undefined ? {} : { token });
+  expect({ status, body }).toMatchObject({ status: 202 });
+  return body as unknown as {
+    eventId: string;
+    executions: { triggerId: string; executionId?: string; started: boolean; reason?: string }[];
+  };
+};
+
+describe('an event', () => {
+  it('starts everything that waits for its type and lets it through', async () => {
+    const all = await on('order.paid');
+    const large = await on('order.paid', { filter: 'event.data.amount > 100 && event.type.startsWith("order")' });
+    const picky = await on('order.paid', {}, { activationCondition: 'trigger.country === "SE"' });
+    await on('order.paid', {}, { isEnabled: false });
+    await on('order.sent');
+
+    const small = await emit({ id: 'e1', type: 'order.paid', data: { amount: 5, country: 'SE' } });
+    expect(small.eventId).toBe('e1');
+    expect(small.executions.map(({ triggerId, started }) => [triggerId, started])).toEqual([
+      [all.id, true],
+      [picky.id, true],
+    ]);
+    const executionId = small.executions[0]!.executionId!;
+    expect((await server.get(`/api/v1/executions/${executionId}`)).body).toMatchObject({
+      trigger: { amount: 5, country: 'SE' },
+      requestId: `event:${all.id}:e1`,
+      principal: { userId: 'ada' },
+    });
+
+    const foreign = await emit({ type: 'order.paid', data: { amount: 500, country: 'NO' } });
+    expect(foreign.executions).toMatchObject([
+      { triggerId: all.id, started: true },
+      { triggerId: large.id, started: true },
+      { triggerId: picky.id, started: false, reason: 'the activation condition is false' },
+    ]);
+    // What does not match has nothing to do with the event; what refused it is on record.
+    expect(await firings(server, large.id)).toHaveLength(1);
+    expect(await firings(server, picky.id)).toMatchObject([{ outcome: 'condition_false' }, { outcome: 'started' }]);
+  });
+
+  it('that is repeated starts nothing new', async () => {
+    await publishEcho(server, 'counted');
+    for (const _ of [1, 2, 3]) {
+      await createTrigger(server, { workflowId: 'counted', triggerType: 'Event', config: { eventType: 'tick' } });
+    }
+    const answers = await Promise.all(Array.from({ length: 10 }, () => emit({ id: 'once', type: 'tick' })));
+    for (const { executions } of answers) expect(executions).toEqual(answers[0]!.executions);
+    expect(await executionsOf(server, 'counted')).toHaveLength(3);
+  });
+
+  it('that a filter cannot judge starts nothing there, and says why', async () => {
+    const { id } = await on('broken', { filter: 'event.data.customer.name === "x"' });
+    const { executions } = await emit({ type: 'broken', data: {} });
+    expect(executions).toMatchObject([{ triggerId: id, started: false }]);
+    expect(executions[0]!.reason).toContain('the filter could not be evaluated');
+    expect(await firings(server, id)).toMatchObject([{ outcome: 'condition_false' }]);
+  });
+
+  it('reaches more triggers than fit in a page', async () => {
+    await publishEcho(server, 'many');
+    const { store } = server.pawl;
+    for (let index = 0; index < 250; index++) {
+      await store.triggerCreate({
+        triggerId: `01890000-0000-7000-8000-${String(index).padStart(12, '0')}`,
+        tenantId: 'acme',
+        workflowId: 'many',
+        triggerType: 'Event',
+        isEnabled: true,
+        config: '{"eventType":"flood"}',
+        activationCondition: null,
+        eventType: 'flood',
+        secrets: [],
+      });
+    }
+    expect((await emit({ type: 'flood' })).executions.filter(({ started }) => started)).toHaveLength(250);
+  });
+
+  it('stays within its tenant, and within reason', async () => {
+    await on('private');
+    const token = await tokenFor({ tenant: 'globex' });
+    expect((await emit({ type: 'private' }, token)).executions).toEqual([]);
+    for (const event of [
+      {},
+      { type: '' },
+      { type: 'a', id: 'with space' },
+      { type: 'a', more: 1 },
+      { type: 'a\u0000' },
+    ]) {
+      expect((await server.post('/api/v1/events', event)).status).toBe(400);
+    }
+  });
+
+  it('follows a trigger to its new type', async () => {
+    const { id } = await on('old.type');
+    await server.ask('PUT', `/api/v1/triggers/${id}`, { body: { config: { eventType: 'new.type' } } });
+    expect((await emit({ type: 'old.type' })).executions).toEqual([]);
+    expect((await emit({ type: 'new.type' })).executions).toMatchObject([{ triggerId: id, started: true }]);
+  });
+});

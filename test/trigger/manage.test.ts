@@ -1,0 +1,193 @@
+// Managing triggers over HTTP (000 §13.7): what may be said, what is shown, and to whom.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { tokenFor, useServer } from '../server/api-server.ts';
+import { createTrigger, firings, publishEcho } from './trigger-api.ts';
+
+const server = useServer({ trigger: { enableSchedules: false } });
+beforeAll(() => publishEcho(server, 'hello'));
+
+const HOURLY = { cron: '0 * * * *', timezone: 'Europe/Berlin', catchUp: 'all' };
+
+describe('a schedule', () => {
+  it('is created, shown with its next times, changed and deleted', async () => {
+    const created = await createTrigger(server, { workflowId: 'hello', triggerType: 'Schedule', config: HOURLY });
+    expect(created).toMatchObject({ workflowId: 'hello', triggerType: 'Schedule', isEnabled: true, config: HOURLY });
+    const times = created.nextFireTimes as string[];
+    expect(times).toHaveLength(5);
+    const steps = times.slice(1).map((time, index) => Date.parse(time) - Date.parse(times[index]!));
+    expect(new Set(steps)).toEqual(new Set([3_600_000]));
+
+    const path = `/api/v1/triggers/${created.id}`;
+    expect((await server.get(path)).body).toMatchObject({ id: created.id, config: HOURLY });
+    const changed = await server.ask('PUT', path, { body: { config: { cron: '@daily' }, isEnabled: false } });
+    expect(changed.body).toMatchObject({ isEnabled: false, config: { cron: '@daily' } });
+    expect(changed.body).not.toHaveProperty('nextFireTimes');
+    expect((await server.ask('DELETE', path)).status).toBe(204);
+    expect((await server.get(path)).body).toMatchObject({ error: { code: 'TRIGGER_NOT_FOUND' } });
+    expect((await server.ask('DELETE', path)).status).toBe(404);
+  });
+});
+
+describe('a trigger that cannot be', () => {
+  const problemsOf = async (trigger: JsonObject): Promise<string[]> => {
+    const { status, body } = await server.post('/api/v1/triggers', trigger);
+    expect(status).toBe(400);
+    const { code, details } = body.error as unknown as { code: string; details: { code: string; path: string }[] };
+    expect(code).toBe('REQUEST_INVALID');
+    return details.map((problem) => `${problem.path} ${problem.code}`);
+  };
+
+  it('is told everything that is wrong with it', async () => {
+    expect(
+      await problemsOf({
+        workflowId: 'nobody',
+        triggerType: 'Schedule',
+        config: { cron: '99 * * * *', timezone: 'Mars/Olympus', catchUp: 'maybe', colour: 'red' },
+        activationCondition: 'trigger.a ===',
+      }),
+    ).toEqual([
+      '/workflowId WORKFLOW_NOT_FOUND',
+      '/config/colour UNKNOWN_FIELD',
+      '/activationCondition BAD_CONDITION',
+      '/config/catchUp CONFIG_INVALID',
+      '/config/timezone CONFIG_INVALID',
+      '/config/cron CONFIG_INVALID',
+    ]);
+  });
+
+  it.each([
+    ['a schedule without a cron expression', 'Schedule', {}, '/config/cron CONFIG_INVALID'],
+    ['a schedule that never fires', 'Schedule', { cron: '0 0 30 2 *' }, '/config/cron CONFIG_INVALID'],
+    ['an event trigger without a type', 'Event', {}, '/config/eventType CONFIG_INVALID'],
+    ['a filter that is no expression', 'Event', { eventType: 'a', filter: 'event.(' }, '/config/filter BAD_CONDITION'],
+    ['a filter that looks elsewhere', 'Event', { eventType: 'a', filter: 'spec.a' }, '/config/filter BAD_CONDITION'],
+    ['a short secret', 'Webhook', { secret: 'whsec_c2hvcnQ=' }, '/config/secret CONFIG_INVALID'],
+    ['a webhook without a secret', 'Webhook', {}, '/config/secret SECRET_REQUIRED'],
+    ['a manual trigger with a configuration', 'Manual', { cron: '@daily' }, '/config/cron UNKNOWN_FIELD'],
+  ])('%s', async (_, triggerType, config, problem) => {
+    expect(await problemsOf({ workflowId: 'hello', triggerType, config })).toEqual([problem]);
+  });
+
+  it('does not become another one', async () => {
+    const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual' });
+    const body = { workflowId: 'other', triggerType: 'Event' };
+    const { status, body: answer } = await server.ask('PUT', `/api/v1/triggers/${id}`, { body });
+    expect([status, answer]).toMatchObject([
+      400,
+      { error: { details: [{ path: '/workflowId' }, { path: '/triggerType' }] } },
+    ]);
+  });
+});
+
+describe('lists', () => {
+  it('are filtered and paged', async () => {
+    await publishEcho(server, 'listed');
+    for (const type of ['a', 'b', 'c']) {
+      const isEnabled = type !== 'b';
+      await createTrigger(server, {
+        workflowId: 'listed',
+        triggerType: 'Event',
+        isEnabled,
+        config: { eventType: type },
+      });
+    }
+    await createTrigger(server, { workflowId: 'listed', triggerType: 'Manual' });
+    const count = async (query: string) =>
+      ((await server.get(`/api/v1/triggers?workflowId=listed${query}`)).body.data as unknown[]).length;
+    expect(await count('')).toBe(4);
+    expect(await count('&triggerType=Event')).toBe(3);
+    expect(await count('&triggerType=Event&isEnabled=true')).toBe(2);
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await server.get(`/api/v1/triggers?workflowId=listed&limit=3${cursor}`);
+      seen.push(...(body.data as { id: string }[]).map(({ id }) => id));
+      cursor = body.nextCursor === undefined ? '' : `&cursor=${String(body.nextCursor)}`;
+    } while (cursor !== '');
+    expect(new Set(seen).size).toBe(4);
+    expect((await server.get('/api/v1/triggers?cursor=what')).status).toBe(400);
+  });
+});
+
+describe('another tenant', () => {
+  it('sees and touches nothing, and cannot use the workflow', async () => {
+    const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual' });
+    const token = await tokenFor({ tenant: 'globex' });
+    const path = `/api/v1/triggers/${id}`;
+    const asked = [
+      await server.get(path, { token }),
+      await server.ask('PUT', path, { token, body: { isEnabled: false } }),
+      await server.ask('DELETE', path, { token }),
+      await server.get(`${path}/firings`, { token }),
+      await server.post(`${path}/fire`, {}, { token }),
+      await server.post(`${path}/rotate-secret`, {}, { token }),
+    ];
+    for (const { status, body } of asked) {
+      expect([status, body]).toMatchObject([404, { error: { code: 'TRIGGER_NOT_FOUND' } }]);
+    }
+    expect((await server.get('/api/v1/triggers', { token })).body).toEqual({ data: [] });
+    const foreign = await server.post('/api/v1/triggers', { workflowId: 'hello', triggerType: 'Manual' }, { token });
+    expect([foreign.status, foreign.body]).toMatchObject([400, { error: { details: [{ path: '/workflowId' }] } }]);
+    expect((await server.get(path)).body).toMatchObject({ isEnabled: true });
+  });
+});
+
+describe('firing by hand', () => {
+  it('starts the workflow with the body, also when the trigger is disabled', async () => {
+    const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual', isEnabled: false });
+    const { status, body } = await server.post(`/api/v1/triggers/${id}/fire`, { tenantId: 'not ours', n: 1 });
+    expect(status).toBe(202);
+    const execution = (await server.get(`/api/v1/executions/${body.executionId as string}`)).body;
+    expect(execution).toMatchObject({ trigger: { tenantId: 'not ours', n: 1 }, principal: { userId: 'ada' } });
+    expect(await firings(server, id)).toMatchObject([{ outcome: 'started', executionId: body.executionId }]);
+  });
+
+  it('once, with an Idempotency-Key', async () => {
+    const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual' });
+    const fire = () => server.post(`/api/v1/triggers/${id}/fire`, {}, { headers: { 'idempotency-key': 'k1' } });
+    const [first, second] = [await fire(), await fire()];
+    expect([first.status, second.status]).toEqual([202, 200]);
+    expect(second.body).toEqual(first.body);
+  });
+
+  it('not against its condition, and a condition that fails says why', async () => {
+    const make = (activationCondition: string) =>
+      createTrigger(server, { workflowId: 'hello', triggerType: 'Manual', activationCondition });
+    const picky = await make('trigger.amount > 100');
+    const fire = (id: string, body: unknown) => server.post(`/api/v1/triggers/${id}/fire`, body);
+    const refused = await fire(picky.id, { amount: 5 });
+    expect([refused.status, refused.body]).toEqual([
+      200,
+      { started: false, reason: 'the activation condition is false' },
+    ]);
+    expect((await fire(picky.id, { amount: 500 })).status).toBe(202);
+    expect(await firings(server, picky.id)).toMatchObject([{ outcome: 'started' }, { outcome: 'condition_false' }]);
+
+    const broken = await make('trigger.customer.name.length > 3');
+    const { body } = await fire(broken.id, {});
+    expect(body).toMatchObject({ started: false });
+    expect(body.reason).toContain('the activation condition could not be evaluated');
+    expect(await firings(server, broken.id)).toMatchObject([{ outcome: 'condition_false', reason: body.reason }]);
+  });
+
+  it('not what is not active, and says so', async () => {
+    await server.post('/api/v1/workflows', {
+      id: 'young',
+      displayName: 'Y',
+      startNode: 'a',
+      nodes: [{ id: 'a', actionType: 'core.echo', parameters: {} }],
+    });
+    const young = await createTrigger(server, { workflowId: 'young', triggerType: 'Manual' });
+    expect((await server.post(`/api/v1/triggers/${young.id}/fire`)).body).toEqual({
+      started: false,
+      reason: 'workflow "young" is a Draft: publish it',
+    });
+    await publishEcho(server, 'off');
+    const off = await createTrigger(server, { workflowId: 'off', triggerType: 'Manual' });
+    await server.ask('PATCH', '/api/v1/workflows/off', { body: { isEnabled: false } });
+    expect((await server.post(`/api/v1/triggers/${off.id}/fire`)).body).toMatchObject({ started: false });
+    expect(await firings(server, off.id)).toMatchObject([{ outcome: 'skipped', reason: 'workflow "off" is disabled' }]);
+  });
+});
