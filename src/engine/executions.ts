@@ -175,14 +175,16 @@ export class Executions {
     const target = readCallbackToken(this.deps.callbackKey, token);
     if (target === null) return 'unknown';
     const { executionId, nodeId } = target;
-    const tenantId = await this.deps.store.executionTenant({ executionId });
-    if (tenantId === null) return 'unknown';
-    const before = await this.waitStands(tenantId, executionId, nodeId);
-    if (before !== 'open') return before;
+    const found = await this.deps.store.callbackTarget(target);
+    if (found === null) return 'unknown';
+    const { tenantId, isLive, wasReceived, mayBeOver } = found;
+    if (!isLive) return wasReceived ? 'accepted' : 'gone';
+    const stands = mayBeOver ? await this.waitStands(tenantId, executionId, nodeId) : 'open';
+    if (stands !== 'open') return stands;
     const { live } = await this.send(tenantId, executionId, { kind: 'webhook', nodeId, payload });
     if (live) return 'accepted';
     // It ended in between, perhaps by an earlier delivery of this very callback.
-    return (await this.waitStands(tenantId, executionId, nodeId)) === 'accepted' ? 'accepted' : 'gone';
+    return (await this.deps.store.callbackTarget(target))?.wasReceived === true ? 'accepted' : 'gone';
   }
 
   private async waitStands(tenantId: string, executionId: string, nodeId: string) {

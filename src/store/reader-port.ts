@@ -7,6 +7,8 @@ export interface ExecutionReader {
   executionGet(params: { tenantId: string; executionId: string }): Promise<ExecutionView | null>;
   /** Whose it is, for callers that prove their right otherwise: the holder of a callback token. */
   executionTenant(params: { executionId: string }): Promise<string | null>;
+  /** How the wait of a node stands, without folding anything; null: no such execution. */
+  callbackTarget(params: { executionId: string; nodeId: string }): Promise<CallbackTarget | null>;
   /** The execution that was started with this requestId. */
   executionByRequest(params: { tenantId: string; requestId: string }): Promise<string | null>;
   /** Newest first. Without context snapshots: they are large, and asked for one by one. */
@@ -30,6 +32,15 @@ export interface ExecutionReader {
   queueDepth(): Promise<{ workflowId: string; depth: number }[]>;
   /** Connections to the database, by whomever. */
   connectionCount(): Promise<number>;
+}
+
+export interface CallbackTarget {
+  tenantId: string;
+  isLive: boolean;
+  /** The last wait of the node that ended did so by a callback. */
+  wasReceived: boolean;
+  /** A wait of the node has ended, or some node was skipped: only the folded journal knows whether the wait is open. */
+  mayBeOver: boolean;
 }
 
 export interface ExecutionView extends NewExecution {

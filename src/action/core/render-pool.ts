@@ -82,22 +82,17 @@ class RenderPool {
     if (this.queue.size >= (this.options.maxWaiting ?? MAX_WAITING)) {
       return Promise.reject(new PawlError('UNAVAILABLE', 'too many documents are waiting; try again'));
     }
-    return new Promise((resolve, reject) => {
-      const stopWaiting = (): void => {
-        this.queue.remove(tenantId, waiting);
-        reject(signal?.reason as Error);
-      };
-      const done = (): void => signal?.removeEventListener('abort', stopWaiting);
-      const waiting: Waiting = {
-        job,
-        settle: (outcome) => (done(), resolve(outcome)),
-        give: (error) => (done(), reject(error)),
-      };
-      if (signal?.aborted === true) return reject(signal.reason as Error);
-      signal?.addEventListener('abort', stopWaiting, { once: true });
-      this.queue.push(tenantId, waiting);
-      this.dispatch();
-    });
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<RenderOutcome>();
+    const waiting: Waiting = { job, settle: resolve, give: reject };
+    const stopWaiting = (): void => {
+      this.queue.remove(tenantId, waiting);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', stopWaiting);
+    this.queue.push(tenantId, waiting);
+    this.dispatch();
+    return promise.finally(() => signal?.removeEventListener('abort', stopWaiting));
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,7 @@ import { statement } from './statement.ts';
 
 const GET = statement('execution_get');
 const TENANT = statement('execution_tenant');
+const CALLBACK = statement('callback_target');
 const BY_REQUEST = statement('execution_by_request');
 const CHILDREN = statement('execution_children');
 const ATTEMPTS = statement('execution_attempts');
@@ -31,6 +32,12 @@ export function executionReader(reader: Database): ExecutionReader {
     async executionTenant({ executionId }) {
       const [row] = await reader.run<{ tenant_id: string }>(TENANT, [executionId]);
       return row?.tenant_id ?? null;
+    },
+    async callbackTarget({ executionId, nodeId }) {
+      const [row] = await reader.run<CallbackRecord>(CALLBACK, [executionId, nodeId]);
+      if (row === undefined) return null;
+      const { tenant_id: tenantId, is_live: isLive, was_received: wasReceived, may_be_over: mayBeOver } = row;
+      return { tenantId, isLive, wasReceived, mayBeOver };
     },
     async executionByRequest({ tenantId, requestId }) {
       const [row] = await reader.run<{ id: string }>(BY_REQUEST, [tenantId, requestId]);
@@ -123,6 +130,13 @@ const linkView = (row: LinkRecord): LinkView => ({
   url: row.external_url,
   nodeId: row.node_id,
 });
+
+interface CallbackRecord {
+  tenant_id: string;
+  is_live: boolean;
+  was_received: boolean;
+  may_be_over: boolean;
+}
 
 interface TreeRecord {
   id: string;

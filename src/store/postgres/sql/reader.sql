@@ -10,6 +10,18 @@ from executions_view where id = $1 and tenant_id = $2;
 -- Whose execution it is, for callers that prove their right otherwise: the holder of a callback token.
 select tenant_id from workflow_executions where id = $1;
 
+-- name: callback_target
+-- Three probes by key. Nearly always nothing of the node has ended yet and nothing was skipped, and that is all there is to know.
+select e.tenant_id, live.found as is_live, coalesce(ended.status = 'Succeeded', false) as was_received,
+  ended.status is not null or exists (
+    select from execution_events v where v.execution_id = $1 and v.facts::text like '%"NodeSkipped"%') as may_be_over
+from workflow_executions e
+cross join lateral (select exists (select from execution_queue q where q.execution_id = e.id) as found) live
+left join lateral (
+  select a.status from action_executions a where a.execution_id = e.id and a.node_id = $2 order by a.attempt desc limit 1
+) ended on true
+where e.id = $1;
+
 -- name: execution_by_request
 select id from workflow_executions where tenant_id = $1 and request_id = $2;
 
