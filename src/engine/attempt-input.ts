@@ -28,3 +28,9 @@ export function attemptInput(node: number, attempt: number, result: AttemptResul
   };
   return logs.length === 0 ? { input } : { input, extras: { links: [], logs } };
 }
+
+/** The execution was stopping when its owner died: what ran then is not run again, it counts as stopped. */
+export function notRunAgain(node: number, attempt: number): QueuedInput {
+  const error = { code: 'CANCELLED', message: 'The execution was stopping when its runner died' };
+  return { input: { type: 'attemptFailed', node, attempt, error, retryable: false, aborted: true } };
+}

@@ -94,41 +94,43 @@ export class Claimer {
     }
     const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM);
     if (lanes.length === 0) return;
-    const perLane = Math.ceil(room / lanes.length);
-    const { claimed, at } = await incarnation.runInSlotZero(() =>
-      store.executionClaim({
-        slotId: incarnation.registration.slotIds[0]!,
-        lanes,
-        perLane,
-        limit: room,
-        behaviour: BEHAVIOUR,
-        ...(this.suspectIsRunning() ? { maxCrashes: SUSPICIOUS_CRASHES - 1 } : {}),
-      }),
-    );
+    const { claimed, at } = await incarnation.runInSlotZero(() => this.claim(lanes, room));
     clock.observe(at);
     observer.count('claimed', claimed.length);
     for (const { tenantId, priority, readyAt } of claimed) this.lanes.taken(tenantId, priority, readyAt);
     this.leftSome = claimed.length > 0;
     if (claimed.length === 0) return this.lanes.refresh([]);
     this.wanted = true;
-    await this.load(claimed);
+    try {
+      await this.load(claimed);
+    } finally {
+      this.loading -= claimed.length;
+    }
+  }
+
+  /** Counts what it claimed as being loaded in the same turn of slot zero: a reconcile that comes next must not miss it. */
+  private async claim(lanes: ReturnType<Lanes['next']>, limit: number) {
+    const { store, incarnation } = this.deps;
+    const result = await store.executionClaim({
+      slotId: incarnation.registration.slotIds[0]!,
+      lanes,
+      perLane: Math.ceil(limit / lanes.length),
+      limit,
+      behaviour: BEHAVIOUR,
+      ...(this.suspectIsRunning() ? { maxCrashes: SUSPICIOUS_CRASHES - 1 } : {}),
+    });
+    this.loading += result.claimed.length;
+    return result;
   }
 
   private async load(claimed: readonly ClaimedExecution[]): Promise<void> {
     const { store } = this.deps;
     const trusted = await this.setSuspectsAside(claimed);
     if (trusted.length === 0) return;
-    this.loading += trusted.length;
-    try {
-      const claims = new Map(trusted.map((row) => [row.executionId, row]));
-      const executions = await store.executionLoad({
-        executionIds: [...claims.keys()],
-        deciderVersion: DECIDER_VERSION,
-      });
-      for (const execution of executions) await this.take(execution, claims.get(execution.executionId)!);
-    } finally {
-      this.loading -= trusted.length;
-    }
+    const claims = new Map(trusted.map((row) => [row.executionId, row]));
+    const executionIds = [...claims.keys()];
+    const executions = await store.executionLoad({ executionIds, deciderVersion: DECIDER_VERSION });
+    for (const execution of executions) await this.take(execution, claims.get(execution.executionId)!);
   }
 
   private async take(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> {

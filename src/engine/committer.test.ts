@@ -13,6 +13,8 @@ function setup({ slots = 1 }: { slots?: number } = {}) {
   const sent: { batch: CommitBatch; ids: string[]; reply: (reply: Reply) => Promise<void> }[] = [];
   const told: string[] = [];
   const fence = { lost: 0 };
+  /** What a look into the journal finds after an unknown outcome. */
+  const journal = { isOurs: true };
   const committer = new Committer({
     commit: (batch) =>
       new Promise((resolve, reject) => {
@@ -27,6 +29,7 @@ function setup({ slots = 1 }: { slots?: number } = {}) {
     slotIds: Array.from({ length: slots }, (_, slot) => `slot-${slot + 1}`),
     timers,
     observer,
+    isWritten: async () => journal.isOurs,
     fenceLost: () => {
       fence.lost++;
     },
@@ -35,7 +38,7 @@ function setup({ slots = 1 }: { slots?: number } = {}) {
     for (const id of ids) committer.submit(item(id, told));
     await settled();
   };
-  return { committer, timers, observer, sent, told, fence, submit };
+  return { committer, timers, observer, sent, told, fence, journal, submit };
 }
 
 function item(executionId: string, told: string[] = [], bytes = 10): CommitItem {
@@ -162,6 +165,20 @@ describe('a commit that fails', () => {
     await sent[0]!.reply('alreadyApplied');
     await sent[1]!.reply('alreadyApplied');
     await sent[2]!.reply('applied');
+    expect(told).toEqual(['a overtaken', 'b committed at 77']);
+  });
+});
+
+describe('an unknown outcome that meets a journal key', () => {
+  it('is bisected when the row there is not ours: the others were never written', async () => {
+    const { sent, told, journal, submit, timers } = setup();
+    journal.isOurs = false;
+    await submit('a', 'b');
+    await sent[0]!.reply('unknown');
+    await timers.advance(1_000);
+    await sent[1]!.reply('alreadyApplied');
+    await sent[2]!.reply('alreadyApplied');
+    await sent[3]!.reply('applied');
     expect(told).toEqual(['a overtaken', 'b committed at 77']);
   });
 });

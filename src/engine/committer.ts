@@ -24,6 +24,8 @@ export interface CommitItem extends Omit<CommitBatch, 'slotId'> {
 
 export interface CommitterDeps {
   readonly commit: (batch: CommitBatch) => Promise<{ applied: boolean; at: number }>;
+  /** Whether the journal holds exactly this row. */
+  readonly isWritten: (event: CommitBatch['events'][number]) => Promise<boolean>;
   readonly slotIds: readonly string[];
   readonly timers: Timers;
   readonly observer: EngineObserver;
@@ -110,10 +112,14 @@ export class Committer {
         case 'fenced':
           this.deps.observer.count('zombieWritesRejected', items.length);
           return this.deps.fenceLost();
-        case 'alreadyApplied':
-          if (!unknownBefore) return this.isolate(slotId, items, outcome.error);
+        case 'alreadyApplied': {
+          // Some row of this batch is there: all of it, if it was written by this batch; else somebody else's.
+          const isOurs = unknownBefore ? await this.isWritten(items) : false;
+          if (isOurs === null) break;
+          if (!isOurs) return this.isolate(slotId, items, outcome.error);
           this.deps.observer.count('unknownCommitsApplied');
           return this.acknowledge(items, 0);
+        }
         case 'unknown':
           unknownBefore = true;
           this.deps.observer.count('unknownCommitsResent');
@@ -134,6 +140,18 @@ export class Committer {
       return applied ? { result: 'applied', at } : { result: 'fenced' };
     } catch (error) {
       return { result: error instanceof StoreError ? error.failure : 'fatal', error: error as Error };
+    }
+  }
+
+  /** One statement writes all of a batch or nothing, so one of its rows tells for all. null: not to be found out now. */
+  private async isWritten(items: readonly CommitItem[]): Promise<boolean | null> {
+    const event = items.flatMap(({ events }) => events)[0];
+    if (event === undefined) return true;
+    try {
+      return await this.deps.isWritten(event);
+    } catch {
+      await this.pause();
+      return null;
     }
   }
 

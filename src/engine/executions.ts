@@ -52,6 +52,8 @@ export interface ExecutionsDeps {
   readonly mailArrived: (executionId: string) => void;
 }
 
+type VersionKey = Parameters<PlanSource['plan']>[0];
+
 export const SYSTEM_PRINCIPAL = { userId: 'system', displayName: 'System', email: null };
 const DEFAULT_PRIORITY = 5;
 const RESULT_POLL_MS = 250;
@@ -176,7 +178,7 @@ export class Executions {
     if (target === null) return 'unknown';
     const { executionId, nodeId } = target;
     const found = await this.deps.store.callbackTarget(target);
-    if (found === null) return 'unknown';
+    if (found === null || !(await this.hasNode(found, nodeId))) return 'unknown';
     const { tenantId, isLive, wasReceived, mayBeOver } = found;
     if (!isLive) return wasReceived ? 'accepted' : 'gone';
     const stands = mayBeOver ? await this.waitStands(tenantId, executionId, nodeId) : 'open';
@@ -185,6 +187,12 @@ export class Executions {
     if (live) return 'accepted';
     // It ended in between, perhaps by an earlier delivery of this very callback.
     return (await this.deps.store.callbackTarget(target))?.wasReceived === true ? 'accepted' : 'gone';
+  }
+
+  /** Of a plan that cannot be read, nobody knows. */
+  private async hasNode(version: VersionKey, nodeId: string): Promise<boolean> {
+    const loaded = await this.deps.plans.plan(version);
+    return loaded === null || 'problem' in loaded || loaded.plan.nodes.some(({ id }) => id === nodeId);
   }
 
   private async waitStands(tenantId: string, executionId: string, nodeId: string) {

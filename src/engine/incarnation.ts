@@ -8,11 +8,12 @@ import { nextDue } from '../core/decider/next-due.ts';
 import type { NewExecution, RunnerRegistration, Store } from '../store/port.ts';
 import { type Alarms, createAlarms } from './alarm.ts';
 import { AttemptDesk } from './attempt-desk.ts';
-import { attemptInput } from './attempt-input.ts';
+import { attemptInput, notRunAgain } from './attempt-input.ts';
 import type { Clock } from './clock.ts';
 import { Committer } from './committer.ts';
 import { type Burial, deadLetter } from './dead-letter.ts';
 import type { AttemptResult, EngineObserver, EngineOptions, PlanSource, RunAttempt, Timers } from './environment.ts';
+import { isWritten } from './journal.ts';
 import { keepLease, type Lease } from './lease.ts';
 import { inputOf } from './mail.ts';
 import { ParkingLot, parkItem } from './parking.ts';
@@ -43,8 +44,6 @@ export interface IncarnationDeps {
 
 type RunAction = Extract<Command, { type: 'runAction' }>;
 type StartChild = Extract<Command, { type: 'startChild' }>;
-
-const NOTHING = { children: [], refusals: [] };
 
 export class Incarnation {
   readonly registration: RunnerRegistration;
@@ -81,6 +80,7 @@ export class Incarnation {
     });
     this.committer = new Committer({
       commit: (batch) => store.executionCommit(batch),
+      isWritten: (event) => isWritten(store, event),
       slotIds: slotIds.slice(1),
       timers,
       observer,
@@ -121,6 +121,8 @@ export class Incarnation {
   /** An execution that was claimed and loaded. Attempts that a former owner left unfinished are run again (I7). */
   take(resident: Resident): void {
     const { state } = resident;
+    const twin = this.residents.get(resident.execution.executionId);
+    if (twin !== undefined) this.abandonTwin(twin);
     this.residents.set(resident.execution.executionId, resident);
     const children: StartChild[] = [];
     for (const [index, node] of state.nodes.entries()) {
@@ -143,7 +145,7 @@ export class Incarnation {
     await this.untilStoreAnswers(async () => {
       for (const command of starts) {
         const exists = (await store.executionGet({ tenantId, executionId: command.childId })) !== null;
-        const { children, refusals } = exists ? NOTHING : await this.prepareChildren(resident, [command]);
+        const { children, refusals } = await this.prepareChildren(resident, exists ? [] : [command]);
         if (children.length > 0) await store.executionStart({ items: children });
         if (refusals.length === 0) this.childStarted(resident, command);
         resident.queue.push(...refusals);
@@ -250,7 +252,7 @@ export class Incarnation {
   }
 
   private advance(resident: Resident): void {
-    if (this.over || resident.busy || resident.queue.length === 0) return;
+    if (this.over || resident.isGone || resident.busy || resident.queue.length === 0) return;
     resident.busy = true;
     this.alarms.clear(resident);
     const turn = this.turnOf(resident);
@@ -384,13 +386,15 @@ export class Incarnation {
 
   private forget(resident: Resident): void {
     this.alarms.clear(resident);
+    resident.isGone = true;
     const { executionId } = resident.execution;
     if (this.residents.get(executionId) === resident) this.residents.delete(executionId);
   }
-}
 
-/** The execution was stopping when its owner died: what ran then is not run again, it counts as stopped. */
-function notRunAgain(node: number, attempt: number): QueuedInput {
-  const error = { code: 'CANCELLED', message: 'The execution was stopping when its runner died' };
-  return { input: { type: 'attemptFailed', node, attempt, error, retryable: false, aborted: true } };
+  /** It lost its execution without hearing of it, and this runner has claimed it once more: the newer claim counts (I5). */
+  private abandonTwin(twin: Resident): void {
+    this.deps.observer.warn('claimed again what was in memory', { executionId: twin.execution.executionId });
+    for (const { controller } of twin.running.values()) controller.abort();
+    this.forget(twin);
+  }
 }

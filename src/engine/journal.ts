@@ -8,7 +8,8 @@ import type { Fact, Transition } from '../core/decider/fact.ts';
 import { type ExecutionStart, initialState, type State } from '../core/decider/state.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Plan, Step } from '../core/plan/plan.ts';
-import type { AttemptRow, JsonText, LoadedExecution } from '../store/port.ts';
+import type { AttemptRow, CommitBatch, JsonText, LoadedExecution } from '../store/port.ts';
+import type { ExecutionReader } from '../store/reader-port.ts';
 
 export function encodeFacts(facts: readonly Fact[]): JsonText {
   return JSON.stringify(facts.map(withoutOutputs));
@@ -122,4 +123,13 @@ function outputsKey(plan: Plan, fact: Fact): string | null {
     default:
       return null;
   }
+}
+
+/** Whether the stored journal holds exactly this row: the same text at the same place (I18). */
+export async function isWritten(
+  store: ExecutionReader,
+  { executionId, seq, facts }: CommitBatch['events'][number],
+): Promise<boolean> {
+  const [row] = await store.executionJournal({ executionId, afterSeq: seq - 1, limit: 1 });
+  return row?.seq === seq && row.facts === facts;
 }

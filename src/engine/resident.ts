@@ -36,6 +36,8 @@ export interface Resident {
   readonly queue: QueuedInput[];
   /** A transition is being committed, or the execution is leaving memory: nothing is decided meanwhile. */
   busy: boolean;
+  /** Forgotten: whatever still arrives for it is not wanted any more. */
+  isGone: boolean;
   readonly running: Map<number, { readonly attempt: number; readonly controller: AbortController }>;
   readonly seenMail: Set<string>;
   /** Crashes to forget at the first progress; see 3b decision 12. */
@@ -60,6 +62,7 @@ export function createResident(
     given,
     queue: [],
     busy: false,
+    isGone: false,
     running: new Map(),
     seenMail: new Set(),
     owesCrashReset: claim.crashes > 0,

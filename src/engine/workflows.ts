@@ -122,6 +122,12 @@ export class Workflows {
     throw new PawlError('WORKFLOW_IMMUTABLE', `workflow "${workflowId}" is ${existing.status}: ${advice}`);
   }
 
+  /** A new Draft. False: a workflow of this id exists, and is as it was. */
+  async create(tenantId: string, definition: Json): Promise<boolean> {
+    const checked = await this.affordable(tenantId, checkDefinition(definition));
+    return this.store.draftCreate(storedDefinition(tenantId, definition, checked));
+  }
+
   /** `opened`: false when one was open already. */
   async openDraft(tenantId: string, workflow: WorkflowRecord): Promise<{ opened: boolean }> {
     const { workflowId, format } = workflow;

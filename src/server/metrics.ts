@@ -13,6 +13,8 @@ export interface Metrics {
   executionEnded(ended: EndedExecution): void;
   attemptEnded(request: AttemptRequest, result: AttemptResult, durationMs: number): void;
   triggerFired(trigger: TriggerRecord, fired: Fired): void;
+  templateRendered(durationMs: number): void;
+  conditionEvaluated(durationMs: number): void;
 }
 
 const WORKFLOW_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400];
@@ -31,6 +33,7 @@ export function createMetrics(store: ExecutionReader, engine: ReadonlyMap<Engine
     ...workflow,
     ...action,
     ...triggerMetrics(registry),
+    ...evaluationMetrics(registry),
   };
 }
 
@@ -154,6 +157,27 @@ function statusOf(result: AttemptResult): string {
   if (result.aborted === true) return 'Cancelled';
   if (result.timedOut === true) return 'TimedOut';
   return result.retryable ? 'RetriableFailure' : 'Failed';
+}
+
+/** Only of what is evaluated outside the decider, which has no clock (I16): documents, and conditions of triggers. */
+function evaluationMetrics(registry: Registry): Pick<Metrics, 'templateRendered' | 'conditionEvaluated'> {
+  const registers = [registry];
+  const rendered = new Histogram({
+    name: 'template_render_duration_seconds',
+    help: 'Rendering a document template.',
+    buckets: ACTION_BUCKETS,
+    registers,
+  });
+  const evaluated = new Histogram({
+    name: 'condition_eval_duration_seconds',
+    help: 'Evaluating the activation condition of a trigger.',
+    buckets: ACTION_BUCKETS,
+    registers,
+  });
+  return {
+    templateRendered: (durationMs) => rendered.observe(durationMs / 1000),
+    conditionEvaluated: (durationMs) => evaluated.observe(durationMs / 1000),
+  };
 }
 
 function depthMetrics(registry: Registry, store: ExecutionReader): void {

@@ -36,6 +36,8 @@ export interface ExecutionReader {
 
 export interface CallbackTarget {
   tenantId: string;
+  workflowId: string;
+  version: number;
   isLive: boolean;
   /** The last wait of the node that ended did so by a callback. */
   wasReceived: boolean;

@@ -3,7 +3,6 @@
 // the same id hides it. Nothing else of another tenant is ever seen (S1).
 
 import type { JsonText, Timestamp } from './port.ts';
-import type { NewDefinition } from './workflow-port.ts';
 
 export interface TemplateSet {
   templateSetId: string;
@@ -156,6 +155,4 @@ export interface TemplateStore {
 
   /** Ids of live workflows that are `base`, or `base`, a hyphen and a number. */
   workflowNamesLike(params: { tenantId: string; base: string }): Promise<string[]>;
-  /** A new Draft, or false: the id is taken. Unlike draftSave it never touches a draft that is there. */
-  draftCreate(params: NewDefinition): Promise<boolean>;
 }

@@ -94,6 +94,8 @@ export interface WorkflowLifecycleStore {
 
   /** Creates a Draft or overwrites an open draft. null: the workflow exists and has no draft, or one of another format. */
   draftSave(params: NewDefinition): Promise<{ workflow: WorkflowRecord; created: boolean } | null>;
+  /** A new Draft. False: the name is taken, and nothing was touched. */
+  draftCreate(params: NewDefinition): Promise<boolean>;
   /** A copy of the current version as a draft beside it. False: it is not Active, or has a draft already. */
   draftOpen(params: { tenantId: string; workflowId: string }): Promise<boolean>;
   /** False: no draft is open beside a published version. */

@@ -55,7 +55,13 @@ describe('metrics', () => {
       'engine_queue_depth{adapter="native",taskQueue="default"} 0',
     ];
     for (const line of expected) expect(text).toContain(line);
-    for (const name of ['queue_depth', 'subworkflow_invocation_total']) expect(text).toContain(`# TYPE ${name} `);
+    for (const name of [
+      'queue_depth',
+      'subworkflow_invocation_total',
+      'template_render_duration_seconds',
+      'condition_eval_duration_seconds',
+    ])
+      expect(text).toContain(`# TYPE ${name} `);
   });
 });
 
@@ -153,6 +159,9 @@ describe('documents', () => {
   it('describe the API as OpenAPI 3.1 with schemas that compile', async () => {
     const { body } = await server.get('/api/v1/openapi.json', { token: null });
     expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Pawl' } });
+    const operations = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>);
+    const names = operations.flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
+    expect(new Set(names).size).toBe(names.length);
     const ajv = new Ajv2020({ strict: false, logger: false, validateFormats: false });
     ajv.addSchema({ $id: 'openapi', ...body });
     const { schemas } = body.components as { schemas: JsonObject };

@@ -36,8 +36,9 @@ export function executionReader(reader: Database): ExecutionReader {
     async callbackTarget({ executionId, nodeId }) {
       const [row] = await reader.run<CallbackRecord>(CALLBACK, [executionId, nodeId]);
       if (row === undefined) return null;
-      const { tenant_id: tenantId, is_live: isLive, was_received: wasReceived, may_be_over: mayBeOver } = row;
-      return { tenantId, isLive, wasReceived, mayBeOver };
+      const { tenant_id: tenantId, workflow_id: workflowId, version } = row;
+      const { is_live: isLive, was_received: wasReceived, may_be_over: mayBeOver } = row;
+      return { tenantId, workflowId, version, isLive, wasReceived, mayBeOver };
     },
     async executionByRequest({ tenantId, requestId }) {
       const [row] = await reader.run<{ id: string }>(BY_REQUEST, [tenantId, requestId]);
@@ -133,6 +134,8 @@ const linkView = (row: LinkRecord): LinkView => ({
 
 interface CallbackRecord {
   tenant_id: string;
+  workflow_id: string;
+  version: number;
   is_live: boolean;
   was_received: boolean;
   may_be_over: boolean;

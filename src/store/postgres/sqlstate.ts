@@ -2,8 +2,8 @@
 
 import { StoreError, type StoreFailure } from '../store-error.ts';
 
-/** The journal's key. A batch that meets it was applied before. */
-const JOURNAL_KEY = 'execution_events_pkey';
+/** Keys that only a batch meets whose execution has gone on without it: its own, when it was applied before, or another's. */
+const APPLIED_KEYS = new Set(['execution_events_pkey', 'execution_outcomes_pkey']);
 
 const RETRYABLE = new Set([
   '40001', // serialization failure
@@ -42,7 +42,7 @@ export function connectionIsBroken(error: unknown): boolean {
 
 function statementFailure(code: string | undefined, constraint: string | undefined): StoreFailure {
   if (!isSqlstate(code)) return 'unknown';
-  if (code === '23505' && constraint === JOURNAL_KEY) return 'alreadyApplied';
+  if (code === '23505' && APPLIED_KEYS.has(constraint ?? '')) return 'alreadyApplied';
   // 22: a value that does not fit. 23: a row that another forbids. Either way the same batch fails again, and one item is at fault.
   if (code.startsWith('22') || code.startsWith('23')) return 'data';
   if (NOT_CONNECTED.has(code) || RETRYABLE.has(code) || RETRYABLE_CLASSES.has(code.slice(0, 2))) return 'retry';

@@ -28,11 +28,9 @@ const GET = statement('workflow_template_get');
 const LIST = statement('workflow_template_list');
 const SEED = statement('workflow_template_seed');
 const NAMES_LIKE = statement('workflow_names_like');
-const ADD_WORKFLOW = statement('workflow_add');
-const REVIVE_WORKFLOW = statement('workflow_revive');
 
 export function templateStore(database: Database): TemplateStore {
-  return { ...documentStore(database), ...workflowTemplateStore(database), ...draftStore(database) };
+  return { ...documentStore(database), ...workflowTemplateStore(database) };
 }
 
 type Part<Prefix extends string> = Pick<TemplateStore, Extract<keyof TemplateStore, `${Prefix}${string}`>>;
@@ -79,8 +77,10 @@ function documentStore(database: Database): Part<'templateSet' | 'document'> {
   };
 }
 
-function workflowTemplateStore(database: Database): Part<'workflowTemplate'> {
+function workflowTemplateStore(database: Database): Part<'workflow'> {
   return {
+    workflowNamesLike: async ({ tenantId, base }) =>
+      (await database.run<{ id: string }>(NAMES_LIKE, [tenantId, base])).map(({ id }) => id),
     workflowTemplateAdd: async ({ tenantId, ...template }) =>
       (await database.run(ADD, [tenantId, ...templateValues(template)])).length > 0,
     workflowTemplateReplace: async ({ tenantId, ...template }) =>
@@ -101,19 +101,6 @@ function workflowTemplateStore(database: Database): Part<'workflowTemplate'> {
       const inOrder = templates.toSorted((left, right) => (left.templateId < right.templateId ? -1 : 1));
       for (const template of inOrder) await database.run(SEED, templateValues(template));
     },
-  };
-}
-
-function draftStore(database: Database): Pick<TemplateStore, 'workflowNamesLike' | 'draftCreate'> {
-  return {
-    workflowNamesLike: async ({ tenantId, base }) =>
-      (await database.run<{ id: string }>(NAMES_LIKE, [tenantId, base])).map(({ id }) => id),
-    draftCreate: ({ tenantId, workflowId, displayName, description, format, definition, checksum }) =>
-      database.transaction(async (session) => {
-        const values = [tenantId, workflowId, displayName, description, format, definition, checksum];
-        const added = await session.run(ADD_WORKFLOW, values);
-        return added.length > 0 || (await session.run(REVIVE_WORKFLOW, values)).length > 0;
-      }),
   };
 }
 

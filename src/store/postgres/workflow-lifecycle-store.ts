@@ -56,6 +56,7 @@ export function workflowLifecycleStore(database: Database): WorkflowLifecycleSto
     },
 
     draftSave: (draft) => database.transaction((session) => saveDraft(session, draft)),
+    draftCreate: (draft) => database.transaction((session) => take(session, draft)),
     draftOpen: ({ tenantId, workflowId }) => happened(OPEN_DRAFT, [tenantId, workflowId]),
     draftDrop: ({ tenantId, workflowId }) => happened(DROP_DRAFT, [tenantId, workflowId]),
     async draftGet({ tenantId, workflowId }) {

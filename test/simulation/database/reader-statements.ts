@@ -8,6 +8,7 @@ type ReaderStatements = Pick<
   Statements,
   | 'executionGet'
   | 'executionTenant'
+  | 'callbackTarget'
   | 'executionAttempts'
   | 'executionJournal'
   | 'executionChildren'
@@ -23,6 +24,21 @@ export function readerStatements(tables: Tables): ReaderStatements {
       return view?.tenantId === tenantId ? view : null;
     },
     executionTenant: ({ executionId }) => tables.executions.get(executionId)?.tenantId ?? null,
+    callbackTarget({ executionId, nodeId }) {
+      const execution = tables.executions.get(executionId);
+      if (execution === undefined) return null;
+      const ended = [...(tables.attempts.get(executionId)?.values() ?? [])].filter((row) => row.nodeId === nodeId);
+      const last = ended.toSorted((a, b) => b.attempt - a.attempt)[0];
+      const skips = (tables.events.get(executionId) ?? []).some(({ facts }) => facts.includes('"NodeSkipped"'));
+      return {
+        tenantId: execution.tenantId,
+        workflowId: execution.workflowId,
+        version: execution.version,
+        isLive: tables.queue.has(executionId),
+        wasReceived: last?.status === 'Succeeded',
+        mayBeOver: last !== undefined || skips,
+      };
+    },
     executionAttempts({ executionId }) {
       const rows = [...(tables.attempts.get(executionId)?.values() ?? [])];
       rows.sort((a, b) => a.startedAt - b.startedAt || (a.nodeId < b.nodeId ? -1 : 1) || a.attempt - b.attempt);

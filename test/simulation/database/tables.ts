@@ -31,6 +31,7 @@ type Simulated =
   | 'definitionGet'
   | 'executionGet'
   | 'executionTenant'
+  | 'callbackTarget'
   | 'executionAttempts'
   | 'executionJournal'
   | 'executionChildren'

@@ -12,7 +12,7 @@ select tenant_id from workflow_executions where id = $1;
 
 -- name: callback_target
 -- Three probes by key. Nearly always nothing of the node has ended yet and nothing was skipped, and that is all there is to know.
-select e.tenant_id, live.found as is_live, coalesce(ended.status = 'Succeeded', false) as was_received,
+select e.tenant_id, e.workflow_id, e.version, live.found as is_live, coalesce(ended.status = 'Succeeded', false) as was_received,
   ended.status is not null or exists (
     select from execution_events v where v.execution_id = $1 and v.facts::text like '%"NodeSkipped"%') as may_be_over
 from workflow_executions e

@@ -1,0 +1,81 @@
+// The shapes of the HTTP API as types, for clients: inferred from the very schemas that the server checks.
+
+import type { z } from 'zod';
+import type { runDebugSchema, startRunAnswer, startRunRequest } from './engine-run.ts';
+import type { errorEnvelopeSchema, problemSchema } from './error.ts';
+import type {
+  acceptedAnswer,
+  executeAnswer,
+  executeRequest,
+  executionWithIncludesSchema,
+  retryAnswer,
+} from './execution.ts';
+import type { actionPatch, actionSchema, connectorSchema, deadLetterSchema, runnerSchema } from './operation.ts';
+import type {
+  pipelineDefinitionSchema,
+  pipelineSchema,
+  runDetailSchema,
+  runSchema,
+  runStartedSchema,
+} from './pipeline.ts';
+import type { signalAnswer, signalRequest } from './signal.ts';
+import type {
+  eventAnswer,
+  eventRequest,
+  firingAnswer,
+  firingSchema,
+  secretRotateRequest,
+  triggerCreateRequest,
+  triggerSchema,
+  triggerUpdateRequest,
+} from './trigger.ts';
+import type { diffSchema, publicationSchema, versionSchema, workflowSchema, workflowStateSchema } from './workflow.ts';
+
+export interface Page<Item> {
+  readonly data: Item[];
+  /** Absent: there are no more. */
+  readonly nextCursor?: string | undefined;
+}
+
+export type ApiError = z.infer<typeof errorEnvelopeSchema>['error'];
+export type ProblemJson = z.infer<typeof problemSchema>;
+
+export type WorkflowJson = z.infer<typeof workflowSchema>;
+export type WorkflowStateJson = z.infer<typeof workflowStateSchema>;
+export type PublicationJson = z.infer<typeof publicationSchema>;
+export type VersionJson = z.infer<typeof versionSchema>;
+export type DiffJson = z.infer<typeof diffSchema>;
+
+export type PipelineJson = z.infer<typeof pipelineSchema>;
+export type PipelineWithTasksJson = z.infer<typeof pipelineDefinitionSchema>;
+export type RunStartedJson = z.infer<typeof runStartedSchema>;
+export type RunJson = z.infer<typeof runSchema>;
+export type RunDetailJson = z.infer<typeof runDetailSchema>;
+
+export type ExecuteRequest = z.input<typeof executeRequest>;
+export type ExecuteAnswer = z.infer<typeof executeAnswer>;
+export type ExecutionWithIncludesJson = z.infer<typeof executionWithIncludesSchema>;
+export type AcceptedJson = z.infer<typeof acceptedAnswer>;
+export type RetryJson = z.infer<typeof retryAnswer>;
+export type SignalRequest = z.input<typeof signalRequest>;
+export type SignalJson = z.infer<typeof signalAnswer>;
+
+export type TriggerJson = z.infer<typeof triggerSchema>;
+export type TriggerCreateRequest = z.input<typeof triggerCreateRequest>;
+export type TriggerUpdateRequest = z.input<typeof triggerUpdateRequest>;
+export type SecretRotateRequest = z.input<typeof secretRotateRequest>;
+export type FiringJson = z.infer<typeof firingSchema>;
+export type FiringAnswerJson = z.infer<typeof firingAnswer>;
+export type EventRequest = z.input<typeof eventRequest>;
+export type EventAnswerJson = z.infer<typeof eventAnswer>;
+
+export type ConnectorJson = z.infer<typeof connectorSchema>;
+export type ActionJson = z.infer<typeof actionSchema>;
+export type ActionPatch = z.input<typeof actionPatch>;
+
+export type DeadLetterJson = z.infer<typeof deadLetterSchema>;
+export type RunnerJson = z.infer<typeof runnerSchema>;
+
+export type StartRunRequest = z.input<typeof startRunRequest>;
+export type StartRunJson = z.infer<typeof startRunAnswer>;
+export type RunDebugJson = z.infer<typeof runDebugSchema>;

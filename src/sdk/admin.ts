@@ -1,0 +1,60 @@
+// For operators: dead letters, runners, quotas of tenants; and runs of execution plans as the engine boundary has them.
+
+import type { DeadLetterJson, Page, RunDebugJson, RunnerJson, StartRunJson, StartRunRequest } from '../protocol/answer.ts';
+import type { QuotaJson, QuotaRequest } from '../protocol/quota.ts';
+import { part, type Transport } from './transport.ts';
+import type { PageQuery } from './workflows.ts';
+
+const LETTERS = '/api/v1/admin/dead-letters';
+
+export class AdminApi {
+  private readonly transport: Transport;
+
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+
+  deadLetters(query: PageQuery = {}): Promise<Page<DeadLetterJson>> {
+    return this.transport.get(LETTERS, { ...query });
+  }
+
+  requeueDeadLetter(id: string): Promise<{ executionId: string }> {
+    return this.transport.ask('POST', `${LETTERS}/${part(id)}/requeue`);
+  }
+
+  async purgeDeadLetter(id: string): Promise<void> {
+    await this.transport.ask('DELETE', `${LETTERS}/${part(id)}`);
+  }
+
+  runners(): Promise<Page<RunnerJson>> {
+    return this.transport.get('/api/v1/admin/runners');
+  }
+
+  quota(tenantId: string): Promise<QuotaJson> {
+    return this.transport.get(quotaOf(tenantId));
+  }
+
+  setQuota(tenantId: string, quota: QuotaRequest): Promise<QuotaJson> {
+    return this.transport.ask('PUT', quotaOf(tenantId), { body: quota });
+  }
+}
+
+const quotaOf = (tenantId: string): string => `/api/v1/admin/tenants/${part(tenantId)}/quota`;
+
+export class PlansApi {
+  private readonly transport: Transport;
+
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+
+  /** With a runId of yours it can be tried again: the same runId gives the same run. */
+  start(request: StartRunRequest): Promise<StartRunJson> {
+    const repeatable = request.context?.runId !== undefined;
+    return this.transport.ask('POST', '/api/v1/engine/runs', { body: request, repeatable });
+  }
+
+  debug(runId: string): Promise<RunDebugJson> {
+    return this.transport.get(`/engine/runs/${part(runId)}/debug`);
+  }
+}

@@ -1,0 +1,36 @@
+// What the server said no to, as an error that programs can tell apart by its code.
+
+import type { ApiError } from '../protocol/answer.ts';
+
+export class PawlApiError extends Error {
+  override readonly name = 'PawlApiError';
+  /** Of the server's registry, e.g. `WORKFLOW_NOT_FOUND`; `NOT_PAWL` when the answer was not one of Pawl's. */
+  readonly code: string;
+  readonly status: number;
+  readonly details: unknown;
+  /** Under which the server's log has the request; undefined when the answer had none. */
+  readonly correlationId: string | undefined;
+  /** When the server said how long to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, error: Partial<ApiError>, retryAfterMs?: number) {
+    super(error.message ?? `the server answered ${status}, and not in the way Pawl does`);
+    this.code = error.code ?? 'NOT_PAWL';
+    this.status = status;
+    this.details = error.details;
+    this.correlationId = error.correlationId;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export async function apiErrorOf(answer: Response): Promise<PawlApiError> {
+  const body = (await answer.json().catch(() => null)) as { error?: Partial<ApiError> } | null;
+  const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
+  const correlationId = answer.headers.get('x-correlation-id') ?? undefined;
+  return new PawlApiError(
+    answer.status,
+    { ...(correlationId === undefined ? {} : { correlationId }), ...body?.error },
+    retryAfterMs,
+  );
+}

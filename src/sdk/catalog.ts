@@ -1,0 +1,46 @@
+// What nodes can do: connectors and their actions, with the schemas of parameters and outputs.
+
+import type { ActionJson, ActionPatch, ConnectorJson, Page } from '../protocol/answer.ts';
+import { part, type Transport } from './transport.ts';
+
+export interface ActionListQuery {
+  readonly connectorId?: string;
+  readonly category?: string;
+  readonly search?: string;
+}
+
+export class CatalogApi {
+  private readonly transport: Transport;
+
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+
+  connectors(): Promise<Page<ConnectorJson>> {
+    return this.transport.get('/api/v1/connectors');
+  }
+
+  connector(id: string): Promise<ConnectorJson> {
+    return this.transport.get(`/api/v1/connectors/${part(id)}`);
+  }
+
+  connectorActions(id: string): Promise<Page<ActionJson>> {
+    return this.transport.get(`/api/v1/connectors/${part(id)}/actions`);
+  }
+
+  setConnectorEnabled(id: string, isEnabled: boolean): Promise<ConnectorJson> {
+    return this.transport.ask('PATCH', `/api/v1/connectors/${part(id)}`, { body: { isEnabled } });
+  }
+
+  actions(query: ActionListQuery = {}): Promise<Page<ActionJson>> {
+    return this.transport.get('/api/v1/actions', { ...query });
+  }
+
+  action(id: string): Promise<ActionJson> {
+    return this.transport.get(`/api/v1/actions/${part(id)}`);
+  }
+
+  updateAction(id: string, patch: ActionPatch): Promise<ActionJson> {
+    return this.transport.ask('PATCH', `/api/v1/actions/${part(id)}`, { body: patch });
+  }
+}

@@ -1,0 +1,40 @@
+// The client of the HTTP API: `pawl/sdk`. Nothing but fetch; the shapes are the server's own. Also the builders, and what
+// checks webhooks.
+
+import { AdminApi, PlansApi } from './admin.ts';
+import { CatalogApi } from './catalog.ts';
+import { ExecutionsApi } from './executions.ts';
+import { type ClientOptions, Transport } from './transport.ts';
+import { TriggersApi } from './triggers.ts';
+import { WorkflowsApi } from './workflows.ts';
+
+export { PawlApiError } from './api-error.ts';
+export type { GraphDefinition, PipelineDefinition, PipelineTask } from './definition.ts';
+export { everyItem } from './paging.ts';
+export { pipeline } from './pipeline-builder.ts';
+export { expr, type Ref } from './reference.ts';
+export type { ClientOptions } from './transport.ts';
+export { signWebhook, verifyWebhook, WebhookVerificationError } from './webhook.ts';
+export { of, workflow } from './workflow-builder.ts';
+
+export interface PawlClient {
+  readonly workflows: WorkflowsApi;
+  readonly executions: ExecutionsApi;
+  readonly triggers: TriggersApi;
+  readonly catalog: CatalogApi;
+  readonly plans: PlansApi;
+  readonly admin: AdminApi;
+}
+
+export function createClient(options: ClientOptions): PawlClient {
+  const transport = new Transport(options);
+  const workflows = new WorkflowsApi(transport);
+  return {
+    workflows,
+    executions: new ExecutionsApi(transport, workflows),
+    triggers: new TriggersApi(transport),
+    catalog: new CatalogApi(transport),
+    plans: new PlansApi(transport),
+    admin: new AdminApi(transport),
+  };
+}

@@ -1,0 +1,79 @@
+// What starts executions by itself: triggers and events.
+
+import type {
+  EventAnswerJson,
+  EventRequest,
+  FiringAnswerJson,
+  FiringJson,
+  Page,
+  SecretRotateRequest,
+  TriggerCreateRequest,
+  TriggerJson,
+  TriggerUpdateRequest,
+} from '../protocol/answer.ts';
+import { part, type Transport } from './transport.ts';
+import type { PageQuery } from './workflows.ts';
+
+export interface TriggerListQuery extends PageQuery {
+  readonly workflowId?: string;
+  readonly triggerType?: TriggerJson['triggerType'];
+  readonly isEnabled?: boolean;
+}
+
+const BASE = '/api/v1/triggers';
+
+export class TriggersApi {
+  private readonly transport: Transport;
+
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+
+  create(request: TriggerCreateRequest): Promise<TriggerJson> {
+    return this.transport.ask('POST', BASE, { body: request });
+  }
+
+  get(id: string): Promise<TriggerJson> {
+    return this.transport.get(of(id));
+  }
+
+  list(query: TriggerListQuery = {}): Promise<Page<TriggerJson>> {
+    return this.transport.get(BASE, { ...query });
+  }
+
+  /** What is not mentioned stays. */
+  update(id: string, request: TriggerUpdateRequest): Promise<TriggerJson> {
+    return this.transport.ask('PUT', of(id), { body: request });
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.transport.ask('DELETE', of(id));
+  }
+
+  /** A secret that the server makes is in this answer and in no other. */
+  rotateSecret(id: string, request: SecretRotateRequest = {}): Promise<TriggerJson> {
+    return this.transport.ask('POST', `${of(id)}/rotate-secret`, { body: request });
+  }
+
+  /** By hand, enabled or not, with any JSON as its payload. */
+  fire(
+    id: string,
+    payload: unknown = {},
+    { idempotencyKey = crypto.randomUUID() }: { readonly idempotencyKey?: string } = {},
+  ): Promise<FiringAnswerJson> {
+    const headers = { 'idempotency-key': idempotencyKey };
+    return this.transport.ask('POST', `${of(id)}/fire`, { body: payload, headers, repeatable: true });
+  }
+
+  firings(id: string, query: PageQuery = {}): Promise<Page<FiringJson>> {
+    return this.transport.get(`${of(id)}/firings`, { ...query });
+  }
+
+  /** Fires every enabled trigger that waits for events of this type; the same id starts nothing twice. */
+  publishEvent(event: EventRequest): Promise<EventAnswerJson> {
+    const body = { id: crypto.randomUUID() as string, ...event };
+    return this.transport.ask('POST', '/api/v1/events', { body, repeatable: true });
+  }
+}
+
+const of = (id: string): string => `${BASE}/${part(id)}`;

@@ -1,0 +1,146 @@
+// Workflows of every format, in both dialects: what is made of `nodes` is answered as 000 has it, what is made of `tasks` as
+// 002 has it, here without its `{ data }` around it.
+
+import type {
+  DiffJson,
+  ExecuteAnswer,
+  ExecuteRequest,
+  Page,
+  PipelineJson,
+  PipelineWithTasksJson,
+  PublicationJson,
+  RunDetailJson,
+  RunJson,
+  RunStartedJson,
+  VersionJson,
+  WorkflowJson,
+  WorkflowStateJson,
+} from '../protocol/answer.ts';
+import type { GraphDefinition, PipelineDefinition } from './definition.ts';
+import { part, type Transport } from './transport.ts';
+
+export interface PageQuery {
+  readonly limit?: number;
+  readonly cursor?: string | undefined;
+}
+
+export interface WorkflowListQuery extends PageQuery {
+  readonly status?: WorkflowJson['status'];
+  readonly isEnabled?: boolean;
+  readonly search?: string;
+}
+
+interface Data<Item> {
+  readonly data: Item;
+}
+
+const BASE = '/api/v1/workflows';
+
+export class WorkflowsApi {
+  private readonly transport: Transport;
+
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+
+  /** A graph becomes a draft; a pipeline is live at once. */
+  create(definition: PipelineDefinition): Promise<PipelineJson>;
+  create(definition: GraphDefinition): Promise<WorkflowJson>;
+  async create(definition: GraphDefinition | PipelineDefinition): Promise<WorkflowJson | PipelineJson> {
+    return unwrapped(await this.transport.ask('POST', BASE, { body: definition }));
+  }
+
+  /** Replaces the tasks of a pipeline; runs in flight keep theirs. A graph is changed through its draft. */
+  async update(id: string, definition: Omit<PipelineDefinition, 'name'>): Promise<PipelineJson> {
+    return (await this.transport.ask<Data<PipelineJson>>('PUT', of(id), { body: definition })).data;
+  }
+
+  async get(
+    id: string,
+    query: { readonly version?: number | 'draft' } = {},
+  ): Promise<WorkflowJson | PipelineWithTasksJson> {
+    return unwrapped(await this.transport.get<WorkflowJson | Data<PipelineWithTasksJson>>(of(id), query));
+  }
+
+  list(query: WorkflowListQuery & { readonly format: 'pipeline' }): Promise<Page<PipelineJson>>;
+  list(query?: WorkflowListQuery & { readonly format?: 'graph' | 'plan' }): Promise<Page<WorkflowJson>>;
+  list(query: WorkflowListQuery & { readonly format?: string } = {}): Promise<Page<WorkflowJson | PipelineJson>> {
+    return this.transport.get(BASE, { ...query });
+  }
+
+  async setEnabled(id: string, isEnabled: boolean): Promise<WorkflowJson | PipelineJson> {
+    return unwrapped(await this.transport.ask('PATCH', of(id), { body: { isEnabled } }));
+  }
+
+  /** A draft, or a pipeline; runs in flight go on. */
+  async delete(id: string): Promise<void> {
+    await this.transport.ask('DELETE', of(id));
+  }
+
+  // ── Versions ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  publish(id: string, { autoActivate = true }: { readonly autoActivate?: boolean } = {}): Promise<PublicationJson> {
+    return this.transport.ask('POST', `${of(id)}/publish`, { query: { autoActivate } });
+  }
+
+  archive(id: string): Promise<WorkflowStateJson> {
+    return this.transport.ask('POST', `${of(id)}/archive`);
+  }
+
+  reactivate(id: string): Promise<WorkflowStateJson> {
+    return this.transport.ask('POST', `${of(id)}/reactivate`);
+  }
+
+  openDraft(id: string): Promise<WorkflowJson> {
+    return this.transport.ask('POST', `${of(id)}/draft`);
+  }
+
+  async dropDraft(id: string): Promise<void> {
+    await this.transport.ask('DELETE', `${of(id)}/draft`);
+  }
+
+  versions(id: string, query: PageQuery = {}): Promise<Page<VersionJson>> {
+    return this.transport.get(`${of(id)}/versions`, { ...query });
+  }
+
+  diff(id: string, query: { readonly from?: number | 'draft'; readonly to?: number | 'draft' } = {}): Promise<DiffJson> {
+    return this.transport.get(`${of(id)}/diff`, query);
+  }
+
+  // ── Running ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The same requestId gives the same execution; one is made when there is none, so that it can be tried again. */
+  execute(id: string, request: ExecuteRequest = {}): Promise<ExecuteAnswer> {
+    const body = { requestId: crypto.randomUUID() as string, ...request };
+    return this.transport.ask('POST', `${of(id)}/execute`, { body, repeatable: true });
+  }
+
+  /** Starts a run with any JSON as its body. */
+  async trigger(
+    id: string,
+    body: unknown = {},
+    { idempotencyKey = crypto.randomUUID() }: { readonly idempotencyKey?: string } = {},
+  ): Promise<RunStartedJson> {
+    const ask = { body, headers: { 'idempotency-key': idempotencyKey }, repeatable: true };
+    return (await this.transport.ask<Data<RunStartedJson>>('POST', `${of(id)}/trigger`, ask)).data;
+  }
+
+  runs(id: string, query: PageQuery = {}): Promise<Page<RunJson>> {
+    return this.transport.get(`${of(id)}/runs`, { ...query });
+  }
+
+  async run(id: string, runId: string, query: { readonly include?: 'body' } = {}): Promise<RunDetailJson> {
+    return (await this.transport.get<Data<RunDetailJson>>(`${of(id)}/runs/${part(runId)}`, query)).data;
+  }
+
+  async cancelRun(id: string, runId: string): Promise<RunJson> {
+    const path = `${of(id)}/runs/${part(runId)}/cancel`;
+    return (await this.transport.ask<Data<RunJson>>('POST', path, { repeatable: true })).data;
+  }
+}
+
+const of = (id: string): string => `${BASE}/${part(id)}`;
+
+function unwrapped<Plain extends object, Wrapped>(answer: Plain | Data<Wrapped>): Plain | Wrapped {
+  return 'data' in answer ? (answer as Data<Wrapped>).data : answer;
+}

@@ -1,0 +1,227 @@
+// Document templates (000 §13.6): sets, documents in versions, rendering. A document is addressed by its set and its id, or by
+// its id alone where only one set has it.
+
+import type { Json, JsonObject } from '../../core/json/json.ts';
+import type { Author, DocumentRef, DocumentTemplates } from '../../engine/document-templates.ts';
+import { pageOf } from '../../protocol/page.ts';
+import {
+  documentListQuery,
+  documentParams,
+  documentPatch,
+  documentRequest,
+  documentSchema,
+  documentSummarySchema,
+  documentVersionParams,
+  documentVersionsQuery,
+  loneDocumentParams,
+  loneQuery,
+  renderAnswer,
+  renderRequest,
+  setListQuery,
+  setParams,
+  setRequest,
+  setSchema,
+  versionQuery,
+} from '../../protocol/template.ts';
+import type { Caller } from '../caller.ts';
+import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
+import { documentSummaryView, documentView, setView } from './template-view.ts';
+
+export interface TemplateRoutesDeps {
+  readonly documents: DocumentTemplates;
+}
+
+const PATH = '/api/v1/templates';
+const MAX_VERSION = 2 ** 31 - 1;
+const reading = { access: 'templates:read', tag: 'Document templates', notFound: 'WFENG004' } as const;
+const managing = { ...reading, access: 'templates:manage' } as const;
+const ofSet = { notFound: 'TEMPLATE_SET_NOT_FOUND', params: setParams } as const;
+
+export function templateRoutes(deps: TemplateRoutesDeps): RouteSpec[] {
+  return [
+    ...setRoutes(deps),
+    listRoute(deps),
+    ...getRoutes(deps),
+    ...renderRoutes(deps),
+    addRoute(deps),
+    versionsRoute(deps),
+    patchRoute(deps),
+  ];
+}
+
+const authorOf = ({ tenantId, scopes }: Caller): Author => ({ tenantId, isAdmin: scopes.has('admin') });
+
+function setRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
+  return [
+    defineRoute({
+      ...reading,
+      method: 'GET',
+      path: `${PATH}/sets`,
+      summary: 'List sets of document templates: your own, and those of everyone',
+      query: setListQuery,
+      responses: { 200: pageOf(setSchema) },
+      async handle({ query: { team = null, limit, cursor = '' }, caller }) {
+        const found = await documents.sets(caller.tenantId, team, { afterId: cursor, limit: limit + 1 });
+        const data = found.slice(0, limit).map(setView);
+        return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
+      },
+    }),
+    defineRoute({
+      ...reading,
+      ...ofSet,
+      method: 'GET',
+      path: `${PATH}/sets/:templateSetId`,
+      summary: 'One set of document templates',
+      responses: { 200: setSchema },
+      async handle({ params, caller }) {
+        return { status: 200, body: setView(await documents.set(caller.tenantId, params.templateSetId)) };
+      },
+    }),
+    defineRoute({
+      ...managing,
+      ...ofSet,
+      method: 'PUT',
+      path: `${PATH}/sets/:templateSetId`,
+      summary: 'Create or change a set of document templates',
+      body: setRequest,
+      responses: { 200: setSchema, 201: setSchema },
+      async handle({ params, body: { tenantId: _checked, ...content }, caller }) {
+        const { set, created } = await documents.putSet(authorOf(caller), params.templateSetId, content);
+        return { status: created ? 201 : 200, body: setView(set) };
+      },
+    }),
+  ];
+}
+
+function listRoute({ documents }: TemplateRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...reading,
+    method: 'GET',
+    path: PATH,
+    summary: 'List document templates, each in its newest enabled version',
+    query: documentListQuery,
+    responses: { 200: pageOf(documentSummarySchema) },
+    async handle({ query: { team = null, set = null, limit, cursor = '.' }, caller }) {
+      const [templateSetId = '', templateId = ''] = cursor.split('.');
+      const page = { after: { templateSetId, templateId }, limit: limit + 1 };
+      const found = await documents.list(caller.tenantId, { team, templateSetId: set }, page);
+      const data = found.slice(0, limit).map(documentSummaryView);
+      const last = data.at(-1);
+      const next = found.length > limit ? { nextCursor: `${last?.templateSetId}.${last?.id}` } : {};
+      return { status: 200, body: { data, ...next } };
+    },
+  });
+}
+
+/** With the set in the address, or without. */
+function getRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
+  const shown = async (caller: Caller, ref: DocumentRef): Promise<Answer> => {
+    return { status: 200, body: documentView(await documents.get(caller.tenantId, ref)) };
+  };
+  const common = { ...reading, method: 'GET', responses: { 200: documentSchema } } as const;
+  return [
+    defineRoute({
+      ...common,
+      path: `${PATH}/:templateSetId/:templateId`,
+      summary: 'A document template with its fields and body',
+      params: documentParams,
+      query: versionQuery,
+      handle: async ({ params, query, caller }) => shown(caller, { ...params, ...query }),
+    }),
+    defineRoute({
+      ...common,
+      path: `${PATH}/:templateId`,
+      summary: 'The same by its id alone; 409 when several sets have it',
+      params: loneDocumentParams,
+      query: loneQuery,
+      handle: async ({ params: { templateId }, query: { set: templateSetId, version }, caller }) =>
+        shown(caller, { templateId, templateSetId, version }),
+    }),
+  ];
+}
+
+function renderRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
+  const rendered = async (
+    caller: Caller,
+    ref: DocumentRef,
+    input: { answers: JsonObject; extras?: JsonObject | undefined },
+    signal: AbortSignal,
+  ): Promise<Answer> => {
+    const { body } = await documents.render(caller.tenantId, ref, input, signal);
+    return { status: 200, body: { renderedBody: body } };
+  };
+  const common = { ...reading, method: 'POST', body: renderRequest, responses: { 200: renderAnswer } } as const;
+  return [
+    defineRoute({
+      ...common,
+      path: `${PATH}/:templateSetId/:templateId/render`,
+      summary: 'Render a document',
+      params: documentParams,
+      query: versionQuery,
+      handle: async ({ params, query, body, caller, signal }) =>
+        rendered(caller, { ...params, ...query }, body, signal),
+    }),
+    defineRoute({
+      ...common,
+      path: `${PATH}/:templateId/render`,
+      summary: 'The same by its id alone; 409 when several sets have it',
+      params: loneDocumentParams,
+      query: loneQuery,
+      handle: async ({ params: { templateId }, query: { set: templateSetId, version }, body, caller, signal }) =>
+        rendered(caller, { templateId, templateSetId, version }, body, signal),
+    }),
+  ];
+}
+
+function addRoute({ documents }: TemplateRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...managing,
+    method: 'POST',
+    path: `${PATH}/:templateSetId/:templateId`,
+    summary: 'Add a document template, or a new version of one',
+    params: documentParams,
+    body: documentRequest,
+    responses: { 201: documentSchema },
+    async handle({ params, body: { tenantId: _checked, fields, ...content }, caller }) {
+      const added = await documents.add(authorOf(caller), params, { ...content, fields: fields as Json });
+      return { status: 201, body: documentView(added) };
+    },
+  });
+}
+
+function versionsRoute({ documents }: TemplateRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...reading,
+    method: 'GET',
+    path: `${PATH}/:templateSetId/:templateId/versions`,
+    summary: 'The versions of a document template, newest first',
+    params: documentParams,
+    query: documentVersionsQuery,
+    responses: { 200: pageOf(documentSummarySchema) },
+    async handle({ params, query: { limit, cursor }, caller }) {
+      const page = { before: cursor ?? MAX_VERSION, limit: limit + 1 };
+      const found = await documents.versions(caller.tenantId, params, page);
+      const data = found.slice(0, limit).map(documentSummaryView);
+      const next = found.length > limit ? { nextCursor: String(data.at(-1)!.version) } : {};
+      return { status: 200, body: { data, ...next } };
+    },
+  });
+}
+
+function patchRoute({ documents }: TemplateRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...managing,
+    method: 'PATCH',
+    path: `${PATH}/:templateSetId/:templateId/versions/:version`,
+    summary: 'Enable or disable a version; its content never changes',
+    params: documentVersionParams,
+    body: documentPatch,
+    responses: { 200: documentSchema },
+    async handle({ params, body, caller }) {
+      return {
+        status: 200,
+        body: documentView(await documents.setEnabled(authorOf(caller), params, body.isEnabled)),
+      };
+    },
+  });
+}

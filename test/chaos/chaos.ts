@@ -1,0 +1,152 @@
+// One run: database, proxy, sink and runners up; load in bad weather; then calm, and everything that was acknowledged must
+// come to its expected end; then the check. Same seed, same work and same faults; the timing is the machine's own.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createPawl } from '../../src/main.ts';
+import { AckLedger } from './ack-ledger.ts';
+import { check, nodeIdsOf } from './check.ts';
+import { type DatabaseServer, startDatabaseServer } from './database-server.ts';
+import { createEffectAction } from './effect-action.ts';
+import { startEffectSink } from './effect-sink.ts';
+import { type Evidence, openEvidence } from './evidence.ts';
+import { startFaultProxy } from './fault-proxy.ts';
+import { Load } from './load.ts';
+import { createRandom } from './random.ts';
+import type { ChaosReport } from './report.ts';
+import { RunnerFleet } from './runner-fleet.ts';
+import { createFaultChooser, startStorm } from './storm.ts';
+import { createTakeoverLog } from './takeover.ts';
+import { definitions } from './workflow-definitions.ts';
+import { TENANTS } from './workload.ts';
+
+export interface ChaosOptions {
+  readonly seed: string;
+  /** How long the storm lasts. */
+  readonly stormMs: number;
+  readonly runners?: number;
+  readonly startsPerSecond?: number;
+  readonly leaseMs?: number;
+  /** How long everything may take to end once it is calm. */
+  readonly healMs?: number;
+  /** False: the same work in good weather, to see that the expectations are right. */
+  readonly faults?: boolean;
+  readonly onProgress?: (step: string) => void;
+}
+
+const STRAGGLING_AFTER_MS = 10_000;
+
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const closers: (() => Promise<unknown>)[] = [];
+  try {
+    return await play(options, (closer) => closers.push(closer));
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+async function play(options: ChaosOptions, onClose: (closer: () => Promise<unknown>) => void): Promise<ChaosReport> {
+  const { seed, stormMs, runners = 4, startsPerSecond = 8, leaseMs = 2_500, healMs = 100_000, faults = true } = options;
+  const tell = options.onProgress ?? (() => {});
+  const random = createRandom(seed);
+  const nodeIds = nodeIdsOf(definitions);
+  const database = await startDatabaseServer();
+  onClose(() => database.stop());
+  const evidence = openEvidence(database.connectionString, nodeIds);
+  onClose(() => evidence.close());
+  const sink = await startEffectSink({ isStarted: evidence.isStarted });
+  onClose(() => sink.close());
+  const chooser = createFaultChooser(random.fork('cuts'), leaseMs);
+  chooser.pause(true);
+  const proxy = await startFaultProxy({ databasePort: database.port, choose: chooser.choose });
+  onClose(() => proxy.close());
+  const databaseUrl = throughProxy(database, proxy.port);
+
+  const pawl = await createPawl({
+    runner: false,
+    database: { url: databaseUrl },
+    actions: [createEffectAction('client')],
+  });
+  onClose(() => pawl.close());
+  for (const tenantId of TENANTS) {
+    for (const definition of definitions) await pawl.publish(definition, { tenantId });
+  }
+  const ledger = await openLedger(onClose);
+  const takeovers = createTakeoverLog(evidence);
+  const settings = { databaseUrl, leaseMs, leaseMarginMs: leaseMs / 5 };
+  const fleet = new RunnerFleet({ size: runners, settings, killed: takeovers.killed });
+  onClose(() => fleet.close());
+  await fleet.allReady();
+  const load = new Load({ pawl, ledger, random: random.fork('load'), sinkUrl: sink.url, startsPerSecond });
+
+  tell(`storm for ${stormMs / 1_000} s`);
+  chooser.pause(!faults);
+  const storm = faults ? startStorm({ random: random.fork('storm'), fleet, database, leaseMs }) : null;
+  await load.runFor(stormMs);
+  await storm?.calm();
+  chooser.pause(true);
+  tell('calm: everything acknowledged must end');
+  const calmAt = Date.now();
+  await fleet.allReady();
+  const settled = await load.settled(healMs);
+  await hasEnded(evidence, calmAt + healMs, tell);
+  const healedMs = Date.now() - calmAt;
+
+  tell('checking');
+  const acks = await ledger.readBack();
+  const found = await check({ pawl, evidence, nodeIds, acks, works: load.works, effects: sink.effects });
+  if (!settled)
+    found.push({ invariant: 'I1', executionId: null, what: 'requests were still unanswered when it was calm' });
+  const distinct = new Set(sink.effects.map(({ key, attempt }) => `${key} ${attempt}`)).size;
+  return {
+    seed,
+    violations: [...fleet.violations, ...sink.violations, ...load.violations, ...found],
+    acks: acks.length,
+    executions: load.works.size,
+    asksRepeated: load.asksRepeated,
+    ...fleet.counts,
+    restarts: { ...(storm?.restarts ?? {}) },
+    effects: sink.effects.length,
+    duplicateEffects: sink.effects.length - distinct,
+    unaskedEffects: sink.unasked(),
+    cuts: Object.fromEntries(proxy.counts),
+    metrics: fleet.metrics(),
+    warnings: Object.fromEntries(fleet.warnings),
+    takeovers: await takeovers.times(),
+    strayMail: await evidence.strayMail(),
+    healedMs,
+  };
+}
+
+function throughProxy({ connectionString }: DatabaseServer, port: number): string {
+  const url = new URL(connectionString);
+  url.port = String(port);
+  return url.href;
+}
+
+async function openLedger(onClose: (closer: () => Promise<unknown>) => void): Promise<AckLedger> {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-ledger-'));
+  const ledger = await AckLedger.create(join(folder, 'acks.jsonl'));
+  onClose(async () => {
+    await ledger.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return ledger;
+}
+
+/** Nothing is live any more, or time is up: then the check tells what is left. What takes long is told at once. */
+async function hasEnded(evidence: Evidence, giveUpAt: number, tell: (step: string) => void): Promise<void> {
+  const tellAt = Date.now() + STRAGGLING_AFTER_MS;
+  let told = false;
+  while (Date.now() < giveUpAt) {
+    const rows = await evidence.unfinished();
+    if (rows.length === 0) return;
+    if (Date.now() > tellAt && !told) {
+      told = true;
+      for (const row of rows.slice(0, 5)) tell(`has not ended yet: ${JSON.stringify(row)}`);
+    }
+    await delay(250);
+  }
+}

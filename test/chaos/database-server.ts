@@ -1,0 +1,53 @@
+// The database of a run: a real PostgreSQL with fsync on, which can be restarted in a good way and in two bad ones. It comes
+// back in the same folder on the same port.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/store/embedded/embedded.ts';
+
+/** fast: clients are told, transactions rolled back. immediate: everybody out, recovery at the next start. kill: no word at all. */
+export type RestartKind = 'fast' | 'immediate' | 'kill';
+
+export interface DatabaseServer {
+  readonly port: number;
+  readonly connectionString: string;
+  restart(kind: RestartKind): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const SETTINGS = { max_connections: '250', shared_buffers: '64MB' };
+const START_TRIES = 50;
+
+export async function startDatabaseServer(): Promise<DatabaseServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'pawl-chaos-'));
+  let server = await startEmbedded({ dataDir, settings: SETTINGS });
+  const { port, connectionString } = server;
+  return {
+    port,
+    connectionString,
+    async restart(kind) {
+      if (kind === 'immediate') process.kill(server.pid, 'SIGQUIT');
+      if (kind === 'kill') process.kill(server.pid, 'SIGKILL');
+      await server.stop();
+      server = await startAgain(dataDir, port);
+    },
+    async stop() {
+      await server.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Server processes that outlive a killed parent for a moment keep the memory that a new server refuses to share. */
+async function startAgain(dataDir: string, port: number): Promise<EmbeddedPostgres> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startEmbedded({ dataDir, port, settings: SETTINGS });
+    } catch (error) {
+      if (tries === START_TRIES) throw error;
+      await delay(100);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// The action of the test workflows. It tells the sink first and works afterwards, so that a crash in between leaves an effect
+// without a result. Whether it fails depends on the attempt's number alone: the same attempt run again ends the same way.
+
+import { z } from 'zod';
+import { defineAction } from '../../src/action/action.ts';
+import { RetryableError, TerminalError } from '../../src/core/error/error.ts';
+
+export interface Effect {
+  readonly executionId: string;
+  readonly nodeId: string;
+  /** Null: told by a pipeline's HTTP task, which knows its key but not its number. */
+  readonly attempt: number | null;
+  readonly key: string;
+  /** The process that ran it; null: a pipeline's HTTP task does not tell. */
+  readonly runner: string | null;
+}
+
+export const createEffectAction = (runner: string) =>
+  defineAction({
+    type: 'chaos.effect',
+    version: '1.0.0',
+    connector: 'chaos',
+    category: 'Test',
+    params: z.object({
+      sink: z.string(),
+      workMs: z.number(),
+      value: z.number(),
+      /** Attempts that fail before one succeeds. */
+      failTimes: z.number().default(0),
+      terminal: z.boolean().default(false),
+    }),
+    outputs: z.object({ value: z.number() }),
+    async run({ sink, workMs, value, failTimes, terminal }, context) {
+      const { executionId, nodeId, attempt, idempotencyKey, http, signal } = context;
+      const effect: Effect = { executionId, nodeId, attempt, key: idempotencyKey, runner };
+      await http.request({ url: sink, method: 'POST', body: JSON.stringify(effect), headers: {} });
+      await work(workMs, signal);
+      if (attempt <= failTimes) {
+        const message = `attempt ${attempt} was told to fail`;
+        throw terminal ? new TerminalError('CHAOS', message) : new RetryableError('CHAOS', message);
+      }
+      return { outputs: { value } };
+    },
+  });
+
+function work(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
