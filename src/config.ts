@@ -104,6 +104,13 @@ const SECTIONS = {
       'records of firings that are older are forgotten; 0 = never',
     ),
   }),
+  templates: z.strictObject({
+    allowLoops: flag(false).describe('document templates may use `for` and `tablerow`'),
+    timeoutMs: atLeast(10, 2_000).describe('how long one document may take'),
+    memoryMb: atLeast(16, 64).describe('memory of one rendering thread'),
+    outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest document'),
+    threads: atLeast(1, 2).describe('documents rendered at the same time'),
+  }),
   action: z.strictObject({
     folder: z.string().optional().describe('folder with your own actions'),
     outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest result of one attempt'),

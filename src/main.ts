@@ -5,6 +5,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { ActionDefinition } from './action/action.ts';
 import { confluenceActions, confluenceConnector } from './action/confluence/confluence-actions.ts';
 import { coreActions, coreConnector } from './action/core/core-actions.ts';
+import { createRenderPool } from './action/core/render-pool.ts';
+import { documentActions } from './action/core/render-template.ts';
 import { environmentCredentials } from './action/credentials.ts';
 import { emailActions, emailConnector } from './action/email/email-actions.ts';
 import { createHttpClient } from './action/http/client.ts';
@@ -19,6 +21,7 @@ import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
 import { callbackToken } from './engine/callback-token.ts';
 import { DeadLetters } from './engine/dead-letters.ts';
+import { DocumentTemplates } from './engine/document-templates.ts';
 import type { EngineMetric, RunAttempt } from './engine/environment.ts';
 import { ExecutionQueries } from './engine/execution-queries.ts';
 import { Executions } from './engine/executions.ts';
@@ -27,17 +30,20 @@ import { PlanRuns } from './engine/plan-runs.ts';
 import { QuotaBook } from './engine/quota-book.ts';
 import { Quotas } from './engine/quotas.ts';
 import { Runner } from './engine/runner.ts';
+import { createSwitchboard } from './engine/switchboard.ts';
 import { systemTimers } from './engine/system-timers.ts';
 import { HTTP_STEP, UsageMeter } from './engine/usage-meter.ts';
 import { Pipelines } from './engine/workflow-pipeline.ts';
+import { WorkflowTemplates } from './engine/workflow-templates.ts';
 import { Workflows } from './engine/workflows.ts';
 import type { AppObserver } from './server/app.ts';
 import { createLog, type LogTarget } from './server/log.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
-import type { Hint, Hints } from './store/hint-port.ts';
+import type { Hint } from './store/hint-port.ts';
 import { migrateUp } from './store/migrate/migrate.ts';
+import { readOfficialTemplates } from './store/migrate/official-templates.ts';
 import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
@@ -105,9 +111,10 @@ export interface ExecutionResult {
 const DEFAULT_TENANT = 'default';
 const CONNECTORS = [coreConnector, httpConnector, slackConnector, mondayConnector, confluenceConnector, emailConnector];
 
-function builtInActions({ connectors }: Config): ActionDefinition[] {
+function builtInActions({ connectors }: Config, documents: DocumentTemplates): ActionDefinition[] {
   return [
     ...coreActions,
+    ...documentActions(documents),
     ...httpActions,
     ...slackActions({ baseUrl: connectors.slackBaseUrl }),
     ...mondayActions({ baseUrl: connectors.mondayBaseUrl }),
@@ -168,14 +175,12 @@ type Tell = (hint: Hint) => void;
 /** What everything else stands on: the store, the actions, and somebody to tell. */
 async function openBase(options: PawlOptions, config: Config, closers: Closers) {
   const { store, connectionString } = await openStore(options, config, closers);
-  const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
-  const registry = createRegistry([...builtInActions(config), ...userActions, ...(options.actions ?? [])], CONNECTORS);
-  await store.catalogUpsert(registry.catalog());
+  const metrics = new Map<EngineMetric, number>();
+  const prometheus = options.serve === true ? createMetrics(store, metrics) : null;
+  const catalog = await openCatalog(options, config, { store, closers, prometheus });
   const http = createHttpClient({ allowLoopback: config.http.allowLoopback, allow: config.http.allow });
   closers.push(() => http.close());
-  const metrics = new Map<EngineMetric, number>();
   const log = options.logTarget === undefined ? null : createLog(config.server.logLevel, options.logTarget);
-  const prometheus = options.serve === true ? createMetrics(store, metrics) : null;
   const warn = (event: string, details: Record<string, unknown>) => {
     log?.warn(event, details);
     options.onWarning?.(event, details);
@@ -185,29 +190,29 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers) 
   const book = new QuotaBook({ ...shared, observer: { warn } });
   await book.start();
   closers.push(async () => book.stop());
-  return { config, store, connectionString, registry, http, metrics, log, prometheus, warn, callbackKey, shared, book };
+  const told = { metrics, log, prometheus, warn };
+  return { config, store, connectionString, ...catalog, http, ...told, callbackKey, shared, book };
 }
 
-/** Hints go to the runner here if it can use them, and to the others otherwise. */
-function createSwitchboard() {
-  const board = {
-    runner: null as Runner | null,
-    hints: null as Hints | null,
-    receive(hint: Hint): void {
-      if (hint.kind === 'work') board.runner?.hint();
-      else board.runner?.mailHint(hint.executionId);
-    },
-    tell(hint: Hint): void {
-      const { runner } = board;
-      const isOurs = runner !== null && (hint.kind === 'work' ? runner.hasRoom() : runner.holds(hint.executionId));
-      if (isOurs) board.receive(hint);
-      else board.hints?.send(hint);
-    },
-  };
-  return board;
+/** The actions, and the templates of documents and workflows. */
+async function openCatalog(
+  options: PawlOptions,
+  config: Config,
+  { store, closers, prometheus }: { store: Store; closers: Closers; prometheus: Metrics | null },
+) {
+  const renderer = createRenderPool({ ...config.templates, rendered: (ms) => prometheus?.templateRendered(ms) });
+  closers.push(() => renderer.close());
+  const documents = new DocumentTemplates({ store, renderer });
+  const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
+  const actions = [...builtInActions(config, documents), ...userActions, ...(options.actions ?? [])];
+  const registry = createRegistry(actions, CONNECTORS);
+  await store.catalogUpsert(registry.catalog());
+  await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
+  return { registry, documents, renderer };
 }
 
-function createServices({ config, store, shared, callbackKey, log, prometheus, warn, book }: Base, tell: Tell) {
+function createServices(base: Base, tell: Tell) {
+  const { config, store, shared, callbackKey, log, prometheus, warn, book, documents, renderer } = base;
   const executions = new Executions({
     ...shared,
     callbackKey,
@@ -230,6 +235,8 @@ function createServices({ config, store, shared, callbackKey, log, prometheus, w
     quotas,
     queries: new ExecutionQueries({ ...shared, news: (executionId) => executions.news(executionId) }),
     pipelines: new Pipelines(store, workflows, cronProblem),
+    documents,
+    workflowTemplates: new WorkflowTemplates({ store, workflows, renderer }),
     triggering: createTriggering({
       ...shared,
       start: (request) => executions.start(request),

@@ -126,6 +126,8 @@ export class Committer {
           await this.pause();
           break;
         case 'retry':
+          // A server that shuts down may say so after it has committed: should the key be met, the journal is asked.
+          unknownBefore = true;
           await this.pause();
           break;
         default:

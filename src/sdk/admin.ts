@@ -1,6 +1,13 @@
 // For operators: dead letters, runners, quotas of tenants; and runs of execution plans as the engine boundary has them.
 
-import type { DeadLetterJson, Page, RunDebugJson, RunnerJson, StartRunJson, StartRunRequest } from '../protocol/answer.ts';
+import type {
+  DeadLetterJson,
+  Page,
+  RunDebugJson,
+  RunnerJson,
+  StartRunJson,
+  StartRunRequest,
+} from '../protocol/answer.ts';
 import type { QuotaJson, QuotaRequest } from '../protocol/quota.ts';
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';

@@ -12,10 +12,10 @@ export { PawlApiError } from './api-error.ts';
 export type { GraphDefinition, PipelineDefinition, PipelineTask } from './definition.ts';
 export { everyItem } from './paging.ts';
 export { pipeline } from './pipeline-builder.ts';
-export { expr, type Ref } from './reference.ts';
+export { expr, type Ref, shape } from './reference.ts';
 export type { ClientOptions } from './transport.ts';
 export { signWebhook, verifyWebhook, WebhookVerificationError } from './webhook.ts';
-export { of, workflow } from './workflow-builder.ts';
+export { workflow } from './workflow-builder.ts';
 
 export interface PawlClient {
   readonly workflows: WorkflowsApi;

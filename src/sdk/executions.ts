@@ -85,10 +85,7 @@ export class ExecutionsApi {
   }
 
   /** One page of what has happened. */
-  eventPage(
-    id: string,
-    query: { readonly after?: number; readonly limit?: number } = {},
-  ): Promise<Page<EventJson>> {
+  eventPage(id: string, query: { readonly after?: number; readonly limit?: number } = {}): Promise<Page<EventJson>> {
     return this.transport.get(`${of(id)}/events`, query);
   }
 

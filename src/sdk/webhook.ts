@@ -1,9 +1,7 @@
 // Checks a webhook that Pawl sent, or signs one for Pawl: Standard Webhooks (`webhook-id`, `webhook-timestamp`,
 // `webhook-signature`), with what every JavaScript engine has, so it runs wherever the client does.
 
-export type HeadersLike =
-  | Headers
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
+export type HeadersLike = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
   /** How far the timestamp may be off; five minutes unless told otherwise. */
@@ -80,7 +78,8 @@ function bytesOf(secret: string): Uint8Array<ArrayBuffer> {
 /** Takes as long for a good guess as for a bad one. */
 function isSame(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;
-  for (let i = 0; i < expected.length; i++) difference |= expected.charCodeAt(i) ^ given.charCodeAt(i % (given.length || 1));
+  for (let i = 0; i < expected.length; i++)
+    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i % (given.length || 1));
   return difference === 0;
 }
 

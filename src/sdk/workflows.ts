@@ -103,7 +103,10 @@ export class WorkflowsApi {
     return this.transport.get(`${of(id)}/versions`, { ...query });
   }
 
-  diff(id: string, query: { readonly from?: number | 'draft'; readonly to?: number | 'draft' } = {}): Promise<DiffJson> {
+  diff(
+    id: string,
+    query: { readonly from?: number | 'draft'; readonly to?: number | 'draft' } = {},
+  ): Promise<DiffJson> {
     return this.transport.get(`${of(id)}/diff`, query);
   }
 

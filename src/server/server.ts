@@ -2,11 +2,13 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DeadLetters } from '../engine/dead-letters.ts';
+import type { DocumentTemplates } from '../engine/document-templates.ts';
 import type { ExecutionQueries } from '../engine/execution-queries.ts';
 import type { Executions } from '../engine/executions.ts';
 import type { PlanRuns } from '../engine/plan-runs.ts';
 import type { Quotas } from '../engine/quotas.ts';
 import type { Pipelines } from '../engine/workflow-pipeline.ts';
+import type { WorkflowTemplates } from '../engine/workflow-templates.ts';
 import type { Workflows } from '../engine/workflows.ts';
 import type { Store } from '../store/port.ts';
 import type { Intake } from '../trigger/intake.ts';
@@ -29,6 +31,8 @@ import { healthRoutes } from './route/health-routes.ts';
 import { pipelineRoutes } from './route/pipeline-routes.ts';
 import type { FirstSecretOf } from './route/pipeline-view.ts';
 import { quotaRoutes } from './route/quota-routes.ts';
+import { templateRoutes } from './route/template-routes.ts';
+import { templateWorkflowRoutes } from './route/template-workflow-routes.ts';
 import { triggerRoutes } from './route/trigger-routes.ts';
 import { workflowManageRoutes } from './route/workflow-manage-routes.ts';
 import { workflowReadRoutes } from './route/workflow-read-routes.ts';
@@ -40,6 +44,8 @@ export interface ServerParts {
   readonly queries: ExecutionQueries;
   readonly workflows: Workflows;
   readonly pipelines: Pipelines;
+  readonly documents: DocumentTemplates;
+  readonly workflowTemplates: WorkflowTemplates;
   readonly triggers: Triggers;
   readonly intake: Intake;
   readonly runs: PlanRuns;
@@ -146,6 +152,8 @@ export function allRoutes(
     ...callbackRoutes({ executions }),
     ...engineRunRoutes({ runs, queries, plans: { store, folder, maxBytes } }),
     ...catalogRoutes({ catalog: store }),
+    ...templateWorkflowRoutes(parts),
+    ...templateRoutes(parts),
     ...adminRoutes({ deadLetters, runners: store }),
     ...quotaRoutes(parts),
     ...healthRoutes({ health: new Health(parts), metrics }),

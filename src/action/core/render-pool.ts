@@ -103,28 +103,32 @@ class RenderPool {
   }
 
   private dispatch(): void {
-    while (this.queue.size > 0) {
-      const thread = this.takeThread();
-      if (thread === undefined) return;
-      const next = this.queue.shift()!;
-      void this.work(thread, next);
+    while (!this.closed && this.busy.size < this.options.threads) {
+      const next = this.queue.shift();
+      if (next === undefined) return;
+      void this.work(next);
     }
   }
 
-  private takeThread(): RenderThread | undefined {
-    const idle = this.idle.pop();
-    if (idle !== undefined) return idle.usable ? idle : this.takeThread();
-    return this.busy.size < this.options.threads ? new RenderThread(this.options) : undefined;
+  private async work({ job, settle, give }: Waiting): Promise<void> {
+    try {
+      const thread = this.takeThread();
+      this.busy.add(thread);
+      const startedAt = performance.now();
+      const outcome = await thread.run(job);
+      this.busy.delete(thread);
+      if (thread.usable) this.idle.push(thread);
+      if (job.kind === 'render') this.options.rendered?.(performance.now() - startedAt);
+      settle(outcome);
+    } catch (error) {
+      give(error as Error);
+    }
+    this.dispatch();
   }
 
-  private async work(thread: RenderThread, { job, settle }: Waiting): Promise<void> {
-    this.busy.add(thread);
-    const startedAt = performance.now();
-    const outcome = await thread.run(job);
-    if (job.kind === 'render') this.options.rendered?.(performance.now() - startedAt);
-    this.busy.delete(thread);
-    if (thread.usable && !this.closed) this.idle.push(thread);
-    settle(outcome);
-    if (!this.closed) this.dispatch();
+  private takeThread(): RenderThread {
+    const { allowLoops, timeoutMs, memoryMb, outputLimitBytes } = this.options;
+    for (let idle = this.idle.pop(); idle !== undefined; idle = this.idle.pop()) if (idle.usable) return idle;
+    return new RenderThread({ allowLoops, timeoutMs, memoryMb, outputLimitBytes });
   }
 }

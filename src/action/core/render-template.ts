@@ -28,7 +28,7 @@ export interface DocumentActionsOptions {
 
 const values = z.record(z.string(), z.json());
 
-export function documentActions({ render }: DocumentActionsOptions): ActionDefinition[] {
+export function documentActions(documents: DocumentActionsOptions): ActionDefinition[] {
   return [
     defineAction({
       type: 'core.template.render',
@@ -56,7 +56,7 @@ export function documentActions({ render }: DocumentActionsOptions): ActionDefin
       }),
       async run({ answers, extras, ...ref }, { tenantId, signal }) {
         try {
-          const { body, ...metadata } = await render(tenantId, ref, { answers, extras }, signal);
+          const { body, ...metadata } = await documents.render(tenantId, ref, { answers, extras }, signal);
           return { outputs: { body, metadata } };
         } catch (thrown) {
           throw thrown instanceof PawlError ? attemptError(thrown) : thrown;

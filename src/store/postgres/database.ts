@@ -33,6 +33,8 @@ export const ENGINE_SETTINGS = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  // A process that is stopped in the middle of a takeover must not keep the others from theirs.
+  idle_in_transaction_session_timeout: '10s',
 };
 
 const BEGIN: Statement = { name: '', text: 'begin' };

@@ -1,0 +1,70 @@
+// References to what a workflow will know when it runs: in TypeScript a value with the type of what is there, in the definition
+// the path to it. Inside a string or as a value it becomes `{{ path }}`; inside `expr` the bare path.
+
+/** What will be a `T`. Its properties are references too. */
+export type Ref<T> = Marked<T> &
+  (NonNullable<T> extends readonly (infer Item)[]
+    ? { readonly [index: number]: Ref<Item>; readonly length: Ref<number> }
+    : NonNullable<T> extends object
+      ? { readonly [Key in keyof NonNullable<T>]-?: Ref<NonNullable<T>[Key]> }
+      : unknown);
+
+declare const marker: unique symbol;
+
+interface Marked<T> {
+  readonly [marker]: T;
+}
+
+/** Any JSON, with references wherever a value may stand. */
+export type Input =
+  | string
+  | number
+  | boolean
+  | null
+  | Marked<unknown>
+  | readonly Input[]
+  | { readonly [key: string]: Input };
+
+const PATH = Symbol('path');
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+export function refTo<T>(path: string): Ref<T> {
+  const asTemplate = () => `{{ ${path} }}`;
+  const target = Object.create(null) as object;
+  return new Proxy(target, {
+    get(_target, key) {
+      if (key === PATH) return path;
+      if (key === Symbol.toPrimitive || key === 'toString' || key === 'toJSON') return asTemplate;
+      return typeof key === 'symbol' ? undefined : refTo(member(path, key));
+    },
+  }) as Ref<T>;
+}
+
+/** `a.b`, or `a["b-c"]` where the name is not an identifier. */
+export function member(path: string, key: string): string {
+  if (IDENTIFIER.test(key)) return `${path}.${key}`;
+  return /^\d+$/.test(key) ? `${path}[${key}]` : `${path}[${JSON.stringify(key)}]`;
+}
+
+/** An expression of references and literals: expr`${data.charge.amount} > ${100}`. */
+export function expr(texts: TemplateStringsArray, ...values: readonly unknown[]): string {
+  return texts.reduce((text, next, index) => `${text}${termOf(values[index - 1])}${next}`);
+}
+
+function termOf(value: unknown): string {
+  const path = typeof value === 'object' && value !== null ? (value as { [PATH]?: string })[PATH] : undefined;
+  return path ?? JSON.stringify(value);
+}
+
+/** As it is sent: every reference as its template. */
+export const plain = <Value>(value: Value): unknown => JSON.parse(JSON.stringify(value)) as unknown;
+
+declare const shapeOf: unique symbol;
+
+/** Stands for a type where TypeScript needs a value to infer one from. */
+export interface Shape<T> {
+  readonly [shapeOf]?: T;
+}
+
+/** What an action or a call gives: `outputs: shape<{ amount: number }>()`. Nothing is checked when it runs. */
+export const shape = <T>(): Shape<T> => ({});
