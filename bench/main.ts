@@ -11,6 +11,7 @@ import { idle } from './scenario/idle.ts';
 import { latencyScenarios } from './scenario/latency.ts';
 import { nodeCost } from './scenario/node-cost.ts';
 import { peers } from './scenario/peers.ts';
+import { pipelineScenarios } from './scenario/pipeline.ts';
 import { store } from './scenario/store.ts';
 import { takeover } from './scenario/takeover.ts';
 import { throughputScenarios } from './scenario/throughput.ts';
@@ -23,6 +24,7 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   // Straight after the numbers that they are compared with.
   peers,
   ...enqueueScenarios,
+  ...pipelineScenarios,
   nodeCost,
   store,
   idle,

@@ -107,9 +107,9 @@ const SECTIONS = {
   templates: z.strictObject({
     allowLoops: flag(false).describe('document templates may use `for` and `tablerow`'),
     timeoutMs: atLeast(10, 2_000).describe('how long one document may take'),
-    memoryMb: atLeast(16, 64).describe('memory of one rendering thread'),
+    memoryMb: atLeast(16, 64).describe('memory of one rendering process'),
     outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest document'),
-    threads: atLeast(1, 2).describe('documents rendered at the same time'),
+    processes: atLeast(1, 2).describe('documents rendered at the same time'),
   }),
   action: z.strictObject({
     folder: z.string().optional().describe('folder with your own actions'),

@@ -1,7 +1,7 @@
 // The language of documents: Liquid without what reaches outside (S3) or surprises. No partials, layouts or files; no clock and
 // no randomness, so that the same answers give the same document; loops only where the operator allows them. Whatever is not
 // given is an error with its place, unless the document asks for it first (`if`, `default`). Its own limits are cooperative:
-// the thread that runs it is what is stopped (S4).
+// the process that runs it is what is stopped (S4).
 
 import { type FilterImplOptions, filters, Liquid, LiquidError, type TagToken, type Token, toValue } from 'liquidjs';
 import type { Problem } from '../../core/definition/problem.ts';
@@ -17,7 +17,7 @@ const RANDOM_FILTERS = ['sample', 'shuffle'];
 const CLOCK_FILTERS = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string'] as const;
 
 /** Characters and elements that filters and ranges may make in one rendering. */
-const MAX_MADE = 8_000_000;
+const MAX_MADE = 4_000_000;
 const MAX_PROBLEMS = 100;
 
 export class TagRefused extends Error {}
@@ -108,7 +108,8 @@ function messageOf(error: unknown): string {
 function explained(message: string): string {
   const missing = /^undefined variable: (.+)$/.exec(message)?.[1];
   if (missing !== undefined) return `\`${missing}\` is not given; ask first (\`if\`), or add \`| default: …\``;
-  if (message === 'memory alloc limit exceeded') return 'the document needs more memory than it may';
+  if (/^(memory alloc limit exceeded|Invalid string length)$/.test(message))
+    return 'the document needs more memory than it may';
   if (message.startsWith('Maximum call stack')) return 'the document is nested too deep';
   return message;
 }

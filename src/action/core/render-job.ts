@@ -1,9 +1,9 @@
-// What goes to a rendering thread and what comes back. JSON travels as text: parsing it there makes plain objects, whatever
+// What goes to a rendering process and what comes back. JSON travels as text: parsing it there makes plain objects, whatever
 // their keys are called (S8).
 
 import type { Problem } from '../../core/definition/problem.ts';
 
-export interface ThreadOptions {
+export interface ProcessOptions {
   readonly allowLoops: boolean;
   readonly timeoutMs: number;
   readonly memoryMb: number;
@@ -29,5 +29,8 @@ export type RenderOutcome =
 
 export type RefusalCode = 'WFENG005' | 'TEMPLATE_ERROR' | 'TEMPLATE_TIMEOUT' | 'OUTPUT_TOO_LARGE' | 'INTERNAL_ERROR';
 
-/** Sent once, when the thread has loaded what it needs: time is counted from here. */
+/** Sent once, when the process has loaded what it needs: time is counted from here. */
 export const READY = 'ready';
+
+/** A job that goes on so long after its time has nobody left to stop it. */
+export const WATCHDOG_MS = 2_000;

@@ -1,15 +1,15 @@
-// The document renderer: a few rendering threads, kept warm, and a queue in which tenants take turns. The first thread is
+// The document renderer: a few rendering processes, kept warm, and a queue in which tenants take turns. The first process is
 // started by the first document; one that had to be stopped is replaced by the next.
 
 import type { Problem } from '../../core/definition/problem.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { DocumentRenderer, Turn } from '../document-renderer.ts';
 import { FairQueue } from './fair-queue.ts';
-import type { RenderJob, RenderOutcome, ThreadOptions } from './render-job.ts';
-import { RenderThread } from './render-thread.ts';
+import type { ProcessOptions, RenderJob, RenderOutcome } from './render-job.ts';
+import { RenderProcess } from './render-process.ts';
 
-export interface RenderPoolOptions extends ThreadOptions {
-  readonly threads: number;
+export interface RenderPoolOptions extends ProcessOptions {
+  readonly processes: number;
   /** More than so many in line are refused (I21). */
   readonly maxWaiting?: number;
   /** For metrics: how long a document took, its wait not counted. */
@@ -56,7 +56,7 @@ export function createRenderPool(options: RenderPoolOptions): DocumentRenderer {
 
 /** The message says the first thing that is wrong, and where; the details say all of them. */
 function refused(outcome: RenderOutcome): Error {
-  if (outcome.kind !== 'refused') return new Error(`a rendering thread answered with ${outcome.kind}`);
+  if (outcome.kind !== 'refused') return new Error(`a rendering process answered with ${outcome.kind}`);
   const { code, message, problems } = outcome;
   if (code === 'INTERNAL_ERROR') return new Error(message);
   const [first, ...more] = problems ?? [];
@@ -69,8 +69,8 @@ function refused(outcome: RenderOutcome): Error {
 class RenderPool {
   private readonly options: RenderPoolOptions;
   private readonly queue = new FairQueue<Waiting>();
-  private readonly idle: RenderThread[] = [];
-  private readonly busy = new Set<RenderThread>();
+  private readonly idle: RenderProcess[] = [];
+  private readonly busy = new Set<RenderProcess>();
   private closed = false;
 
   constructor(options: RenderPoolOptions) {
@@ -99,11 +99,11 @@ class RenderPool {
     this.closed = true;
     const error = new PawlError('UNAVAILABLE', 'documents are no longer rendered here');
     for (let left = this.queue.shift(); left !== undefined; left = this.queue.shift()) left.give(error);
-    await Promise.all([...this.idle, ...this.busy].map((thread) => thread.stop()));
+    await Promise.all([...this.idle, ...this.busy].map((renderer) => renderer.stop()));
   }
 
   private dispatch(): void {
-    while (!this.closed && this.busy.size < this.options.threads) {
+    while (!this.closed && this.busy.size < this.options.processes) {
       const next = this.queue.shift();
       if (next === undefined) return;
       void this.work(next);
@@ -112,23 +112,30 @@ class RenderPool {
 
   private async work({ job, settle, give }: Waiting): Promise<void> {
     try {
-      const thread = this.takeThread();
-      this.busy.add(thread);
       const startedAt = performance.now();
-      const outcome = await thread.run(job);
-      this.busy.delete(thread);
-      if (thread.usable) this.idle.push(thread);
+      settle(await this.runOn(this.takeProcess(), job));
       if (job.kind === 'render') this.options.rendered?.(performance.now() - startedAt);
-      settle(outcome);
     } catch (error) {
       give(error as Error);
     }
     this.dispatch();
   }
 
-  private takeThread(): RenderThread {
-    const { allowLoops, timeoutMs, memoryMb, outputLimitBytes } = this.options;
+  private async runOn(renderer: RenderProcess, job: RenderJob): Promise<RenderOutcome> {
+    this.busy.add(renderer);
+    const outcome = await renderer.run(job);
+    this.busy.delete(renderer);
+    if (renderer.usable) this.idle.push(renderer);
+    return renderer.wasFilledByOthers ? this.runOn(this.newProcess(), job) : outcome;
+  }
+
+  private takeProcess(): RenderProcess {
     for (let idle = this.idle.pop(); idle !== undefined; idle = this.idle.pop()) if (idle.usable) return idle;
-    return new RenderThread({ allowLoops, timeoutMs, memoryMb, outputLimitBytes });
+    return this.newProcess();
+  }
+
+  private newProcess(): RenderProcess {
+    const { allowLoops, timeoutMs, memoryMb, outputLimitBytes } = this.options;
+    return new RenderProcess({ allowLoops, timeoutMs, memoryMb, outputLimitBytes });
   }
 }

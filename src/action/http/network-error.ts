@@ -20,8 +20,21 @@ export function networkError(thrown: unknown, request: string): Error {
   if (DECOMPRESSION.test(code)) {
     return new RetryableError('RESPONSE_INVALID', `${request}: the response could not be decompressed (${code})`);
   }
-  return new RetryableError('NETWORK_ERROR', `${request}: ${code}`);
+  return new RetryableError('NETWORK_ERROR', `${request}: ${reasonOf(code)} (${code})`);
 }
+
+function reasonOf(code: string): string {
+  if (code.startsWith('HPE_')) return 'the answer is not HTTP';
+  return Object.hasOwn(REASONS, code) ? REASONS[code]! : 'the server could not be reached';
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ENOTFOUND: 'the name does not exist',
+  UND_ERR_SOCKET: 'the connection broke before the answer was complete',
+  ECONNRESET: 'the connection broke before the answer was complete',
+  EPIPE: 'the connection broke before the answer was complete',
+};
 
 export function describeRequest(method: string, url: URL): string {
   return `${method} ${url.origin}${url.pathname}`;

@@ -13,7 +13,7 @@ import {
 import { explainMissing } from './missing.ts';
 import { compiled } from './program.ts';
 
-export { DEFAULT_LIMITS, EvaluationError, type Limits, type Scope } from './evaluation.ts';
+export { EvaluationError, type Limits, type Scope } from './evaluation.ts';
 
 /** Throws an EvaluationError and nothing else. What it returns was made of JSON, and may be or hold `undefined` or NaN. */
 export function evaluate(expr: Expr, scope: Scope, limits: Limits = DEFAULT_LIMITS): unknown {

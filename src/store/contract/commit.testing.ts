@@ -198,7 +198,7 @@ function describeBadData(store: () => Store): void {
       events,
       outcomes: [newOutcome(executionId, { status: 'Cancelled' })],
     });
-    await expect(store().executionCommit(second)).rejects.toMatchObject({ failure: 'data' });
+    await expect(store().executionCommit(second)).rejects.toMatchObject({ failure: 'alreadyApplied' });
     expect(await statusOf(store(), executionId)).toBe('Succeeded');
   });
 }

@@ -42,7 +42,7 @@ describe('statements on the migrated schema', () => {
 
   it.each(HOT)('%s finds its rows by an index and without a hash or a merge join', async (name) => {
     const plan = await withClient(database.connectionString, async (client) => {
-      for (const [setting, value] of Object.entries(ENGINE_SETTINGS)) await client.query(`set ${setting} = ${value}`);
+      for (const [setting, value] of Object.entries(ENGINE_SETTINGS)) await client.query(`set ${setting} = '${value}'`);
       const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${statement(name).text}`);
       return rows.map((row) => row['QUERY PLAN']).join('\n');
     });

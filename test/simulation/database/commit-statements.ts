@@ -58,7 +58,7 @@ function checkKeys(tables: Tables, batch: CommitBatch): void {
     once(`attempt ${executionId} ${attempt}:${nodeId}`, isKnown, late);
   }
   for (const { executionId } of batch.outcomes) {
-    once(`outcome ${executionId}`, tables.outcomes.has(executionId), 'data');
+    once(`outcome ${executionId}`, tables.outcomes.has(executionId), 'alreadyApplied');
   }
   for (const { executionId, tenantId, requestId } of batch.children) {
     once(`execution ${executionId}`, tables.executions.has(executionId), 'data');

@@ -1,17 +1,18 @@
-// The program of a rendering thread: one job after the other, each answered by a value. It holds nothing that is worth
-// stealing: no environment, no connections, only the text of the job. Whoever started it stops it when it takes too long.
+// The program of a rendering process: one job after the other, each answered by a value. It holds nothing that is worth
+// stealing: no environment, no connections, only the text of the job. Whoever started it stops it when it takes too long; if
+// that one is gone, a watchdog does.
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { Context, type Template, toValueSync } from 'liquidjs';
 import type { Problem } from '../../core/definition/problem.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
 import { BoundedOutput, OutputTooLarge } from './bounded-output.ts';
 import { causeOf, createLanguage, errorsIn, problemsIn } from './liquid-language.ts';
-import { READY, type RenderJob, type RenderOutcome, type ThreadOptions } from './render-job.ts';
+import { type ProcessOptions, READY, type RenderJob, type RenderOutcome, WATCHDOG_MS } from './render-job.ts';
 import { TextCache } from './text-cache.ts';
 
-const options = workerData as ThreadOptions;
+const options = JSON.parse(process.argv[2]!) as ProcessOptions;
 const liquid = createLanguage(options);
 const CACHED_CHARS = 1_000_000;
 const bodies = new TextCache<Template[]>(CACHED_CHARS, (body) => liquid.parse(body));
@@ -19,8 +20,28 @@ const schemas = new TextCache<SuppliedSchema>(CACHED_CHARS, (text) =>
   compileSuppliedSchema(JSON.parse(text) as JsonObject),
 );
 
-parentPort!.on('message', (job: RenderJob) => parentPort!.postMessage(run(job)));
-parentPort!.postMessage(READY);
+/** What the watchdog looks at: the number of the job that is being done, or 0. */
+const current = new Int32Array(new SharedArrayBuffer(4));
+let jobs = 0;
+
+process.on('message', (job: RenderJob) => {
+  jobs = (jobs % 1_000_000) + 1;
+  announce(jobs);
+  const outcome = run(job);
+  announce(0);
+  process.send!(outcome);
+});
+process.on('disconnect', () => process.exit());
+const program = import.meta.url.endsWith('.ts')
+  ? new URL('./render-watchdog.ts', import.meta.url)
+  : new URL('./render-watchdog.js', import.meta.url);
+new Worker(program, { workerData: { current, limitMs: options.timeoutMs + WATCHDOG_MS } }).unref();
+process.send!(READY);
+
+function announce(job: number): void {
+  Atomics.store(current, 0, job);
+  Atomics.notify(current, 0);
+}
 
 function run(job: RenderJob): RenderOutcome {
   switch (job.kind) {
@@ -63,7 +84,7 @@ function refusal(thrown: unknown): RenderOutcome {
   }
   const isLate = (cause: unknown) => cause instanceof Error && cause.message === 'template render limit exceeded';
   if (causes.some(isLate)) {
-    const message = `the document took longer than ${options.timeoutMs} ms`;
+    const message = `this takes longer than the ${options.timeoutMs} ms it may`;
     return { kind: 'refused', code: 'TEMPLATE_TIMEOUT', message };
   }
   return {

@@ -1,0 +1,167 @@
+// Pipelines of HTTP calls against a server in a process of its own, next to a bare loop that sends the same requests; and
+// callbacks while very many runs wait for theirs. Started as a child process, this file is that server.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
+import type { Json } from '../../src/core/json/json.ts';
+import { callbackToken } from '../../src/engine/callback-token.ts';
+import type { Pawl } from '../../src/main.ts';
+import { median, percentile } from '../measurement.ts';
+import { ended, openPawl } from '../native-run.ts';
+import type { Bench, Scenario } from '../scenario.ts';
+import { enqueue, publish } from '../workload.ts';
+
+const RUNS = 1_000;
+const STEPS = 5;
+const WAITING = 100_000;
+const CALLBACKS = 2_000;
+const CALLERS = 10;
+const STUCK_AFTER_MS = 300_000;
+const TRIGGER: Json = { body: { order: 1 }, headers: {} };
+const OPEN_TO_LOOPBACK = { http: { allowLoopback: true } };
+
+export const pipelineScenarios: readonly Scenario[] = [
+  { name: 'pipelines', about: `${RUNS} pipelines at once, ${STEPS} HTTP calls in a row each`, run: measureCalls },
+  { name: 'callbacks', about: `a callback while ${WAITING} runs wait for theirs`, run: measureCallbacks },
+];
+
+// ── Calls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function measureCalls({ database, report, scaled, quick }: Bench): Promise<void> {
+  const runs = scaled(RUNS);
+  const server = await startAnswering();
+  try {
+    const [bare, ours]: number[][] = [[], []];
+    await callBare(server.url, scaled(RUNS));
+    for (let round = 0; round < (quick ? 1 : 3); round++) {
+      bare!.push((runs * STEPS) / (await callBare(server.url, runs)));
+      await database.clear();
+      ours!.push((runs * STEPS) / (await runPipelines(database, server.url, runs)));
+    }
+    report.row('pipelines', 'bare undici', 'calls/s', median(bare!));
+    report.row('pipelines', 'pawl', 'calls/s', median(ours!));
+    report.ratio('pipelines/bare', median(ours!) / median(bare!), { atLeast: 0.6 });
+  } finally {
+    server.stop();
+  }
+}
+
+/** Seconds from the first claim to the last end. */
+async function runPipelines(database: Bench['database'], url: string, runs: number): Promise<number> {
+  const door = await openPawl(database, { runner: false });
+  await enqueue(door, await publish(door, calls(url)), runs, TRIGGER);
+  await door.close();
+  const pawl = await openPawl(database, OPEN_TO_LOOPBACK);
+  try {
+    const started = performance.now();
+    await ended(pawl, runs);
+    return (performance.now() - started) / 1000;
+  } finally {
+    await pawl.close();
+  }
+}
+
+function calls(url: string): Json {
+  const tasks: Record<string, Json> = {};
+  for (let index = 0; index < STEPS; index++) {
+    const needs = index === 0 ? [] : [`call-${index - 1}`];
+    tasks[`call-${index}`] = { url, method: 'POST', body: { order: '{{trigger.body.order}}' }, needs };
+  }
+  return { name: 'calls', tasks };
+}
+
+/** The same requests by hand: as many loops at once as there are runs. */
+async function callBare(url: string, runs: number): Promise<number> {
+  const dispatcher = new Agent({ connections: 256 });
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'bare', 'x-correlation-id': 'bare' };
+  const run = async () => {
+    for (let step = 0; step < STEPS; step++) {
+      const answer = await request(url, { method: 'POST', headers, body: '{"order":1}', dispatcher });
+      await answer.body.json();
+    }
+  };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: runs }, run));
+  const seconds = (performance.now() - started) / 1000;
+  await dispatcher.close();
+  return seconds;
+}
+
+// ── Callbacks ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function measureCallbacks({ database, report, scaled }: Bench): Promise<void> {
+  await database.clear();
+  const waiting = scaled(WAITING);
+  const pawl = await openPawl(database, { serve: true, server: { port: 0 }, auth: { allowLooseAuth: true } });
+  try {
+    const workload = await publish(pawl, { name: 'waits', tasks: { paid: { wait_for_webhook: {} } } });
+    report.progress(`callbacks: letting ${waiting} runs wait`);
+    await enqueue(pawl, workload, waiting, TRIGGER);
+    await untilParked(pawl, waiting);
+    const rows = await database.query<{ id: string }>(
+      'select execution_id as id from execution_queue where state = 2 order by random() limit $1',
+      [Math.min(scaled(CALLBACKS), waiting)],
+    );
+    const key = await pawl.store.secretGet({ name: 'callback' });
+    const urls = rows.map(({ id: executionId }) => `${pawl.url}/wh/${callbackToken(key, { executionId, nodeId: 'paid' })}`);
+    const waits = await callAll(urls);
+    const p99 = percentile(waits, 0.99);
+    report.row('callbacks', 'pawl', `ms p50 of ${waits.length}`, percentile(waits, 0.5));
+    report.row('callbacks-p99', 'pawl', `ms p99 of ${waits.length}`, p99);
+    report.ratio('callbacks/p99-ms', p99, { atMost: 50 });
+  } finally {
+    await pawl.close();
+  }
+}
+
+async function callAll(urls: readonly string[]): Promise<number[]> {
+  const waits: number[] = [];
+  const left = [...urls];
+  const caller = async () => {
+    for (let url = left.pop(); url !== undefined; url = left.pop()) {
+      const started = performance.now();
+      const { statusCode, body } = await request(url, { method: 'POST', body: '{"status":"paid"}' });
+      await body.dump();
+      if (statusCode !== 200) throw new Error(`a callback was answered ${statusCode}`);
+      waits.push(performance.now() - started);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  return waits;
+}
+
+async function untilParked(pawl: Pawl, count: number): Promise<void> {
+  const giveUpAt = performance.now() + STUCK_AFTER_MS;
+  while ((pawl.metrics.get('parked') ?? 0) < count) {
+    if (performance.now() > giveUpAt) throw new Error(`only ${pawl.metrics.get('parked') ?? 0} of ${count} wait`);
+    await delay(20);
+  }
+}
+
+// ── The server ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const SELF = fileURLToPath(import.meta.url);
+if (process.send !== undefined && process.argv[1] === SELF) await answer();
+
+async function startAnswering(): Promise<{ url: string; stop(): void }> {
+  const child: ChildProcess = fork(SELF);
+  const [url] = (await once(child, 'message')) as [string];
+  return { url, stop: () => void child.kill() };
+}
+
+async function answer(): Promise<void> {
+  process.on('disconnect', () => process.exit());
+  const server = createServer((incoming, outgoing) => {
+    incoming.resume().on('end', () => {
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.send!(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+}

@@ -1,0 +1,121 @@
+// One rendering process, seen from outside: a job in, an outcome out, whatever the job does. A process that is late is killed
+// from here, one that is out of memory dies by itself; neither is used again, and nothing in the job has a say in it (S4).
+// A process and not a thread: a thread that is out of memory can take its whole process with it.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { type ProcessOptions, READY, type RenderJob, type RenderOutcome } from './render-job.ts';
+
+const PROGRAM = import.meta.url.endsWith('.ts')
+  ? new URL('./render-program.ts', import.meta.url)
+  : new URL('./render-program.js', import.meta.url);
+
+/** A process stops by itself at its limit, which is cheaper; this much later it is killed. */
+const GRACE_MS = 100;
+
+interface Running {
+  readonly finish: (outcome: RenderOutcome) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export class RenderProcess {
+  private readonly child: ChildProcess;
+  private readonly options: ProcessOptions;
+  private readonly gone: Promise<void>;
+  private running: Running | null = null;
+  private isReady = false;
+  private jobs = 0;
+  private isDead = false;
+  private wasKilled = false;
+
+  constructor(options: ProcessOptions) {
+    this.options = options;
+    this.child = fork(PROGRAM, [JSON.stringify(options)], {
+      env: {},
+      // It may read its own program and start its watchdog: no writing, no other processes.
+      execArgv: [`--max-old-space-size=${options.memoryMb}`, '--permission', '--allow-fs-read=*', '--allow-worker'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.gone = new Promise((resolve) => this.child.once('exit', () => resolve()));
+    this.child.on('message', (message: typeof READY | RenderOutcome) => this.receive(message));
+    this.child.on('error', (error) => this.break(`no rendering process: ${error.message}`));
+    this.child.on('exit', () => this.break('the rendering process ended'));
+    this.hold(false);
+  }
+
+  get usable(): boolean {
+    return !this.isDead;
+  }
+
+  /** Died by itself, and may have been filled by the jobs before: the last one proves nothing. */
+  get wasFilledByOthers(): boolean {
+    return this.isDead && !this.wasKilled && this.jobs > 1;
+  }
+
+  /** One at a time. Never rejects. */
+  run(job: RenderJob): Promise<RenderOutcome> {
+    return new Promise((finish) => {
+      this.running = { finish, timer: undefined };
+      this.jobs += 1;
+      this.hold(true);
+      this.child.send(job);
+      if (this.isReady) this.startClock();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.kill();
+    await this.gone;
+  }
+
+  private kill(): void {
+    this.isDead = true;
+    this.wasKilled = true;
+    this.child.kill('SIGKILL');
+  }
+
+  private receive(message: typeof READY | RenderOutcome): void {
+    if (message !== READY) return this.finish(message);
+    this.isReady = true;
+    this.startClock();
+  }
+
+  /** Loading the program is not the job's time. */
+  private startClock(): void {
+    if (this.running === null) return;
+    this.running.timer = setTimeout(() => this.late(), this.options.timeoutMs + GRACE_MS);
+  }
+
+  private late(): void {
+    const message = `this takes longer than the ${this.options.timeoutMs} ms it may`;
+    this.kill();
+    this.finish({ kind: 'refused', code: 'TEMPLATE_TIMEOUT', message });
+  }
+
+  /** What was ready and not told to stop ends in the middle of a job for one reason only. */
+  private break(message: string): void {
+    const isMemory = this.isReady && !this.isDead;
+    const needed = `this needs more memory than the ${this.options.memoryMb} MB it may have`;
+    this.isDead = true;
+    this.finish(
+      isMemory
+        ? { kind: 'refused', code: 'TEMPLATE_ERROR', message: needed }
+        : { kind: 'refused', code: 'INTERNAL_ERROR', message },
+    );
+  }
+
+  private finish(outcome: RenderOutcome): void {
+    const { running } = this;
+    if (running === null) return;
+    this.running = null;
+    clearTimeout(running.timer);
+    this.hold(false);
+    running.finish(outcome);
+  }
+
+  /** Only a job that is being done keeps us alive. */
+  private hold(isBusy: boolean): void {
+    if (isBusy) this.child.ref();
+    else this.child.unref();
+    this.child.channel?.[isBusy ? 'ref' : 'unref']();
+  }
+}
