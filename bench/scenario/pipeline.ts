@@ -108,7 +108,9 @@ async function measureCallbacks({ database, report, scaled }: Bench): Promise<vo
       [Math.min(scaled(CALLBACKS), waiting)],
     );
     const key = await pawl.store.secretGet({ name: 'callback' });
-    const urls = rows.map(({ id: executionId }) => `${pawl.url}/wh/${callbackToken(key, { executionId, nodeId: 'paid' })}`);
+    const urls = rows.map(
+      ({ id: executionId }) => `${pawl.url}/wh/${callbackToken(key, { executionId, nodeId: 'paid' })}`,
+    );
     const waits = await callAll(urls);
     const p99 = percentile(waits, 0.99);
     report.row('callbacks', 'pawl', `ms p50 of ${waits.length}`, percentile(waits, 0.5));

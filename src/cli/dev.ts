@@ -24,10 +24,19 @@ export function registerDev(program: Command): void {
     .option('--verbose', 'log every request and execution')
     .action(async (flags: DevFlags) => {
       process.exitCode = await runUntilStopped(devOptions(flags), {
-        ready: (url) => process.stdout.write(`Pawl is ready at ${url}\n`),
+        ready: (url) => process.stdout.write(`Pawl is ready at ${url}\n\n${firstSteps(url)}`),
         started: publishSample,
       });
     });
+}
+
+function firstSteps(url: string): string {
+  return `  Look around     ${url}/ and ${url}/docs
+  Run the sample  curl -X POST ${url}/api/v1/workflows/${SAMPLE_WORKFLOW.id}/execute -H 'content-type: application/json' -d '{"trigger":{"name":"Ada"}}'
+  See it          npx pawl list --url ${url}
+  Stop            Ctrl-C
+
+`;
 }
 
 function devOptions({ port, data, actions, verbose }: DevFlags): PawlOptions {

@@ -106,8 +106,25 @@ function duration(milliseconds: number): string {
   return milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 
-function summary({ view }: Inspection, durationMs: number, paint: Paint): string {
+function summary({ view, state }: Inspection, durationMs: number, paint: Paint): string {
   const colour = view.status === 'Succeeded' ? 'green' : 'red';
+  const failed = state.nodes.filter(({ status }) => status === 'Failed' || status === 'TimedOut').length;
+  // A pipeline goes on after a failed task, and a graph may have handled it: that must not look like nothing happened.
+  const although =
+    view.status === 'Succeeded' && failed > 0 ? paint('yellow', `, although ${count(failed)} failed`) : '';
   const error = view.error === null ? '' : `: ${printable((JSON.parse(view.error) as { message: string }).message)}`;
-  return `\n${paint(colour, view.status)} in ${duration(durationMs)}${error}\n${paint('dim', `execution ${view.executionId}`)}\n`;
+  const outputs = view.outputs === null || view.outputs === '{}' ? '' : `outputs ${excerpt(view.outputs)}\n`;
+  const id = paint('dim', `execution ${view.executionId}`);
+  return `\n${paint(colour, view.status)} in ${duration(durationMs)}${although}${error}\n${outputs}${id}\n`;
+}
+
+function count(nodes: number): string {
+  return nodes === 1 ? '1 node' : `${nodes} nodes`;
+}
+
+const EXCERPT_LENGTH = 500;
+
+function excerpt(text: string): string {
+  const shown = printable(text);
+  return shown.length <= EXCERPT_LENGTH ? shown : `${shown.slice(0, EXCERPT_LENGTH)}… (--json prints all of it)`;
 }

@@ -35,10 +35,11 @@ describe('SQLSTATE', () => {
     });
   });
 
-  it('takes a duplicate of the journal key for a batch that was applied, and no other duplicate', () => {
+  it('takes a duplicate of the journal key or of an outcome for an execution that has gone on, and no other duplicate', () => {
     const duplicate = (constraint: string) => Object.assign(new Error('duplicate'), { code: '23505', constraint });
     expect(storeError(duplicate('execution_events_pkey'), 's').failure).toBe('alreadyApplied');
-    expect(storeError(duplicate('execution_outcomes_pkey'), 's').failure).toBe('data');
+    expect(storeError(duplicate('execution_outcomes_pkey'), 's').failure).toBe('alreadyApplied');
+    expect(storeError(duplicate('action_executions_pkey'), 's').failure).toBe('data');
   });
 
   it('knows that nothing happened before the connection was made', () => {
