@@ -20,7 +20,10 @@ const RUNS = 1_000;
 const STEPS = 5;
 const WAITING = 100_000;
 const CALLBACKS = 2_000;
-const CALLERS = 10;
+/** To begin with, so that connections and statements are there. */
+const FIRST_CALLBACKS = 100;
+const CALLERS = 4;
+const PAUSE_MS = 2;
 const STUCK_AFTER_MS = 300_000;
 const TRIGGER: Json = { body: { order: 1 }, headers: {} };
 const OPEN_TO_LOOPBACK = { http: { allowLoopback: true } };
@@ -105,13 +108,14 @@ async function measureCallbacks({ database, report, scaled }: Bench): Promise<vo
     await untilParked(pawl, waiting);
     const rows = await database.query<{ id: string }>(
       'select execution_id as id from execution_queue where state = 2 order by random() limit $1',
-      [Math.min(scaled(CALLBACKS), waiting)],
+      [Math.min(FIRST_CALLBACKS + CALLBACKS, Math.floor(waiting / 2))],
     );
     const key = await pawl.store.secretGet({ name: 'callback' });
     const urls = rows.map(
       ({ id: executionId }) => `${pawl.url}/wh/${callbackToken(key, { executionId, nodeId: 'paid' })}`,
     );
-    const waits = await callAll(urls);
+    await callAll(urls.slice(0, FIRST_CALLBACKS));
+    const waits = await callAll(urls.slice(FIRST_CALLBACKS));
     const p99 = percentile(waits, 0.99);
     report.row('callbacks', 'pawl', `ms p50 of ${waits.length}`, percentile(waits, 0.5));
     report.row('callbacks-p99', 'pawl', `ms p99 of ${waits.length}`, p99);
@@ -131,6 +135,7 @@ async function callAll(urls: readonly string[]): Promise<number[]> {
       await body.dump();
       if (statusCode !== 200) throw new Error(`a callback was answered ${statusCode}`);
       waits.push(performance.now() - started);
+      await delay(PAUSE_MS);
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));

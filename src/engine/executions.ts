@@ -3,6 +3,7 @@
 // execution and whether it is in memory or not (I1, I10).
 
 import type { EndStatus, SignalType } from '../core/decider/fact.ts';
+import { signalKey } from '../core/decider/signal-key.ts';
 import { isFinal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
@@ -151,7 +152,11 @@ export class Executions {
     const { live, fresh } = await this.send(tenantId, executionId, mail);
     if (live) return { repeated: !fresh };
     const { status } = await this.require(tenantId, executionId);
-    if (signal.type !== 'RETRY_STEP') throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
+    if (signal.type !== 'RETRY_STEP') {
+      const { state } = await this.inspect(tenantId, executionId);
+      if (state.signals.has(signalKey(mail))) return { repeated: true };
+      throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
+    }
     const message = this.message(executionId, mail);
     const { reopened } = await this.deps.store.executionReopen({ tenantId, executionId, message });
     if (reopened) this.deps.workWanted();

@@ -3,6 +3,7 @@
 
 import type { EndStatus, ExecutionError, SignalType } from '../core/decider/fact.ts';
 import type { Input } from '../core/decider/input.ts';
+import { signalKey } from '../core/decider/signal-key.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { InboxMessage, JsonText } from '../store/port.ts';
 
@@ -24,7 +25,7 @@ export function mailKey(mail: Mail): string {
     case 'webhook':
       return mail.nodeId;
     case 'signal':
-      return mail.signalId;
+      return signalKey(mail);
     case 'cancel':
       return 'cancel';
     case 'child':

@@ -41,7 +41,7 @@ describe('what reads config', () => {
     ['{{ config.list }}', ['a', 'b']],
     ['{{ config.limit * 2 + 1 }}', 11],
     ['{{ config.missing ?? "d" }}', 'd'],
-    ["{{ config.list.map(x => `- ${x}`).join(' ') }}", '- a - b'],
+    ["{{ config.list.map(x => '- ' + x).join(' ') }}", '- a - b'],
     ['to {{ config.channel }}: {{ config.map }}{{ config.none }}', 'to C1: {"x":1}'],
     [{ deep: ['{{ config.limit }}'] }, { deep: [5] }],
   ])('%j becomes %j', (template, expected) => {
@@ -147,6 +147,7 @@ it('tells what a definition reads of config', () => {
   expect(configReadings(template).map(({ path, name }) => [path.join('/'), name])).toEqual([
     ['description', 'a'],
     ['nodes/0/parameters/0', undefined],
+    ['nodes/0/edges/0/condition', 'b'],
     ['nodes/0/edges/0/condition', 'd'],
   ]);
 });

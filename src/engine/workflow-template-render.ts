@@ -155,8 +155,11 @@ const readsConfig = (text: string): boolean => /\bconfig\b/.test(text);
 function expressionsIn(text: string, path: Path): { source: string }[] {
   if (!readsConfig(text)) return [];
   const split = splitTemplate(text);
-  const pieces = split.ok ? split.parts.flatMap((part) => (part.kind === 'expression' ? [part] : [])) : [];
-  return isCondition(path) && pieces.length === 0 ? [{ source: text }] : pieces;
+  if (!split.ok) return [];
+  const pieces = split.parts.filter((part) => part.kind === 'expression');
+  if (!isCondition(path)) return pieces;
+  const around = split.parts.map((part) => (part.kind === 'text' ? part.text : 'null')).join('');
+  return [{ source: around }, ...pieces];
 }
 
 function configReferences(source: string): Reference[] {

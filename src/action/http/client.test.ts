@@ -335,7 +335,7 @@ describe('a connection that fails is retried', () => {
     await expect(local().request({ url: `${url}/path?key=secret` })).rejects.toMatchObject({
       name: 'RetryableError',
       code: 'NETWORK_ERROR',
-      message: `GET ${url}/path: ECONNREFUSED`,
+      message: `GET ${url}/path: nobody listens there (ECONNREFUSED)`,
     });
   });
 
@@ -343,7 +343,7 @@ describe('a connection that fails is retried', () => {
     await expect(local().request({ url: 'http://nowhere.test/' })).rejects.toMatchObject({
       name: 'RetryableError',
       code: 'NETWORK_ERROR',
-      message: 'GET http://nowhere.test/: ENOTFOUND',
+      message: 'GET http://nowhere.test/: the name does not exist (ENOTFOUND)',
     });
   });
 

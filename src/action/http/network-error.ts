@@ -24,7 +24,7 @@ export function networkError(thrown: unknown, request: string): Error {
 }
 
 function reasonOf(code: string): string {
-  if (code.startsWith('HPE_')) return 'the answer is not HTTP';
+  if (code.startsWith('HPE_') || code === 'HTTPParserError') return 'the answer is not HTTP';
   return Object.hasOwn(REASONS, code) ? REASONS[code]! : 'the server could not be reached';
 }
 

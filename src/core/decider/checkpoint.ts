@@ -30,7 +30,7 @@ export function toCheckpoint(state: State): Json {
     ...(state.outputs === undefined ? {} : { outputs: state.outputs }),
     nodes: state.nodes.map(({ params: _params, ...node }) => node as unknown as Json),
     edges: [...state.edges],
-    signalIds: [...state.signalIds],
+    signals: [...state.signals],
     unhandledNodes: [...state.unhandledNodes],
     fatal: [...state.fatal],
     data: { ...state.data },
@@ -45,7 +45,7 @@ export function fromCheckpoint(plan: Plan, start: ExecutionStart, checkpoint: Js
   saved.edges.forEach((edge, index) => {
     state.edges[index] = edge;
   });
-  for (const id of saved.signalIds) state.signalIds.add(id);
+  for (const id of saved.signals) state.signals.add(id);
   for (const node of saved.unhandledNodes) state.unhandledNodes.add(node);
   for (const node of saved.fatal) state.fatal.add(node);
   Object.assign(state.data, saved.data);
@@ -57,7 +57,7 @@ export function fromCheckpoint(plan: Plan, start: ExecutionStart, checkpoint: Js
 
 interface SavedState extends Pick<State, (typeof KEPT)[number] | 'outputs' | 'edges' | 'data'> {
   readonly nodes: readonly NodeState[];
-  readonly signalIds: readonly string[];
+  readonly signals: readonly string[];
   readonly unhandledNodes: readonly number[];
   readonly fatal: readonly number[];
 }

@@ -237,11 +237,11 @@ function stored(transition: Transition): Transition {
 
 /** All of a state but the heap, whose stale entries depend on who looked when; what it says is compared instead. */
 function snapshot(state: State): string {
-  const { plan: _plan, start: _start, timers: _timers, scope: _scope, unhandledNodes, signalIds, ...rest } = state;
+  const { plan: _plan, start: _start, timers: _timers, scope: _scope, unhandledNodes, signals, ...rest } = state;
   return canonicalJson({
     ...rest,
     unhandledNodes: [...unhandledNodes],
-    signalIds: [...signalIds],
+    signals: [...signals],
     due: nextDue(state),
   });
 }

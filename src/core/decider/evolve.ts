@@ -7,6 +7,7 @@
 import { type Json, jsonType } from '../json/json.ts';
 import { failedEntry, skippedEntry, succeededEntry } from './data-entry.ts';
 import type { EndStatus, ExecutionError, Fact, Transition } from './fact.ts';
+import { signalKey } from './signal-key.ts';
 import { type EdgeState, isFinal, type NodeState, type NodeStatus, type State } from './state.ts';
 import { pushTimer } from './timer-heap.ts';
 
@@ -245,7 +246,7 @@ function setEdge(state: State, index: number, next: EdgeState): void {
 }
 
 function signalApplied(state: State, fact: FactOf<'SignalApplied'>): void {
-  state.signalIds.add(fact.signalId);
+  state.signals.add(signalKey(fact));
   if (fact.refused !== undefined) return;
   const { stepId } = fact.payload;
   const index = typeof stepId === 'string' ? state.plan.nodes.findIndex((node) => node.id === stepId) : -1;

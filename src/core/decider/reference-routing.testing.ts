@@ -30,7 +30,7 @@ export interface Reference {
   edges: (boolean | null)[];
   deadline: number | null;
   stopping: { outcome: 'Failed' | 'Cancelled' | 'TimedOut'; graceUntil: number } | null;
-  readonly signalIds: Set<string>;
+  readonly signals: Set<string>;
   generation: number;
 }
 
@@ -53,7 +53,7 @@ export function createReference(random: RandomPlan): Reference {
     edges: random.plan.edges.map(() => null),
     deadline: null,
     stopping: null,
-    signalIds: new Set(),
+    signals: new Set(),
     generation: 0,
   };
 }

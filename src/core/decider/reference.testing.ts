@@ -168,8 +168,8 @@ function isOverdue(reference: Reference, { now }: Moment): boolean {
 }
 
 function applySignal(reference: Reference, input: Extract<Input, { type: 'signal' }>, moment: Moment): void {
-  if (reference.signalIds.has(input.signalId)) return;
-  reference.signalIds.add(input.signalId);
+  if (reference.signals.has(input.signalId)) return;
+  reference.signals.add(input.signalId);
   const mayPause = reference.stopping === null;
   if (input.signal === 'PAUSE' && reference.status === 'Running' && mayPause) reference.status = 'Paused';
   if (input.signal === 'RESUME' && reference.status === 'Paused' && mayPause) {

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../json/json.ts';
 import { type Deciding, emit } from './deciding.ts';
 import type { Input } from './input.ts';
 import { reconsiderAll } from './routing.ts';
+import { signalKey } from './signal-key.ts';
 import { startNode } from './starting.ts';
 import { isTerminal, type NodeState, type State } from './state.ts';
 import { stop } from './stopping.ts';
@@ -13,7 +14,7 @@ type SignalInput = Extract<Input, { type: 'signal' }>;
 
 export function applySignal(deciding: Deciding, input: SignalInput): void {
   const { state } = deciding;
-  if (state.signalIds.has(input.signalId)) return;
+  if (state.signals.has(signalKey(input))) return;
   const { signalId, signal, payload } = input;
   const refused = refusal(state, input);
   emit(deciding, { type: 'SignalApplied', signalId, signal, payload, ...(refused === null ? {} : { refused }) });

@@ -90,7 +90,8 @@ export interface State {
   outputs: Json | undefined;
   readonly nodes: NodeState[];
   readonly edges: EdgeState[];
-  readonly signalIds: Set<string>;
+  /** Keys of the signals that were applied or refused: a repeat is a no-op. */
+  readonly signals: Set<string>;
   patch: JsonObject | null;
   /** Nodes not yet in a final status / with something in flight (running, retrying, sleeping, waiting). */
   unresolved: number;
@@ -139,7 +140,7 @@ export function initialState(plan: Plan, start: ExecutionStart): State {
     outputs: undefined,
     nodes: plan.nodes.map((node) => initialNode(node.incoming.length)),
     edges: plan.edges.map(() => 'pending'),
-    signalIds: new Set(),
+    signals: new Set(),
     patch: null,
     unresolved: plan.nodes.length,
     inFlight: 0,
