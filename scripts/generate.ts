@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type OptionReference, optionReference } from '../src/config.ts';
 import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
+import { builtInActionTypes } from '../src/main.ts';
 import { generateArchitecture } from './generate-architecture.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -18,6 +19,7 @@ const FILES: readonly GeneratedFile[] = [
   { path: 'schemas/graph.schema.json', content: () => asJson(definitionJsonSchema('graph')) },
   { path: 'schemas/pipeline.schema.json', content: () => asJson(definitionJsonSchema('pipeline')) },
   { path: 'schemas/plan.schema.json', content: () => asJson(definitionJsonSchema('plan')) },
+  { path: 'schemas/actions.json', content: () => asJson(builtInActionTypes().sort()) },
   { path: 'docs/configuration.md', content: configurationPage },
   ...generateArchitecture().map(({ path, content }) => ({ path, content: () => content })),
 ];

@@ -111,6 +111,13 @@ export interface ExecutionResult {
 const DEFAULT_TENANT = 'default';
 const CONNECTORS = [coreConnector, httpConnector, slackConnector, mondayConnector, confluenceConnector, emailConnector];
 
+/** The types of the built-in actions, for checks without a database: schemas/actions.json is made from this. */
+export function builtInActionTypes(): string[] {
+  // Rendering is not asked for here, so nobody needs to be able to.
+  const documents = {} as DocumentTemplates;
+  return builtInActions(resolveConfig({}, {}), documents).map(({ type }) => type);
+}
+
 function builtInActions({ connectors }: Config, documents: DocumentTemplates): ActionDefinition[] {
   return [
     ...coreActions,

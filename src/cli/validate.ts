@@ -9,6 +9,7 @@ import type { Format, Plan } from '../core/plan/plan.ts';
 import { type DefinitionFile, type FileProblem, readDefinitionFile } from './definition-file.ts';
 import { EXIT } from './exit.ts';
 import type { JsonSource } from './json-source.ts';
+import { knownActions } from './known-actions.ts';
 import { LineMap, printable } from './line-map.ts';
 import { coloured, type Paint, plain, reportProblem } from './problem-report.ts';
 
@@ -44,8 +45,8 @@ export function registerValidate(program: Command): void {
     });
 }
 
-/** `actions`: the known action types, where they are known. */
-export function validate(fileName: string, asJson: boolean, actions?: ReadonlySet<string>): number {
+/** `actions`: the known action types; without a running engine, those that come with Pawl. */
+export function validate(fileName: string, asJson: boolean, actions: ReadonlySet<string> = knownActions): number {
   const read = readDefinitionFile(fileName);
   if (read.kind === 'unreadable') {
     process.stderr.write(`pawl: cannot read ${printable(fileName)}: ${read.reason}\n`);
@@ -62,8 +63,8 @@ function refused(problems: FileProblem[]): Verdict {
   return { ok: false, format: null, problems, plan: null };
 }
 
-function judge(source: JsonSource, actions: ReadonlySet<string> | undefined): Verdict {
-  const result: CompileResult = compileDefinition(source.value, actions === undefined ? {} : { actions });
+function judge(source: JsonSource, actions: ReadonlySet<string>): Verdict {
+  const result: CompileResult = compileDefinition(source.value, { actions });
   const problems = result.ok ? result.warnings : result.problems;
   return {
     ok: result.ok,

@@ -207,6 +207,23 @@ describe('concurrent runs', () => {
     expect((await tenant.trigger('waits')).status).toBe(201);
   });
 
+  it('that are taken up again after their end count again', async () => {
+    const tenant = await tenantOf(server);
+    await tenant.setQuota({ preset: 'free' });
+    shop().answer('/recovers', 400, {});
+    await tenant.create('again', {
+      call: call('/recovers', { retries: 0 }),
+      hold: { needs: ['call'], wait_for_webhook: { timeout: '1h' } },
+    });
+    const run = await tenant.trigger('again');
+    expect((await tenant.ended('again', run)).status).toBe('completed');
+    shop().answer('/recovers', 200, {});
+    const runId = (run.body.data as { run_id: string }).run_id;
+    const executionId = runId.replace(/^run_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    expect((await tenant.post(`/api/v1/executions/${executionId}/retry`)).status).toBe(202);
+    expect((await tenant.trigger('again')).status).toBe(429);
+  });
+
   it('of an application’s own transaction are refused like others, and leave the transaction usable', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ preset: 'free' });

@@ -40,7 +40,14 @@ beforeAll(async () => {
   const executionId = body.executionId as string;
   const run = `run_${executionId.replaceAll('-', '')}`;
   const { body: trigger } = await server.post('/api/v1/triggers', { workflowId: 'theirs', triggerType: 'Manual' });
+  await server.ask('PUT', '/api/v1/templates/sets/theirs', { body: { displayName: 'Theirs', team: 'x' } });
+  await server.post('/api/v1/templates/theirs/theirs', DOCUMENT);
+  await server.post('/api/v1/templates/workflows', { id: 'theirs', ...WORKFLOW_TEMPLATE });
   ids = {
+    templateSetId: 'theirs',
+    templateId: 'theirs',
+    version: '1',
+    workflowTemplateId: 'theirs',
     triggerId: trigger.id as string,
     tenantId: 'acme',
     workflowId: 'theirs',
@@ -72,6 +79,15 @@ const filled = ({ path }: Route, value: (name: string) => string): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(name)));
 const guarded = () => routes.filter(({ scope }) => scope !== null);
 
+const DOCUMENT = { displayName: 'Theirs', bodyTemplate: 'theirs' };
+const WORKFLOW_TEMPLATE = {
+  displayName: 'Theirs',
+  description: 'Theirs',
+  category: 'x',
+  configSchema: {},
+  definition: chain('theirs', echo('a')),
+};
+
 /** Bodies that pass the schema, so that what is refused is not the body. */
 const BODIES: Record<string, JsonObject> = {
   'POST /api/v1/executions/{executionId}/signals': {
@@ -81,8 +97,15 @@ const BODIES: Record<string, JsonObject> = {
   },
   'PATCH /api/v1/workflows/{workflowId}': { isEnabled: false },
   'PUT /api/v1/workflows/{workflowId}': { name: 'theirs', tasks: [] },
+  'POST /api/v1/templates/{templateSetId}/{templateId}': DOCUMENT,
+  'PATCH /api/v1/templates/{templateSetId}/{templateId}/versions/{version}': { isEnabled: false },
+  'PUT /api/v1/templates/workflows/{workflowTemplateId}': WORKFLOW_TEMPLATE,
+  'POST /api/v1/templates/workflows/{workflowTemplateId}/instantiate': { displayName: 'Theirs' },
   'PUT /api/v1/admin/tenants/{tenantId}/quota': { preset: null },
 };
+
+/** Names are each tenant's own: what is not there yet is made. */
+const MAKES_ITS_OWN = new Set(['PUT /api/v1/templates/sets/{templateSetId}']);
 
 /** Everything within a tenant; System is above them. */
 const TENANT_ROLES = ROLES.filter((role) => role !== 'System');
@@ -125,7 +148,7 @@ describe('every route', () => {
       ({ path, parameters }) => parameters.length > 0 && !/connectors|actions|admin\/tenants/.test(path),
     );
     expect(ofTenants.length).toBeGreaterThan(15);
-    for (const route of ofTenants) {
+    for (const route of ofTenants.filter((route) => !MAKES_ITS_OWN.has(nameOf(route)))) {
       const body = BODIES[nameOf(route)] ?? {};
       const path = filled(route, (name) => ids[name] ?? 'x');
       const options = route.hasBody ? { token, body } : { token };

@@ -181,6 +181,12 @@ export const layers: readonly Layer[] = [
     packages: ['pino', 'prom-client', '@opentelemetry/*', 'node:*'],
   },
   {
+    path: 'schemas',
+    job: 'generated: JSON Schemas of the definition formats, and the list of built-in actions',
+    imports: [],
+    packages: [],
+  },
+  {
     path: 'package.json',
     job: 'name, version and description',
     imports: [],
@@ -189,7 +195,7 @@ export const layers: readonly Layer[] = [
   {
     path: 'src/cli',
     job: 'the pawl command; used by nothing',
-    imports: [...ports, ...services, ...edges, 'src/sdk', 'src/config.ts', 'src/main.ts', 'package.json'],
+    imports: [...ports, ...services, ...edges, 'src/sdk', 'src/config.ts', 'src/main.ts', 'package.json', 'schemas'],
     packages: ['commander', 'node:*'],
   },
   {
