@@ -15,8 +15,8 @@ import { triggerFor, type VersionRequest, type VersionToStart, versionToStart } 
 import { readCallbackToken } from './callback-token.ts';
 import type { PlanSource, Timers } from './environment.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
+import { LimitedStarter } from './limited-starter.ts';
 import { type Mail, mailBody, mailKey } from './mail.ts';
-import { startLimited } from './quotas.ts';
 import { SharedLookup } from './shared-lookup.ts';
 import { type Started, Starter } from './starter.ts';
 import { TriggerCheck } from './trigger-check.ts';
@@ -62,6 +62,7 @@ const RESULT_POLL_MS = 250;
 export class Executions {
   private readonly deps: ExecutionsDeps;
   private readonly starter: Starter;
+  private readonly limitedStarter: LimitedStarter;
   private readonly triggers: TriggerCheck;
   private readonly versions: SharedLookup<VersionToStart>;
   private readonly waiters = new Map<string, Set<() => void>>();
@@ -69,6 +70,7 @@ export class Executions {
   constructor(deps: ExecutionsDeps) {
     this.deps = deps;
     this.starter = new Starter(deps.store, deps.timers, deps.workWanted);
+    this.limitedStarter = new LimitedStarter(deps.store);
     this.triggers = new TriggerCheck(deps.store);
     const allowDraft = deps.allowDraftExecution ?? false;
     this.versions = new SharedLookup((key) =>
@@ -129,7 +131,7 @@ export class Executions {
 
   private async admit(item: NewExecution): Promise<Started> {
     if (!(await this.deps.limitsRuns?.(item.tenantId))) return this.starter.start(item);
-    const started = await startLimited(this.deps.store, item);
+    const started = await this.limitedStarter.start(item);
     this.deps.workWanted();
     return started;
   }

@@ -2,10 +2,8 @@
 // workflows there may be is decided where they are written: executionStartLimited, and the transactions that add workflows.
 
 import { limitsOf, NO_LIMITS, type QuotaLimits, type QuotaRequest } from '../protocol/quota.ts';
-import type { NewExecution } from '../store/port.ts';
 import type { QuotaStore, TenantQuota, TenantUsage } from '../store/quota-port.ts';
-import { noCron, quotaFilled, tooManyTasks } from '../store/quota-refusal.ts';
-import { type Started, startedOf } from './starter.ts';
+import { noCron, tooManyTasks } from '../store/quota-refusal.ts';
 
 export interface QuotasDeps {
   readonly store: QuotaStore;
@@ -55,14 +53,4 @@ export class Quotas {
   private async limits(tenantId: string): Promise<QuotaLimits> {
     return (await this.deps.store.quotaGet({ tenantId }))?.limits ?? NO_LIMITS;
   }
-}
-
-/** The way in for tenants with a quota: one at a time, each in a transaction that looks at what is left. */
-export async function startLimited(
-  store: Pick<QuotaStore, 'executionStartLimited'>,
-  item: NewExecution,
-): Promise<Started> {
-  const outcome = await store.executionStartLimited({ item });
-  if ('filled' in outcome) throw quotaFilled(outcome);
-  return startedOf(item, outcome.existing);
 }

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import type { runDebugSchema, startRunAnswer, startRunRequest } from './engine-run.ts';
-import type { errorEnvelopeSchema, problemSchema } from './error.ts';
+import type { errorEnvelopeSchema } from './error.ts';
 import type {
   acceptedAnswer,
   executeAnswer,
@@ -38,7 +38,6 @@ export interface Page<Item> {
 }
 
 export type ApiError = z.infer<typeof errorEnvelopeSchema>['error'];
-export type ProblemJson = z.infer<typeof problemSchema>;
 
 export type WorkflowJson = z.infer<typeof workflowSchema>;
 export type WorkflowStateJson = z.infer<typeof workflowStateSchema>;

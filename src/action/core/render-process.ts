@@ -64,6 +64,7 @@ export class RenderProcess {
 
   async stop(): Promise<void> {
     this.kill();
+    this.child.ref();
     await this.gone;
   }
 
