@@ -1,6 +1,6 @@
 // Pawl inside your own program: an action of yours, a workflow that uses it, one execution from start to result.
 //
-//   node examples/embed/embed.ts
+//   npx node examples/embed/embed.ts
 //
 // Without DATABASE_URL it starts a PostgreSQL of its own in .pawl, so there is nothing to install first.
 

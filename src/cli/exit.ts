@@ -28,3 +28,6 @@ export function exitCodeOf(status: 'Succeeded' | 'Failed' | 'Cancelled' | 'Timed
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+/** A terminal's Ctrl-C may reach a process twice: directly, and through the one that started it. */
+export const SAME_KEYSTROKE_MS = 500;

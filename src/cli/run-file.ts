@@ -10,7 +10,7 @@ import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../main.ts';
 import { readDefinitionFile } from './definition-file.ts';
-import { EXIT, exitCodeOf, UsageError } from './exit.ts';
+import { EXIT, exitCodeOf, SAME_KEYSTROKE_MS, UsageError } from './exit.ts';
 import { printable } from './line-map.ts';
 import { createNodeView } from './node-view.ts';
 import { reportRun } from './run-report.ts';
@@ -117,10 +117,11 @@ async function follow(pawl: Pawl, executionId: string, asJson: boolean): Promise
 }
 
 function cancelOnInterrupt(pawl: Pawl, executionId: string): () => void {
-  let asked = false;
+  let askedAt: number | null = null;
   const interrupt = () => {
-    if (asked) process.exit(EXIT.cancelled);
-    asked = true;
+    if (askedAt !== null && performance.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(EXIT.cancelled);
+    if (askedAt !== null) return;
+    askedAt = performance.now();
     process.stderr.write(
       '\npawl: cancelling; press Ctrl-C again to leave at once (the execution then goes on next time)\n',
     );

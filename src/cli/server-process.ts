@@ -2,7 +2,7 @@
 // keeps it from starting is said in a sentence, with exit code 2.
 
 import type { Pawl, PawlOptions } from '../main.ts';
-import { EXIT, UsageError } from './exit.ts';
+import { EXIT, SAME_KEYSTROKE_MS, UsageError } from './exit.ts';
 
 export interface Life {
   /** Everything answers: tell whoever waits for it. */
@@ -13,9 +13,6 @@ export interface Life {
 
 /** Problems of the person who started it, not of the program. */
 const THEIR_PROBLEMS = new Set(['PortTakenError', 'FolderInUseError', 'AuthConfigError', 'ConfigError']);
-
-/** A terminal's Ctrl-C may reach a process twice: directly, and through the one that started it. */
-const SAME_KEYSTROKE_MS = 500;
 
 export async function runUntilStopped(options: PawlOptions, life: Life): Promise<number> {
   const stop = stopSignal();

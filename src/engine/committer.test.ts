@@ -201,24 +201,5 @@ describe('a dead fence', () => {
     await sent[0]!.reply('applied');
     expect(told).toEqual([]);
     expect(sent).toHaveLength(1);
-    await committer.drained();
-  });
-});
-
-describe('draining', () => {
-  it('is done when everything that was submitted is settled', async () => {
-    const { committer, sent, submit } = setup();
-    await committer.drained();
-    await submit('a');
-    await submit('b');
-    let drained = false;
-    const draining = committer.drained().then(() => {
-      drained = true;
-    });
-    await sent[0]!.reply('applied');
-    expect(drained).toBe(false);
-    await sent[1]!.reply('applied');
-    await draining;
-    expect(drained).toBe(true);
   });
 });

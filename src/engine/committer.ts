@@ -43,7 +43,6 @@ export class Committer {
   private pending: CommitItem[] = [];
   private scheduled = false;
   private abandoned = false;
-  private waiters: (() => void)[] = [];
 
   constructor(deps: CommitterDeps) {
     this.deps = deps;
@@ -55,16 +54,10 @@ export class Committer {
     this.schedule();
   }
 
-  /** Resolves when everything submitted so far is settled. */
-  drained(): Promise<void> {
-    return this.isIdle() ? Promise.resolve() : new Promise((resolve) => this.waiters.push(resolve));
-  }
-
   /** Forgets what is pending and ignores what is in flight: this incarnation is dead. */
   abandon(): void {
     this.abandoned = true;
     this.pending = [];
-    this.tellWaiters();
   }
 
   private schedule(): void {
@@ -80,7 +73,6 @@ export class Committer {
       void this.settle(slotId, this.takeBatch()).then(() => {
         this.freeSlots.push(slotId);
         this.schedule();
-        if (this.isIdle()) this.tellWaiters();
       });
     }
   }
@@ -180,14 +172,6 @@ export class Committer {
     const middle = items.length >> 1;
     await this.settle(slotId, items.slice(0, middle));
     await this.settle(slotId, items.slice(middle));
-  }
-
-  private isIdle(): boolean {
-    return this.abandoned || (this.pending.length === 0 && this.freeSlots.length === this.deps.slotIds.length);
-  }
-
-  private tellWaiters(): void {
-    for (const resolve of this.waiters.splice(0)) resolve();
   }
 }
 

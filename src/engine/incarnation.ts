@@ -204,9 +204,9 @@ export class Incarnation {
     if (parentId !== null) this.lookForMail(parentId);
   }
 
-  /** Lets running attempts finish, commits what they did, gives everything back (I23). */
+  /** Lets running attempts finish, commits what they did, gives everything back, the unfinished too (I23). */
   async drain(): Promise<void> {
-    const { timers, options, store } = this.deps;
+    const { timers, options, store, observer } = this.deps;
     this.draining = true;
     this.desk.dropWaiting();
     const giveUpAt = timers.monotonicMs() + options.drainMs;
@@ -215,11 +215,11 @@ export class Incarnation {
         timers.after(20, resolve);
       });
     }
-    await this.committer.drained();
-    await this.slotZeroTail;
     if (this.over) return;
     this.abandon();
-    await store.runnerStop({ runnerId: this.registration.runnerId });
+    await store.runnerStop({ runnerId: this.registration.runnerId }).catch((error: unknown) => {
+      observer.warn('could not sign off; the lease will end by itself', { error: String(error) });
+    });
   }
 
   /** Attempts are running, or what they did is on its way to the database. */
