@@ -27,6 +27,7 @@ interface Waiting {
 
 /** How soon to look again whether the lease allows it, when something waits for that. */
 const LEASE_CHECK_MS = 100;
+const RESIDENTS_PER_PLACE = 4;
 const ABORTED = { code: 'CANCELLED', message: 'The execution stopped before the attempt began' };
 
 export class AttemptDesk {
@@ -61,6 +62,12 @@ export class AttemptDesk {
     let wanted = 0;
     for (const queue of this.queues.values()) if (!this.isHeldBack(queue[0]!.request)) wanted += queue.length;
     return Math.max(0, this.deps.limits.total - this.running - wanted);
+  }
+
+  /** How many more executions would find work here: enough to keep every place busy while commits are on their way. */
+  roomFor(residents: number, maxResident: number): number {
+    const most = Math.min(maxResident, this.deps.limits.total * RESIDENTS_PER_PLACE);
+    return this.free() === 0 ? 0 : Math.max(0, most - residents);
   }
 
   /** Attempts that are running or wait for a place. */

@@ -109,8 +109,7 @@ export class Incarnation {
   /** How many more executions it would take now: claims follow free places, so a busy runner does not hoard. */
   capacity(): number {
     if (this.over || this.draining || !this.lease.mayDispatch()) return 0;
-    const { maxResident } = this.deps.options;
-    return Math.max(0, Math.min(maxResident - this.residents.size, this.desk.free() * 4));
+    return this.desk.roomFor(this.residents.size, this.deps.options.maxResident);
   }
 
   /** Whether this runner may declare others dead. */

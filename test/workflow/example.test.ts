@@ -20,12 +20,14 @@ function missingActions({ nodes }: JsonObject): string[] {
 describe.each(examples)('$file', ({ definition }) => {
   it('is kept as a draft, and published unless it lacks an action, which is named', async () => {
     const { id } = definition;
+    // Two examples of the seed have the same id: the second is a new version of the first.
+    const version = (await api().post(`/workflows/${id}/draft`)).status === 404 ? 1 : 2;
     expect([200, 201]).toContain((await api().post('/workflows', definition)).status);
     expect((await api().get(`/workflows/${id}?version=draft`)).body.definition).toEqual(definition);
     const missing = missingActions(definition);
     const { status, body } = await api().post<Refusal>(`/workflows/${id}/publish`);
     if (missing.length === 0)
-      return expect([status, body]).toEqual([200, { workflowId: id, version: 1, status: 'Active' }]);
+      return expect([status, body]).toEqual([200, { workflowId: id, version, status: 'Active' }]);
     expect(status).toBe(400);
     const named = body.error.details!.filter(({ code }) => code === 'UNKNOWN_ACTION').map(({ message }) => message);
     expect(missing.every((type) => named.some((message) => message.includes(`\`${type}\``)))).toBe(true);
