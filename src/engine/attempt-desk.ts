@@ -27,7 +27,8 @@ interface Waiting {
 
 /** How soon to look again whether the lease allows it, when something waits for that. */
 const LEASE_CHECK_MS = 100;
-const RESIDENTS_PER_PLACE = 4;
+/** Enough to keep a place busy while commits are on their way (3b decision 14). */
+const EXECUTIONS_PER_PLACE = 4;
 const ABORTED = { code: 'CANCELLED', message: 'The execution stopped before the attempt began' };
 
 export class AttemptDesk {
@@ -64,10 +65,9 @@ export class AttemptDesk {
     return Math.max(0, this.deps.limits.total - this.running - wanted);
   }
 
-  /** How many more executions would find work here: enough to keep every place busy while commits are on their way. */
-  roomFor(residents: number, maxResident: number): number {
-    const most = Math.min(maxResident, this.deps.limits.total * RESIDENTS_PER_PLACE);
-    return this.free() === 0 ? 0 : Math.max(0, most - residents);
+  /** How many more executions would find work here, besides those whose next attempts are not known yet. */
+  roomFor(undecided: number): number {
+    return Math.max(0, this.free() * EXECUTIONS_PER_PLACE - undecided);
   }
 
   /** Attempts that are running or wait for a place. */

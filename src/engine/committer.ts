@@ -40,6 +40,8 @@ const RETRY_DELAY_MS = 50;
 export class Committer {
   private readonly deps: CommitterDeps;
   private readonly freeSlots: string[];
+  /** Items that are not known to be durable yet. */
+  unsettled = 0;
   private pending: CommitItem[] = [];
   private scheduled = false;
   private abandoned = false;
@@ -50,6 +52,7 @@ export class Committer {
   }
 
   submit(item: CommitItem): void {
+    this.unsettled++;
     this.pending.push(item);
     this.schedule();
   }
@@ -158,12 +161,14 @@ export class Committer {
   private acknowledge(items: readonly CommitItem[], at: number): void {
     this.deps.observer.count('committedBatches');
     this.deps.observer.count('committedTransitions', items.length);
+    this.unsettled -= items.length;
     for (const item of items) item.committed(at);
   }
 
   /** Halves the batch until the culprit stands alone. */
   private async isolate(slotId: string, items: CommitItem[], error: Error): Promise<void> {
     if (items.length === 1) {
+      this.unsettled--;
       this.deps.observer.count('poisonIsolated');
       this.deps.observer.warn('commit refused', { executionId: items[0]!.executionId, error: error.message });
       const isOvertaken = error instanceof StoreError && error.failure === 'alreadyApplied';

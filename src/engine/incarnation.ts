@@ -109,7 +109,8 @@ export class Incarnation {
   /** How many more executions it would take now: claims follow free places, so a busy runner does not hoard. */
   capacity(): number {
     if (this.over || this.draining || !this.lease.mayDispatch()) return 0;
-    return this.desk.roomFor(this.residents.size, this.deps.options.maxResident);
+    const room = this.desk.roomFor(this.committer.unsettled);
+    return Math.max(0, Math.min(this.deps.options.maxResident - this.residents.size, room));
   }
 
   /** Whether this runner may declare others dead. */
