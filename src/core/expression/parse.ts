@@ -5,7 +5,7 @@ import { type Expression, type Options, parseExpressionAt, tokenizer } from 'aco
 import { type Expr, heightOf } from './ast.ts';
 import { convertExpression, MAX_NESTING, NESTED_TOO_DEEP } from './convert.ts';
 import { type RewrittenSource, rewritePipelinePaths } from './pipeline-path.ts';
-import { readPlainPath } from './plain-path.ts';
+import { readPlainly } from './plain-path.ts';
 import { type ExpressionProblem, type Finding, problemAt } from './problem.ts';
 import { STATEMENT_WORDS } from './refusal.ts';
 
@@ -34,8 +34,8 @@ export function parseExpression(
 ): ParseResult {
   const tooEarly = checkText(source);
   if (tooEarly) return { ok: false, problems: [problemAt(source, 0, source.length, tooEarly)] };
-  const path = readPlainPath(source, roots);
-  if (path !== null) return { ok: true, expr: dialect === 'pipeline' ? { op: 'pipeline', body: path } : path };
+  const plain = readPlainly(source, roots);
+  if (plain !== null) return { ok: true, expr: dialect === 'pipeline' ? { op: 'pipeline', body: plain } : plain };
   const rewritten =
     dialect === 'pipeline' ? rewritePipelinePaths(source) : { text: source, originalOffset: (at: number) => at };
   const parsed = parseText(source, rewritten);

@@ -8,8 +8,16 @@ import { canonicalJson, type Json, type JsonObject } from '../json/json.ts';
 import type { Template } from '../template/template.ts';
 import type { Plan, PlanEdge, PlanNode, Step } from './plan.ts';
 
+/** Computed when first asked for, which a plan that is only validated or run never is. As JSON it is there like any field. */
 export function withChecksum(plan: Omit<Plan, 'checksum'>): Plan {
-  return { ...plan, checksum: sha256Hex(canonicalJson(asWritten(plan))) };
+  let known: string | undefined;
+  return {
+    ...plan,
+    get checksum() {
+      known ??= sha256Hex(canonicalJson(asWritten(plan)));
+      return known;
+    },
+  };
 }
 
 /** Of the text's UTF-8 bytes. */
