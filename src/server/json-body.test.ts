@@ -32,10 +32,10 @@ describe('the JSON of a request', () => {
     fc.assert(
       fc.property(key, fc.json(), fc.json(), (name, first, second) => {
         const member = (value: string) => `${JSON.stringify(name)}:${value}`;
-        const isClean = !/__proto__|prototype/.test(first + second);
-        const twice = refusalOf(`{${member(first)},${member(second)}}`);
-        expect(twice).toBe(isClean ? 'DUPLICATE_KEY' : twice);
-        expect(refusalOf(`[{${member(first)}},{${member(second)}}]`)).toBe(isClean ? 'accepted' : twice);
+        // Names that are refused for another reason are another test's.
+        fc.pre(!/__proto__|constructor|prototype/.test(first + second));
+        expect(refusalOf(`{${member(first)},${member(second)}}`)).toBe('DUPLICATE_KEY');
+        expect(refusalOf(`[{${member(first)}},{${member(second)}}]`)).toBe('accepted');
       }),
       { numRuns: 300 },
     );
