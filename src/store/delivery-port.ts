@@ -1,0 +1,247 @@
+// Messages to consumers, and how far each delivery got. A message is written once and its bytes never change; there is one
+// delivery per message and consumer, which goes Pending → Delivered → Processed, or ends as Failed or Dead. Part of the one
+// door to storage (port.ts).
+//
+// Whoever sends takes the delivery first (deliveryClaim): its next attempt is then a while away, so that a sender that dies
+// leaves it due again, and what is acknowledged meanwhile is never sent again (I19). Order is kept per subject (an instance
+// or an execution) and consumer: a claim gives only what nothing older is still in the way of.
+
+import type { JsonText, Timestamp } from './port.ts';
+
+export type DeliveryStage = 'Pending' | 'Delivered' | 'Processed' | 'Failed' | 'Dead';
+/** `workflow` and `trigger` are ours: starting a workflow, feeding event triggers. They are in no list. */
+export type ConsumerKind = 'process' | 'webhook' | 'pull' | 'nats' | 'workflow' | 'trigger';
+export type MessageKind = 'transition' | 'hook' | 'execution';
+
+export interface DeliveryStore {
+  /** Creates it, or changes what is given; raises the generation of lifecycle-port.ts. */
+  consumerPut(params: ConsumerChange): Promise<ConsumerRow>;
+  consumerGet(params: { tenantId: string; code: string }): Promise<ConsumerRow | null>;
+  /** All of a tenant, or of every tenant (null): few rows, kept in memory by whoever decides. */
+  consumerList(params: { tenantId: string | null }): Promise<ConsumerRow[]>;
+  /** Its open deliveries go with it. */
+  consumerRemove(params: { tenantId: string; code: string }): Promise<boolean>;
+
+  /** Consumers that have something due now, those of the given ids only. */
+  deliveryDueConsumers(params: { consumerIds: string[] }): Promise<string[]>;
+  /**
+   * Due deliveries of one consumer, oldest first, of different subjects where order holds them back. Each one counts an
+   * attempt and is due again after `resendMs[attempts so far]` (the last one from there on); `remindMs` for those that are
+   * Delivered already, by the number of reminders.
+   */
+  deliveryClaim(params: {
+    consumerId: string;
+    ordering: 'delivered' | 'processed';
+    limit: number;
+    resendMs: number[];
+    remindMs: number[];
+    /** After so many attempts it is Dead instead; null: never. */
+    maxAttempts: number | null;
+  }): Promise<{ claimed: ClaimedDelivery[]; dead: DeadDelivery[]; at: Timestamp }>;
+  /** When this consumer's next delivery is due; null: nothing open. */
+  deliveryNextDue(params: { consumerIds: string[] }): Promise<Timestamp | null>;
+  /** Idempotent; a late or repeated one changes nothing. One answer per item, in order. */
+  deliveryAck(params: { acks: AckItem[]; remindMs: number[] }): Promise<AckResult[]>;
+  deliveryGet(params: { tenantId: string; ackGuid: string }): Promise<MessageDetail | null>;
+  deliveryList(params: {
+    tenantId: string;
+    consumerId: string | null;
+    stage: DeliveryStage | null;
+    after: string | null;
+    limit: number;
+  }): Promise<(DeliveryRow & { kind: MessageKind; subjectId: string; createdAt: Timestamp; cursor: string })[]>;
+  /** Dead or Failed → Pending, due now. Returns how many. */
+  deliveryRequeue(params: { tenantId: string; items: { ackGuid: string; consumerId: string }[] }): Promise<number>;
+  deliveryPurgeDead(params: { tenantId: string; items: { ackGuid: string; consumerId: string }[] }): Promise<number>;
+  /** Everything that this consumer was or would have been sent in the time range, again: same ackGuid, same bytes. */
+  deliveryReplay(params: {
+    tenantId: string;
+    consumerId: string;
+    from: Timestamp;
+    until: Timestamp;
+    /** Which messages without a delivery to it match its subscriptions; a message never had one. */
+    missing: string[];
+  }): Promise<number>;
+  /** Messages of the range, for `missing` to be chosen from. */
+  messageList(params: {
+    tenantId: string;
+    from: Timestamp;
+    until: Timestamp;
+    after: string | null;
+    limit: number;
+  }): Promise<StoredMessage[]>;
+  /** Messages older than this whose deliveries have all ended well. */
+  messagePurge(params: { before: Timestamp; limit: number }): Promise<number>;
+
+  // ── Outbox of executions (commit_batches) ──
+  /** One leader publishes at a time; false: somebody else does. Held by the session until released or lost. */
+  outboxLead(params: { leaderId: string; leaseMs: number }): Promise<boolean>;
+  /** In id order. `facts` are those of exactly these batches' journal rows. */
+  outboxRead(params: { limit: number; withFacts: boolean }): Promise<OutboxBatch[]>;
+  /** Deletes the batches and writes what came of them, in one statement: both or neither. */
+  outboxPublish(params: {
+    leaderId: string;
+    batchIds: string[];
+    messages: NewMessageRow[];
+    deliveries: NewDelivery[];
+  }): Promise<{ applied: boolean }>;
+
+  // ── Notices ──
+  noticeAdd(params: { notices: NewNotice[] }): Promise<void>;
+  /** Newest last. After the given id (null: the last `limit`). */
+  noticeList(params: { tenantId: string; afterId: string | null; limit: number }): Promise<NoticeRow[]>;
+}
+
+export interface ConsumerChange {
+  tenantId: string;
+  code: string;
+  kind: ConsumerKind;
+  url?: string | null | undefined;
+  /** Newest first; at most two are valid at a time (rotation). */
+  secrets?: string[] | undefined;
+  subscriptions?: JsonText | undefined;
+  ordering?: 'delivered' | 'processed' | undefined;
+  concurrency?: number | undefined;
+  options?: JsonText | undefined;
+  isPaused?: boolean | undefined;
+}
+
+export interface ConsumerRow {
+  consumerId: string;
+  tenantId: string;
+  code: string;
+  kind: ConsumerKind;
+  url: string | null;
+  secrets: string[];
+  subscriptions: JsonText;
+  ordering: 'delivered' | 'processed';
+  concurrency: number;
+  options: JsonText;
+  isPaused: boolean;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+/** `body` is what consumers get, byte for byte, on every attempt. */
+export interface NewMessageRow {
+  ackGuid: string;
+  tenantId: string;
+  kind: MessageKind;
+  /** The instance or execution that order is kept within. */
+  subjectId: string;
+  /** Its place in the subject's order. */
+  seq: number;
+  /** env, definition and event of a lifecycle; workflow and event type of an execution: what subscriptions filter by. */
+  env: string | null;
+  source: string;
+  event: string;
+  body: JsonText;
+  /** Events to trigger when all its consumers are done; null: none. */
+  onSucceeded: string | null;
+  onFailed: string | null;
+  /** How many deliveries it has: those to be awaited before onSucceeded. */
+  consumers: number;
+}
+
+export interface NewDelivery {
+  ackGuid: string;
+  consumerId: string;
+  subjectId: string;
+  seq: number;
+}
+
+export interface ClaimedDelivery {
+  ackGuid: string;
+  consumerId: string;
+  tenantId: string;
+  kind: MessageKind;
+  subjectId: string;
+  source: string;
+  event: string;
+  body: JsonText;
+  stage: 'Pending' | 'Delivered';
+  /** This one included. */
+  attempts: number;
+  /** Reminders of a delivered one, this one included. */
+  reminders: number;
+  createdAt: Timestamp;
+}
+
+export interface DeadDelivery {
+  ackGuid: string;
+  consumerId: string;
+  tenantId: string;
+  attempts: number;
+}
+
+export interface AckItem {
+  tenantId: string;
+  ackGuid: string;
+  consumerId: string;
+  stage: 'Delivered' | 'Processed';
+  outcome: 'succeeded' | 'failed';
+  message: string | null;
+  /** With a failure: when to send it again. Without: the failure is final. */
+  retryAt: Timestamp | null;
+}
+
+export interface AckResult {
+  /** False: no such delivery of this tenant and consumer. */
+  known: boolean;
+  /** False: it was there already. */
+  changed: boolean;
+  stage: DeliveryStage;
+}
+
+export interface DeliveryRow {
+  ackGuid: string;
+  consumerId: string;
+  stage: DeliveryStage;
+  attempts: number;
+  reminders: number;
+  nextAttemptAt: Timestamp | null;
+  deliveredAt: Timestamp | null;
+  endedAt: Timestamp | null;
+  outcome: 'succeeded' | 'failed' | null;
+  message: string | null;
+}
+
+export interface StoredMessage extends NewMessageRow {
+  createdAt: Timestamp;
+  cursor: string;
+}
+
+export interface MessageDetail extends StoredMessage {
+  deliveries: DeliveryRow[];
+}
+
+export interface OutboxBatch {
+  batchId: string;
+  at: Timestamp;
+  rows: OutboxRow[];
+}
+
+/** One transition of one execution, and what is needed to tell about it. */
+export interface OutboxRow {
+  executionId: string;
+  seq: number;
+  at: Timestamp;
+  tenantId: string;
+  workflowId: string;
+  version: number;
+  projectId: string;
+  environmentId: string;
+  correlationId: string;
+  facts: JsonText;
+}
+
+export interface NewNotice {
+  tenantId: string;
+  kind: string;
+  body: JsonText;
+  at: Timestamp;
+}
+
+export interface NoticeRow extends NewNotice {
+  id: string;
+}

@@ -1,0 +1,196 @@
+// Lifecycles as the database keeps them: imported machines, one row per business object, its timeline, and what the
+// database owes to it (a state's timeout, the outcome of a hook). Part of the one door to storage (port.ts).
+//
+// A trigger is decided in memory and written by compare-and-set on (instance, revision), many in one statement: state,
+// timeline, messages and deliveries together or not at all. What was decided on an older import or list of consumers is not
+// written either: the generation, a number that every import and every change of a consumer raises, must be the one the
+// decision was made with.
+
+import type { NewDelivery, NewMessageRow } from './delivery-port.ts';
+import type { JsonText, Timestamp } from './port.ts';
+
+export interface LifecycleStore {
+  /** The newest version if its checksum is this one (changed: false), else a new version; raises the generation. */
+  lifecycleImport(params: LifecycleImport): Promise<{ version: number; changed: boolean }>;
+  /** In order of env and name, after the given pair; the newest version of each. */
+  lifecycleList(params: {
+    tenantId: string;
+    after: { env: string; name: string } | null;
+    limit: number;
+  }): Promise<LifecycleVersion[]>;
+  /** null: no such lifecycle or version. `version: null` = the newest. */
+  lifecycleGet(params: {
+    tenantId: string;
+    env: string;
+    name: string;
+    version: number | null;
+  }): Promise<LifecycleVersion | null>;
+  /** Changes whenever a machine was imported or a consumer changed, of any tenant. */
+  lifecycleGeneration(): Promise<string>;
+
+  /** One answer per key, in order; null: there is no such instance. `seen`: the entry that this requestId made before. */
+  instanceLoad(params: { keys: (InstanceKey & { requestId: string | null })[] }): Promise<(LoadedInstance | null)[]>;
+  /**
+   * The hot path: one statement. A move is written when the instance is at `revision` (0: does not exist) and its requestId
+   * is new to it, with everything that hangs on it; else nothing of it is. At most one move per instance in a batch.
+   * `current: false`: the generation is another one and nothing was written.
+   */
+  lifecycleApply(params: LifecycleBatch): Promise<{ current: boolean; applied: string[]; at: Timestamp }>;
+  /** Instances whose timeout is due (never early, I8), taken for `leaseMs`: by then it is applied, or due again. */
+  instanceClaimDue(params: { limit: number; leaseMs: number }): Promise<{ due: InstanceRow[]; at: Timestamp }>;
+  /** When the next timeout is due; null: none is set. */
+  instanceNextDue(): Promise<Timestamp | null>;
+  instanceList(params: {
+    tenantId: string;
+    env: string;
+    definition: string;
+    state: string | null;
+    /** An externalRef; '' at first. */
+    after: string;
+    limit: number;
+  }): Promise<InstanceRow[]>;
+
+  /** Oldest first. `after` is a cursor that the last entry of the page before carried; null at first. */
+  timelineList(params: {
+    tenantId: string;
+    instanceId: string;
+    after: string | null;
+    limit: number;
+  }): Promise<TimelineEntry[]>;
+  /** What the application says about an instance; nothing reads it to decide. False: no such instance. */
+  activityAdd(params: {
+    tenantId: string;
+    instanceId: string;
+    activityId: string;
+    activity: string;
+    status: string;
+    actor: string | null;
+    payload: JsonText | null;
+  }): Promise<boolean>;
+
+  /** Outcomes of hooks that still have to trigger their event, taken for `leaseMs`. */
+  reactionClaim(params: { limit: number; leaseMs: number }): Promise<Reaction[]>;
+  reactionSettle(params: { reactionIds: string[] }): Promise<void>;
+}
+
+export interface InstanceKey {
+  tenantId: string;
+  env: string;
+  definition: string;
+  externalRef: string;
+}
+
+/** A machine in rows, for people who query with SQL; `definition` and `policies` are what is compiled. */
+export interface LifecycleImport {
+  tenantId: string;
+  env: string;
+  name: string;
+  checksum: string;
+  definition: JsonText;
+  policies: JsonText | null;
+  states: {
+    name: string;
+    isInitial: boolean;
+    isFinal: boolean;
+    timeoutMs: number | null;
+    timeoutEvent: string | null;
+    timeoutMode: 'once' | 'repeat' | null;
+    timeoutMax: number | null;
+    timeoutIntervalMs: number | null;
+  }[];
+  events: { name: string; eventId: string; code: number | null }[];
+  transitions: { fromState: string; event: string; toState: string; reenter: boolean }[];
+  policyRows: { name: string; ordinal: number; on: JsonText; condition: string | null }[];
+  routes: {
+    policy: string;
+    ordinal: number;
+    hook: string | null;
+    workflow: string | null;
+    consumers: string[];
+    onSucceeded: string | null;
+    onFailed: string | null;
+  }[];
+}
+
+export interface LifecycleVersion {
+  tenantId: string;
+  env: string;
+  name: string;
+  version: number;
+  newestVersion: number;
+  checksum: string;
+  definition: JsonText;
+  policies: JsonText | null;
+  createdAt: Timestamp;
+}
+
+export interface InstanceRow extends InstanceKey {
+  instanceId: string;
+  version: number;
+  state: string;
+  /** Counts the moves: the compare-and-set of lifecycleApply. */
+  revision: number;
+  stateSince: Timestamp;
+  /** How often the timeout of this stay in the state has fired. */
+  timeoutsFired: number;
+  /** When the timeout is due, as it was last set; a claim moves it. */
+  dueAt: Timestamp | null;
+  createdAt: Timestamp;
+}
+
+export interface LoadedInstance extends InstanceRow {
+  seen: { event: string; fromState: string; toState: string; revision: number } | null;
+}
+
+export interface LifecycleBatch {
+  /** What the decisions were made with. */
+  generation: string;
+  moves: LifecycleMove[];
+  messages: NewMessageRow[];
+  deliveries: NewDelivery[];
+  /** Reactions that these moves fulfil. */
+  reactionsSettled: string[];
+}
+
+/** One applied trigger: the instance's next row and its timeline entry. */
+export interface LifecycleMove extends InstanceKey {
+  instanceId: string;
+  version: number;
+  /** Before the move; 0: the instance is created by it. */
+  revision: number;
+  event: string;
+  fromState: string;
+  toState: string;
+  at: Timestamp;
+  stateSince: Timestamp;
+  timeoutsFired: number;
+  dueAt: Timestamp | null;
+  requestId: string;
+  actor: string | null;
+  payload: JsonText | null;
+  cause: JsonText;
+}
+
+export interface TimelineEntry {
+  cursor: string;
+  at: Timestamp;
+  kind: 'transition' | 'activity';
+  event: string | null;
+  fromState: string | null;
+  toState: string | null;
+  activity: string | null;
+  status: string | null;
+  actor: string | null;
+  payload: JsonText | null;
+  requestId: string | null;
+  cause: JsonText | null;
+}
+
+/** "This hook's consumers are done": an event to be triggered, kept until it was (I1). */
+export interface Reaction extends InstanceKey {
+  reactionId: string;
+  instanceId: string;
+  event: string;
+  ackGuid: string;
+  outcome: 'succeeded' | 'failed';
+}
