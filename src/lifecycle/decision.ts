@@ -28,7 +28,13 @@ export interface Trigger {
 export type Cause =
   | { readonly type: 'trigger' }
   | { readonly type: 'timeout'; readonly state: string; readonly count: number }
-  | { readonly type: 'policy'; readonly policy: string; readonly hook: string; readonly ackGuid: string; readonly outcome: 'succeeded' | 'failed' }
+  | {
+      readonly type: 'policy';
+      readonly policy?: string;
+      readonly hook?: string;
+      readonly ackGuid: string;
+      readonly outcome: 'succeeded' | 'failed';
+    }
   | { readonly type: 'workflow'; readonly executionId: string; readonly nodeId: string };
 
 /** The one thing that can become true. */

@@ -191,6 +191,8 @@ export interface AckResult {
   /** False: it was there already. */
   changed: boolean;
   stage: DeliveryStage;
+  /** True: its hook is done, and an event waits to be triggered (reactionClaim of lifecycle-port.ts). */
+  reacted: boolean;
 }
 
 export interface DeliveryRow {
