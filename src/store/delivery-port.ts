@@ -73,11 +73,19 @@ export interface DeliveryStore {
   /** Messages older than this whose deliveries have all ended well. */
   messagePurge(params: { before: Timestamp; limit: number }): Promise<number>;
 
+  /**
+   * Everything a monitor wants to know, in one statement, so that a quiet system costs one query per look: each answer is one
+   * probe of an index. Of the deliveries, those to the given consumers.
+   */
+  monitorLook(params: { consumerIds: string[] }): Promise<MonitorLook>;
+
   // ── Outbox of executions (commit_batches) ──
   /** One leader publishes at a time; false: somebody else does. Held by the session until released or lost. */
   outboxLead(params: { leaderId: string; leaseMs: number }): Promise<boolean>;
   /** In id order. `facts` are those of exactly these batches' journal rows. */
   outboxRead(params: { limit: number; withFacts: boolean }): Promise<OutboxBatch[]>;
+  /** Tenants with an enabled event trigger of one of these types. */
+  outboxListeners(params: { eventTypes: string[] }): Promise<{ tenantId: string; eventType: string }[]>;
   /** Deletes the batches and writes what came of them, in one statement: both or neither. */
   outboxPublish(params: {
     leaderId: string;
@@ -104,6 +112,8 @@ export interface ConsumerChange {
   concurrency?: number | undefined;
   options?: JsonText | undefined;
   isPaused?: boolean | undefined;
+  /** One that exists already stays as it is. */
+  onlyNew?: boolean | undefined;
 }
 
 export interface ConsumerRow {
@@ -217,6 +227,19 @@ export interface MessageDetail extends StoredMessage {
   deliveries: DeliveryRow[];
 }
 
+export interface MonitorLook {
+  at: Timestamp;
+  /** That of lifecycle-port.ts. */
+  generation: string;
+  /** Consumers that have something due now. */
+  dueConsumerIds: string[];
+  /** When the next delivery that is not due yet will be, and the next timeout of an instance; null: none. */
+  nextDeliveryAt: Timestamp | null;
+  nextTimeoutAt: Timestamp | null;
+  hasReactions: boolean;
+  hasOutbox: boolean;
+}
+
 export interface OutboxBatch {
   batchId: string;
   at: Timestamp;
@@ -234,6 +257,8 @@ export interface OutboxRow {
   projectId: string;
   environmentId: string;
   correlationId: string;
+  /** Of a row that ends the execution: how often it had been reopened by then. 0 of every other. */
+  reopens: number;
   facts: JsonText;
 }
 
