@@ -104,6 +104,25 @@ const SECTIONS = {
       'records of firings that are older are forgotten; 0 = never',
     ),
   }),
+  delivery: z.strictObject({
+    deliveredAfterMs: atLeast(10, 30_000).describe('what nobody confirmed as delivered is sent again after so long'),
+    processedAfterMs: atLeast(10, 300_000).describe('what is delivered but not processed is reminded of after so long'),
+    resendCapMs: atLeast(10, 300_000).describe('from the eleventh time on it takes longer each time, but never longer'),
+    maxAttempts: atLeast(0, 0).describe('after so many attempts a delivery is dead; 0 = never'),
+    concurrency: atLeast(1, 16).describe('messages on their way to one consumer at the same time, unless it says other'),
+    timeoutMs: atLeast(10, 15_000).describe('how long a webhook or bus has for its answer'),
+    drainMs: atLeast(0, 10_000).describe('how long a graceful stop waits for messages on their way'),
+    retentionMs: atLeast(0, 7 * 24 * 3_600_000).describe('messages that are done with are forgotten so much later'),
+    natsServers: list.describe('servers that consumers of kind nats may name (host:port); in dev they may name any'),
+    consumers: z
+      .preprocess(parsedIfText, z.array(z.record(z.string(), z.unknown())))
+      .default([])
+      .describe('registered when it starts: [{"code": "kyc", "kind": "webhook", "url": "https://…"}]'),
+  }),
+  monitor: z.strictObject({
+    intervalMs: atLeast(10, 1_000).describe('how often it looks for what is due, when it knows of nothing sooner'),
+    leaseMs: atLeast(1_000, 10_000).describe('so long is one process the publisher of execution events'),
+  }),
   templates: z.strictObject({
     allowLoops: flag(false).describe('document templates may use `for` and `tablerow`'),
     timeoutMs: atLeast(10, 2_000).describe('how long one document may take'),

@@ -38,6 +38,14 @@ export const ERROR_CODES = {
   RECURSION: { message: 'A workflow must not start itself as its own subworkflow.', httpStatus: 422 },
   POISON: { message: 'The execution crashed its runner repeatedly and was set aside.', httpStatus: 500 },
 
+  // Lifecycles and delivery.
+  LIFECYCLE_NOT_FOUND: { message: 'The lifecycle or this version of it does not exist.', httpStatus: 404 },
+  LIFECYCLE_INVALID: { message: 'The lifecycle or its policies are not valid.', httpStatus: 400 },
+  INSTANCE_NOT_FOUND: { message: 'The lifecycle has no such instance.', httpStatus: 404 },
+  TRANSITION_REJECTED: { message: 'The current state does not allow this event.', httpStatus: 409 },
+  CONSUMER_NOT_FOUND: { message: 'The consumer does not exist.', httpStatus: 404 },
+  DELIVERY_NOT_FOUND: { message: 'There is no such delivery to this consumer.', httpStatus: 404 },
+
   // Requests.
   REQUEST_INVALID: { message: 'The request is not valid.', httpStatus: 400 },
   UNAUTHENTICATED: { message: 'A valid token or API key is needed.', httpStatus: 401 },
