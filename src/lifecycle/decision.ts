@@ -13,6 +13,8 @@ export interface Instance {
   readonly stateSince: number;
   /** How often the timeout of this stay in the state has fired. */
   readonly timeoutsFired: number;
+  /** When the timeout is due, as it was last set; null: it is not. */
+  readonly dueAt: number | null;
 }
 
 export interface Trigger {
