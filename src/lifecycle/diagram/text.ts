@@ -1,0 +1,30 @@
+// How wide text will be when nobody has a font at hand, and text made safe to stand in XML.
+
+export const LINE_HEIGHT = 18;
+const NARROW = 7.2;
+const WIDE = 14;
+const MAX_SHOWN = 48;
+
+/** What is longer is cut where it is shown. */
+export function shown(text: string): string {
+  const characters = [...text];
+  return characters.length <= MAX_SHOWN ? text : `${characters.slice(0, MAX_SHOWN - 1).join('')}…`;
+}
+
+/** On the safe side: too much room looks better than too little. */
+export function textWidth(text: string): number {
+  return [...shown(text)].reduce((sum, character) => sum + (character.codePointAt(0)! < 0x1100 ? NARROW : WIDE), 0);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Two characters of Unicode may not be in XML at all. */
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!).replace(/[\uFFFE\uFFFF]/g, '\uFFFD');
+}
