@@ -30,6 +30,7 @@ import { PlanRuns } from './engine/plan-runs.ts';
 import { QuotaBook } from './engine/quota-book.ts';
 import { Quotas } from './engine/quotas.ts';
 import { Runner } from './engine/runner.ts';
+import { SchemaCheck } from './engine/schema-check.ts';
 import { createSwitchboard } from './engine/switchboard.ts';
 import { systemTimers } from './engine/system-timers.ts';
 import { HTTP_STEP, UsageMeter } from './engine/usage-meter.ts';
@@ -220,9 +221,11 @@ async function openCatalog(
 
 function createServices(base: Base, tell: Tell) {
   const { config, store, shared, callbackKey, log, prometheus, warn, book, documents, renderer } = base;
+  const schemas = new SchemaCheck(renderer);
   const executions = new Executions({
     ...shared,
     callbackKey,
+    schemas,
     allowDraftExecution: config.catalog.allowDraftExecution,
     limitsRuns: (tenantId) => book.limitsRuns(tenantId),
     wallClockMs: () => Date.now(),
@@ -235,7 +238,7 @@ function createServices(base: Base, tell: Tell) {
     log?.triggerFired(trigger, firing);
   };
   const quotas = new Quotas({ store, changed: () => book.runOnce() });
-  const workflows = new Workflows({ store, quotas, options: config.publish });
+  const workflows = new Workflows({ store, quotas, schemas, options: config.publish });
   return {
     executions,
     workflows,
@@ -335,13 +338,16 @@ export function startInTransaction(
   request: Omit<Parameters<Executions['start']>[0], 'tenantId'> & { tenantId?: string; schema?: string },
 ): Promise<{ executionId: string; isNew: boolean }> {
   const { schema, tenantId = DEFAULT_TENANT, ...rest } = request;
+  // Starts a process only for a triggerSchema that needs one.
+  const renderer = createRenderPool(resolveConfig({}, {}).templates);
+  const schemas = new SchemaCheck(renderer);
   return inTransactionOf(client, schema, (store) => {
     const plans = new PlanCache(store, systemTimers);
     const nobody = { callbackKey: new Uint8Array(), workWanted() {}, mailArrived() {} };
     const clock = { timers: systemTimers, newId, wallClockMs: () => Date.now() };
     const limitsRuns = async () => (await store.quotaGet({ tenantId })) !== null;
-    return new Executions({ store, plans, ...clock, ...nobody, limitsRuns }).start({ ...rest, tenantId });
-  });
+    return new Executions({ store, plans, schemas, ...clock, ...nobody, limitsRuns }).start({ ...rest, tenantId });
+  }).finally(() => renderer.close());
 }
 
 const newId = () => uuidV7(Date.now(), randomBytes(16));
