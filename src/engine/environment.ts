@@ -17,6 +17,8 @@ export interface Timers {
 export interface AttemptRequest {
   readonly executionId: string;
   readonly tenantId: string;
+  readonly workflowId: string;
+  readonly version: number;
   readonly nodeId: string;
   readonly actionType: string;
   readonly attempt: number;
@@ -25,6 +27,8 @@ export interface AttemptRequest {
   readonly idempotencyKey: string;
   readonly principal: unknown;
   readonly correlationId: string;
+  /** W3C trace context of what this attempt belongs to. */
+  readonly traceparent: string | null;
   /** Aborted when the execution stops or the runner loses its lease. */
   readonly signal: AbortSignal;
 }

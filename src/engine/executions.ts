@@ -34,6 +34,8 @@ export interface StartRequest {
   readonly correlationId?: string;
   readonly projectId?: string;
   readonly environmentId?: string;
+  /** W3C trace context of what asks for it: its spans belong to that trace. */
+  readonly traceparent?: string;
 }
 
 export interface ExecutionsDeps {
@@ -126,6 +128,7 @@ export class Executions {
       projectId: request.projectId ?? 'default',
       environmentId: request.environmentId ?? 'default',
       createdAt: this.deps.wallClockMs(),
+      traceparent: request.traceparent ?? null,
     };
     const started = await this.admit(item);
     if (started.isNew) this.deps.accepted?.(item);
