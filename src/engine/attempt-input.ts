@@ -4,6 +4,7 @@
 
 import type { Command } from '../core/decider/command.ts';
 import type { Json } from '../core/json/json.ts';
+import type { JsonText } from '../store/port.ts';
 import type { AttemptRequest, AttemptResult } from './environment.ts';
 import type { QueuedInput, Resident } from './resident.ts';
 
@@ -24,7 +25,7 @@ export function attemptRequest(
 export function attemptInput(node: number, attempt: number, result: AttemptResult): QueuedInput {
   const logs = result.logs ?? [];
   if (result.ok) {
-    const outputs = JSON.parse(result.outputsText) as Json;
+    const outputs = result.outputs ?? parsed(result.outputsText);
     const bytes = result.outputsText.length;
     const links = result.resourceLinks ?? [];
     const input = { type: 'attemptSucceeded' as const, node, attempt, outputs, bytes };
@@ -40,10 +41,12 @@ export function attemptInput(node: number, attempt: number, result: AttemptResul
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(timedOut ? { timedOut } : {}),
     ...(aborted ? { aborted } : {}),
-    ...(outputsText === undefined ? {} : { outputs: JSON.parse(outputsText) as Json }),
+    ...(outputsText === undefined ? {} : { outputs: result.outputs ?? parsed(outputsText) }),
   };
   return logs.length === 0 ? { input } : { input, extras: { links: [], logs } };
 }
+
+const parsed = (text: JsonText): Json => JSON.parse(text) as Json;
 
 /** The execution was stopping when its owner died: what ran then is not run again, it counts as stopped. */
 export function notRunAgain(node: number, attempt: number): QueuedInput {
