@@ -334,9 +334,11 @@ create table workflow_executions (
   project_id text default 'default'::text not null,
   environment_id text default 'default'::text not null,
   created_at timestamp with time zone not null,
+  traceparent text,
   constraint workflow_executions_pkey PRIMARY KEY (id),
   constraint execution_parent_complete CHECK ((parent_id IS NULL) = (parent_node IS NULL)),
-  constraint execution_priority_range CHECK (priority >= 0 AND priority <= 9)
+  constraint execution_priority_range CHECK (priority >= 0 AND priority <= 9),
+  constraint execution_traceparent_length CHECK (length(traceparent) = 55)
 );
 CREATE INDEX execution_by_parent ON workflow_executions USING btree (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX execution_by_workflow ON workflow_executions USING btree (tenant_id, workflow_id, id);

@@ -26,6 +26,15 @@ function parsedIfText(value: unknown): unknown {
 
 const limits = z.preprocess(parsedIfText, z.record(z.string(), wholeNumber.min(1))).default({});
 
+/** `a=1,b=2`, as OpenTelemetry's own variables have it, or JSON. */
+function pairsIfText(value: unknown): unknown {
+  if (typeof value !== 'string' || value.trimStart().startsWith('{')) return parsedIfText(value);
+  const pairs = value.split(',').filter((pair) => pair.trim() !== '');
+  return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s, 2).map((part) => part.trim())));
+}
+
+const headerRecord = z.preprocess(pairsIfText, z.record(z.string(), z.string())).default({});
+
 const engine = DEFAULT_ENGINE_OPTIONS;
 
 const SECTIONS = {
@@ -130,6 +139,21 @@ const SECTIONS = {
     outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest document'),
     processes: atLeast(1, 2).describe('documents rendered at the same time'),
   }),
+  trace: z.strictObject({
+    endpoint: z
+      .url()
+      .optional()
+      .describe('where OpenTelemetry spans go: http://localhost:4318/v1/traces; absent: none'),
+    headers: headerRecord.describe('sent with them: {"authorization": "…"}, or `name=value` pairs with commas'),
+    serviceName: z.string().default('pawl').describe('`service.name` of the spans'),
+    sampleRatio: z.coerce
+      .number()
+      .min(0)
+      .max(1)
+      .default(1)
+      .describe('share of executions that are recorded; a caller that sends `traceparent` decides for its own'),
+    exportIntervalMs: atLeast(1, 2_000).describe('how long spans wait for others to be sent with'),
+  }),
   action: z.strictObject({
     folder: z.string().optional().describe('folder with your own actions'),
     outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest result of one attempt'),
@@ -200,10 +224,27 @@ function fromEnvironment(section: string, options: readonly string[], environmen
     const value = environment[variableName(section, option)];
     if (value !== undefined) found[option] = value;
   }
-  // The name that every platform and tool uses for it.
-  if (section === 'database' && environment.DATABASE_URL !== undefined) found.url ??= environment.DATABASE_URL;
+  for (const { variable, name, value = (text: string) => text } of ALIASES) {
+    const text = environment[variable];
+    const [of, option] = name.split('.') as [string, string];
+    if (of === section && text !== undefined && text !== '') found[option] ??= value(text);
+  }
   return found;
 }
+
+/** The names that platforms and other tools have for options of ours. Ours counts first, then the first that is set. */
+const ALIASES: readonly { variable: string; name: string; value?: (text: string) => string }[] = [
+  { variable: 'DATABASE_URL', name: 'database.url' },
+  { variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', name: 'trace.endpoint' },
+  {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    name: 'trace.endpoint',
+    value: (base) => `${base.replace(/\/+$/, '')}/v1/traces`,
+  },
+  { variable: 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', name: 'trace.headers' },
+  { variable: 'OTEL_EXPORTER_OTLP_HEADERS', name: 'trace.headers' },
+  { variable: 'OTEL_SERVICE_NAME', name: 'trace.serviceName' },
+];
 
 function variableName(section: string, option: string): string {
   return `PAWL_${section}_${option.replace(/[A-Z]/g, (letter) => `_${letter}`)}`.toUpperCase();
@@ -215,7 +256,7 @@ function defined(input: ConfigInput, section: string): Record<string, unknown> {
 }
 
 /** Never in a message: secrets, and URLs that may hold a password (S6). */
-const CONFIDENTIAL = new Set(['secret', 'url']);
+const CONFIDENTIAL = new Set(['secret', 'url', 'headers']);
 
 function describe(section: string, issue: z.core.$ZodIssue, given: Record<string, unknown>): string {
   if (issue.code === 'unrecognized_keys') {

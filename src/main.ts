@@ -22,7 +22,7 @@ import { createActionAttempts } from './engine/action-attempt.ts';
 import { callbackToken } from './engine/callback-token.ts';
 import { DeadLetters } from './engine/dead-letters.ts';
 import { DocumentTemplates } from './engine/document-templates.ts';
-import type { EngineMetric, RunAttempt } from './engine/environment.ts';
+import type { EngineMetric } from './engine/environment.ts';
 import { ExecutionQueries } from './engine/execution-queries.ts';
 import { Executions } from './engine/executions.ts';
 import { PlanCache } from './engine/plan-cache.ts';
@@ -30,15 +30,14 @@ import { PlanRuns } from './engine/plan-runs.ts';
 import { QuotaBook } from './engine/quota-book.ts';
 import { Quotas } from './engine/quotas.ts';
 import { Runner } from './engine/runner.ts';
+import { SchemaCheck } from './engine/schema-check.ts';
 import { createSwitchboard } from './engine/switchboard.ts';
 import { systemTimers } from './engine/system-timers.ts';
 import { HTTP_STEP, UsageMeter } from './engine/usage-meter.ts';
 import { Pipelines } from './engine/workflow-pipeline.ts';
 import { WorkflowTemplates } from './engine/workflow-templates.ts';
 import { Workflows } from './engine/workflows.ts';
-import type { AppObserver } from './server/app.ts';
-import { createLog, type LogTarget } from './server/log.ts';
-import { createMetrics, type Metrics } from './server/metrics.ts';
+import type { Metrics } from './server/metrics.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
 import type { Hint } from './store/hint-port.ts';
@@ -48,8 +47,7 @@ import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
 import { inTransactionOf, type TransactionClient } from './store/postgres/start-in-transaction.ts';
-import type { TriggerRecord } from './store/trigger-port.ts';
-import type { Fired } from './trigger/firing.ts';
+import { openTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts';
 import { createTriggering, type Triggering } from './trigger/triggering.ts';
 import { cronProblem } from './trigger/triggers.ts';
 
@@ -63,17 +61,14 @@ export { PawlError } from './core/error/pawl-error.ts';
 export { migrateDown, migrateUp, migrationStatus } from './store/migrate/migrate.ts';
 export { inspectDatabase } from './store/postgres/database-inspection.ts';
 
-export interface PawlOptions extends ConfigInput {
+export interface PawlOptions extends ConfigInput, Omit<TelemetryOptions, 'serve'> {
   /** Your own actions, beside the built-in ones. */
   readonly actions?: readonly ActionDefinition[];
   /** False: accept and inspect executions, but run none in this process. */
   readonly runner?: boolean;
   /** True: answer HTTP on server.host and server.port. */
   readonly serve?: boolean;
-  /** Where the JSON log goes; absent: nowhere. */
-  readonly logTarget?: LogTarget;
   readonly onProgress?: (step: string) => void;
-  readonly onWarning?: (event: string, details: Record<string, unknown>) => void;
 }
 
 export interface Pawl {
@@ -165,13 +160,13 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
     await runner?.stop();
   });
   // Listening first: the address is part of every callback URL that the runner hands out.
-  if (base.prometheus !== null)
-    server = await listen({ ...base, metrics: base.prometheus }, services, board.tell, publicUrl);
+  const { metrics } = base.telemetry;
+  if (metrics !== null) server = await listen(base, metrics, services, board.tell, publicUrl);
   await runner?.start();
   if (runner !== null && config.trigger.enableSchedules) scheduler.start();
-  const { store, metrics, registry } = base;
-  const parts = { config, store, ...services, runner, url: server?.url ?? null, metrics, actionTypes: registry.types };
-  return { ...parts, ...operations(services.workflows, services.executions) };
+  const { store, telemetry, registry } = base;
+  const parts = { config, store, ...services, runner, url: server?.url ?? null, actionTypes: registry.types };
+  return { ...parts, metrics: telemetry.counts, ...operations(services.workflows, services.executions) };
 }
 
 type Closers = (() => Promise<unknown>)[];
@@ -182,32 +177,27 @@ type Tell = (hint: Hint) => void;
 /** What everything else stands on: the store, the actions, and somebody to tell. */
 async function openBase(options: PawlOptions, config: Config, closers: Closers) {
   const { store, connectionString } = await openStore(options, config, closers);
-  const metrics = new Map<EngineMetric, number>();
-  const prometheus = options.serve === true ? createMetrics(store, metrics) : null;
-  const catalog = await openCatalog(options, config, { store, closers, prometheus });
+  const telemetry = await openTelemetry(options, config, store);
+  closers.push(() => telemetry.close());
+  const { warn } = telemetry;
+  const catalog = await openCatalog(options, config, { store, closers, telemetry });
   const http = createHttpClient({ allowLoopback: config.http.allowLoopback, allow: config.http.allow });
   closers.push(() => http.close());
-  const log = options.logTarget === undefined ? null : createLog(config.server.logLevel, options.logTarget);
-  const warn = (event: string, details: Record<string, unknown>) => {
-    log?.warn(event, details);
-    options.onWarning?.(event, details);
-  };
   const callbackKey = await store.secretGet({ name: 'callback' });
   const shared = { store, plans: new PlanCache(store, systemTimers), timers: systemTimers, newId };
   const book = new QuotaBook({ ...shared, observer: { warn } });
   await book.start();
   closers.push(async () => book.stop());
-  const told = { metrics, log, prometheus, warn };
-  return { config, store, connectionString, ...catalog, http, ...told, callbackKey, shared, book };
+  return { config, store, connectionString, ...catalog, http, telemetry, warn, callbackKey, shared, book };
 }
 
 /** The actions, and the templates of documents and workflows. */
 async function openCatalog(
   options: PawlOptions,
   config: Config,
-  { store, closers, prometheus }: { store: Store; closers: Closers; prometheus: Metrics | null },
+  { store, closers, telemetry }: { store: Store; closers: Closers; telemetry: Telemetry },
 ) {
-  const renderer = createRenderPool({ ...config.templates, rendered: (ms) => prometheus?.templateRendered(ms) });
+  const renderer = createRenderPool({ ...config.templates, rendered: telemetry.rendered });
   closers.push(() => renderer.close());
   const documents = new DocumentTemplates({ store, renderer });
   const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
@@ -219,23 +209,21 @@ async function openCatalog(
 }
 
 function createServices(base: Base, tell: Tell) {
-  const { config, store, shared, callbackKey, log, prometheus, warn, book, documents, renderer } = base;
+  const { config, store, shared, callbackKey, telemetry, book, documents, renderer } = base;
+  const schemas = new SchemaCheck(renderer);
   const executions = new Executions({
     ...shared,
     callbackKey,
+    schemas,
     allowDraftExecution: config.catalog.allowDraftExecution,
     limitsRuns: (tenantId) => book.limitsRuns(tenantId),
     wallClockMs: () => Date.now(),
-    accepted: (execution) => log?.executionAccepted(execution),
+    accepted: telemetry.accepted,
     workWanted: () => tell({ kind: 'work' }),
     mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
   });
-  const fired = (trigger: TriggerRecord, firing: Fired) => {
-    prometheus?.triggerFired(trigger, firing);
-    log?.triggerFired(trigger, firing);
-  };
   const quotas = new Quotas({ store, changed: () => book.runOnce() });
-  const workflows = new Workflows({ store, quotas, options: config.publish });
+  const workflows = new Workflows({ store, quotas, schemas, options: config.publish });
   return {
     executions,
     workflows,
@@ -248,7 +236,7 @@ function createServices(base: Base, tell: Tell) {
       ...shared,
       start: (request) => executions.start(request),
       admitCron: async (tenantId) => (book.isCounted(tenantId) ? quotas.checkCron(tenantId) : undefined),
-      observer: { warn, fired },
+      observer: telemetry,
       randomBytes,
       strict: !config.auth.allowLooseAuth,
       options: config.trigger,
@@ -257,7 +245,8 @@ function createServices(base: Base, tell: Tell) {
 }
 
 function listen(
-  { config, store, registry, log, metrics }: Omit<Base, 'metrics'> & { metrics: Metrics },
+  { config, store, registry, telemetry }: Base,
+  metrics: Metrics,
   { triggering, ...services }: Services,
   tell: Tell,
   publicUrl: () => string,
@@ -266,10 +255,6 @@ function listen(
   const publish = (plan: Json, { tenantId }: { tenantId: string }) => workflows.publishNow(tenantId, plan);
   const runs = new PlanRuns({ ...services, publish });
   const deadLetters = new DeadLetters({ store, workWanted: () => tell({ kind: 'work' }) });
-  const observer: AppObserver = {
-    answered: (request) => log?.request(request),
-    failed: (error, correlationId) => log?.failed(error, correlationId),
-  };
   const parts = {
     store,
     ...services,
@@ -280,11 +265,11 @@ function listen(
     actionTypes: registry.types,
     publicUrl,
   };
-  return startServer(parts, { ...config, observer });
+  return startServer(parts, { ...config, observer: telemetry.http });
 }
 
 function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
-  const { config, registry, store, http, metrics, log, prometheus, warn, callbackKey, shared, book } = base;
+  const { config, registry, store, http, telemetry, warn, callbackKey, shared, book } = base;
   const meter = new UsageMeter({ ...shared, observer: { warn }, isCounted: (tenantId) => book.isCounted(tenantId) });
   closers.push(() => meter.stop());
   const attempts = createActionAttempts({
@@ -299,30 +284,20 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
   return new Runner({
     ...shared,
     observer: {
-      warn,
-      count: (metric, by = 1) => metrics.set(metric, (metrics.get(metric) ?? 0) + by),
+      ...telemetry,
       ended(ended) {
         executions.ended(ended.execution.executionId);
-        prometheus?.executionEnded(ended);
-        log?.executionEnded(ended);
+        telemetry.ended(ended);
       },
     },
+    tracing: telemetry.tracing,
     options: config.engine,
     newSeed: () => randomInt(2 ** 31),
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
     perTenantAction: (tenantId, type) =>
       type === HTTP_STEP ? book.httpStepsAtOnce(tenantId) : Number.POSITIVE_INFINITY,
-    run: meter.measure(prometheus === null ? attempts : measured(attempts, prometheus)),
+    run: meter.measure(telemetry.observed(attempts)),
   });
-}
-
-function measured(run: RunAttempt, metrics: Metrics): RunAttempt {
-  return async (request) => {
-    const startedAt = performance.now();
-    const result = await run(request);
-    metrics.attemptEnded(request, result, performance.now() - startedAt);
-    return result;
-  };
 }
 
 /**
@@ -335,13 +310,16 @@ export function startInTransaction(
   request: Omit<Parameters<Executions['start']>[0], 'tenantId'> & { tenantId?: string; schema?: string },
 ): Promise<{ executionId: string; isNew: boolean }> {
   const { schema, tenantId = DEFAULT_TENANT, ...rest } = request;
+  // Starts a process only for a triggerSchema that needs one.
+  const renderer = createRenderPool(resolveConfig({}, {}).templates);
+  const schemas = new SchemaCheck(renderer);
   return inTransactionOf(client, schema, (store) => {
     const plans = new PlanCache(store, systemTimers);
     const nobody = { callbackKey: new Uint8Array(), workWanted() {}, mailArrived() {} };
     const clock = { timers: systemTimers, newId, wallClockMs: () => Date.now() };
     const limitsRuns = async () => (await store.quotaGet({ tenantId })) !== null;
-    return new Executions({ store, plans, ...clock, ...nobody, limitsRuns }).start({ ...rest, tenantId });
-  });
+    return new Executions({ store, plans, schemas, ...clock, ...nobody, limitsRuns }).start({ ...rest, tenantId });
+  }).finally(() => renderer.close());
 }
 
 const newId = () => uuidV7(Date.now(), randomBytes(16));

@@ -58,6 +58,8 @@ export interface ActionContext {
   readonly principal: Principal;
   readonly correlationId: string;
   readonly tenantId: string;
+  /** W3C trace context of the attempt, for calls that do not go through `http`, which sends it by itself; null: none. */
+  readonly traceparent: string | null;
   /** Aborted when the attempt times out or the execution stops. What goes on after that is abandoned. */
   readonly signal: AbortSignal;
   readonly credentials: Credentials;

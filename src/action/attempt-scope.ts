@@ -3,7 +3,7 @@
 // Once stopped or closed it stays so: an abandoned action that goes on finds its signal aborted and its log deaf.
 
 import type { ActionContext, Credentials, FindResource, Principal } from './action.ts';
-import type { HttpClient } from './http-client.ts';
+import type { HttpClient, HttpRequest } from './http-client.ts';
 import { type ActionLog, createLogCollector, type LogCollector, type LogLine } from './log.ts';
 import { Redactor, watchCredentials } from './redact.ts';
 
@@ -16,6 +16,7 @@ export interface AttemptContext {
   readonly principal: Principal;
   readonly correlationId: string;
   readonly tenantId: string;
+  readonly traceparent: string | null;
   readonly credentials: Credentials;
   readonly http: HttpClient;
   readonly findResource: FindResource;
@@ -35,6 +36,7 @@ export class AttemptScope implements ActionContext {
   readonly principal: Principal;
   readonly correlationId: string;
   readonly tenantId: string;
+  readonly traceparent: string | null;
   readonly findResource: FindResource;
   readonly redactor = new Redactor();
   readonly #engine: AttemptContext;
@@ -52,6 +54,7 @@ export class AttemptScope implements ActionContext {
     this.principal = engine.principal;
     this.correlationId = engine.correlationId;
     this.tenantId = engine.tenantId;
+    this.traceparent = engine.traceparent;
     this.findResource = engine.findResource;
     this.#engine = engine;
   }
@@ -69,12 +72,13 @@ export class AttemptScope implements ActionContext {
     return this.#credentials;
   }
 
-  /** Requests stop with the attempt, whatever else the action asks for. */
+  /** Requests stop with the attempt, whatever else the action asks for, and belong to its trace. */
   get http(): HttpClient {
     this.#http ??= {
       request: ({ signal, ...request }) => {
         const stop = signal === undefined ? this.signal : AbortSignal.any([signal, this.signal]);
-        return this.#engine.http.request({ ...request, signal: stop });
+        const headers = withTrace(request.headers, this.traceparent);
+        return this.#engine.http.request({ ...request, ...(headers === undefined ? {} : { headers }), signal: stop });
       },
     };
     return this.#http;
@@ -94,4 +98,11 @@ export class AttemptScope implements ActionContext {
   close(): readonly LogLine[] {
     return this.#collector === null ? NO_LINES : this.#collector.close();
   }
+}
+
+/** A trace context that the action gave itself is left as it is. */
+function withTrace(headers: HttpRequest['headers'], traceparent: string | null): HttpRequest['headers'] {
+  if (traceparent === null) return headers;
+  const isGiven = Object.keys(headers ?? {}).some((name) => name.toLowerCase() === 'traceparent');
+  return isGiven ? headers : { ...headers, traceparent };
 }

@@ -22,6 +22,7 @@ export function attemptContext(overrides: Partial<AttemptContext> = {}): Attempt
     principal: { userId: 'U1', displayName: 'Ada', email: 'ada@example.com' },
     correlationId: 'correlation-1',
     tenantId: 'tenant-1',
+    traceparent: null,
     credentials: { token: () => undefined },
     http: { request: () => Promise.reject(new Error('this test has no HTTP client')) },
     findResource: () => Promise.resolve(null),

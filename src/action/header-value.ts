@@ -3,8 +3,11 @@
 
 /** For values of ours that may hold anything, such as ids and names: what HTTP does not allow is percent-encoded. */
 export function safeHeaderValue(value: string): string {
+  if (PRINTABLE.test(value)) return value;
   return value.toWellFormed().replace(/[^\u0020-\u007e]/gu, (character) => encodeURIComponent(character));
 }
+
+const PRINTABLE = /^[\u0020-\u007e]*$/;
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
 

@@ -116,28 +116,42 @@ function settle(running: PromiseLike<unknown>, scope: AttemptScope, request: Inv
   const { timeoutMs, abortGraceMs = DEFAULT_ABORT_GRACE_MS } = request;
   const outer = request.context.signal;
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  let timer: NodeJS.Timeout | undefined;
   let grace: NodeJS.Timeout | undefined;
 
-  const onTimeout = (): void => {
-    const reason = new AttemptTimedOut(`The attempt did not finish within ${timeoutMs} ms`);
-    reject(reason);
-    scope.stop(reason);
-  };
-  const onAbort = (): void => {
-    grace = setTimeout(() => reject(new AttemptAbandoned()), abortGraceMs);
-    scope.stop(abortReason(outer));
-  };
   const cleanUp = (): void => {
     clearTimeout(timer);
     clearTimeout(grace);
     outer?.removeEventListener('abort', onAbort);
   };
+  const giveUp = (reason: Error): void => {
+    cleanUp();
+    reject(reason);
+  };
+  const onTimeout = (): void => {
+    const reason = new AttemptTimedOut(`The attempt did not finish within ${timeoutMs} ms`);
+    giveUp(reason);
+    scope.stop(reason);
+  };
+  const onAbort = (): void => {
+    grace = setTimeout(() => giveUp(new AttemptAbandoned()), abortGraceMs);
+    scope.stop(abortReason(outer));
+  };
 
-  const timer = timeoutMs === null ? undefined : setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS));
+  if (timeoutMs !== null) timer = setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS));
   outer?.addEventListener('abort', onAbort, { once: true });
   if (outer?.aborted) onAbort();
-  running.then(resolve, reject);
-  return promise.finally(cleanUp);
+  running.then(
+    (value) => {
+      cleanUp();
+      resolve(value);
+    },
+    (thrown: unknown) => {
+      cleanUp();
+      reject(thrown);
+    },
+  );
+  return promise;
 }
 
 function abortReason(signal: AbortSignal | undefined): Error {

@@ -24,6 +24,39 @@ export function compileSuppliedSchema(schema: object): SuppliedSchema {
   const dialect = String((schema as { $schema?: unknown }).$schema ?? '');
   const compiler = /draft-0[4-7]/.test(dialect) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
   const { $schema: _dialect, ...rules } = schema as Record<string, unknown>;
+  return checked(compiler, rules);
+}
+
+/** For schemas that are known to be well formed: without the cost of checking them, and of loading what they are checked with. */
+export function compilePlainSchema(rules: object): SuppliedSchema {
+  return checked(new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false, addUsedSchema: false }), rules);
+}
+
+export interface RawProblem {
+  readonly keyword: string;
+  /** JSON pointer into the value. */
+  readonly path: string;
+  /** Where in the schema the rule stands. */
+  readonly schemaPath: string;
+  readonly message: string;
+}
+
+export type RawSchema = (value: unknown) => RawProblem[];
+
+/** Of a schema that our own program wrote, with the rules that were broken. */
+export function rawSchema({ $schema: _dialect, ...rules }: Record<string, unknown>): RawSchema {
+  const compiler = new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false, addUsedSchema: false });
+  const validate = compiler.compile(rules);
+  return (value) => {
+    if (validate(value)) return [];
+    return (validate.errors ?? []).slice(0, MAX_PROBLEMS).map((error) => {
+      const { path, message } = problemOf(error);
+      return { keyword: error.keyword, path, schemaPath: error.schemaPath, message };
+    });
+  };
+}
+
+function checked(compiler: Ajv | Ajv2020, rules: object): SuppliedSchema {
   const validate = compiler.compile(rules);
   return (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, MAX_PROBLEMS).map(problemOf));
 }

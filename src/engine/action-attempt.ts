@@ -22,7 +22,7 @@ export interface ActionAttemptDeps {
 export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
   const { registry, credentials, http, store, wallClockMs: now, outputLimitBytes, abortGraceMs } = deps;
   return async (request) => {
-    const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, signal } = request;
+    const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
     const result = await invokeAction({
       registry,
       actionType: request.actionType,
@@ -38,6 +38,7 @@ export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
         principal: request.principal as Principal,
         correlationId,
         tenantId,
+        traceparent,
         credentials,
         http,
         now,

@@ -34,6 +34,9 @@ function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest 
   return {
     executionId: 'e',
     tenantId: 't',
+    workflowId: 'w',
+    version: 1,
+    traceparent: null,
     nodeId,
     actionType: 'test.work',
     attempt: 1,

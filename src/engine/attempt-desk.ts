@@ -25,6 +25,14 @@ interface Waiting {
   readonly finished: (result: AttemptResult) => void;
 }
 
+/** The attempts of one tenant and one action type. Forgotten when it has none. */
+interface Lane {
+  readonly tenantId: string;
+  readonly actionType: string;
+  readonly waiting: Waiting[];
+  running: number;
+}
+
 /** How soon to look again whether the lease allows it, when something waits for that. */
 const LEASE_CHECK_MS = 100;
 /** Enough to keep a place busy while commits are on their way (3b decision 14). */
@@ -33,11 +41,12 @@ const ABORTED = { code: 'CANCELLED', message: 'The execution stopped before the 
 
 export class AttemptDesk {
   private readonly deps: AttemptDeskDeps;
-  /** What waits, by tenant and action type; the first queue is the next to have its turn. */
-  private readonly queues = new Map<string, Waiting[]>();
+  /** By tenant, then by action type. */
+  private readonly lanes = new Map<string, Map<string, Lane>>();
+  /** Those where something waits; the first is the next to have its turn. */
+  private turns: Lane[] = [];
   private readonly tenants = new Tally();
   private readonly actions = new Tally();
-  private readonly tenantActions = new Tally();
   private running = 0;
   private waiting = 0;
   private closed = false;
@@ -48,12 +57,11 @@ export class AttemptDesk {
   }
 
   submit(request: AttemptRequest, finished: (result: AttemptResult) => void): void {
+    const lane = this.laneOf(request.tenantId, request.actionType);
     const entry = { request, finished };
-    if (this.waiting === 0 && this.hasPlace(request) && this.deps.mayDispatch()) return this.run(entry);
-    const key = keyOf(request);
-    const queue = this.queues.get(key);
-    if (queue === undefined) this.queues.set(key, [entry]);
-    else queue.push(entry);
+    if (this.waiting === 0 && this.hasPlace(lane) && this.deps.mayDispatch()) return this.run(lane, entry);
+    if (lane.waiting.length === 0) this.turns.push(lane);
+    lane.waiting.push(entry);
     this.waiting++;
     this.next();
   }
@@ -61,7 +69,7 @@ export class AttemptDesk {
   /** Places that are free now. What its tenant's quota holds back takes none: others may have them (I22). */
   free(): number {
     let wanted = 0;
-    for (const queue of this.queues.values()) if (!this.isHeldBack(queue[0]!.request)) wanted += queue.length;
+    for (const lane of this.turns) if (!this.isHeldBack(lane)) wanted += lane.waiting.length;
     return Math.max(0, this.deps.limits.total - this.running - wanted);
   }
 
@@ -77,7 +85,11 @@ export class AttemptDesk {
 
   /** Forgets what still waits: whoever owns the executions next runs it. */
   dropWaiting(): void {
-    this.queues.clear();
+    for (const lane of this.turns) {
+      lane.waiting.length = 0;
+      this.forgetIfIdle(lane);
+    }
+    this.turns = [];
     this.waiting = 0;
   }
 
@@ -87,60 +99,83 @@ export class AttemptDesk {
     this.dropWaiting();
   }
 
-  private hasPlace(request: AttemptRequest): boolean {
-    const { tenantId, actionType } = request;
+  private laneOf(tenantId: string, actionType: string): Lane {
+    let ofTenant = this.lanes.get(tenantId);
+    if (ofTenant === undefined) {
+      ofTenant = new Map();
+      this.lanes.set(tenantId, ofTenant);
+    }
+    let lane = ofTenant.get(actionType);
+    if (lane === undefined) {
+      lane = { tenantId, actionType, waiting: [], running: 0 };
+      ofTenant.set(actionType, lane);
+    }
+    return lane;
+  }
+
+  private forgetIfIdle({ tenantId, actionType, running, waiting }: Lane): void {
+    if (running > 0 || waiting.length > 0) return;
+    const ofTenant = this.lanes.get(tenantId);
+    ofTenant?.delete(actionType);
+    if (ofTenant?.size === 0) this.lanes.delete(tenantId);
+  }
+
+  private hasPlace(lane: Lane): boolean {
     const { total, perTenant, perAction } = this.deps.limits;
     return (
       this.running < total &&
-      this.tenants.count(tenantId) < perTenant &&
-      this.actions.count(actionType) < (perAction[actionType] ?? Number.POSITIVE_INFINITY) &&
-      !this.isHeldBack(request)
+      this.tenants.count(lane.tenantId) < perTenant &&
+      this.actions.count(lane.actionType) < (perAction[lane.actionType] ?? Number.POSITIVE_INFINITY) &&
+      !this.isHeldBack(lane)
     );
   }
 
-  private isHeldBack(request: AttemptRequest): boolean {
+  private isHeldBack({ tenantId, actionType, running }: Lane): boolean {
     const { perTenantAction } = this.deps.limits;
-    if (perTenantAction === undefined) return false;
-    return this.tenantActions.count(keyOf(request)) >= perTenantAction(request.tenantId, request.actionType);
+    return perTenantAction !== undefined && running >= perTenantAction(tenantId, actionType);
   }
 
-  private run({ request, finished }: Waiting): void {
-    const { tenantId, actionType } = request;
-    this.running++;
-    this.tenants.add(tenantId, 1);
-    this.actions.add(actionType, 1);
-    this.tenantActions.add(keyOf(request), 1);
+  private run(lane: Lane, { request, finished }: Waiting): void {
+    this.count(lane, 1);
     this.deps.observer.count('dispatched');
     void this.deps.run(request).then((result) => {
-      this.running--;
-      this.tenants.add(tenantId, -1);
-      this.actions.add(actionType, -1);
-      this.tenantActions.add(keyOf(request), -1);
-      if (this.closed) return;
-      finished(result);
-      this.next();
+      this.count(lane, -1);
+      if (!this.closed) {
+        finished(result);
+        this.next();
+      }
+      this.forgetIfIdle(lane);
     });
   }
 
-  /** One entry of each queue in turn, until nothing that waits has a place. */
+  private count(lane: Lane, by: 1 | -1): void {
+    lane.running += by;
+    this.running += by;
+    this.tenants.add(lane.tenantId, by);
+    this.actions.add(lane.actionType, by);
+  }
+
+  /** One entry of each lane in turn, until nothing that waits has a place. */
   private next(): void {
-    for (let blocked = 0; this.waiting > 0 && blocked < this.queues.size; ) {
+    for (let blocked = 0; this.waiting > 0 && blocked < this.turns.length; ) {
       if (!this.deps.mayDispatch()) return this.checkLater();
-      const [key, queue] = this.queues.entries().next().value!;
-      const [entry] = queue as [Waiting];
-      const isAborted = entry.request.signal.aborted;
-      const goes = isAborted || this.hasPlace(entry.request);
-      this.queues.delete(key);
-      if (goes) queue.shift();
-      if (queue.length > 0) this.queues.set(key, queue);
-      if (!goes) {
+      const lane = this.turns[0]!;
+      const isAborted = lane.waiting[0]!.request.signal.aborted;
+      const goes = isAborted || this.hasPlace(lane);
+      const entry = goes ? lane.waiting.shift() : undefined;
+      this.turns.shift();
+      if (lane.waiting.length > 0) this.turns.push(lane);
+      if (entry === undefined) {
         blocked++;
         continue;
       }
       blocked = 0;
       this.waiting--;
-      if (isAborted) entry.finished({ ok: false, error: ABORTED, retryable: false, aborted: true });
-      else this.run(entry);
+      if (!isAborted) this.run(lane, entry);
+      else {
+        this.forgetIfIdle(lane);
+        entry.finished({ ok: false, error: ABORTED, retryable: false, aborted: true });
+      }
     }
   }
 
@@ -153,9 +188,6 @@ export class AttemptDesk {
     });
   }
 }
-
-/** The ids of tenants have no line breaks. */
-const keyOf = ({ tenantId, actionType }: AttemptRequest): string => `${tenantId}\n${actionType}`;
 
 /** Counts by name; names that are back at zero cost nothing. */
 class Tally {

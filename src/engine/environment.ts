@@ -2,6 +2,7 @@
 // tell. All of it comes in here, so that the simulation runs this very code on a clock and actions of its own.
 
 import type { State } from '../core/decider/state.ts';
+import type { Json } from '../core/json/json.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { JsonText, NewExecution } from '../store/port.ts';
 
@@ -17,6 +18,8 @@ export interface Timers {
 export interface AttemptRequest {
   readonly executionId: string;
   readonly tenantId: string;
+  readonly workflowId: string;
+  readonly version: number;
   readonly nodeId: string;
   readonly actionType: string;
   readonly attempt: number;
@@ -25,6 +28,8 @@ export interface AttemptRequest {
   readonly idempotencyKey: string;
   readonly principal: unknown;
   readonly correlationId: string;
+  /** W3C trace context of what this attempt belongs to. */
+  readonly traceparent: string | null;
   /** Aborted when the execution stops or the runner loses its lease. */
   readonly signal: AbortSignal;
 }
@@ -44,7 +49,13 @@ export interface AttemptLogLine {
 }
 
 export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
-  | { readonly ok: true; readonly outputsText: JsonText; readonly resourceLinks?: readonly AttemptLink[] }
+  | {
+      readonly ok: true;
+      readonly outputsText: JsonText;
+      /** What parsing the text gives (I15), for those who have it already. */
+      readonly outputs?: Json;
+      readonly resourceLinks?: readonly AttemptLink[];
+    }
   | {
       readonly ok: false;
       readonly error: { readonly code: string; readonly message: string };
@@ -53,6 +64,7 @@ export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
       readonly timedOut?: boolean | undefined;
       readonly aborted?: boolean | undefined;
       readonly outputsText?: JsonText | undefined;
+      readonly outputs?: Json;
     }
 );
 

@@ -17,6 +17,7 @@ import type { PlanSource, Timers } from './environment.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
 import { LimitedStarter } from './limited-starter.ts';
 import { type Mail, mailBody, mailKey } from './mail.ts';
+import type { SchemaCheck } from './schema-check.ts';
 import { SharedLookup } from './shared-lookup.ts';
 import { type Started, Starter } from './starter.ts';
 import { TriggerCheck } from './trigger-check.ts';
@@ -33,6 +34,8 @@ export interface StartRequest {
   readonly correlationId?: string;
   readonly projectId?: string;
   readonly environmentId?: string;
+  /** W3C trace context of what asks for it: its spans belong to that trace. */
+  readonly traceparent?: string;
 }
 
 export interface ExecutionsDeps {
@@ -42,6 +45,7 @@ export interface ExecutionsDeps {
   readonly newId: () => string;
   readonly wallClockMs: () => number;
   readonly callbackKey: Uint8Array;
+  readonly schemas: SchemaCheck;
   /** Whether a Draft may be run (version 0); false when absent. */
   readonly allowDraftExecution?: boolean;
   /** Whether starting an execution of this tenant needs a look at its quota; absent: of nobody. */
@@ -71,7 +75,7 @@ export class Executions {
     this.deps = deps;
     this.starter = new Starter(deps.store, deps.timers, deps.workWanted);
     this.limitedStarter = new LimitedStarter(deps.store);
-    this.triggers = new TriggerCheck(deps.store);
+    this.triggers = new TriggerCheck(deps.store, deps.schemas);
     const allowDraft = deps.allowDraftExecution ?? false;
     this.versions = new SharedLookup((key) =>
       versionToStart(deps.store, JSON.parse(key) as VersionRequest, allowDraft),
@@ -103,7 +107,8 @@ export class Executions {
     const wanted: VersionRequest = { tenantId, workflowId: request.workflowId, version: request.version };
     const { workflowId, version, format } = await this.versions.get(JSON.stringify(wanted));
     const trigger = triggerFor(format, request.trigger);
-    await this.triggers.check({ tenantId, workflowId, version }, trigger);
+    const triggerText = JSON.stringify(trigger);
+    await this.triggers.check({ tenantId, workflowId, version }, trigger, triggerText);
     const executionId = this.deps.newId();
     const item: NewExecution = {
       executionId,
@@ -112,7 +117,7 @@ export class Executions {
       version,
       format,
       priority: request.priority ?? DEFAULT_PRIORITY,
-      trigger: JSON.stringify(trigger),
+      trigger: triggerText,
       spec: request.spec === undefined ? null : JSON.stringify(request.spec),
       principal: JSON.stringify(request.principal ?? SYSTEM_PRINCIPAL),
       correlationId: request.correlationId ?? executionId,
@@ -123,6 +128,7 @@ export class Executions {
       projectId: request.projectId ?? 'default',
       environmentId: request.environmentId ?? 'default',
       createdAt: this.deps.wallClockMs(),
+      traceparent: request.traceparent ?? null,
     };
     const started = await this.admit(item);
     if (started.isNew) this.deps.accepted?.(item);

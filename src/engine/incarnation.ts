@@ -8,7 +8,7 @@ import { nextDue } from '../core/decider/next-due.ts';
 import type { NewExecution, RunnerRegistration, Store } from '../store/port.ts';
 import { type Alarms, createAlarms } from './alarm.ts';
 import { AttemptDesk } from './attempt-desk.ts';
-import { attemptInput, notRunAgain } from './attempt-input.ts';
+import { attemptInput, attemptRequest, notRunAgain } from './attempt-input.ts';
 import type { Clock } from './clock.ts';
 import { Committer } from './committer.ts';
 import { type Burial, deadLetter } from './dead-letter.ts';
@@ -20,6 +20,7 @@ import { ParkingLot, parkItem } from './parking.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { QueuedInput, Resident } from './resident.ts';
 import { prepareChildren } from './subworkflow.ts';
+import { type Tracing, traceparentFor } from './tracing-port.ts';
 import { type Turn, takeTurn } from './transition.ts';
 
 export interface IncarnationDeps {
@@ -34,6 +35,7 @@ export interface IncarnationDeps {
   readonly newSeed: () => number;
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
   readonly perTenantAction?: (tenantId: string, actionType: string) => number;
+  readonly tracing?: Tracing | undefined;
   /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
   /** A place became free, for work that is known to wait. */
@@ -282,8 +284,7 @@ export class Incarnation {
   }
 
   private prepareChildren(resident: Resident, starts: readonly StartChild[]) {
-    const { store, options, clock } = this.deps;
-    return prepareChildren(store, options, resident, starts, clock.now());
+    return prepareChildren(this.deps, resident, starts, this.deps.clock.now());
   }
 
   private commit(resident: Resident, turn: Turn, children: NewExecution[], follow: QueuedInput[]): void {
@@ -296,6 +297,7 @@ export class Incarnation {
       children,
       committed: (at) => {
         if (at > 0) this.deps.clock.observe(at);
+        this.deps.tracing?.committed(resident, turn.transitions);
         resident.queue.push(...follow);
         this.carryOut(resident, turn.commands, children);
         if (written.ended.length > 0) this.ended(resident);
@@ -339,20 +341,14 @@ export class Incarnation {
   }
 
   private dispatch(resident: Resident, command: RunAction): void {
-    const { node, attempt, params, timeoutMs, idempotencyKey } = command;
-    const { execution, state } = resident;
-    const { id: nodeId, step } = state.plan.nodes[node]!;
-    if (this.draining || step.kind !== 'action') return;
+    const { node, attempt } = command;
     const controller = new AbortController();
-    resident.running.set(node, { attempt, controller });
-    const { executionId, tenantId, correlationId } = execution;
-    const { actionType } = step;
-    const { principal } = state.start;
     const { signal } = controller;
-    const place = { executionId, tenantId, nodeId, actionType, attempt, correlationId, principal };
-    this.desk.submit({ ...place, params, timeoutMs, idempotencyKey, signal }, (result) =>
-      this.attemptEnded(resident, node, attempt, result),
-    );
+    const traceparent = traceparentFor(this.deps.tracing, resident, node);
+    const request = attemptRequest(resident, command, { signal, traceparent });
+    if (this.draining || request === null) return;
+    resident.running.set(node, { attempt, controller });
+    this.desk.submit(request, (result) => this.attemptEnded(resident, node, attempt, result));
   }
 
   private attemptEnded(resident: Resident, node: number, attempt: number, result: AttemptResult): void {

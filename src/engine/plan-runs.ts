@@ -26,6 +26,7 @@ export interface RunRequest {
   readonly inputs?: Json | undefined;
   readonly principal: Json;
   readonly correlationId?: string | undefined;
+  readonly traceparent?: string | undefined;
 }
 
 export class PlanRuns {
@@ -36,7 +37,7 @@ export class PlanRuns {
   }
 
   async start(request: RunRequest): Promise<{ runId: string; executionId: string; isNew: boolean }> {
-    const { tenantId, plan, runId, inputs, principal, correlationId } = request;
+    const { tenantId, plan, runId, inputs, principal, correlationId, traceparent } = request;
     const scope = isJsonObject(plan.scope) ? plan.scope : {};
     if (scope.tenantId !== undefined && scope.tenantId !== tenantId) {
       throw new PawlError('TENANT_MISMATCH', 'the scope of the plan is another tenant');
@@ -52,6 +53,7 @@ export class PlanRuns {
       ...(runId === undefined ? {} : { requestId: runId }),
       ...(inputs === undefined ? {} : { trigger: inputs }),
       ...(correlationId === undefined ? {} : { correlationId }),
+      ...(traceparent === undefined ? {} : { traceparent }),
     });
     return { runId: runId ?? executionId, executionId, isNew };
   }

@@ -14,6 +14,7 @@ import {
 } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Incarnation } from './incarnation.ts';
+import type { Tracing } from './tracing-port.ts';
 
 export interface RunnerDeps {
   readonly store: Store;
@@ -26,6 +27,8 @@ export interface RunnerDeps {
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
   /** How many attempts of one tenant and one action type may run here at once; absent: as the options say. */
   readonly perTenantAction?: (tenantId: string, actionType: string) => number;
+  /** Absent: no traces. */
+  readonly tracing?: Tracing | undefined;
   readonly options?: Partial<EngineOptions>;
 }
 

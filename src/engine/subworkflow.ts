@@ -8,6 +8,7 @@ import type { ExecutionReader } from '../store/reader-port.ts';
 import { triggerFor } from '../store/workflow-start.ts';
 import type { EngineOptions } from './environment.ts';
 import type { QueuedInput, Resident } from './resident.ts';
+import { type Tracing, traceparentFor } from './tracing-port.ts';
 
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
@@ -15,10 +16,15 @@ type ChildStart =
   | { readonly ok: true; readonly child: NewExecution }
   | { readonly ok: false; readonly error: { code: string; message: string } };
 
+interface SubworkflowDeps {
+  readonly store: WorkflowStore & ExecutionReader;
+  readonly options: Pick<EngineOptions, 'maxNestingDepth' | 'allowRecursion'>;
+  readonly tracing?: Tracing | undefined;
+}
+
 /** Children to insert, and what the nodes hear whose child may not be started. */
 export async function prepareChildren(
-  store: WorkflowStore & ExecutionReader,
-  options: Pick<EngineOptions, 'maxNestingDepth' | 'allowRecursion'>,
+  deps: SubworkflowDeps,
   parent: Resident,
   starts: readonly StartChild[],
   now: number,
@@ -27,7 +33,7 @@ export async function prepareChildren(
   const refusals: QueuedInput[] = [];
   for (const command of starts) {
     const { node, attempt } = command;
-    const prepared = await prepareChild(store, options, parent, command, now);
+    const prepared = await prepareChild(deps, parent, command, now);
     if (prepared.ok) children.push(prepared.child);
     else refusals.push({ input: { type: 'attemptFailed', node, attempt, error: prepared.error, retryable: false } });
   }
@@ -35,8 +41,7 @@ export async function prepareChildren(
 }
 
 async function prepareChild(
-  store: WorkflowStore & ExecutionReader,
-  options: Pick<EngineOptions, 'maxNestingDepth' | 'allowRecursion'>,
+  { store, options, tracing }: SubworkflowDeps,
   parent: Resident,
   command: StartChild,
   now: number,
@@ -86,6 +91,7 @@ async function prepareChild(
     projectId: execution.projectId,
     environmentId: execution.environmentId,
     createdAt: now,
+    traceparent: traceparentFor(tracing, parent, command.node),
   };
   return { ok: true, child };
 }

@@ -3,7 +3,7 @@
 
 import type { Command } from '../core/decider/command.ts';
 import { type Decision, decide } from '../core/decider/decide.ts';
-import type { Fact } from '../core/decider/fact.ts';
+import type { Fact, Transition } from '../core/decider/fact.ts';
 import type { DecideContext } from '../core/decider/input.ts';
 import { contextSnapshot } from '../core/decider/snapshot.ts';
 import { isTerminal } from '../core/decider/state.ts';
@@ -18,12 +18,15 @@ type Written = Omit<CommitItem, 'committed' | 'refused' | 'overtaken' | 'childre
 export interface Turn {
   readonly written: Written;
   readonly commands: Command[];
+  /** What was decided, in order. */
+  readonly transitions: Transition[];
 }
 
 export function takeTurn(resident: Resident, context: DecideContext, newId: () => string): Turn {
   const { state, execution } = resident;
   const draft = emptyDraft(execution.executionId);
   const commands: Command[] = [];
+  const transitions: Transition[] = [];
   for (let ended = false; resident.queue.length > 0 && !ended; ) {
     const queued = resident.queue.shift()!;
     // Stop at the input that ends it. One that had ended before goes on: the next message may be what reopened it.
@@ -31,6 +34,7 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
     const decision = decide(state, queued.input, context);
     record(draft, resident, decision, queued);
     commands.push(...decision.commands);
+    transitions.push(decision.transition);
     ended = !wasOver && isTerminal(state.status);
   }
   for (const command of commands) {
@@ -39,7 +43,7 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
   // Also when it had ended before: a reopening that was refused leaves it as it was, and its outcome is written again.
   if (isTerminal(state.status)) recordEnd(draft, resident, newId);
   else forgetCrashes(draft, resident);
-  return { written: draft, commands: withoutTheStopped(resident, commands) };
+  return { written: draft, commands: withoutTheStopped(resident, commands), transitions };
 }
 
 /** An attempt that was started and told to stop in the same turn never runs: the next turn hears that it stopped. */

@@ -1,10 +1,10 @@
-// Whether a payload may start a version of a workflow: by the version's `triggerSchema`, compiled once and kept.
+// Whether a payload may start a version of a workflow: by the version's `triggerSchema`, read once and kept.
 
-import { compileSuppliedSchema, type SuppliedSchema } from '../action/supplied-schema.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
 import type { WorkflowStore } from '../store/port.ts';
+import type { SchemaCheck, ValueCheck } from './schema-check.ts';
 
 interface Version {
   readonly tenantId: string;
@@ -13,19 +13,24 @@ interface Version {
 }
 
 const CAPACITY = 1_000;
-const ANYTHING: SuppliedSchema = () => [];
 
 export class TriggerCheck {
   private readonly store: WorkflowStore;
-  private readonly schemas = new Map<string, SuppliedSchema>();
+  private readonly schemas: SchemaCheck;
+  /** By version; null: any payload will do. */
+  private readonly checks = new Map<string, ValueCheck | null>();
 
-  constructor(store: WorkflowStore) {
+  constructor(store: WorkflowStore, schemas: SchemaCheck) {
     this.store = store;
+    this.schemas = schemas;
   }
 
   /** Throws TRIGGER_INVALID with every problem; WORKFLOW_NOT_FOUND when there is no such version. */
-  async check(version: Version, trigger: Json): Promise<void> {
-    const problems = (await this.schemaOf(version))(trigger);
+  async check(version: Version, trigger: Json, text: string): Promise<void> {
+    const key = JSON.stringify([version.tenantId, version.workflowId, version.version]);
+    const check = this.checks.has(key) ? this.checks.get(key)! : await this.checkOf(version, key);
+    if (check === null) return;
+    const problems = await check(trigger, text, version);
     if (problems.length === 0) return;
     const [{ path, message }] = problems as [Problem];
     throw new PawlError(
@@ -35,32 +40,16 @@ export class TriggerCheck {
     );
   }
 
-  private async schemaOf(version: Version): Promise<SuppliedSchema> {
-    const key = JSON.stringify([version.tenantId, version.workflowId, version.version]);
-    const known = this.schemas.get(key);
-    if (known !== undefined) return known;
+  private async checkOf(version: Version, key: string): Promise<ValueCheck | null> {
     const row = await this.store.definitionGet(version);
     if (row === null) {
       throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${version.workflowId}" has no version ${version.version}`);
     }
-    const schema = schemaIn(JSON.parse(row.definition) as Json);
-    this.schemas.set(key, schema);
-    if (this.schemas.size > CAPACITY) this.schemas.delete(this.schemas.keys().next().value!);
-    return schema;
-  }
-}
-
-function schemaIn(definition: Json): SuppliedSchema {
-  const schema = isJsonObject(definition) ? definition.triggerSchema : undefined;
-  if (!isJsonObject(schema)) return ANYTHING;
-  try {
-    return compileSuppliedSchema(schema);
-  } catch (error) {
-    const problem = {
-      code: 'SCHEMA_INVALID',
-      path: '',
-      message: `triggerSchema is not valid: ${(error as Error).message}`,
-    };
-    return () => [problem];
+    const definition = JSON.parse(row.definition) as Json;
+    const schema = isJsonObject(definition) ? definition.triggerSchema : undefined;
+    const check = isJsonObject(schema) ? this.schemas.valueCheck(schema) : null;
+    this.checks.set(key, check);
+    if (this.checks.size > CAPACITY) this.checks.delete(this.checks.keys().next().value!);
+    return check;
   }
 }

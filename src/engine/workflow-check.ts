@@ -2,7 +2,6 @@
 // by the compiler; that its actions exist and are enabled, against the catalog; and, where wanted, a rendering of its
 // parameters. Everything that is wrong is reported at once, as WFENG005 with a list.
 
-import { compileSuppliedSchema } from '../action/supplied-schema.ts';
 import { compileDefinition } from '../core/definition/compile.ts';
 import { childPointer } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
@@ -22,6 +21,7 @@ interface CatalogEntry {
   /** False also when its connector is disabled. */
   readonly isEnabled: boolean;
   readonly deprecationNotice: string | null;
+  readonly parameterSchema: string;
 }
 
 export type ActionCatalog = ReadonlyMap<string, CatalogEntry>;
@@ -31,20 +31,21 @@ export interface PublishOptions {
   readonly validateParameterTemplates: boolean;
 }
 
-/** Without a catalog: the checks of a draft, which may name actions that come later. */
+export interface CheckOptions {
+  readonly catalog?: ActionCatalog;
+  readonly options?: PublishOptions;
+  readonly more?: readonly Problem[];
+}
+
+/** Without a catalog: the checks of a draft, which may name actions that come later. `more`: what was found elsewhere. */
 export function checkDefinition(
   definition: Json,
-  catalog?: ActionCatalog,
-  options?: PublishOptions,
+  { catalog, options, more = [] }: CheckOptions = {},
 ): CheckedDefinition {
   const actions = catalog === undefined ? {} : { actions: new Set(catalog.keys()) };
   const compiled = compileDefinition(definition, actions);
   const uses = catalog === undefined ? [] : actionUses(definition).map((use) => availability(use, catalog));
-  const found = [
-    ...(compiled.ok ? compiled.warnings : compiled.problems),
-    ...triggerSchemaProblems(definition),
-    ...uses.flat(),
-  ];
+  const found = [...(compiled.ok ? compiled.warnings : compiled.problems), ...more, ...uses.flat()];
   if (compiled.ok && options?.validateParameterTemplates === true) found.push(...dryRunProblems(compiled.plan));
   const isWarning = ({ severity }: Problem) => severity === 'warning';
   if (!compiled.ok || !found.every(isWarning)) throw invalid(found);
@@ -63,53 +64,52 @@ export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'conn
   const [actions, connectors] = await Promise.all([store.actionList({}), store.connectorList()]);
   const disabled = new Set(connectors.filter(({ isEnabled }) => !isEnabled).map(({ id }) => id));
   return new Map(
-    actions.map(({ id, connectorId, isEnabled, deprecationNotice }) => [
+    actions.map(({ id, connectorId, isEnabled, deprecationNotice, parameterSchema }) => [
       id,
-      { isEnabled: isEnabled && !disabled.has(connectorId), deprecationNotice },
+      { isEnabled: isEnabled && !disabled.has(connectorId), deprecationNotice, parameterSchema },
     ]),
   );
-}
-
-/** That it is an object is the schema's to say; that it is a JSON Schema can only be found out by using it as one. */
-function triggerSchemaProblems(definition: Json): Problem[] {
-  const schema = isJsonObject(definition) ? definition.triggerSchema : undefined;
-  if (!isJsonObject(schema)) return [];
-  try {
-    compileSuppliedSchema(schema);
-    return [];
-  } catch (error) {
-    const message = `is not a JSON Schema: ${(error as Error).message}`;
-    return [{ code: 'SCHEMA_INVALID', path: '/triggerSchema', message }];
-  }
 }
 
 interface ActionUse {
   readonly type: string;
   readonly path: string;
+  readonly parameters?: Json | undefined;
+  /** null: they are not given as such, or more is added to them later. */
+  readonly parametersAt: string | null;
 }
 
 /** Of the definition as it was written, so that they are known whatever else is wrong with it. */
-function actionUses(definition: Json): ActionUse[] {
+export function actionUses(definition: Json): ActionUse[] {
   if (!isJsonObject(definition)) return [];
   return [
-    ...listUses(definition.nodes, 'nodes', 'actionType'),
-    ...listUses(definition.steps, 'steps', 'type'),
+    ...listUses(definition.nodes, 'nodes', { type: 'actionType', parameters: 'parameters' }),
+    ...listUses(definition.steps, 'steps', { type: 'type', parameters: 'inputs' }),
     ...taskUses(definition.tasks),
   ];
 }
 
-function listUses(list: Json | undefined, name: string, key: string): ActionUse[] {
+function listUses(
+  list: Json | undefined,
+  name: string,
+  keys: { readonly type: string; readonly parameters: string },
+): ActionUse[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item, index) => {
-    const type = isJsonObject(item) && item.nodeType !== 'subworkflow' ? item[key] : undefined;
-    return typeof type === 'string' ? [{ type, path: `/${name}/${index}/${key}` }] : [];
+    const type = isJsonObject(item) && item.nodeType !== 'subworkflow' ? item[keys.type] : undefined;
+    if (!isJsonObject(item) || typeof type !== 'string') return [];
+    const at = `/${name}/${index}`;
+    // What a delay needs is the compiler's to say; secrets are merged into what else a step is given.
+    const isOpen = type === 'core.delay' || item.secretRefs !== undefined;
+    const parametersAt = isOpen ? null : `${at}/${keys.parameters}`;
+    return [{ type, path: `${at}/${keys.type}`, parameters: item[keys.parameters], parametersAt }];
   });
 }
 
 function taskUses(tasks: Json | undefined): ActionUse[] {
   if (!isJsonObject(tasks)) return [];
   const calls = Object.entries(tasks).filter(([, task]) => isJsonObject(task) && task.url !== undefined);
-  return calls.map(([name]) => ({ type: 'http.step', path: childPointer('/tasks', name) }));
+  return calls.map(([name]) => ({ type: 'http.step', path: childPointer('/tasks', name), parametersAt: null }));
 }
 
 /** An action that does not exist is the compiler's to report. */

@@ -13,7 +13,9 @@ import type {
   WorkflowRef,
   WorkflowStatus,
 } from '../store/workflow-port.ts';
+import { PublishCheck } from './publish-check.ts';
 import type { Quotas } from './quotas.ts';
+import type { SchemaCheck } from './schema-check.ts';
 import { type CheckedDefinition, checkDefinition, type PublishOptions, readCatalog } from './workflow-check.ts';
 import { pipelineOf, storedDefinition } from './workflow-definition.ts';
 import { type Change, diffJson } from './workflow-diff.ts';
@@ -21,6 +23,7 @@ import { type Change, diffJson } from './workflow-diff.ts';
 export interface WorkflowsDeps {
   readonly store: Store;
   readonly quotas: Pick<Quotas, 'checkDefinition'>;
+  readonly schemas: SchemaCheck;
   readonly options: PublishOptions;
 }
 
@@ -45,11 +48,13 @@ export class Workflows {
   private readonly store: Store;
   private readonly quotas: WorkflowsDeps['quotas'];
   private readonly options: PublishOptions;
+  private readonly publishCheck: PublishCheck;
 
-  constructor({ store, quotas, options }: WorkflowsDeps) {
+  constructor({ store, quotas, schemas, options }: WorkflowsDeps) {
     this.store = store;
     this.quotas = quotas;
     this.options = options;
+    this.publishCheck = new PublishCheck({ store, schemas, options });
   }
 
   // ── Reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -110,21 +115,20 @@ export class Workflows {
 
   /** Creates a Draft, or edits an open draft. */
   async save(tenantId: string, definition: Json): Promise<{ workflow: WorkflowRecord; created: boolean }> {
-    const draft = storedDefinition(tenantId, definition, await this.affordable(tenantId, checkDefinition(definition)));
+    const draft = storedDefinition(tenantId, definition, await this.checkDraft(tenantId, definition));
     const saved = await this.store.draftSave(draft);
     if (saved !== null) return saved;
     const { workflowId } = draft;
     const existing = await this.find(tenantId, { workflowId });
-    const advice =
-      existing.format === draft.format
-        ? `open a draft with POST /api/v1/workflows/${workflowId}/draft first`
-        : `it is a ${existing.format}; choose another id`;
-    throw new PawlError('WORKFLOW_IMMUTABLE', `workflow "${workflowId}" is ${existing.status}: ${advice}`);
+    throw new PawlError(
+      'WORKFLOW_IMMUTABLE',
+      `workflow "${workflowId}" is ${existing.status}: ${adviceFor(existing, draft)}`,
+    );
   }
 
   /** A new Draft. False: a workflow of this id exists, and is as it was. */
   async create(tenantId: string, definition: Json): Promise<boolean> {
-    const checked = await this.affordable(tenantId, checkDefinition(definition));
+    const checked = await this.checkDraft(tenantId, definition);
     return this.store.draftCreate(storedDefinition(tenantId, definition, checked));
   }
 
@@ -203,8 +207,15 @@ export class Workflows {
   }
 
   async check(tenantId: string, definition: Json): Promise<CheckedDefinition> {
-    const checked = checkDefinition(definition, await readCatalog(this.store), this.options);
+    const catalog = await readCatalog(this.store);
+    const more = await this.publishCheck.problems(tenantId, definition, catalog);
+    const checked = checkDefinition(definition, { catalog, options: this.options, more });
     return this.affordable(tenantId, checked, isJsonObject(definition) && definition.trigger === 'cron');
+  }
+
+  private async checkDraft(tenantId: string, definition: Json): Promise<CheckedDefinition> {
+    const more = await this.publishCheck.triggerSchemaProblems(tenantId, definition);
+    return this.affordable(tenantId, checkDefinition(definition, { more }));
   }
 
   private async affordable(tenantId: string, checked: CheckedDefinition, cron = false): Promise<CheckedDefinition> {
@@ -240,6 +251,12 @@ export class Workflows {
     const advice = status === 'Active' ? ': archive it instead' : '';
     throw wrongState(workflow, `it is ${status}, and only a Draft can be deleted${advice}`);
   }
+}
+
+function adviceFor({ workflowId, format, status }: WorkflowRecord, draft: { readonly format: string }): string {
+  if (format !== draft.format) return `it is a ${format}; choose another id`;
+  if (status === 'Archived') return 'reactivate it, then open a draft';
+  return `open a draft with POST /api/v1/workflows/${workflowId}/draft first`;
 }
 
 export function wrongState({ workflowId }: Pick<WorkflowRecord, 'workflowId'>, why: string): PawlError {

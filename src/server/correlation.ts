@@ -1,8 +1,10 @@
-// Ties a request, its answer, its log lines and its execution together: X-Correlation-Id as given, or one made here.
+// Ties a request, its answer, its log lines and its execution together: X-Correlation-Id as given, or one made here; and the
+// trace that the caller says it belongs to.
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { formatTraceparent, parseTraceparent } from '../core/id/trace-context.ts';
 
 export const CORRELATION_HEADER = 'x-correlation-id';
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
@@ -20,4 +22,10 @@ export function correlationOf(headers: IncomingHttpHeaders): Correlation {
   if (typeof header === 'string' && PRINTABLE.test(header)) return { id: header, given: header, problem: null };
   const message = 'X-Correlation-Id must be 1 to 200 printable ASCII characters';
   return { id: randomUUID(), given: undefined, problem: new PawlError('REQUEST_INVALID', message) };
+}
+
+/** The caller's W3C trace context. One that is malformed is none, as the standard asks: tracing never fails a request. */
+export function traceOf({ traceparent }: IncomingHttpHeaders): { readonly traceparent?: string } {
+  const context = typeof traceparent === 'string' ? parseTraceparent(traceparent) : null;
+  return context === null ? {} : { traceparent: formatTraceparent(context) };
 }

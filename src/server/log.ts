@@ -2,7 +2,7 @@
 // field by field: payloads, tokens and headers are not (S6).
 
 import { pino } from 'pino';
-import type { EndedExecution } from '../engine/environment.ts';
+import type { AttemptRequest, AttemptResult, EndedExecution } from '../engine/environment.ts';
 import type { NewExecution } from '../store/port.ts';
 import type { TriggerRecord } from '../store/trigger-port.ts';
 import type { Fired } from '../trigger/firing.ts';
@@ -14,6 +14,7 @@ export interface Log {
   request(request: AnsweredRequest): void;
   executionAccepted(execution: NewExecution): void;
   executionEnded(ended: EndedExecution): void;
+  attemptEnded(request: AttemptRequest, result: AttemptResult, durationMs: number): void;
   triggerFired(trigger: TriggerRecord, fired: Fired): void;
   warn(event: string, details: Record<string, unknown>): void;
   failed(error: unknown, correlationId: string): void;
@@ -50,6 +51,12 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
       };
       log.info({ ...propertiesOf(execution), NodeId: error?.nodeId, ...end }, 'execution ended');
     },
+    attemptEnded(request, result, durationMs) {
+      if (result.ok && !log.isLevelEnabled('debug')) return;
+      const line = { ...attemptProperties(request), DurationMs: Math.round(durationMs * 10) / 10 };
+      if (result.ok) log.debug(line, 'attempt succeeded');
+      else log.warn({ ...line, ErrorCode: result.error.code, Retryable: result.retryable }, 'attempt failed');
+    },
     triggerFired({ tenantId, workflowId, triggerId, triggerType }, fired) {
       const trigger = { TenantId: tenantId, WorkflowId: workflowId, TriggerId: triggerId, TriggerType: triggerType };
       const line = { ...trigger, Outcome: fired.outcome };
@@ -61,8 +68,25 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
   };
 }
 
+function attemptProperties(request: AttemptRequest): Record<string, unknown> {
+  const { executionId, nodeId, attempt } = request;
+  return {
+    ...standardProperties(request, request.principal),
+    NodeId: nodeId,
+    ActionType: request.actionType,
+    AttemptId: `${executionId}:${nodeId}:${attempt}`,
+    Attempt: attempt,
+  };
+}
+
 function propertiesOf(execution: NewExecution): Record<string, unknown> {
-  const principal = JSON.parse(execution.principal) as { userId?: unknown; email?: unknown } | null;
+  return standardProperties(execution, JSON.parse(execution.principal));
+}
+
+type Place = Pick<NewExecution, 'correlationId' | 'workflowId' | 'version' | 'executionId' | 'tenantId'>;
+
+function standardProperties(execution: Place, by: unknown): Record<string, unknown> {
+  const principal = by as { userId?: unknown; email?: unknown } | null;
   return {
     CorrelationId: execution.correlationId,
     WorkflowId: execution.workflowId,

@@ -135,6 +135,8 @@ export interface NewExecution {
   createdAt: Timestamp;
   /** What a runner must understand to run it; 1 when absent. */
   behaviour?: number;
+  /** W3C trace context of what caused it. */
+  traceparent?: string | null;
 }
 
 export interface StartOutcome {

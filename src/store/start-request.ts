@@ -2,6 +2,7 @@
 // statement, so that a value that cannot be stored is its sender's problem alone (I17).
 
 import { PawlError } from '../core/error/pawl-error.ts';
+import { formatTraceparent, parseTraceparent } from '../core/id/trace-context.ts';
 
 const MAX_NAME_LENGTH = 256;
 const MAX_PRIORITY = 9;
@@ -15,6 +16,7 @@ interface StartFields {
   readonly correlationId?: string | undefined;
   readonly projectId?: string | undefined;
   readonly environmentId?: string | undefined;
+  readonly traceparent?: string | undefined;
   readonly trigger?: unknown;
   readonly spec?: unknown;
   readonly principal?: unknown;
@@ -28,6 +30,7 @@ export function checkStartRequest(request: StartFields): void {
     ...NAMES.flatMap((field) => nameProblems(field, request[field])),
     ...PAYLOADS.flatMap((field) => payloadProblems(field, request[field])),
     ...numberProblems('priority', request.priority, 0, MAX_PRIORITY),
+    ...traceProblems(request.traceparent),
     ...numberProblems('version', request.version, 0, 2 ** 31 - 1),
   ];
   const [first] = problems;
@@ -51,6 +54,12 @@ function nameProblems(field: string, value: unknown): FieldProblem[] {
   if (typeof value !== 'string' || value === '') return [problem(field, 'must be a text that is not empty')];
   if (value.length > MAX_NAME_LENGTH) return [problem(field, `may have at most ${MAX_NAME_LENGTH} characters`)];
   return value.includes('\0') || !value.isWellFormed() ? [problem(field, 'holds characters that are not text')] : [];
+}
+
+function traceProblems(value: string | undefined): FieldProblem[] {
+  const context = value === undefined ? undefined : parseTraceparent(value);
+  if (context === undefined || (context !== null && formatTraceparent(context) === value)) return [];
+  return [problem('traceparent', 'must be a W3C trace context: 00-<trace id>-<span id>-<flags>')];
 }
 
 function numberProblems(field: string, value: unknown, least: number, most: number): FieldProblem[] {

@@ -76,6 +76,13 @@ export interface WorkflowFilter {
   search: string | null;
 }
 
+export interface WorkflowStanding {
+  status: WorkflowStatus | null;
+  isEnabled: boolean;
+  /** That the version which was asked for is published. */
+  hasVersion: boolean;
+}
+
 export interface RunRow {
   executionId: string;
   version: number;
@@ -125,6 +132,12 @@ export interface WorkflowLifecycleStore {
   workflowEnable(params: { tenantId: string; workflowId: string; isEnabled: boolean }): Promise<boolean>;
   /** A Draft, or any pipeline. Versions stay for the executions that refer to them (I24). False: neither. */
   workflowDelete(params: { tenantId: string; workflowId: string }): Promise<boolean>;
+
+  /** How each stands, in the order asked for. `status` null: there is none. */
+  workflowStandings(params: {
+    tenantId: string;
+    wanted: readonly { readonly workflowId: string; readonly version: number | null }[];
+  }): Promise<WorkflowStanding[]>;
 
   versionGet(params: { tenantId: string; workflowId: string; version: number }): Promise<VersionRow | null>;
   /** Published versions, newest first, those below `before`. */

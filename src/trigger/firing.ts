@@ -16,14 +16,16 @@ interface StartRequest {
   readonly requestId: string;
   readonly principal?: Json;
   readonly correlationId?: string;
+  readonly traceparent?: string;
 }
 
 export type StartExecution = (request: StartRequest) => Promise<{ executionId: string; isNew: boolean }>;
 
-/** For whom, and under which correlation id, an execution is started; how often a workflow may be. */
+/** For whom, under which correlation id and in which trace an execution is started; how often a workflow may be. */
 export interface FiringContext {
   readonly principal?: Json | undefined;
   readonly correlationId?: string | undefined;
+  readonly traceparent?: string | undefined;
   /** Throws when the workflow may not be started so often. */
   readonly admit?: ((tenantId: string, workflowId: string) => Promise<void>) | undefined;
 }
@@ -80,7 +82,7 @@ function payloadFor(format: string, { body, headers = {} }: FiringRequest): Json
 }
 
 function startRequest(trigger: TriggerRecord, request: FiringRequest, payload: Json): StartRequest {
-  const { principal, correlationId } = request;
+  const { principal, correlationId, traceparent } = request;
   return {
     tenantId: trigger.tenantId,
     workflowId: trigger.workflowId,
@@ -88,6 +90,7 @@ function startRequest(trigger: TriggerRecord, request: FiringRequest, payload: J
     requestId: request.requestId,
     ...(principal === undefined ? {} : { principal }),
     ...(correlationId === undefined ? {} : { correlationId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 

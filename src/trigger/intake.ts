@@ -150,8 +150,8 @@ export class Intake {
   }
 }
 
-function contextOf({ principal, correlationId, admit }: FiringContext): FiringContext {
-  return { principal, correlationId, admit };
+function contextOf({ principal, correlationId, traceparent, admit }: FiringContext): FiringContext {
+  return { principal, correlationId, traceparent, admit };
 }
 
 /** null: it has no filter. */

@@ -4,6 +4,7 @@
 import { PawlError } from '../../src/core/error/pawl-error.ts';
 import { callbackToken } from '../../src/engine/callback-token.ts';
 import { Executions } from '../../src/engine/executions.ts';
+import { SchemaCheck } from '../../src/engine/schema-check.ts';
 import type { Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import type { Audit } from './audit.ts';
@@ -43,6 +44,7 @@ export class Client {
       newId: () => deps.random.uuid(),
       wallClockMs: () => Math.floor(deps.tables.clock()),
       callbackKey: CALLBACK_KEY,
+      schemas: new SchemaCheck({ checkSchema: async () => [], checkValue: async () => [] }),
       workWanted: deps.workWanted,
       mailArrived: deps.mailArrived,
     });

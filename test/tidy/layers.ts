@@ -163,6 +163,12 @@ export const layers: readonly Layer[] = [
     packages: ['fastify', '@fastify/*', 'jose', 'zod', 'ajv', 'pino', 'prom-client', '@opentelemetry/api', 'node:*'],
   },
   {
+    path: 'src/trace',
+    job: 'OpenTelemetry: spans of executions, nodes and attempts',
+    imports: [...pure, 'src/store', 'src/engine'],
+    packages: ['@opentelemetry/*', 'node:crypto'],
+  },
+  {
     path: 'src/sdk',
     job: 'the typed client and the workflow builder',
     imports: ['src/protocol'],
@@ -175,20 +181,26 @@ export const layers: readonly Layer[] = [
     packages: ['zod', 'node:*'],
   },
   {
+    path: 'package.json',
+    job: 'name, version and description',
+    imports: [],
+    packages: [],
+  },
+  {
+    path: 'src/telemetry.ts',
+    job: 'whom the parts tell what happens: the log, the metrics and the traces',
+    imports: [...ports, ...services, 'src/server', 'src/trace', 'src/config.ts', 'package.json'],
+    packages: [],
+  },
+  {
     path: 'src/main.ts',
     job: 'puts the parts together; the only file that knows every layer',
-    imports: [...ports, ...services, ...edges, ...implementations, 'src/sdk', 'src/config.ts'],
+    imports: [...ports, ...services, ...edges, ...implementations, 'src/sdk', 'src/config.ts', 'src/telemetry.ts'],
     packages: ['pino', 'prom-client', '@opentelemetry/*', 'node:*'],
   },
   {
     path: 'schemas',
     job: 'generated: JSON Schemas of the definition formats, and the list of built-in actions',
-    imports: [],
-    packages: [],
-  },
-  {
-    path: 'package.json',
-    job: 'name, version and description',
     imports: [],
     packages: [],
   },

@@ -149,3 +149,62 @@ describe('the execution of a draft', () => {
     expect(new Set(views.map(({ version }) => version))).toEqual(new Set([-1]));
   });
 });
+
+describe('what a version leans on', () => {
+  const calling = (id: string, workflowId: string, workflowVersion?: number): JsonObject => ({
+    id,
+    displayName: id,
+    startNode: 'call',
+    nodes: [
+      {
+        id: 'call',
+        nodeType: 'subworkflow',
+        workflowId,
+        ...(workflowVersion === undefined ? {} : { workflowVersion }),
+      },
+    ],
+  });
+  const warned = async (definition: JsonObject) => {
+    const { status, body } = await publish(definition);
+    expect(status).toBe(200);
+    return (body.warnings ?? []).map(({ code, path }) => `${path} ${code}`);
+  };
+
+  it('is warned of when a subworkflow is missing, not active, or the workflow itself', async () => {
+    await publish(echo('child', 'x'));
+    await api().post('/workflows', echo('sketched-child', 'x'));
+    expect(await warned(calling('calls-child', 'child', 1))).toEqual([]);
+    expect(await warned(calling('calls-nobody', 'nobody'))).toEqual(['/nodes/0/workflowId SUBWORKFLOW_MISSING']);
+    expect(await warned(calling('calls-ninth', 'child', 9))).toEqual(['/nodes/0/workflowId SUBWORKFLOW_MISSING']);
+    expect(await warned(calling('calls-draft', 'sketched-child'))).toEqual([
+      '/nodes/0/workflowId SUBWORKFLOW_NOT_ACTIVE',
+    ]);
+    expect(await warned(calling('calls-itself', 'calls-itself'))).toEqual([
+      '/nodes/0/workflowId SUBWORKFLOW_RECURSION',
+    ]);
+  });
+
+  it('is refused when parameters that are written out cannot be right, where templates are validated', async () => {
+    const definition = speaking('mumbling', 'voice.shout');
+    (definition.nodes as JsonObject[])[0]!.parameters = { text: 7 };
+    const { status, body } = await publish(definition);
+    expect(status).toBe(400);
+    expect(body.error.details).toEqual([
+      expect.objectContaining({ code: 'PARAMETERS_INVALID', path: '/nodes/0/parameters/text' }),
+    ]);
+  });
+});
+
+describe('without strictness about parameters', () => {
+  const lenient = useApi({ actions: [shout('voice.shout')] });
+
+  it('what cannot be right is a warning', async () => {
+    const definition = { ...speaking('mumbling', 'voice.shout') };
+    (definition.nodes as JsonObject[])[0]!.parameters = {};
+    await lenient().post('/workflows', definition);
+    expect(await lenient().post('/workflows/mumbling/publish')).toMatchObject({
+      status: 200,
+      body: { version: 1, warnings: [{ code: 'PARAMETERS_INVALID', path: '/nodes/0/parameters' }] },
+    });
+  });
+});

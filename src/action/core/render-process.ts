@@ -11,9 +11,12 @@ const PROGRAM = import.meta.url.endsWith('.ts')
 
 /** A process stops by itself at its limit, which is cheaper; this much later it is killed. */
 const GRACE_MS = 100;
+/** A schema or a value by it is no document: what takes longer does so on purpose, while others wait for the process. */
+const CHECK_MS = 500;
 
 interface Running {
   readonly finish: (outcome: RenderOutcome) => void;
+  readonly limitMs: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -54,7 +57,9 @@ export class RenderProcess {
   /** One at a time. Never rejects. */
   run(job: RenderJob): Promise<RenderOutcome> {
     return new Promise((finish) => {
-      this.running = { finish, timer: undefined };
+      const { timeoutMs } = this.options;
+      const limitMs = job.kind === 'render' ? timeoutMs : Math.min(timeoutMs, CHECK_MS);
+      this.running = { finish, limitMs, timer: undefined };
       this.jobs += 1;
       this.hold(true);
       this.child.send(job);
@@ -82,12 +87,13 @@ export class RenderProcess {
 
   /** Loading the program is not the job's time. */
   private startClock(): void {
-    if (this.running === null) return;
-    this.running.timer = setTimeout(() => this.late(), this.options.timeoutMs + GRACE_MS);
+    const { running } = this;
+    if (running === null) return;
+    running.timer = setTimeout(() => this.late(running.limitMs), running.limitMs + GRACE_MS);
   }
 
-  private late(): void {
-    const message = `this takes longer than the ${this.options.timeoutMs} ms it may`;
+  private late(limitMs: number): void {
+    const message = `this takes longer than the ${limitMs} ms it may`;
     this.kill();
     this.finish({ kind: 'refused', code: 'TEMPLATE_TIMEOUT', message });
   }

@@ -22,7 +22,9 @@ export function standardHeaders(
 }
 
 export function lowerCaseNames(headers: Readonly<Record<string, unknown>> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const lowered: Record<string, string> = Object.create(null);
+  for (const name of Object.keys(headers)) lowered[name.toLowerCase()] = String(headers[name]);
+  return lowered;
 }
 
 // ── Bodies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -44,11 +46,17 @@ export function encodeBody(body: Json | undefined, textType: (text: string) => s
 
 /** By the charset that the response names. A character that the cut split in half is dropped. */
 export function decodeText({ body, headers, truncated }: HttpResponse): string {
-  return decoderFor(headers['content-type']).decode(body, { stream: truncated });
+  const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  // One that is told to go on keeps the half of a character for later: it cannot be shared.
+  return charset === 'utf-8' && !truncated
+    ? UTF_8.decode(body)
+    : decoderFor(charset).decode(body, { stream: truncated });
 }
 
-function decoderFor(contentType: string | undefined): TextDecoder {
-  const charset = /;\s*charset="?([^\s";]+)/i.exec(contentType ?? '')?.[1] ?? 'utf-8';
+const CHARSET = /;\s*charset="?([^\s";]+)/i;
+const UTF_8 = new TextDecoder();
+
+function decoderFor(charset: string): TextDecoder {
   try {
     return new TextDecoder(charset);
   } catch {

@@ -2,8 +2,10 @@
 // which headers may not follow to another origin. Whether the new address may be reached is decided where the socket
 // opens (guard.ts).
 
+import { type Target, targetOf } from './url.ts';
+
 export interface Hop {
-  readonly url: URL;
+  readonly target: Target;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | null;
@@ -14,15 +16,15 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Null when the answer is not a redirect that can be followed. */
 export function nextHop(hop: Hop, status: number, location: string | undefined): Hop | null {
   if (!REDIRECTS.has(status) || location === undefined) return null;
-  const url = URL.parse(location, hop.url.href);
+  const url = URL.parse(location, hop.target.href);
   if (url === null) return null;
   const becomesGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
-  const isSameOrigin = url.origin === hop.url.origin;
+  const isSameOrigin = url.origin === hop.target.origin;
   const headers = Object.entries(hop.headers).filter(
     ([name]) => !(becomesGet && BODY_HEADER.test(name)) && (isSameOrigin || !SECRET_HEADER.test(name)),
   );
   return {
-    url,
+    target: targetOf(url),
     method: becomesGet ? 'GET' : hop.method,
     headers: Object.fromEntries(headers),
     body: becomesGet ? null : hop.body,

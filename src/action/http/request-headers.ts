@@ -3,6 +3,7 @@
 // another virtual host than the one whose address was checked.
 
 import { TerminalError } from '../../core/error/error.ts';
+import { ACCEPTED_ENCODINGS } from './response-stream.ts';
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
@@ -24,7 +25,9 @@ const OF_THE_CONNECTION = new Set([
 /** Names in lower case. */
 export function requestHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(given)) {
+  headers['accept-encoding'] = ACCEPTED_ENCODINGS;
+  for (const name of Object.keys(given)) {
+    const value = given[name]!;
     const problem = headerProblem(name, value);
     if (problem !== null) {
       throw new TerminalError('PARAMETERS_INVALID', `The header ${JSON.stringify(name.slice(0, 100))} ${problem}`);

@@ -79,6 +79,6 @@ async function* cappedInput(first: Buffer, rest: AsyncIterable<Buffer>, maxBytes
   }
 }
 
-function tooLarge(maxBytes: number): TerminalError {
+export function tooLarge(maxBytes: number): TerminalError {
   return new TerminalError('RESPONSE_TOO_LARGE', `The response is larger than ${maxBytes} bytes`);
 }

@@ -3,6 +3,7 @@
 // that is not 2xx fails the step with the same outputs, so that conditions can ask for its status_code.
 
 import { z } from 'zod';
+import type { Json } from '../../core/json/json.ts';
 import { defineAction } from '../action.ts';
 import type { HttpResponse } from '../http-client.ts';
 import {
@@ -32,7 +33,7 @@ export const httpStep = defineAction({
     url: z.string(),
     method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('POST'),
     headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-    body: z.json().optional(),
+    body: z.unknown().optional(),
   }),
   outputs: z.object({
     status_code: z.int(),
@@ -42,7 +43,7 @@ export const httpStep = defineAction({
     is_truncated: z.literal(true).optional(),
   }),
   async run({ url, method, headers, body }, context) {
-    const sent = encodeBody(method === 'GET' || method === 'HEAD' ? undefined : body, textTypeOf);
+    const sent = encodeBody(method === 'GET' || method === 'HEAD' ? undefined : (body as Json | undefined), textTypeOf);
     const startedAt = performance.now();
     const response = await context.http.request({
       url,

@@ -21,8 +21,8 @@ export interface Decision {
   readonly commands: Command[];
 }
 
-/** Journals written by another version are folded by the rules of that version; see docs/decisions. */
-export const DECIDER_VERSION = 1;
+/** Checkpoints of another version are not read: the journal is folded instead. */
+export const DECIDER_VERSION = 2;
 
 export function decide(state: State, input: Input, context: DecideContext): Decision {
   const deciding = beginDecision(state, context);

@@ -154,6 +154,7 @@ function takeOff(state: State, index: number, status: NodeStatus, attempt: numbe
   node.status = status;
   node.attempts = attempt;
   node.startedAt = state.at;
+  if (attempt === node.attemptBase + 1) node.firstStartedAt = state.at;
   node.startedSeq = state.transitionSeq;
   node.endedAt = null;
   node.until = null;

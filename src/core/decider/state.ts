@@ -45,6 +45,8 @@ export interface NodeState {
   pendingEdges: number;
   satisfiedEdges: number;
   startedAt: number | null;
+  /** When the first attempt since the last reset began; `startedAt` is the current one's. */
+  firstStartedAt: number | null;
   endedAt: number | null;
   /** Sequence of the transition that started the current attempt. */
   startedSeq: number;
@@ -160,6 +162,7 @@ function initialNode(pendingEdges: number): NodeState {
     pendingEdges,
     satisfiedEdges: 0,
     startedAt: null,
+    firstStartedAt: null,
     endedAt: null,
     startedSeq: -1,
     renderedSeq: -1,

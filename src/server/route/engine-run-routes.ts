@@ -9,6 +9,7 @@ import { executionWithIncludesSchema, graphSchema } from '../../protocol/executi
 import { isTenantId } from '../../protocol/identifier.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
 import { principalFor } from '../auth/principal.ts';
+import { traceOf } from '../correlation.ts';
 import { fetchPlan, type PlanSourceOptions } from '../plan-source.ts';
 import { presentAttempt, presentEvent, presentExecution, presentGraph, presentLink } from '../present/execution.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
@@ -37,7 +38,7 @@ function startRoute({ runs, plans }: EngineRunRoutesDeps): RouteSpec {
     summary: 'Run an execution plan, given or by reference',
     body: startRunRequest,
     responses: { 200: startRunAnswer, 202: startRunAnswer },
-    async handle({ body: { plan: given, planRef, context, inputs }, caller, givenCorrelationId }) {
+    async handle({ body: { plan: given, planRef, context, inputs }, caller, headers, givenCorrelationId }) {
       const plan = planRef === undefined ? given : await fetchPlan(plans, caller.tenantId, planRef, new Date());
       const started = await runs.start({
         ...context,
@@ -46,6 +47,7 @@ function startRoute({ runs, plans }: EngineRunRoutesDeps): RouteSpec {
         inputs: inputs as Json | undefined,
         principal: principalFor(caller, undefined) as unknown as Json,
         correlationId: givenCorrelationId,
+        ...traceOf(headers),
       });
       const { executionId } = started;
       const statusUrl = `/api/v1/executions/${executionId}`;

@@ -9,6 +9,7 @@ import { executionId, workflowId } from '../../protocol/identifier.ts';
 import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
+import { traceOf } from '../correlation.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
@@ -42,7 +43,7 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
     params: z.object({ workflowId }),
     body: executeRequest,
     responses: { 200: executeAnswer, 202: executeAnswer },
-    async handle({ params, body, caller, givenCorrelationId }) {
+    async handle({ params, body, caller, headers, givenCorrelationId }) {
       const { trigger, spec, principal, tenantId: _checked, ...request } = body;
       if (requirePrincipal && principal === undefined) throw new PawlError('REQUEST_INVALID', '`principal` is missing');
       const { tenantId } = caller;
@@ -51,6 +52,7 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
         ...defined(request),
         tenantId,
         workflowId: params.workflowId,
+        ...traceOf(headers),
         principal: principalFor(caller, principal) as unknown as Json,
         ...defined({
           trigger: trigger as Json | undefined,

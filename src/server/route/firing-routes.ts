@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Json } from '../../core/json/json.ts';
 import { eventAnswer, eventRequest, firingAnswer, startedAnswer, triggerParams } from '../../protocol/trigger.ts';
 import type { Intake } from '../../trigger/intake.ts';
+import { traceOf } from '../correlation.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { visibleHeaders } from './pipeline-trigger.ts';
@@ -50,6 +51,7 @@ function webhookRoute(deps: FiringRoutesDeps): RouteSpec {
         body: body as Json,
         visibleHeaders: visibleHeaders(headers),
         correlationId: givenCorrelationId,
+        ...traceOf(headers),
         ...admission(deps),
       });
       return firedAnswer(fired);
@@ -66,10 +68,11 @@ function eventRoute(deps: FiringRoutesDeps): RouteSpec {
     summary: 'Publish an event: every enabled trigger that waits for its type, and whose filter holds, is fired',
     body: eventRequest,
     responses: { 202: eventAnswer },
-    async handle({ body: { id, type, data = {} }, caller, givenCorrelationId }) {
+    async handle({ body: { id, type, data = {} }, caller, headers, givenCorrelationId }) {
       const context = {
         principal: caller.principal as unknown as Json,
         correlationId: givenCorrelationId,
+        ...traceOf(headers),
         ...admission(deps),
       };
       const answer = await deps.intake.event(caller.tenantId, { id, type, data: data as Json }, context);
@@ -100,6 +103,7 @@ function fireRoute(deps: FiringRoutesDeps): RouteSpec {
           id: typeof id === 'string' ? id : undefined,
           principal: caller.principal as unknown as Json,
           correlationId: givenCorrelationId,
+          ...traceOf(headers),
           ...admission(deps),
         },
       );

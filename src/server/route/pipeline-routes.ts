@@ -23,6 +23,7 @@ import type { ExecutionView } from '../../store/reader-port.ts';
 import type { WorkflowRecord } from '../../store/workflow-port.ts';
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
+import { traceOf } from '../correlation.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { triggerOf } from './pipeline-trigger.ts';
@@ -86,6 +87,7 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
         tenantId: caller.tenantId,
         workflowId: workflow.workflowId,
         trigger: triggerOf(workflow.format, body as Json, headers),
+        ...traceOf(headers),
         principal: principalFor(caller, undefined) as unknown as Json,
         ...(typeof requestId === 'string' ? { requestId } : {}),
         ...(givenCorrelationId === undefined ? {} : { correlationId: givenCorrelationId }),

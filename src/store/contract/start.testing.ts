@@ -31,6 +31,15 @@ export function describeStart(store: () => Store): void {
     });
   });
 
+  it('hands the trace that it belongs to to whoever loads it', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const [traced, untraced] = [newExecution({ traceparent }), newExecution()];
+    await store().executionStart({ items: [traced, untraced] });
+    const executionIds = [traced.executionId, untraced.executionId];
+    const loaded = await store().executionLoad({ executionIds, deciderVersion: 1 });
+    expect(loaded.map((execution) => execution.traceparent ?? null)).toEqual([traceparent, null]);
+  });
+
   it('shows an execution to its own tenant only', async () => {
     const { executionId } = newExecution();
     await store().executionStart({ items: [newExecution({ executionId })] });

@@ -34,6 +34,7 @@ export const EXECUTION_COLUMNS: readonly Column<NewExecution>[] = [
   text((row) => row.projectId),
   text((row) => row.environmentId),
   timestamp((row) => row.createdAt),
+  text((row) => row.traceparent ?? null),
 ];
 
 export const EVENT_COLUMNS: readonly Column<CommitBatch['events'][number]>[] = [

@@ -59,6 +59,7 @@ function loadedExecution(row: LoadRow): LoadedExecution {
     projectId: row.project_id,
     environmentId: row.environment_id,
     createdAt: row.created_at,
+    ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
     checkpoint: null,
     journal: [],
     attempts: [],
@@ -93,4 +94,5 @@ interface LoadRow {
   project_id: string;
   environment_id: string;
   created_at: Timestamp;
+  traceparent: string | null;
 }

@@ -11,6 +11,7 @@ import type {
   WorkflowLifecycleStore,
   WorkflowRecord,
   WorkflowRef,
+  WorkflowStanding,
   WorkflowStatus,
 } from '../workflow-port.ts';
 import type { Database, Session } from './database.ts';
@@ -36,6 +37,7 @@ const REMOVE = statement('workflow_remove');
 const RETIRE = statement('workflow_retire');
 const FIND = statement('workflow_find');
 const LIST = statement('workflow_list');
+const STANDINGS = statement('workflow_standings');
 const GET_VERSION = statement('version_get');
 const LIST_VERSIONS = statement('version_list');
 const RUNS = statement('workflow_runs');
@@ -81,6 +83,11 @@ export function workflowLifecycleStore(database: Database): WorkflowLifecycleSto
     workflowEnable: ({ tenantId, workflowId, isEnabled }) => happened(ENABLE, [tenantId, workflowId, isEnabled]),
     workflowDelete: async ({ tenantId, workflowId }) =>
       (await happened(REMOVE, [tenantId, workflowId])) || (await happened(RETIRE, [tenantId, workflowId])),
+
+    workflowStandings: ({ tenantId, wanted }) => {
+      const values = [tenantId, wanted.map(({ workflowId }) => workflowId), wanted.map(({ version }) => version)];
+      return database.run<WorkflowStanding>(STANDINGS, values);
+    },
 
     async versionGet({ tenantId, workflowId, version }) {
       const [row] = await database.run<VersionRecord>(GET_VERSION, [tenantId, workflowId, version]);

@@ -5,10 +5,10 @@
 -- new statement, whose snapshot sees the winner), and the same start sent twice finds its own row.
 with accepted as (
   insert into workflow_executions (id, tenant_id, workflow_id, version, format, priority, behaviour, trigger, spec, principal,
-    correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at)
+    correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at, traceparent)
   select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::smallint[], $8::json[],
     $9::json[], $10::json[], $11::text[], $12::text[], $13::uuid[], $14::text[], $15::smallint[], $16::text[], $17::text[],
-    $18::timestamptz[])
+    $18::timestamptz[], $19::text[])
   on conflict do nothing
   returning id, tenant_id, workflow_id, version, priority, behaviour
 ),
@@ -58,13 +58,13 @@ select claimed.*, clock_timestamp() as at from (select) once left join claimed o
 select 0::int as kind, e.id as execution_id, null::int as seq, null::timestamptz as at, null::uuid as message_id, null::text as name,
   null::text as key, null::json as body, e.tenant_id, e.workflow_id, e.version, e.format, e.priority, e.behaviour, e.trigger,
   e.spec, e.principal, e.correlation_id, e.request_id, e.parent_id, e.parent_node, e.depth, e.project_id, e.environment_id,
-  e.created_at
+  e.created_at, e.traceparent
 from workflow_executions e where e.id = any($1::uuid[])
 union all
-select 1, c.execution_id, c.seq, null, null, null, null, c.state, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
+select 1, c.execution_id, c.seq, null, null, null, null, c.state, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
 from execution_checkpoints c where c.execution_id = any($1::uuid[]) and c.decider_version = $2::int
 union all
-select 2, t.execution_id, t.seq, t.at, null, null, null, t.facts, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
+select 2, t.execution_id, t.seq, t.at, null, null, null, t.facts, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
 from unnest($1::uuid[]) wanted (id)
 cross join lateral (
   -- Ordered here, so that the rows of one execution arrive in the order of its journal.
@@ -74,11 +74,11 @@ cross join lateral (
   order by t.seq
 ) t
 union all
-select 3, a.execution_id, a.attempt, null, null, a.node_id, null, a.outputs, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
+select 3, a.execution_id, a.attempt, null, null, a.node_id, null, a.outputs, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
 from action_executions a
 where a.execution_id = any($1::uuid[]) and a.outputs is not null and a.status in ('Succeeded', 'Failed', 'TimedOut')
 union all
-select 4, m.execution_id, null, null, m.id, m.kind, m.key, m.body, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
+select 4, m.execution_id, null, null, m.id, m.kind, m.key, m.body, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
 from unnest($1::uuid[]) wanted (id)
 cross join lateral (
   select * from execution_inbox m where m.execution_id = wanted.id order by m.at, m.id
@@ -122,10 +122,10 @@ consumed as (
 ),
 children as (
   insert into workflow_executions (id, tenant_id, workflow_id, version, format, priority, behaviour, trigger, spec, principal,
-    correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at)
+    correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at, traceparent)
   select * from unnest($28::uuid[], $29::text[], $30::text[], $31::int[], $32::text[], $33::smallint[], $34::smallint[], $35::json[],
     $36::json[], $37::json[], $38::text[], $39::text[], $40::uuid[], $41::text[], $42::smallint[], $43::text[], $44::text[],
-    $45::timestamptz[])
+    $45::timestamptz[], $46::text[])
   where exists (select from fence)
   returning id, tenant_id, workflow_id, version, priority, behaviour
 ),
@@ -135,19 +135,19 @@ children_queue as (
 ),
 outcomes as (
   insert into execution_outcomes (execution_id, tenant_id, status, outputs, error, context_snapshot, started_at, ended_at)
-  select * from unnest($46::uuid[], $47::text[], $48::text[], $49::json[], $50::json[], $51::json[], $52::timestamptz[], $53::timestamptz[])
+  select * from unnest($47::uuid[], $48::text[], $49::text[], $50::json[], $51::json[], $52::json[], $53::timestamptz[], $54::timestamptz[])
   where exists (select from fence)
 ),
 progressed as (
-  update execution_queue set crashes = 0 where execution_id = any($54::uuid[]) and crashes > 0 and exists (select from fence)
+  update execution_queue set crashes = 0 where execution_id = any($55::uuid[]) and crashes > 0 and exists (select from fence)
 ),
 ended as (
-  delete from execution_queue where execution_id = any($55::uuid[]) and exists (select from fence)
+  delete from execution_queue where execution_id = any($56::uuid[]) and exists (select from fence)
 ),
 attempts as (
   insert into action_executions (execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at)
-  select * from unnest($56::uuid[], $57::text[], $58::smallint[], $59::text[], $60::text[], $61::int[], $62::json[], $63::json[],
-    $64::timestamptz[], $65::timestamptz[])
+  select * from unnest($57::uuid[], $58::text[], $59::smallint[], $60::text[], $61::text[], $62::int[], $63::json[], $64::json[],
+    $65::timestamptz[], $66::timestamptz[])
   where exists (select from fence)
 ),
 events as (

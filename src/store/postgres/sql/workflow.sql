@@ -156,6 +156,14 @@ order by w.id limit $7;
 select id as workflow_id, display_name, format, status, is_enabled, current_version from workflows
 where tenant_id = $1 and id = $2 and deleted_at is null;
 
+-- name: workflow_standings
+-- For the subworkflows of a definition: all of them in one question.
+select w.status, coalesce(w.is_enabled, false) as "isEnabled",
+  exists (select from workflow_definitions d where d.workflow_uid = w.uid and d.version = wanted.version and d.version > 0) as "hasVersion"
+from unnest($2::text[], $3::int[]) with ordinality wanted (id, version, place)
+left join workflows w on w.tenant_id = $1 and w.id = wanted.id and w.deleted_at is null
+order by wanted.place;
+
 -- name: definition_get
 -- Whatever an execution was started with, also when its workflow was deleted since.
 select d.format, d.definition, d.checksum, w.status

@@ -1,0 +1,27 @@
+// The W3C trace context as it travels in a `traceparent` header: which trace something belongs to, which span caused it, and
+// whether anybody records it. Only version 00 is understood; of a later one its first four fields, as the standard asks.
+
+export interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const NO_TRACE = '0'.repeat(32);
+const NO_SPAN = '0'.repeat(16);
+
+/** null: it is none, and whoever got it begins a trace of their own. */
+export function parseTraceparent(text: string): TraceContext | null {
+  const [, version, traceId, spanId, flags, rest] = FORM.exec(text) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return null;
+  if (version === 'ff' || (version === '00' && rest !== undefined)) return null;
+  if (traceId === NO_TRACE || spanId === NO_SPAN) return null;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+export function formatTraceparent({ traceId, spanId, sampled }: TraceContext): string {
+  return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
+}
