@@ -2,11 +2,11 @@
 
 import type { Problem } from '../core/definition/problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { secretProblem } from '../protocol/webhook-secret.ts';
 import type { TriggerType } from '../store/trigger-port.ts';
 import { expressionProblems } from './activation.ts';
 import { readSchedule, type Schedule } from './cron.ts';
 import { CATCH_UP, type CatchUp } from './due-slots.ts';
-import { secretProblem } from './webhook-signature.ts';
 
 export interface TriggerDraft {
   readonly triggerType: TriggerType;

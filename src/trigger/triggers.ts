@@ -4,12 +4,13 @@
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
+import { NEW_SECRET_BYTES, secretProblem } from '../protocol/webhook-secret.ts';
 import { workflowRef } from '../protocol/workflow.ts';
 import type { FiringRecord, TriggerFilter, TriggerRecord, TriggerStore, TriggerType } from '../store/trigger-port.ts';
 import type { WorkflowLifecycleStore, WorkflowRecord } from '../store/workflow-port.ts';
 import { readSchedule, upcomingSlots } from './cron.ts';
 import { type CheckedConfig, checkConfig, scheduleOf } from './trigger-config.ts';
-import { NEW_SECRET_BYTES, secretOf, secretProblem } from './webhook-signature.ts';
+import { secretOf } from './webhook-signature.ts';
 
 export interface TriggersDeps {
   readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'>;

@@ -2,6 +2,7 @@
 // `webhook-signature` over both and the body. The id is then what makes a repetition harmless (S7).
 
 import { Webhook } from 'standardwebhooks';
+import { SECRET_PREFIX } from '../protocol/webhook-secret.ts';
 
 export interface SignedRequest {
   /** The body as it was sent: every byte is part of the signature. */
@@ -14,20 +15,8 @@ export type SignatureCheck =
   | { readonly ok: false; readonly reason: string };
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,200}$/;
-const PREFIX = 'whsec_';
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const SECRET_BYTES = { least: 24, most: 64 };
-export const NEW_SECRET_BYTES = 32;
 
-export const secretOf = (bytes: Uint8Array): string => `${PREFIX}${Buffer.from(bytes).toString('base64')}`;
-
-/** Undefined: it can be used. */
-export function secretProblem(secret: string): string | undefined {
-  const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
-  const { least, most } = SECRET_BYTES;
-  const bytes = BASE64.test(encoded) && encoded.length % 4 === 0 ? Buffer.from(encoded, 'base64').length : 0;
-  return bytes >= least && bytes <= most ? undefined : `must be whsec_ and ${least} to ${most} bytes in base64`;
-}
+export const secretOf = (bytes: Uint8Array): string => `${SECRET_PREFIX}${Buffer.from(bytes).toString('base64')}`;
 
 /** The id that the sender gave this message; undefined: none that can be used. */
 export function messageIdOf({ headers }: SignedRequest): string | undefined {

@@ -1,0 +1,50 @@
+// A way to reach consumers of one kind. Sending either gets the message there (and may learn that it is done with already), or
+// throws: then it was not delivered as far as we know, and is sent again later. Bytes and id are the same on every attempt.
+
+import type { ClaimedDelivery } from '../../store/delivery-port.ts';
+import type { Timestamp } from '../../store/port.ts';
+import type { Consumer } from '../consumer.ts';
+
+export interface Channel {
+  /** False: not from this process. Absent: every consumer of the kind. */
+  reaches?(consumer: Consumer): boolean;
+  send(delivery: ClaimedDelivery, consumer: Consumer, signal: AbortSignal): Promise<Sent>;
+  close?(): Promise<void>;
+}
+
+export type Sent =
+  | { readonly stage: 'Delivered' }
+  | {
+      readonly stage: 'Processed';
+      readonly outcome: 'succeeded' | 'failed';
+      readonly message: string | null;
+      /** With a failure: when to send it again. null: the failure is final. */
+      readonly retryAt: Timestamp | null;
+    };
+
+export const DELIVERED: Sent = { stage: 'Delivered' };
+export const PROCESSED: Sent = { stage: 'Processed', outcome: 'succeeded', message: null, retryAt: null };
+
+const MAX_MESSAGE = 2_000;
+
+/** What a consumer said about a message, in its answer; what says nothing of the kind is just a delivery. */
+export function sentOf(answer: unknown): Sent {
+  if (answer === null || typeof answer !== 'object') return DELIVERED;
+  const { stage, outcome, message, retryAt } = answer as Record<string, unknown>;
+  const failed = outcome === 'failed';
+  if (stage !== 'Processed' && !failed) return DELIVERED;
+  return {
+    stage: 'Processed',
+    outcome: failed ? 'failed' : 'succeeded',
+    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : null,
+    retryAt: failed ? timeOf(retryAt) : null,
+  };
+}
+
+/** Throws rather than take "try again some day" for "never try again". */
+function timeOf(value: unknown): Timestamp | null {
+  if (value === undefined || value === null) return null;
+  const time = value instanceof Date ? value.getTime() : typeof value === 'string' ? Date.parse(value) : value;
+  if (typeof time !== 'number' || !Number.isFinite(time)) throw new Error('the answer has a retryAt that is no time');
+  return time;
+}

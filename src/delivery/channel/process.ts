@@ -1,0 +1,61 @@
+// Consumers that are functions of this process. A handler that returns has taken the message; one that returns
+// `{ stage: 'Processed' }` is done with it; one that throws has not got it. Other processes may have a handler for the same
+// consumer: whoever is free gets the next message.
+
+import type { Json } from '../../core/json/json.ts';
+import type { ClaimedDelivery } from '../../store/delivery-port.ts';
+import type { Consumer } from '../consumer.ts';
+import { type Channel, type Sent, sentOf } from './channel.ts';
+
+/** A message as its consumer gets it: what a webhook has as its body. */
+export type Work = { readonly ackGuid: string } & Readonly<Record<string, Json>>;
+
+export interface HandledWork {
+  /** 1: it is sent for the first time. */
+  readonly attempt: number;
+  /** Aborted when this process stops and cannot wait any longer. */
+  readonly signal: AbortSignal;
+}
+
+/** Returns a HandlerAnswer; anything else, or nothing at all, says that it was delivered. */
+export type Handler = (work: Work, context: HandledWork) => unknown;
+
+export interface HandlerAnswer {
+  readonly stage: 'Delivered' | 'Processed';
+  readonly outcome?: 'succeeded' | 'failed';
+  readonly message?: string;
+  readonly retryAt?: Date | string | number;
+}
+
+export class ProcessChannel implements Channel {
+  private readonly handlers = new Map<string, Handler>();
+  private readonly changed: () => void;
+
+  /** `changed`: this process can now send to consumers that it could not before. */
+  constructor(changed: () => void) {
+    this.changed = changed;
+  }
+
+  /** One handler per consumer and process; the returned function takes it away again. */
+  handle(tenantId: string, code: string, handler: Handler): () => void {
+    const key = keyOf({ tenantId, code });
+    if (this.handlers.has(key)) throw new Error(`this process has a handler for the consumer "${code}" already`);
+    this.handlers.set(key, handler);
+    this.changed();
+    return () => void (this.handlers.get(key) === handler && this.handlers.delete(key));
+  }
+
+  reaches(consumer: Consumer): boolean {
+    return this.handlers.has(keyOf(consumer));
+  }
+
+  async send(delivery: ClaimedDelivery, consumer: Consumer, signal: AbortSignal): Promise<Sent> {
+    const handler = this.handlers.get(keyOf(consumer));
+    if (handler === undefined) throw new Error(`this process has no handler for the consumer "${consumer.code}"`);
+    const work = { ackGuid: delivery.ackGuid, ...(JSON.parse(delivery.body) as Record<string, Json>) };
+    const attempt = delivery.attempts + delivery.reminders;
+    return sentOf(await handler(work, { attempt, signal }));
+  }
+}
+
+const keyOf = ({ tenantId, code }: { tenantId: string; code: string }): string => JSON.stringify([tenantId, code]);

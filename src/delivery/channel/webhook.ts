@@ -1,0 +1,72 @@
+// Consumers that are URLs. A message is posted as JSON, signed by Standard Webhooks: its id is the ackGuid, the same on every
+// attempt, and its timestamp that of the attempt (S7). While a secret is being rotated both sign. 2xx means delivered; a JSON
+// body may say more. Where the URL may lead is checked when the connection is made (S5), and redirects are not followed.
+
+import { createHmac } from 'node:crypto';
+import type { HttpClient, HttpResponse } from '../../action/http-client.ts';
+import { SECRET_PREFIX } from '../../protocol/webhook-secret.ts';
+import type { ClaimedDelivery } from '../../store/delivery-port.ts';
+import type { Consumer } from '../consumer.ts';
+import { type Channel, DELIVERED, type Sent, sentOf } from './channel.ts';
+
+export interface WebhookChannelDeps {
+  readonly http: HttpClient;
+  /** Milliseconds since the epoch: what the receiver compares its clock with. */
+  readonly wallClockMs: () => number;
+  readonly timeoutMs: number;
+}
+
+const MAX_ANSWER_BYTES = 16 * 1024;
+const USER_AGENT = 'pawl-webhook/1';
+
+export class WebhookChannel implements Channel {
+  private readonly deps: WebhookChannelDeps;
+
+  constructor(deps: WebhookChannelDeps) {
+    this.deps = deps;
+  }
+
+  async send(delivery: ClaimedDelivery, consumer: Consumer, signal: AbortSignal): Promise<Sent> {
+    const response = await this.deps.http.request({
+      url: consumer.url!,
+      method: 'POST',
+      headers: this.headers(delivery, consumer.secrets),
+      body: delivery.body,
+      maxBytes: MAX_ANSWER_BYTES,
+      onOversize: 'truncate',
+      timeoutMs: consumer.settings.timeoutMs ?? this.deps.timeoutMs,
+      signal,
+    });
+    if (response.status < 200 || response.status > 299) throw new Error(`it answered with status ${response.status}`);
+    return sentOf(saidIn(response));
+  }
+
+  private headers({ ackGuid, body }: ClaimedDelivery, secrets: readonly string[]): Record<string, string> {
+    const timestamp = String(Math.floor(this.deps.wallClockMs() / 1_000));
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      'webhook-id': ackGuid,
+      'webhook-timestamp': timestamp,
+    };
+    if (secrets.length === 0) return headers;
+    const signed = `${ackGuid}.${timestamp}.${body}`;
+    return { ...headers, 'webhook-signature': secrets.map((secret) => signature(secret, signed)).join(' ') };
+  }
+}
+
+/** With Node's own hash: the library's is written in JavaScript, and a message is signed on every attempt. */
+function signature(secret: string, signed: string): string {
+  const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
+  return `v1,${createHmac('sha256', Buffer.from(encoded, 'base64')).update(signed).digest('base64')}`;
+}
+
+/** An answer that is not JSON, or was cut off, says nothing beyond its status. */
+function saidIn({ headers, body, truncated }: HttpResponse): unknown {
+  if (truncated || body.length === 0 || !headers['content-type']?.includes('json')) return DELIVERED;
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return DELIVERED;
+  }
+}

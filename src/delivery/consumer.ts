@@ -1,0 +1,71 @@
+// A consumer as delivery works with it: its row, with what it subscribed to and how it wants to be served already read. Its
+// secrets are in the row and go no further than the signature (S6).
+
+import type { Json } from '../core/json/json.ts';
+import type { ConsumerKind, ConsumerRow } from '../store/delivery-port.ts';
+import type { Subscription } from './subscription.ts';
+
+export interface Consumer extends ConsumerRow {
+  readonly subscribed: readonly Subscription[];
+  readonly settings: ConsumerSettings;
+}
+
+export interface ConsumerSettings {
+  /** Of one message, instead of the option's. */
+  readonly timeoutMs?: number;
+  /** After so many attempts a delivery is dead; 0: never. */
+  readonly maxAttempts?: number;
+  /** `Delivered`: whoever takes a message is done with it, and never reminded. */
+  readonly completeAt?: 'Delivered' | 'Processed';
+  /** Of a bus: what the subjects of its messages begin with. */
+  readonly subject?: string;
+}
+
+/** Ours: nobody can register these codes, because no code has a bracket. */
+export const BUILT_IN_CODES = { workflow: '(workflows)', trigger: '(triggers)' } as const;
+export type BuiltInKind = keyof typeof BUILT_IN_CODES;
+
+export const isBuiltIn = (kind: ConsumerKind): kind is BuiltInKind => kind in BUILT_IN_CODES;
+
+export function consumerOf(row: ConsumerRow): Consumer {
+  return {
+    ...row,
+    subscribed: JSON.parse(row.subscriptions) as Subscription[],
+    settings: JSON.parse(row.options) as ConsumerSettings,
+  };
+}
+
+/** As people see it: without its secrets, of which it only tells how many are valid. */
+export interface ConsumerView {
+  readonly code: string;
+  readonly kind: ConsumerKind;
+  readonly url: string | null;
+  readonly subscriptions: readonly Subscription[];
+  readonly ordering: 'delivered' | 'processed';
+  readonly concurrency: number;
+  readonly options: ConsumerSettings;
+  readonly isPaused: boolean;
+  readonly validSecrets: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export function consumerView(row: ConsumerRow): ConsumerView {
+  const { code, kind, url, ordering, concurrency, isPaused, createdAt, updatedAt, secrets } = row;
+  const { subscribed: subscriptions, settings: options } = consumerOf(row);
+  const shown = { code, kind, url, subscriptions, ordering, concurrency, options, isPaused };
+  return { ...shown, validSecrets: secrets.length, createdAt, updatedAt };
+}
+
+/** A request to register or change one, as it comes from outside: any field may be wrong. */
+export interface ConsumerRequest {
+  readonly code?: Json | undefined;
+  readonly kind?: Json | undefined;
+  readonly url?: Json | undefined;
+  readonly secret?: Json | undefined;
+  readonly subscriptions?: Json | undefined;
+  readonly ordering?: Json | undefined;
+  readonly concurrency?: Json | undefined;
+  readonly options?: Json | undefined;
+  readonly isPaused?: Json | undefined;
+}

@@ -1,0 +1,231 @@
+// Deliveries as consumers and people see them: acknowledge, pull, look, send again. Acknowledging is idempotent: a late or
+// repeated one is answered like the first and changes nothing (I19). Foreign and unknown guids look the same (S1).
+
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isUuid } from '../core/id/id.ts';
+import type {
+  ClaimedDelivery,
+  DeliveryRow,
+  DeliveryStage,
+  DeliveryStore,
+  MessageKind,
+  StoredMessage,
+} from '../store/delivery-port.ts';
+import type { JsonText, Timestamp } from '../store/port.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
+import type { Consumer } from './consumer.ts';
+import type { ConsumerBook } from './consumer-book.ts';
+import { consumerNotFound } from './consumers.ts';
+import { consumerFailure } from './delivery-notice.ts';
+import type { Notices } from './notices.ts';
+import type { PullRequest, Pulls } from './pulls.ts';
+import { matches, type Subject } from './subscription.ts';
+
+export interface DeliveriesDeps {
+  readonly store: DeliveryStore;
+  readonly book: ConsumerBook;
+  readonly acknowledgements: Acknowledgements;
+  readonly pulls: Pulls;
+  readonly notices: Pick<Notices, 'raise'>;
+  /** These consumers may have something due now. */
+  readonly wake: (consumerIds: Iterable<string>) => void;
+  readonly wallClockMs: () => number;
+}
+
+export interface AckRequest {
+  readonly ackGuid: string;
+  /** Its code. */
+  readonly consumer: string;
+  readonly stage: 'Delivered' | 'Processed';
+  readonly outcome?: 'succeeded' | 'failed' | undefined;
+  readonly message?: string | undefined;
+  readonly retryAt?: Timestamp | undefined;
+}
+
+/** One delivery, with its consumer's code instead of its id. */
+export type DeliveryView = Omit<DeliveryRow, 'consumerId'> & { readonly consumer: string };
+
+export interface MessageView {
+  readonly ackGuid: string;
+  readonly kind: MessageKind;
+  readonly subjectId: string;
+  readonly source: string;
+  readonly event: string;
+  readonly createdAt: Timestamp;
+  readonly body: JsonText;
+  readonly deliveries: readonly DeliveryView[];
+}
+
+export interface DeliveryFilter {
+  readonly consumer?: string | undefined;
+  readonly stage?: DeliveryStage | undefined;
+}
+
+export interface DeliveryItem {
+  readonly ackGuid: string;
+  readonly consumer: string;
+}
+
+const MESSAGE_PAGE = 1_000;
+const MAX_TEXT = 2_000;
+
+export class Deliveries {
+  private readonly deps: DeliveriesDeps;
+
+  constructor(deps: DeliveriesDeps) {
+    this.deps = deps;
+  }
+
+  /** Where the delivery stands now. `changed: false`: it stood there before. */
+  async ack(tenantId: string, request: AckRequest): Promise<{ stage: DeliveryStage; changed: boolean }> {
+    const { ackGuid, stage, outcome = 'succeeded', message, retryAt } = request;
+    this.checkRetry(outcome, retryAt);
+    const consumer = await this.consumer(tenantId, request.consumer);
+    if (!isUuid(ackGuid)) throw deliveryNotFound(request);
+    const text = message?.slice(0, MAX_TEXT) ?? null;
+    const failed = outcome === 'failed';
+    const said = { outcome, message: text, retryAt: retryAt ?? null };
+    const { consumerId } = consumer;
+    const item = { tenantId, ackGuid, consumerId, stage: failed ? ('Processed' as const) : stage, ...said };
+    const result = await this.deps.acknowledgements.ack(item);
+    if (!result.known) throw deliveryNotFound(request);
+    if (result.changed) {
+      if (failed) this.deps.notices.raise(tenantId, [consumerFailure({ ackGuid }, consumer, said)]);
+      this.deps.wake([consumerId]);
+    }
+    return { stage: result.stage, changed: result.changed };
+  }
+
+  async get(tenantId: string, ackGuid: string): Promise<MessageView> {
+    const detail = isUuid(ackGuid) ? await this.deps.store.deliveryGet({ tenantId, ackGuid }) : null;
+    if (detail === null) throw new PawlError('DELIVERY_NOT_FOUND', `there is no message ${ackGuid}`);
+    const { kind, subjectId, source, event, createdAt, body, deliveries } = detail;
+    const views = deliveries.map((row) => this.view(row));
+    return { ackGuid, kind, subjectId, source, event, createdAt, body, deliveries: views };
+  }
+
+  async list(tenantId: string, { consumer, stage = undefined, ...page }: DeliveryFilter & Page) {
+    const consumerId = consumer === undefined ? null : (await this.consumer(tenantId, consumer)).consumerId;
+    const rows = await this.deps.store.deliveryList({ tenantId, consumerId, stage: stage ?? null, ...page });
+    return rows.map(({ kind, subjectId, createdAt, cursor, ...row }) => ({
+      ...this.view(row),
+      kind,
+      subjectId,
+      createdAt,
+      cursor,
+    }));
+  }
+
+  /** What is due to this consumer, claimed for it; waits for something when there is nothing. */
+  async pull(tenantId: string, code: string, request: PullRequest): Promise<ClaimedDelivery[]> {
+    const { kind } = await this.consumer(tenantId, code);
+    if (kind !== 'pull') {
+      throw new PawlError(
+        'REQUEST_INVALID',
+        `"${code}" is a consumer of kind ${kind}; only those of kind pull can ask`,
+      );
+    }
+    return this.deps.pulls.pull(() => this.deps.book.byCode(tenantId, code), request);
+  }
+
+  /** The same as a stream: pages as they come, empty ones now and then. */
+  async *follow(tenantId: string, code: string, request: PullRequest): AsyncGenerator<ClaimedDelivery[]> {
+    while (!request.signal?.aborted) yield await this.pull(tenantId, code, request);
+  }
+
+  /** Dead or failed ones are sent again. Says how many. */
+  async requeue(tenantId: string, items: readonly DeliveryItem[]): Promise<number> {
+    const found = await this.found(tenantId, items);
+    const count = await this.deps.store.deliveryRequeue({ tenantId, items: found });
+    this.deps.wake(new Set(found.map(({ consumerId }) => consumerId)));
+    return count;
+  }
+
+  /** Dead ones are forgotten. Says how many. */
+  async discard(tenantId: string, items: readonly DeliveryItem[]): Promise<number> {
+    return this.deps.store.deliveryPurgeDead({ tenantId, items: await this.found(tenantId, items) });
+  }
+
+  /** Everything of this time that the consumer was sent, or would have been had it been there, once more. Says how many. */
+  async replay(tenantId: string, code: string, range: { from: Timestamp; until: Timestamp }): Promise<number> {
+    if (!(range.from < range.until)) throw new PawlError('REQUEST_INVALID', '`from` must be before `until`');
+    const consumer = await this.consumer(tenantId, code);
+    const missing: string[] = [];
+    for await (const message of this.messages(tenantId, range)) {
+      const subject = subjectOf(message);
+      const wants = subject !== null && consumer.subscribed.some((one) => matches(one, subject));
+      if (wants) missing.push(message.ackGuid);
+    }
+    const { consumerId } = consumer;
+    const count = await this.deps.store.deliveryReplay({ tenantId, consumerId, ...range, missing });
+    this.deps.wake([consumerId]);
+    return count;
+  }
+
+  private async *messages(tenantId: string, range: { from: Timestamp; until: Timestamp }) {
+    for (let after: string | null = null; ; ) {
+      const page: StoredMessage[] = await this.deps.store.messageList({
+        tenantId,
+        ...range,
+        after,
+        limit: MESSAGE_PAGE,
+      });
+      yield* page;
+      if (page.length < MESSAGE_PAGE) return;
+      after = page.at(-1)!.cursor;
+    }
+  }
+
+  private checkRetry(outcome: 'succeeded' | 'failed', retryAt: Timestamp | undefined): void {
+    if (retryAt === undefined) return;
+    if (outcome !== 'failed')
+      throw new PawlError('REQUEST_INVALID', '`retryAt` has a meaning only with `outcome: "failed"`');
+    if (retryAt <= this.deps.wallClockMs()) throw new PawlError('REQUEST_INVALID', '`retryAt` is in the past');
+  }
+
+  /** Those that are no deliveries of this tenant are not there to be found. */
+  private async found(tenantId: string, items: readonly DeliveryItem[]) {
+    const found = items.map(({ ackGuid, consumer }) => ({
+      ackGuid,
+      consumerId: this.deps.book.idOf(tenantId, consumer),
+    }));
+    return found.filter(
+      (item): item is { ackGuid: string; consumerId: string } => item.consumerId !== null && isUuid(item.ackGuid),
+    );
+  }
+
+  private view({ consumerId, ...row }: DeliveryRow): DeliveryView {
+    return { ...row, consumer: this.deps.book.byId(consumerId)?.code ?? consumerId };
+  }
+
+  /** One that another process has just made may not be in the book yet. */
+  private async consumer(tenantId: string, code: string): Promise<Consumer> {
+    const known = this.deps.book.byCode(tenantId, code);
+    if (known !== null) return known;
+    await this.deps.book.refresh();
+    const consumer = this.deps.book.byCode(tenantId, code);
+    if (consumer === null) throw consumerNotFound(code);
+    return consumer;
+  }
+}
+
+interface Page {
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** null: it goes to the consumers of its route and nobody else. */
+function subjectOf({ kind, env, source, event }: StoredMessage): Subject | null {
+  switch (kind) {
+    case 'transition':
+      return { kind, env: env ?? '', definition: source, event };
+    case 'execution':
+      return { kind, env: env ?? '', workflow: source, type: event };
+    case 'hook':
+      return null;
+  }
+}
+
+function deliveryNotFound({ ackGuid, consumer }: AckRequest): PawlError {
+  return new PawlError('DELIVERY_NOT_FOUND', `there is no delivery ${ackGuid} to "${consumer}"`);
+}

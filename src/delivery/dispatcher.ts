@@ -1,0 +1,110 @@
+// Sends what is due, to every consumer that this process can reach: a lane for each, which lives as long as its consumer. Any
+// process may send anything; what keeps them apart is the claim. `wake` is for whoever has just committed a delivery, and for
+// the monitor, which finds what nobody woke anybody for.
+
+import type { ConsumerKind, DeliveryStore } from '../store/delivery-port.ts';
+import type { Channel } from './channel/channel.ts';
+import type { Consumer } from './consumer.ts';
+import type { ConsumerBook } from './consumer-book.ts';
+import { Lane, type LaneDeps } from './lane.ts';
+
+export interface DispatcherDeps extends LaneDeps {
+  readonly store: Pick<DeliveryStore, 'deliveryClaim'>;
+  readonly book: ConsumerBook;
+  /** Absent: consumers of this kind are not sent to from here (`pull` comes and asks). */
+  readonly channels: Partial<Readonly<Record<ConsumerKind, Channel>>>;
+  /** Somebody may wait for what this consumer pulls. */
+  readonly wakePulls: (consumerId: string) => void;
+}
+
+export class Dispatcher {
+  private readonly deps: DispatcherDeps;
+  private readonly lanes = new Map<string, Lane>();
+  /** Lanes of consumers that went away, until they are empty. */
+  private readonly leaving = new Set<Promise<void>>();
+  private paused: ReadonlySet<string> = new Set();
+  private running = false;
+
+  constructor(deps: DispatcherDeps) {
+    this.deps = deps;
+    deps.book.onRefresh(() => this.follow());
+  }
+
+  start(): void {
+    this.running = true;
+    this.wake(this.reachable());
+  }
+
+  /** What is on its way arrives, and is acknowledged; what is not yet claimed is left for others (I23). */
+  async stop(): Promise<void> {
+    this.running = false;
+    for (const lane of this.lanes.values()) this.dismiss(lane);
+    this.lanes.clear();
+    await Promise.all(this.leaving);
+    const channels = Object.values(this.deps.channels);
+    await Promise.all(channels.map((channel) => channel.close?.()));
+  }
+
+  /** These consumers may have something due. */
+  wake(consumerIds: Iterable<string>): void {
+    for (const consumerId of consumerIds) {
+      const consumer = this.deps.book.byId(consumerId);
+      if (consumer?.kind === 'pull') this.deps.wakePulls(consumerId);
+      else if (consumer !== null) this.laneOf(consumer)?.wake();
+    }
+  }
+
+  /** The consumers that this process can send to now. */
+  reachable(): string[] {
+    const ids: string[] = [];
+    for (const consumer of this.deps.book.all()) if (this.channelOf(consumer) !== null) ids.push(consumer.consumerId);
+    return ids;
+  }
+
+  /** Everything that was woken has been claimed, sent and acknowledged, as far as it can be now. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.lanes.values()].map((lane) => lane.settled()));
+  }
+
+  private laneOf(consumer: Consumer): Lane | null {
+    const { consumerId } = consumer;
+    const channel = this.running ? this.channelOf(consumer) : null;
+    if (channel === null) return null;
+    const existing = this.lanes.get(consumerId);
+    if (existing !== undefined) return existing;
+    const lane = new Lane(this.deps, consumer, channel);
+    this.lanes.set(consumerId, lane);
+    return lane;
+  }
+
+  private channelOf(consumer: Consumer): Channel | null {
+    const channel = this.deps.channels[consumer.kind];
+    if (consumer.isPaused || channel === undefined) return null;
+    return channel.reaches?.(consumer) === false ? null : channel;
+  }
+
+  /** Consumers have changed: lanes go with them, and whoever was resumed has waited long enough. */
+  private follow(): void {
+    for (const [consumerId, lane] of this.lanes) {
+      const consumer = this.deps.book.byId(consumerId);
+      if (consumer?.kind === lane.consumer.kind && consumer.url === lane.consumer.url) {
+        lane.consumer = consumer;
+        continue;
+      }
+      // At another address it may well be alive: it begins anew there.
+      this.lanes.delete(consumerId);
+      this.dismiss(lane);
+      if (consumer !== null) this.laneOf(consumer)?.wake();
+    }
+    const paused = new Set([...this.deps.book.all()].filter(({ isPaused }) => isPaused).map(idOf));
+    this.wake([...this.paused].filter((consumerId) => !paused.has(consumerId)));
+    this.paused = paused;
+  }
+
+  private dismiss(lane: Lane): void {
+    const left = lane.close(this.deps.options.drainMs).finally(() => this.leaving.delete(left));
+    this.leaving.add(left);
+  }
+}
+
+const idOf = ({ consumerId }: Consumer): string => consumerId;

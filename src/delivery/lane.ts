@@ -1,0 +1,197 @@
+// The messages on their way to one consumer. Takes as many deliveries as it has room for, sends each, and writes down how far it
+// got; then there is room for more. One consumer's lane never waits for another's.
+//
+// Nothing is lost whenever the process dies (I19). Before the claim: the delivery is due and anybody's. Between claim and send,
+// or between send and ack: the claim made it due again after a while, so somebody sends it once more, with the same id and the
+// same bytes; the consumer tells it from a new one by its id. After the ack: it is never claimed again. Order is the claim's
+// business: it gives no message of a subject whose predecessor is not acknowledged, so what is here may go in any order.
+
+import type { ClaimedDelivery, DeadDelivery, DeliveryStore } from '../store/delivery-port.ts';
+import type { Timestamp } from '../store/port.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
+import { type Channel, PROCESSED, type Sent } from './channel/channel.ts';
+import { Circuit } from './circuit.ts';
+import type { Consumer } from './consumer.ts';
+import { circuitOpened, consumerFailure, deadAfterAttempts, dispatchFailure, sentAgain } from './delivery-notice.ts';
+import type { DeliveryObserver, DeliveryOptions, Timers } from './environment.ts';
+import type { Notices } from './notices.ts';
+import { delayAfter, remindDelays, resendDelays } from './resend-schedule.ts';
+
+export interface LaneDeps {
+  readonly store: Pick<DeliveryStore, 'deliveryClaim'>;
+  readonly timers: Timers;
+  readonly acknowledgements: Acknowledgements;
+  readonly notices: Pick<Notices, 'raise'>;
+  readonly observer: DeliveryObserver;
+  readonly options: DeliveryOptions;
+}
+
+const CLAIM_AGAIN_AFTER_MS = 1_000;
+
+export class Lane {
+  /** As it is now: replaced when it was changed. */
+  consumer: Consumer;
+  private readonly deps: LaneDeps;
+  private readonly channel: Channel;
+  private readonly circuit: Circuit;
+  private readonly resendMs: number[];
+  private readonly remindMs: number[];
+  private readonly inFlight = new Map<string, Promise<void>>();
+  private readonly stopping = new AbortController();
+  private claiming: Promise<void> | null = null;
+  private wanted = false;
+  private isClosed = false;
+  private cancelTimer: (() => void) | null = null;
+
+  constructor(deps: LaneDeps, consumer: Consumer, channel: Channel) {
+    this.deps = deps;
+    this.consumer = consumer;
+    this.channel = channel;
+    const { circuitFailures: failuresToOpen, deliveredAfterMs: probeMs } = deps.options;
+    this.circuit = new Circuit({ failuresToOpen, probeMs });
+    this.resendMs = resendDelays(deps.options);
+    this.remindMs = remindDelays(deps.options);
+  }
+
+  /** There may be something due. */
+  wake(): void {
+    this.wanted = true;
+    this.pump();
+  }
+
+  /** Takes nothing more. Resolves when what is on its way has got there, or could not within the time. */
+  async close(drainMs: number): Promise<void> {
+    this.isClosed = true;
+    this.cancelTimer?.();
+    const cancel = this.deps.timers.after(drainMs, () => this.stopping.abort(new Error('this process is stopping')));
+    await this.settled();
+    cancel();
+  }
+
+  /** Nothing is being claimed, sent or acknowledged. */
+  async settled(): Promise<void> {
+    while (this.claiming !== null || this.inFlight.size > 0) {
+      await this.claiming;
+      await Promise.all(this.inFlight.values());
+    }
+  }
+
+  private pump(): void {
+    if (!this.wanted || this.isClosed || this.claiming !== null || this.consumer.isPaused) return;
+    const now = this.deps.timers.monotonicMs();
+    const free = this.consumer.concurrency - this.inFlight.size;
+    const room = this.circuit.room(now, free, this.inFlight.size);
+    if (room > 0) {
+      this.claiming = this.claim(room).finally(() => {
+        this.claiming = null;
+        this.pump();
+      });
+    } else if (free > 0 && this.inFlight.size === 0) this.wakeIn(this.circuit.waitMs(now) ?? 0);
+  }
+
+  private wakeIn(delayMs: number): void {
+    this.cancelTimer?.();
+    if (this.isClosed) return;
+    this.cancelTimer = this.deps.timers.after(delayMs, () => this.wake());
+  }
+
+  private async claim(limit: number): Promise<void> {
+    this.wanted = false;
+    const { consumerId, ordering, settings } = this.consumer;
+    const { resendMs, remindMs, deps } = this;
+    const maxAttempts = (settings.maxAttempts ?? deps.options.maxAttempts) || null;
+    try {
+      const params = { consumerId, ordering, limit, resendMs, remindMs, maxAttempts };
+      const { claimed, dead, at } = await deps.store.deliveryClaim(params);
+      if (claimed.length + dead.length >= limit) this.wanted = true;
+      for (const one of dead) this.giveUp(one);
+      for (const one of claimed) this.begin(one, at);
+    } catch (error) {
+      deps.observer.warn('deliveries could not be claimed', { ...this.named(), error: (error as Error).message });
+      this.wakeIn(CLAIM_AGAIN_AFTER_MS);
+    }
+  }
+
+  private begin(delivery: ClaimedDelivery, at: Timestamp): void {
+    // Due again while a slow handler of ours is still at it: it would only be told twice.
+    if (this.inFlight.has(delivery.ackGuid)) return;
+    const sending = this.deliver(delivery, at).finally(() => {
+      this.inFlight.delete(delivery.ackGuid);
+      this.pump();
+    });
+    this.inFlight.set(delivery.ackGuid, sending);
+  }
+
+  private async deliver(delivery: ClaimedDelivery, at: Timestamp): Promise<void> {
+    const { consumer, deps } = this;
+    const { signal } = this.stopping;
+    const notice = sentAgain(delivery, consumer);
+    if (notice !== null) deps.notices.raise(consumer.tenantId, [notice]);
+    try {
+      const sent = await untilAborted(this.channel.send(delivery, consumer, signal), signal);
+      this.circuit.succeeded();
+      await this.acknowledge(delivery, completed(sent, delivery, consumer));
+    } catch (error) {
+      if (!signal.aborted) this.failed(delivery, at, error as Error);
+    }
+  }
+
+  private async acknowledge(delivery: ClaimedDelivery, sent: Sent): Promise<void> {
+    const { tenantId, consumerId } = this.consumer;
+    const { ackGuid } = delivery;
+    const said = sent.stage === 'Delivered' ? ({ outcome: 'succeeded', message: null, retryAt: null } as const) : sent;
+    const { outcome, message, retryAt } = said;
+    const item = { tenantId, ackGuid, consumerId, stage: sent.stage, outcome, message, retryAt };
+    try {
+      const { changed } = await this.deps.acknowledgements.ack(item);
+      if (outcome === 'failed' && changed) {
+        this.deps.notices.raise(tenantId, [consumerFailure(delivery, this.consumer, { message, retryAt })]);
+      }
+      // What comes after it may have waited for this.
+      this.wanted = true;
+    } catch (error) {
+      // It arrived, but we will not remember that it did: it is sent once more, which the consumer tells by its id.
+      const details = { ...this.named(), ackGuid, error: (error as Error).message };
+      this.deps.observer.warn('a delivery could not be acknowledged', details);
+    }
+  }
+
+  private failed(delivery: ClaimedDelivery, at: Timestamp, error: Error): void {
+    const { consumer, deps } = this;
+    const delays = delivery.stage === 'Pending' ? this.resendMs : this.remindMs;
+    const tries = delivery.stage === 'Pending' ? delivery.attempts : delivery.reminders;
+    const retryAt = at + delayAfter(delays, tries);
+    const notices = [dispatchFailure(delivery, consumer, { message: error.message, retryAt })];
+    if (this.circuit.failed(deps.timers.monotonicMs())) notices.push(circuitOpened(consumer, deps.options));
+    if (this.circuit.isOpen) this.wanted = true;
+    deps.notices.raise(consumer.tenantId, notices);
+    if (delivery.kind === 'execution') deps.observer.publishFailed?.(consumer.kind);
+  }
+
+  private giveUp(dead: DeadDelivery): void {
+    this.deps.notices.raise(this.consumer.tenantId, [deadAfterAttempts(dead, this.consumer)]);
+  }
+
+  private named() {
+    const { tenantId, code: consumer } = this.consumer;
+    return { tenantId, consumer };
+  }
+}
+
+/** Nobody confirms events of executions a second time, and nobody has to when the consumer says so. */
+function completed(sent: Sent, { kind }: ClaimedDelivery, { settings }: Consumer): Sent {
+  const completeAt = settings.completeAt ?? (kind === 'execution' ? 'Delivered' : 'Processed');
+  return sent.stage === 'Delivered' && completeAt === 'Delivered' ? PROCESSED : sent;
+}
+
+/** A channel that does not listen to its signal must not hold up a stop. */
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,144 @@
+// What somebody may want to know and nobody has to answer (001 §7): told at once to listeners of this process and to the log,
+// and written to a table, many at a time, so that the list and the stream show those of every process. A notice that cannot be
+// written is still told here; so many are kept back when the database is slow, and it is said how many were not.
+
+import { EventEmitter } from 'node:events';
+import type { Json } from '../core/json/json.ts';
+import type { Notice } from '../lifecycle/decision.ts';
+import type { DeliveryStore, NewNotice } from '../store/delivery-port.ts';
+import type { Timestamp } from '../store/port.ts';
+import type { DeliveryObserver, Timers } from './environment.ts';
+
+export interface RaisedNotice extends Notice {
+  readonly tenantId: string;
+  readonly at: Timestamp;
+}
+
+/** One from the table. */
+export interface NoticeView {
+  readonly id: string;
+  readonly at: Timestamp;
+  readonly kind: string;
+  readonly message: string;
+  readonly details: Json;
+}
+
+export interface NoticesDeps {
+  readonly store: Pick<DeliveryStore, 'noticeAdd' | 'noticeList'>;
+  readonly timers: Timers;
+  readonly wallClockMs: () => number;
+  readonly observer: DeliveryObserver;
+  readonly log?: (notice: RaisedNotice) => void;
+}
+
+const FLUSH_AFTER_MS = 100;
+const BATCH = 500;
+const MAX_KEPT_BACK = 10_000;
+const FOLLOW_POLL_MS = 1_000;
+const PAGE = 200;
+
+export class Notices {
+  private readonly deps: NoticesDeps;
+  private readonly emitter = new EventEmitter().setMaxListeners(0);
+  private keptBack: NewNotice[] = [];
+  private lost = 0;
+  private writing: Promise<void> | null = null;
+  private cancelTimer: (() => void) | null = null;
+  private readonly followers = new Set<() => void>();
+
+  constructor(deps: NoticesDeps) {
+    this.deps = deps;
+  }
+
+  raise(tenantId: string, notices: readonly Notice[]): void {
+    for (const notice of notices) {
+      const raised = { ...notice, tenantId, at: this.deps.wallClockMs() };
+      this.deps.log?.(raised);
+      this.tell(raised);
+      const body = JSON.stringify({ message: notice.message, details: notice.details });
+      if (this.keptBack.length < MAX_KEPT_BACK) {
+        this.keptBack.push({ tenantId, kind: notice.kind, body, at: raised.at });
+      } else this.lost++;
+    }
+    this.schedule();
+  }
+
+  /** Of this process, at once. The returned function ends it. */
+  onNotice(listener: (notice: RaisedNotice) => void): () => void {
+    this.emitter.on('notice', listener);
+    return () => void this.emitter.off('notice', listener);
+  }
+
+  /** Newest last. */
+  async list(tenantId: string, page: { afterId: string | null; limit: number }): Promise<NoticeView[]> {
+    const rows = await this.deps.store.noticeList({ tenantId, ...page });
+    return rows.map(({ id, at, kind, body }) => ({ id, at, kind, ...(JSON.parse(body) as NoticeBody) }));
+  }
+
+  /** Pages of notices of every process as they come, from the next one or after the given id; empty ones now and then. */
+  async *follow(tenantId: string, afterId: string | null, signal: AbortSignal): AsyncGenerator<NoticeView[]> {
+    let after = afterId ?? (await this.list(tenantId, { afterId: null, limit: 1 })).at(-1)?.id ?? '0';
+    while (!signal.aborted) {
+      const page = await this.list(tenantId, { afterId: after, limit: PAGE });
+      after = page.at(-1)?.id ?? after;
+      yield page;
+      if (page.length < PAGE) await this.news(signal);
+    }
+  }
+
+  /** Everything that was raised is in the table, or said to be lost. */
+  async flush(): Promise<void> {
+    this.cancelTimer?.();
+    this.cancelTimer = null;
+    while (this.keptBack.length > 0 || this.writing !== null) {
+      this.writing ??= this.write().finally(() => {
+        this.writing = null;
+      });
+      await this.writing;
+    }
+  }
+
+  private tell(raised: RaisedNotice): void {
+    try {
+      this.emitter.emit('notice', raised);
+    } catch (error) {
+      this.deps.observer.warn('a listener for notices threw', { error: (error as Error).message });
+    }
+  }
+
+  private schedule(): void {
+    if (this.cancelTimer !== null) return;
+    this.cancelTimer = this.deps.timers.after(FLUSH_AFTER_MS, () => void this.flush());
+  }
+
+  private async write(): Promise<void> {
+    const batch = this.keptBack.splice(0, BATCH);
+    try {
+      await this.deps.store.noticeAdd({ notices: batch });
+    } catch (error) {
+      this.lost += batch.length;
+      this.deps.observer.warn('notices could not be written', { error: (error as Error).message });
+    }
+    if (this.lost > 0) this.deps.observer.warn('notices are missing from the list', { count: this.lost });
+    this.lost = 0;
+    for (const wake of this.followers) wake();
+  }
+
+  /** Until this process wrote some, or it is time to look for those of others. */
+  private async news(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.deps.timers.after(FOLLOW_POLL_MS, resolve);
+    const wake = () => resolve();
+    this.followers.add(wake);
+    signal.addEventListener('abort', wake, { once: true });
+    await promise;
+    cancel();
+    this.followers.delete(wake);
+    signal.removeEventListener('abort', wake);
+  }
+}
+
+interface NoticeBody {
+  readonly message: string;
+  readonly details: Json;
+}
