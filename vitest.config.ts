@@ -9,10 +9,10 @@ export default defineConfig({
     hookTimeout: 120_000,
     coverage: {
       provider: 'v8',
-      include: ['src/core/**/*.ts'],
+      include: ['src/core/**/*.ts', 'src/lifecycle/**/*.ts'],
       exclude: ['src/**/*.test.ts', 'src/**/*.testing.ts'],
       reporter: ['text-summary', 'html'],
-      thresholds: { 'src/core/**': { branches: 100 } },
+      thresholds: { 'src/core/**': { branches: 100 }, 'src/lifecycle/**': { branches: 100 } },
     },
   },
 });

@@ -6,9 +6,11 @@ import { z } from 'zod';
 import { MAX_ID_LENGTH } from '../core/definition/limits.ts';
 
 /** They stand in addresses: `/lifecycles/{env}/{name}`. */
-const ADDRESS_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
-const addressName = z.string().regex(ADDRESS_NAME, {
+export const lifecycleName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, {
   error: 'must be up to 200 letters, digits, ".", "_" or "-", beginning with a letter or digit',
+});
+export const consumerCode = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, {
+  error: 'must be up to 100 letters, digits, ".", "_" or "-", beginning with a letter or digit',
 });
 const name = z.string().min(1).max(MAX_ID_LENGTH);
 const description = z.string().max(10_000).optional();
@@ -51,8 +53,8 @@ const transition = z.strictObject({
 export const machineSchema = z
   .strictObject({
     $schema: z.string().optional(),
-    env: addressName.meta({ description: 'The environment it belongs to, e.g. "prod".' }),
-    name: addressName,
+    env: lifecycleName.meta({ description: 'The environment it belongs to, e.g. "prod".' }),
+    name: lifecycleName,
     description,
     initial: name.meta({ description: 'The state that every instance starts in.' }),
     states: z.record(z.string(), state),
@@ -63,7 +65,7 @@ export const machineSchema = z
 
 const route = z.strictObject({
   hook: name.optional().meta({ description: 'Work for consumers, by the name they know it by.' }),
-  consumers: z.array(addressName).min(1).optional().meta({ description: 'Of a hook: the codes of those it goes to.' }),
+  consumers: z.array(consumerCode).min(1).optional().meta({ description: 'Of a hook: the codes of those it goes to.' }),
   onProcessed: z
     .strictObject({ succeeded: name.optional(), failed: name.optional() })
     .optional()
@@ -90,8 +92,8 @@ const policy = z.strictObject({
 export const policiesSchema = z
   .strictObject({
     $schema: z.string().optional(),
-    env: addressName,
-    definition: addressName.meta({ description: 'The name of the machine they belong to.' }),
+    env: lifecycleName,
+    definition: lifecycleName.meta({ description: 'The name of the machine they belong to.' }),
     policies: z.array(policy),
   })
   .meta({ title: 'Pawl lifecycle policies' });
@@ -104,7 +106,3 @@ export const lifecycleSchema = z
     policies: policiesSchema.optional(),
   })
   .meta({ title: 'Pawl lifecycle with its policies' });
-
-export function isAddressName(text: string): boolean {
-  return ADDRESS_NAME.test(text);
-}

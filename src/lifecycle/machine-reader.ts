@@ -129,7 +129,7 @@ function readTransition(
   const from = resolveName('state', raw.from, `${at}/from`, states, findings);
   const event = resolveName('event', raw.on, `${at}/on`, events, findings);
   const to = resolveName('state', raw.to, `${at}/to`, states, findings);
-  if (from === null || event === null || to === null) return [];
+  if (states === null || from === null || event === null || to === null) return [];
   const reenter = flagIn(raw.reenter, false);
   if (reenter && from !== to) {
     const message =
