@@ -68,7 +68,7 @@ create table commit_batches (
   seqs integer[] not null,
   at timestamp with time zone default clock_timestamp() not null,
   constraint commit_batches_pkey PRIMARY KEY (id)
-);
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0);
 
 create table connectors (
   id text not null,
@@ -86,6 +86,28 @@ create table connectors (
   constraint connectors_pkey PRIMARY KEY (id)
 );
 
+create table consumers (
+  id integer generated always as identity not null,
+  tenant_id text not null,
+  code text not null,
+  kind text not null,
+  url text,
+  secrets text[] default '{}'::text[] not null,
+  subscriptions json default '[]'::json not null,
+  ordering text default 'delivered'::text not null,
+  concurrency integer default 16 not null,
+  options json default '{}'::json not null,
+  is_paused boolean default false not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  updated_at timestamp with time zone default clock_timestamp() not null,
+  constraint consumers_pkey PRIMARY KEY (id),
+  constraint consumer_code UNIQUE (tenant_id, code),
+  constraint consumer_concurrency_positive CHECK (concurrency > 0),
+  constraint consumer_kind_known CHECK (kind = ANY (ARRAY['process'::text, 'webhook'::text, 'pull'::text, 'nats'::text, 'workflow'::text, 'trigger'::text])),
+  constraint consumer_ordering_known CHECK (ordering = ANY (ARRAY['delivered'::text, 'processed'::text])),
+  constraint consumer_two_secrets CHECK (cardinality(secrets) <= 2)
+);
+
 create table dead_letters (
   id bigint generated always as identity not null,
   tenant_id text not null,
@@ -99,6 +121,31 @@ create table dead_letters (
   constraint dead_letter_once UNIQUE (execution_id)
 );
 CREATE INDEX dead_letter_by_tenant ON dead_letters USING btree (tenant_id, id);
+
+create table deliveries (
+  ack_guid uuid not null,
+  consumer_id integer not null,
+  subject_id uuid not null,
+  seq integer not null,
+  stage smallint default 0 not null,
+  attempts integer default 0 not null,
+  reminders integer default 0 not null,
+  is_held boolean default false not null,
+  processed integer default 0 not null,
+  next_attempt_at timestamp with time zone,
+  delivered_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  outcome text,
+  message text,
+  constraint deliveries_pkey PRIMARY KEY (ack_guid, consumer_id),
+  constraint delivery_ended_is_quiet CHECK ((stage = ANY (ARRAY[2, 4])) = (ended_at IS NOT NULL) AND ((stage <> ALL (ARRAY[2, 4])) OR next_attempt_at IS NULL)),
+  constraint delivery_outcome_known CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])),
+  constraint delivery_stage_known CHECK (stage >= 0 AND stage <= 4),
+  constraint delivery_unsent_is_due CHECK ((stage <> ALL (ARRAY[0, 3])) OR next_attempt_at IS NOT NULL)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX delivery_dead ON deliveries USING btree (consumer_id, ack_guid) WHERE stage = 4;
+CREATE INDEX delivery_due ON deliveries USING btree (consumer_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX delivery_order ON deliveries USING btree (consumer_id, subject_id, stage, seq) WHERE stage = ANY (ARRAY[0, 1, 3]);
 
 create table engine_secrets (
   name text not null,
@@ -183,6 +230,198 @@ create table execution_signals (
   at timestamp with time zone default clock_timestamp() not null,
   constraint execution_signals_pkey PRIMARY KEY (execution_id, signal_id)
 );
+
+create table lifecycle_definitions (
+  id integer generated always as identity not null,
+  tenant_id text not null,
+  env text not null,
+  name text not null,
+  newest_version integer default 0 not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint lifecycle_definitions_pkey PRIMARY KEY (id),
+  constraint lifecycle_name UNIQUE (tenant_id, env, name)
+);
+
+create table lifecycle_environments (
+  tenant_id text not null,
+  code text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint lifecycle_environments_pkey PRIMARY KEY (tenant_id, code)
+);
+
+create table lifecycle_events (
+  definition_id integer not null,
+  version integer not null,
+  name text not null,
+  event_id uuid not null,
+  code bigint,
+  constraint lifecycle_events_pkey PRIMARY KEY (definition_id, version, name),
+  constraint event_code_once UNIQUE (definition_id, version, code)
+);
+
+create table lifecycle_generation (
+  slot integer not null,
+  generation bigint not null,
+  constraint lifecycle_generation_pkey PRIMARY KEY (slot)
+) with (fillfactor=50);
+
+create table lifecycle_instances (
+  id uuid not null,
+  definition_id integer not null,
+  external_ref text not null,
+  version integer not null,
+  state text not null,
+  revision integer not null,
+  state_since timestamp with time zone not null,
+  timeouts_fired integer not null,
+  due_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint lifecycle_instances_pkey PRIMARY KEY (id),
+  constraint instance_once UNIQUE (definition_id, external_ref),
+  constraint instance_revision_positive CHECK (revision > 0)
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX instance_by_state ON lifecycle_instances USING btree (definition_id, state, external_ref);
+CREATE INDEX instance_due ON lifecycle_instances USING btree (due_at) WHERE due_at IS NOT NULL;
+
+create table lifecycle_policies (
+  definition_id integer not null,
+  version integer not null,
+  name text not null,
+  ordinal integer not null,
+  applies_on json not null,
+  condition text,
+  constraint lifecycle_policies_pkey PRIMARY KEY (definition_id, version, name)
+);
+
+create table lifecycle_reactions (
+  id bigint generated always as identity not null,
+  ack_guid uuid not null,
+  outcome text not null,
+  instance_id uuid not null,
+  event text not null,
+  due_at timestamp with time zone default clock_timestamp() not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint lifecycle_reactions_pkey PRIMARY KEY (id),
+  constraint reaction_once UNIQUE (ack_guid, outcome),
+  constraint reaction_outcome_known CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text]))
+) with (fillfactor=80);
+CREATE INDEX reaction_due ON lifecycle_reactions USING btree (due_at);
+
+create table lifecycle_routes (
+  definition_id integer not null,
+  version integer not null,
+  policy text not null,
+  ordinal integer not null,
+  hook text,
+  workflow text,
+  consumers text[] not null,
+  on_succeeded text,
+  on_failed text,
+  constraint lifecycle_routes_pkey PRIMARY KEY (definition_id, version, policy, ordinal),
+  constraint route_hook_or_workflow CHECK ((hook IS NULL) <> (workflow IS NULL))
+);
+
+create table lifecycle_states (
+  definition_id integer not null,
+  version integer not null,
+  name text not null,
+  is_initial boolean not null,
+  is_final boolean not null,
+  timeout_ms bigint,
+  timeout_event text,
+  timeout_mode text,
+  timeout_max integer,
+  timeout_interval_ms bigint,
+  constraint lifecycle_states_pkey PRIMARY KEY (definition_id, version, name),
+  constraint state_timeout_complete CHECK ((timeout_ms IS NULL) = (timeout_event IS NULL)),
+  constraint state_timeout_mode_known CHECK (timeout_mode = ANY (ARRAY['once'::text, 'repeat'::text]))
+);
+CREATE UNIQUE INDEX state_one_initial ON lifecycle_states USING btree (definition_id, version) WHERE is_initial;
+
+create table lifecycle_timeline (
+  instance_id uuid not null,
+  id bigint generated always as identity not null,
+  kind text not null,
+  at timestamp with time zone not null,
+  revision integer,
+  event text,
+  from_state text,
+  to_state text,
+  request_id text,
+  activity_id uuid,
+  activity text,
+  status text,
+  actor text,
+  payload json,
+  cause json,
+  constraint lifecycle_timeline_pkey PRIMARY KEY (instance_id, id),
+  constraint timeline_activity_complete CHECK (kind <> 'activity'::text OR activity_id IS NOT NULL AND activity IS NOT NULL AND status IS NOT NULL),
+  constraint timeline_kind_known CHECK (kind = ANY (ARRAY['transition'::text, 'activity'::text])),
+  constraint timeline_transition_complete CHECK (kind <> 'transition'::text OR revision IS NOT NULL AND event IS NOT NULL AND from_state IS NOT NULL AND to_state IS NOT NULL AND request_id IS NOT NULL AND cause IS NOT NULL)
+);
+CREATE UNIQUE INDEX timeline_activity ON lifecycle_timeline USING btree (activity_id) WHERE activity_id IS NOT NULL;
+CREATE UNIQUE INDEX timeline_request ON lifecycle_timeline USING btree (instance_id, request_id) WHERE request_id IS NOT NULL;
+
+create table lifecycle_transitions (
+  definition_id integer not null,
+  version integer not null,
+  from_state text not null,
+  event text not null,
+  to_state text not null,
+  reenter boolean not null,
+  constraint lifecycle_transitions_pkey PRIMARY KEY (definition_id, version, from_state, event)
+);
+
+create table lifecycle_versions (
+  definition_id integer not null,
+  version integer not null,
+  checksum text not null,
+  definition json not null,
+  policies json,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint lifecycle_versions_pkey PRIMARY KEY (definition_id, version),
+  constraint lifecycle_version_positive CHECK (version > 0)
+);
+
+create table messages (
+  ack_guid uuid not null,
+  tenant_id text not null,
+  kind text not null,
+  subject_id uuid not null,
+  seq integer not null,
+  env text,
+  source text not null,
+  event text not null,
+  body json not null,
+  on_succeeded text,
+  on_failed text,
+  consumers integer not null,
+  open_consumers integer not null,
+  failures integer default 0 not null,
+  created_at timestamp with time zone default date_trunc('milliseconds'::text, clock_timestamp()) not null,
+  constraint messages_pkey PRIMARY KEY (ack_guid),
+  constraint message_kind_known CHECK (kind = ANY (ARRAY['transition'::text, 'hook'::text, 'execution'::text]))
+) with (fillfactor=95);
+CREATE INDEX message_by_age ON messages USING btree (created_at, ack_guid);
+
+create table notices (
+  id bigint generated always as identity not null,
+  tenant_id text not null,
+  kind text not null,
+  body json not null,
+  at timestamp with time zone not null,
+  constraint notices_pkey PRIMARY KEY (id)
+);
+CREATE INDEX notice_by_age ON notices USING btree (at);
+CREATE INDEX notice_newest ON notices USING btree (tenant_id, id);
+
+create table outbox_leadership (
+  id integer default 1 not null,
+  leader_id text not null,
+  expires_at timestamp with time zone not null,
+  constraint outbox_leadership_pkey PRIMARY KEY (id),
+  constraint outbox_one_leader CHECK (id = 1)
+) with (fillfactor=50);
 
 create table rate_buckets (
   key text not null,
@@ -438,6 +677,15 @@ create table workflows (
 );
 
 alter table action_catalog add constraint action_connector FOREIGN KEY (connector_id) REFERENCES connectors(id);
+alter table lifecycle_definitions add constraint lifecycle_environment FOREIGN KEY (tenant_id, env) REFERENCES lifecycle_environments(tenant_id, code);
+alter table lifecycle_events add constraint event_version FOREIGN KEY (definition_id, version) REFERENCES lifecycle_versions(definition_id, version) ON DELETE CASCADE;
+alter table lifecycle_policies add constraint policy_version FOREIGN KEY (definition_id, version) REFERENCES lifecycle_versions(definition_id, version) ON DELETE CASCADE;
+alter table lifecycle_routes add constraint route_policy FOREIGN KEY (definition_id, version, policy) REFERENCES lifecycle_policies(definition_id, version, name) ON DELETE CASCADE;
+alter table lifecycle_states add constraint state_version FOREIGN KEY (definition_id, version) REFERENCES lifecycle_versions(definition_id, version) ON DELETE CASCADE;
+alter table lifecycle_transitions add constraint transition_event FOREIGN KEY (definition_id, version, event) REFERENCES lifecycle_events(definition_id, version, name) ON DELETE CASCADE;
+alter table lifecycle_transitions add constraint transition_from FOREIGN KEY (definition_id, version, from_state) REFERENCES lifecycle_states(definition_id, version, name) ON DELETE CASCADE;
+alter table lifecycle_transitions add constraint transition_to FOREIGN KEY (definition_id, version, to_state) REFERENCES lifecycle_states(definition_id, version, name) ON DELETE CASCADE;
+alter table lifecycle_versions add constraint lifecycle_version_definition FOREIGN KEY (definition_id) REFERENCES lifecycle_definitions(id) ON DELETE CASCADE;
 alter table template_definitions add constraint template_set FOREIGN KEY (set_uid) REFERENCES template_sets(uid) ON DELETE CASCADE;
 alter table trigger_firings add constraint firing_trigger FOREIGN KEY (trigger_id) REFERENCES workflow_triggers(id) ON DELETE CASCADE;
 alter table workflow_definitions add constraint definition_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
@@ -517,6 +765,30 @@ create view action_executions_view as
     ended_at
    FROM action_executions a;
 
+create view deliveries_view as
+ SELECT m.tenant_id,
+    c.code AS consumer,
+    d.ack_guid,
+    m.kind,
+    d.subject_id,
+    d.seq,
+    m.env,
+    m.source,
+    m.event,
+    (ARRAY['Pending'::text, 'Delivered'::text, 'Processed'::text, 'Failed'::text, 'Dead'::text])[d.stage + 1] AS stage,
+    d.attempts,
+    d.reminders,
+    d.is_held,
+    d.next_attempt_at,
+    d.delivered_at,
+    d.ended_at,
+    d.outcome,
+    d.message,
+    m.created_at
+   FROM deliveries d
+     JOIN messages m ON m.ack_guid = d.ack_guid
+     LEFT JOIN consumers c ON c.id = d.consumer_id;
+
 create view execution_events_view as
  SELECT t.execution_id AS workflow_execution_id,
     t.seq + (f.place - 1)::integer AS seq,
@@ -573,6 +845,62 @@ create view executions_view as
    FROM workflow_executions e
      LEFT JOIN execution_outcomes o ON o.execution_id = e.id
      LEFT JOIN execution_queue q ON q.execution_id = e.id;
+
+create view lifecycle_activities as
+ SELECT tenant_id,
+    env,
+    definition,
+    external_ref,
+    instance_id,
+    activity_id,
+    at,
+    activity,
+    status,
+    actor,
+    payload
+   FROM lifecycle_timeline_view
+  WHERE kind = 'activity'::text;
+
+create view lifecycle_instances_view as
+ SELECT i.id,
+    d.tenant_id,
+    d.env,
+    d.name AS definition,
+    i.version,
+    i.external_ref,
+    i.state,
+    COALESCE(s.is_final, false) AS is_final,
+    i.revision,
+    i.state_since,
+    i.timeouts_fired,
+    i.due_at AS timeout_at,
+    i.created_at
+   FROM lifecycle_instances i
+     JOIN lifecycle_definitions d ON d.id = i.definition_id
+     LEFT JOIN lifecycle_states s ON s.definition_id = i.definition_id AND s.version = i.version AND s.name = i.state;
+
+create view lifecycle_timeline_view as
+ SELECT i.tenant_id,
+    i.env,
+    i.definition,
+    i.external_ref,
+    t.instance_id,
+    t.id,
+    t.kind,
+    t.at,
+    t.revision,
+    t.event,
+    t.from_state,
+    t.to_state,
+    t.request_id,
+    t.activity_id,
+    t.activity,
+    t.status,
+    t.actor,
+    t.payload,
+    t.cause
+   FROM lifecycle_timeline t
+     JOIN lifecycle_instances_view i ON i.id = t.instance_id;
 
 create view workflow_execution_hierarchy as
  SELECT parent_id AS parent_execution_id,

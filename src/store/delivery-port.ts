@@ -90,6 +90,8 @@ export interface DeliveryStore {
   outboxPublish(params: {
     leaderId: string;
     batchIds: string[];
+    /** Of the consumers that it was decided with: if it is another one by now, nothing is applied. Absent: whatever it is. */
+    generation?: string | undefined;
     messages: NewMessageRow[];
     deliveries: NewDelivery[];
   }): Promise<{ applied: boolean }>;

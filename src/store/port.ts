@@ -5,6 +5,8 @@
 
 import type { AccessStore } from './access-port.ts';
 import type { CatalogStore } from './catalog-port.ts';
+import type { DeliveryStore } from './delivery-port.ts';
+import type { LifecycleStore } from './lifecycle-port.ts';
 import type { QuotaStore } from './quota-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
 import type { TemplateStore } from './template-port.ts';
@@ -30,6 +32,8 @@ export interface Store
     CatalogStore,
     AccessStore,
     QuotaStore,
+    LifecycleStore,
+    DeliveryStore,
     OperationStore {
   close(): Promise<void>;
 }

@@ -175,3 +175,11 @@ export async function end(store: Store, runner: TestRunner, executionId: string,
   const outcomes = [newOutcome(executionId, overrides)];
   await store.executionCommit(newBatch(runner.commitSlot, { outcomes, ended: [executionId] }));
 }
+
+/** Everything in the outbox is published, to nobody: what has ended may go. */
+export async function publishAll(store: Store): Promise<void> {
+  await store.outboxLead({ leaderId: 'test', leaseMs: 60_000 });
+  const batches = await store.outboxRead({ limit: 1000, withFacts: false });
+  const batchIds = batches.map(({ batchId }) => batchId);
+  await store.outboxPublish({ leaderId: 'test', batchIds, messages: [], deliveries: [] });
+}

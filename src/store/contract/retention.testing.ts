@@ -13,6 +13,7 @@ import {
   newMessage,
   newOutcome,
   owning,
+  publishAll,
   statusOf,
   TENANT,
   type TestRunner,
@@ -40,6 +41,7 @@ export function describeRetention(store: () => Store): void {
     );
     await endLongAgo(runner, old);
     await end(store(), runner, recent, { endedAt: LONG_AGO + 1 });
+    await publishAll(store());
 
     expect(await purge()).toBe(1);
     expect(await purge()).toBe(0);
@@ -51,6 +53,18 @@ export function describeRetention(store: () => Store): void {
     expect(await store().resourceFind(newLink(old))).toBeNull();
     expect(await statusOf(store(), recent)).toBe('Succeeded');
     expect(await statusOf(store(), live)).toBe('Running');
+  });
+
+  it('keeps what nobody was told yet', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    await store().executionCommit(newBatch(runner.commitSlot, { events: [newEvent(ids[0]!, 0)] }));
+    await endLongAgo(runner, ids[0]!);
+    expect(await purge()).toBe(0);
+    expect(await store().outboxRead({ limit: 10, withFacts: true })).toMatchObject([
+      { rows: [{ executionId: ids[0] }] },
+    ]);
+    await publishAll(store());
+    expect(await purge()).toBe(1);
   });
 
   it('removes no more than it is asked to', async () => {

@@ -14,9 +14,18 @@ type Value = string | number | boolean | null;
 type ElementType = keyof typeof ELEMENTS;
 
 /** The object ids of the element types, which the binary form names. */
-const ELEMENTS = { bool: 16, int2: 21, int4: 23, text: 25, json: 114, timestamptz: 1184, uuid: 2950 } as const;
+const ELEMENTS = {
+  bool: 16,
+  int8: 20,
+  int2: 21,
+  int4: 23,
+  text: 25,
+  json: 114,
+  timestamptz: 1184,
+  uuid: 2950,
+} as const;
 
-const FIXED_BYTES = { bool: 1, int2: 2, int4: 4, timestamptz: 8, uuid: 16 } as const;
+const FIXED_BYTES = { bool: 1, int8: 8, int2: 2, int4: 4, timestamptz: 8, uuid: 16 } as const;
 const HEADER_BYTES = 20;
 const MAX_BYTES_PER_CHARACTER = 3;
 const KEPT_SCRATCH_BYTES = 4 * 1024 * 1024;
@@ -32,6 +41,7 @@ export const text = <Row>(value: (row: Row) => string | null): Column<Row> => ({
 export const json = <Row>(value: (row: Row) => string | null): Column<Row> => ({ type: 'json', value });
 export const int2 = <Row>(value: (row: Row) => number): Column<Row> => ({ type: 'int2', value });
 export const int4 = <Row>(value: (row: Row) => number | null): Column<Row> => ({ type: 'int4', value });
+export const int8 = <Row>(value: (row: Row) => number | null): Column<Row> => ({ type: 'int8', value });
 export const bool = <Row>(value: (row: Row) => boolean): Column<Row> => ({ type: 'bool', value });
 export const timestamp = <Row>(value: (row: Row) => number | null): Column<Row> => ({ type: 'timestamptz', value });
 
@@ -71,6 +81,7 @@ function encodeFixed<Row>(type: keyof typeof FIXED_BYTES, rows: readonly Row[], 
 
 const WRITERS = {
   bool: (buffer: Buffer, offset: number, value: boolean) => buffer.writeUInt8(value ? 1 : 0, offset),
+  int8: (buffer: Buffer, offset: number, value: number) => buffer.writeBigInt64BE(BigInt(value), offset),
   int2: (buffer: Buffer, offset: number, value: number) => buffer.writeInt16BE(value, offset),
   int4: (buffer: Buffer, offset: number, value: number) => buffer.writeInt32BE(value, offset),
   timestamptz: writeTimestamp,

@@ -4,9 +4,12 @@ import type { Store } from '../port.ts';
 import { accessStore } from './access-store.ts';
 import { catalogStore } from './catalog-store.ts';
 import { type Database, openEngineDatabase, openReadDatabase } from './database.ts';
+import { deliveryStore } from './delivery-store.ts';
 import { executionReader } from './execution-reader.ts';
 import { executionStore } from './execution-store.ts';
 import { inboxStore } from './inbox-store.ts';
+import { instanceStore } from './instance-store.ts';
+import { lifecycleStore } from './lifecycle-store.ts';
 import { operationStore } from './operation-store.ts';
 import { queueStore } from './queue-store.ts';
 import { quotaStore } from './quota-store.ts';
@@ -56,6 +59,9 @@ export function storeOn(engine: Database, reader: Database): Store {
     ...catalogStore(reader),
     ...accessStore(reader),
     ...quotaStore(engine, reader),
+    ...lifecycleStore(engine, reader),
+    ...instanceStore(engine, reader),
+    ...deliveryStore(engine, reader),
     ...operationStore(engine, reader),
     async close() {
       await Promise.all([engine.close(), reader.close()]);

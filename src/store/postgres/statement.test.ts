@@ -38,6 +38,21 @@ describe('statements on the migrated schema', () => {
     'schedule_claim',
     'schedule_settle',
     'webhook_get',
+    'lifecycle_apply',
+    'instance_load',
+    'instance_claim_due',
+    'reaction_claim',
+    'delivery_due_consumers',
+    'delivery_next_due',
+    'delivery_claim',
+    'delivery_ack',
+    'delivery_promote',
+    'delivery_stages',
+    'monitor_look',
+    'outbox_read',
+    'outbox_read_facts',
+    'outbox_publish',
+    'message_purge',
   ];
 
   it.each(HOT)('%s finds its rows by an index and without a hash or a merge join', async (name) => {

@@ -44,10 +44,13 @@ delete from dead_letters where tenant_id = $1 and id = any($2::bigint[]) returni
 
 -- name: retention_purge
 -- In id order. What a live execution or a dead letter refers to stays (I24): its ended parent, its ended children.
+-- So does what may have ended after the oldest commit that is not published yet: its journal is still to be told. An outcome's
+-- time is from before its commit, by less than an hour.
 -- $3: no id is older than this one's time, and ids begin with the time, so what is too young is never looked at.
 with doomed as materialized (
   select o.execution_id from execution_outcomes o
   where o.ended_at < $1::timestamptz and o.execution_id < $3::uuid
+    and o.ended_at < coalesce((select b.at - interval '1 hour' from commit_batches b order by b.id limit 1), 'infinity')
     and not exists (select from dead_letters d where d.execution_id = o.execution_id)
     and not exists (select from workflow_executions e join execution_queue q on q.execution_id = e.parent_id where e.id = o.execution_id)
     and not exists (select from workflow_executions c join execution_queue q on q.execution_id = c.id where c.parent_id = o.execution_id)
@@ -62,12 +65,7 @@ checkpoints as (delete from execution_checkpoints where execution_id = any(array
 messages as (delete from execution_inbox where execution_id = any(array(select execution_id from doomed))),
 signals as (delete from execution_signals where execution_id = any(array(select execution_id from doomed))),
 links as (delete from workflow_resource_links where execution_id = any(array(select execution_id from doomed))),
-logs as (delete from action_logs where execution_id = any(array(select execution_id from doomed))),
--- The outbox keeps an hour for whoever publishes it.
-batches as (
-  delete from commit_batches where at < clock_timestamp() - interval '1 hour'
-    and id = any(array(select id from commit_batches order by id limit $2::int))
-)
+logs as (delete from action_logs where execution_id = any(array(select execution_id from doomed)))
 select count(*)::int as purged from doomed;
 
 -- name: runner_purge

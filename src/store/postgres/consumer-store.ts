@@ -1,0 +1,100 @@
+// Consumers on PostgreSQL. Every change raises the generation in its own transaction, so that nothing is decided for long with
+// a list that is not true any more; one that is removed takes its open deliveries with it.
+
+import type { ConsumerChange, ConsumerRow, DeliveryStore } from '../delivery-port.ts';
+import type { JsonText, Timestamp } from '../port.ts';
+import type { Database, Session } from './database.ts';
+import { raiseGeneration } from './lifecycle-store.ts';
+import { statement } from './statement.ts';
+
+const PUT = statement('consumer_put');
+const GET = statement('consumer_get');
+const LIST = statement('consumer_list');
+const REMOVE = statement('consumer_remove');
+const REMOVE_DELIVERIES = statement('consumer_deliveries_remove');
+const ORPHANS = statement('consumer_orphans');
+
+const REMOVED_AT_ONCE = 1000;
+
+type ConsumerMethods = 'consumerPut' | 'consumerGet' | 'consumerList' | 'consumerRemove';
+
+export function consumerStore(engine: Database, reader: Database): Pick<DeliveryStore, ConsumerMethods> {
+  return {
+    consumerPut: (change) => reader.transaction((session) => putConsumer(session, change)),
+    async consumerGet({ tenantId, code }) {
+      const [row] = await reader.run<Row>(GET, [tenantId, code]);
+      return row === undefined ? null : consumerRow(row);
+    },
+    async consumerList({ tenantId }) {
+      return (await reader.run<Row>(LIST, [tenantId])).map(consumerRow);
+    },
+    async consumerRemove({ tenantId, code }) {
+      const removed = await reader.transaction(async (session) => {
+        const [row] = await session.run<{ id: number }>(REMOVE, [tenantId, code]);
+        if (row !== undefined) await raiseGeneration(session);
+        return row;
+      });
+      // Nobody writes new ones now. If this is cut short, the next purge goes on with it.
+      if (removed !== undefined) await removeDeliveries(engine, removed.id);
+      return removed !== undefined;
+    },
+  };
+}
+
+/** What removals that were cut short have left. */
+export async function removeOrphans(engine: Database): Promise<void> {
+  const orphans = await engine.run<{ consumer_id: number }>(ORPHANS, []);
+  for (const { consumer_id: id } of orphans) await removeDeliveries(engine, id);
+}
+
+async function removeDeliveries(engine: Database, consumerId: number): Promise<void> {
+  for (;;) {
+    const [row] = await engine.run<{ removed: number }>(REMOVE_DELIVERIES, [consumerId, REMOVED_AT_ONCE]);
+    if (row!.removed === 0) return;
+  }
+}
+
+async function putConsumer(session: Session, change: ConsumerChange): Promise<ConsumerRow> {
+  const { tenantId, code, kind, url, secrets, subscriptions, ordering, concurrency, options, isPaused } = change;
+  const given = [secrets, subscriptions, ordering, concurrency, options, isPaused].map((value) => value ?? null);
+  const onlyNew = change.onlyNew ?? false;
+  const [row] = await session.run<Row>(PUT, [tenantId, code, kind, url ?? null, url !== undefined, ...given, onlyNew]);
+  if (row === undefined) {
+    const [existing] = await session.run<Row>(GET, [tenantId, code]);
+    return consumerRow(existing!);
+  }
+  await raiseGeneration(session);
+  return consumerRow(row);
+}
+
+const consumerRow = (row: Row): ConsumerRow => ({
+  consumerId: String(row.id),
+  tenantId: row.tenant_id,
+  code: row.code,
+  kind: row.kind,
+  url: row.url,
+  secrets: row.secrets,
+  subscriptions: row.subscriptions,
+  ordering: row.ordering,
+  concurrency: row.concurrency,
+  options: row.options,
+  isPaused: row.is_paused,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+interface Row {
+  id: number;
+  tenant_id: string;
+  code: string;
+  kind: ConsumerRow['kind'];
+  url: string | null;
+  secrets: string[];
+  subscriptions: JsonText;
+  ordering: ConsumerRow['ordering'];
+  concurrency: number;
+  options: JsonText;
+  is_paused: boolean;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}

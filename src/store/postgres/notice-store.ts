@@ -1,0 +1,35 @@
+// Notices of all processes on PostgreSQL.
+
+import type { DeliveryStore, NewNotice, NoticeRow } from '../delivery-port.ts';
+import { type Column, encodeColumns, json, text, timestamp } from './array-parameter.ts';
+import type { Database } from './database.ts';
+import { statement } from './statement.ts';
+
+const ADD = statement('notice_add');
+const LIST = statement('notice_list');
+const NEWEST = statement('notice_newest');
+
+const COLUMNS: readonly Column<NewNotice>[] = [
+  text((row) => row.tenantId),
+  text((row) => row.kind),
+  json((row) => row.body),
+  timestamp((row) => row.at),
+];
+
+export function noticeStore(engine: Database, reader: Database): Pick<DeliveryStore, 'noticeAdd' | 'noticeList'> {
+  return {
+    async noticeAdd({ notices }) {
+      await engine.run(ADD, encodeColumns(COLUMNS, notices));
+    },
+    async noticeList({ tenantId, afterId, limit }) {
+      const rows = await (afterId === null
+        ? reader.run<Row>(NEWEST, [tenantId, limit])
+        : reader.run<Row>(LIST, [tenantId, afterId, limit]));
+      return rows.map(({ tenant_id, ...row }): NoticeRow => ({ ...row, tenantId: tenant_id }));
+    },
+  };
+}
+
+interface Row extends Omit<NoticeRow, 'tenantId'> {
+  tenant_id: string;
+}

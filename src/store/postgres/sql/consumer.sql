@@ -1,0 +1,73 @@
+-- Consumers: few rows, read whole. Whoever changes one raises the generation in the same transaction.
+
+-- name: consumer_put
+-- null leaves a field as it is; $5 says whether the url is given at all. $12: one that exists stays as it is.
+insert into consumers as c (tenant_id, code, kind, url, secrets, subscriptions, ordering, concurrency, options, is_paused)
+values ($1, $2, $3, $4, coalesce($6::text[], '{}'), coalesce($7::json, '[]'), coalesce($8, 'delivered'), coalesce($9::int, 16),
+  coalesce($10::json, '{}'), coalesce($11::boolean, false))
+on conflict (tenant_id, code) do update set
+  kind = excluded.kind,
+  url = case when $5::boolean then excluded.url else c.url end,
+  secrets = coalesce($6::text[], c.secrets),
+  subscriptions = coalesce($7::json, c.subscriptions),
+  ordering = coalesce($8, c.ordering),
+  concurrency = coalesce($9::int, c.concurrency),
+  options = coalesce($10::json, c.options),
+  is_paused = coalesce($11::boolean, c.is_paused),
+  updated_at = clock_timestamp()
+where not $12::boolean
+returning *;
+
+-- name: consumer_get
+select * from consumers where tenant_id = $1 and code = $2;
+
+-- name: consumer_list
+select * from consumers where $1::text is null or tenant_id = $1 order by tenant_id, code;
+
+-- name: consumer_remove
+delete from consumers where tenant_id = $1 and code = $2 returning id;
+
+-- name: consumer_deliveries_remove
+-- What is open or dead of a consumer that is no more, some at a time. A hook does not wait for it any longer: when the others
+-- are done, and there were others, it is done.
+with gone as materialized (
+  select ack_guid from deliveries where consumer_id = $1 and stage in (0, 1, 3) order by subject_id limit $2::int for update
+),
+dead as materialized (
+  select ack_guid from deliveries where consumer_id = $1 and stage = 4 limit $2::int for update
+),
+removed as (
+  delete from deliveries where consumer_id = $1
+    and (ack_guid = any(array(select ack_guid from gone)) or ack_guid = any(array(select ack_guid from dead)))
+  returning ack_guid, stage
+),
+uncounted as (
+  update messages set consumers = consumers - 1, open_consumers = open_consumers - 1
+  where ack_guid = any(array(select ack_guid from removed where stage <> 4)) and (on_succeeded is not null or on_failed is not null)
+  returning ack_guid, subject_id, on_succeeded, consumers, open_consumers
+),
+reactions as (
+  insert into lifecycle_reactions (ack_guid, outcome, instance_id, event)
+  select ack_guid, 'succeeded', subject_id, on_succeeded from uncounted
+  where on_succeeded is not null and open_consumers = 0 and consumers > 0
+  on conflict do nothing
+)
+select count(*)::int as removed from removed;
+
+-- name: consumer_orphans
+-- Consumers that are no more and still have open or dead deliveries: what a removal that was cut short left. Loose index scans.
+with recursive open_ids as (
+  (select consumer_id from deliveries where stage in (0, 1, 3) order by consumer_id limit 1)
+  union all
+  select n.consumer_id from open_ids k
+  cross join lateral (
+    select d.consumer_id from deliveries d where d.stage in (0, 1, 3) and d.consumer_id > k.consumer_id order by d.consumer_id limit 1) n
+),
+dead_ids as (
+  (select consumer_id from deliveries where stage = 4 order by consumer_id limit 1)
+  union all
+  select n.consumer_id from dead_ids k
+  cross join lateral (select d.consumer_id from deliveries d where d.stage = 4 and d.consumer_id > k.consumer_id order by d.consumer_id limit 1) n
+)
+select consumer_id from (select consumer_id from open_ids union select consumer_id from dead_ids) k
+where not exists (select from consumers c where c.id = k.consumer_id);
