@@ -90,6 +90,10 @@ export class ConsumerBook {
     return false;
   }
 
+  asksForExecutions(tenantId: string): boolean {
+    return this.of(tenantId).ofExecutions.length > 0;
+  }
+
   /** null: not known here yet, `ensureBuiltIn` makes it so. */
   builtInId(tenantId: string, kind: BuiltInKind): string | null {
     return this.idOf(tenantId, BUILT_IN_CODES[kind]);

@@ -4,9 +4,9 @@
 
 import type { Fact } from '../core/decider/fact.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
+import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ActionLogRow, JournalRow } from '../store/port.ts';
-import { actionTypeOf } from './journal.ts';
 
 export interface ExecutionEvent {
   readonly seq: number;

@@ -3,13 +3,13 @@
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
+import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Store } from '../store/port.ts';
 import type { ExecutionFilter, ExecutionView, LinkView, ListedExecution, TreeRow } from '../store/reader-port.ts';
 import type { PlanSource } from './environment.ts';
 import { type ExecutionEvent, endsAttempts, eventsOf } from './execution-event.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
-import { actionTypeOf } from './journal.ts';
 
 export interface ExecutionQueriesDeps {
   readonly store: Store;

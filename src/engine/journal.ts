@@ -7,7 +7,8 @@ import { applyTransition } from '../core/decider/evolve.ts';
 import type { Fact, Transition } from '../core/decider/fact.ts';
 import { type ExecutionStart, initialState, type State } from '../core/decider/state.ts';
 import type { Json } from '../core/json/json.ts';
-import type { Plan, Step } from '../core/plan/plan.ts';
+import { actionTypeOf } from '../core/plan/action-type.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { AttemptRow, CommitBatch, JsonText, LoadedExecution } from '../store/port.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
 
@@ -67,19 +68,6 @@ function attemptEnding(fact: Fact): AttemptEnding | null {
       return { ...fact, status: 'RetriableFailure' };
     default:
       return null;
-  }
-}
-
-export function actionTypeOf(step: Step): string {
-  switch (step.kind) {
-    case 'action':
-      return step.actionType;
-    case 'subworkflow':
-      return `subworkflow:${step.workflowId}`;
-    case 'sleep':
-      return 'core.delay';
-    case 'webhook':
-      return 'wait_for_webhook';
   }
 }
 

@@ -2,8 +2,8 @@
 // parameters are not among them (S6); the messages of errors are, as they stand in the journal, where secrets were taken out.
 
 import type { Fact } from '../core/decider/fact.ts';
+import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { AttemptRequest, AttemptResult, EndedExecution } from '../engine/environment.ts';
-import { actionTypeOf } from '../engine/journal.ts';
 import type { Resident } from '../engine/resident.ts';
 import type { NewExecution } from '../store/port.ts';
 import type { SpanData } from './span-data.ts';

@@ -1,10 +1,10 @@
 // Executions as the API shows them: absent rather than null, times as ISO text, stored JSON as JSON.
 
 import type { Json } from '../../core/json/json.ts';
+import { actionTypeOf } from '../../core/plan/action-type.ts';
 import type { ExecutionEvent } from '../../engine/execution-event.ts';
 import type { AttemptView } from '../../engine/execution-queries.ts';
 import type { Inspection } from '../../engine/inspection.ts';
-import { actionTypeOf } from '../../engine/journal.ts';
 import type { AttemptJson, EventJson, ExecutionJson, GraphJson, HierarchyJson, Why } from '../../protocol/execution.ts';
 import type { ExecutionView, LinkView, TreeRow } from '../../store/reader-port.ts';
 

@@ -1,0 +1,16 @@
+// What a step is called where people look: the type of its action, or a name for what the engine does itself. Pure.
+
+import type { Step } from './plan.ts';
+
+export function actionTypeOf(step: Step): string {
+  switch (step.kind) {
+    case 'action':
+      return step.actionType;
+    case 'subworkflow':
+      return `subworkflow:${step.workflowId}`;
+    case 'sleep':
+      return 'core.delay';
+    case 'webhook':
+      return 'wait_for_webhook';
+  }
+}

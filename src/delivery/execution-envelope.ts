@@ -1,0 +1,174 @@
+// From the facts of executions to the events of 004 Appendix A. Each fact is at most one event, in the order of the journal, and
+// the same facts always give the same keys: whoever gets an event twice tells it by its idempotencyKey. What only the engine
+// cares about (edges, skips, pauses, signals) is not published. Pure: ids come in from outside.
+
+import { createHash } from 'node:crypto';
+import type { Fact } from '../core/decider/fact.ts';
+import type { JsonObject } from '../core/json/json.ts';
+import { actionTypeOf } from '../core/plan/action-type.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { ExecutionEventType } from '../protocol/event.ts';
+import type { OutboxRow } from '../store/delivery-port.ts';
+
+export interface Envelope {
+  readonly eventType: ExecutionEventType;
+  readonly sequence: number;
+  readonly idempotencyKey: string;
+  /** The whole event. */
+  readonly event: JsonObject;
+}
+
+interface Told {
+  readonly eventType: ExecutionEventType;
+  readonly node?: number;
+  /** Of the step, or of the run. */
+  readonly attempt: number;
+  readonly payload: JsonObject;
+}
+
+/** Without a plan (it cannot be loaded any more) steps are named by their number. */
+export function envelopesOf(row: OutboxRow, plan: Plan | null, newId: () => string): Envelope[] {
+  const facts = JSON.parse(row.facts) as Fact[];
+  return facts.flatMap((fact, place) => {
+    const told = tell(fact, row, plan);
+    return told === null ? [] : [envelopeOf(told, row, { sequence: row.seq + place, plan, eventId: newId() })];
+  });
+}
+
+function envelopeOf(
+  { eventType, node, attempt, payload }: Told,
+  row: OutboxRow,
+  { sequence, plan, eventId }: { sequence: number; plan: Plan | null; eventId: string },
+): Envelope {
+  const { executionId: runId, tenantId, projectId, environmentId, workflowId, correlationId, version } = row;
+  const stepId = node === undefined ? undefined : stepName(plan, node);
+  const attemptId = String(attempt);
+  const idempotencyKey = keyOf({ runId, stepId, attemptId, eventType, planVersion: version });
+  const event: JsonObject = {
+    schemaVersion: 'v1',
+    eventId,
+    eventType,
+    occurredAt: isoTime(row.at),
+    tenantId,
+    projectId,
+    environmentId,
+    runId,
+    attemptId,
+    ...(stepId === undefined ? {} : { stepId }),
+    idempotencyKey,
+    engineRunRef: { provider: 'native', executionId: runId },
+    sequence,
+    workflowId,
+    planVersion: version,
+    correlationId,
+    payload,
+  };
+  return { eventType, sequence, idempotencyKey, event };
+}
+
+/** 004 Appendix A: absent parts are empty. */
+export function keyOf(parts: {
+  readonly runId: string;
+  readonly stepId: string | undefined;
+  readonly attemptId: string;
+  readonly eventType: string;
+  readonly planVersion: number;
+}): string {
+  const { runId, stepId = '', attemptId, eventType, planVersion } = parts;
+  return createHash('sha256').update([runId, stepId, attemptId, eventType, planVersion].join('|')).digest('hex');
+}
+
+/** null: nobody outside needs to know. */
+function tell(fact: Fact, { reopens }: OutboxRow, plan: Plan | null): Told | null {
+  const run = 1 + reopens;
+  switch (fact.type) {
+    case 'ExecutionStarted':
+      return { eventType: 'RunStarted', attempt: 1, payload: started(false, fact.deadline) };
+    case 'ExecutionReopened':
+      return { eventType: 'RunStarted', attempt: 1 + fact.generation, payload: started(true, fact.deadline) };
+    case 'ExecutionSucceeded':
+      return { eventType: 'RunCompleted', attempt: run, payload: {} };
+    case 'ExecutionFailed':
+    case 'ExecutionTimedOut': {
+      const payload = { error: runError(fact.error), timedOut: fact.type === 'ExecutionTimedOut' };
+      return { eventType: 'RunFailed', attempt: run, payload };
+    }
+    case 'ExecutionCancelled':
+      return { eventType: 'RunCancelled', attempt: run, payload: { error: runError(fact.error) } };
+    case 'NodeStarted':
+    case 'NodeSleeping':
+    case 'NodeWaiting':
+      return stepStarted(fact, plan);
+    case 'NodeSucceeded': {
+      const payload = { stepType: stepType(plan, fact.node), outputBytes: fact.bytes };
+      return { eventType: 'StepCompleted', node: fact.node, attempt: fact.attempt, payload };
+    }
+    case 'NodeFailed':
+    case 'NodeTimedOut':
+    case 'NodeCancelled':
+    case 'RetryScheduled':
+      return stepFailed(fact, plan);
+    case 'NodeSkipped':
+    case 'EdgesResolved':
+    case 'WebhookBuffered':
+    case 'SignalApplied':
+    case 'ExecutionPaused':
+    case 'ExecutionResumed':
+    case 'ExecutionStopping':
+    case 'NodesReset':
+    case 'Warning':
+      return null;
+  }
+}
+
+type StartFact = Extract<Fact, { type: 'NodeStarted' | 'NodeSleeping' | 'NodeWaiting' }>;
+
+function stepStarted(fact: StartFact, plan: Plan | null): Told | null {
+  // A step that waits for a child has said that it started already.
+  if (fact.type === 'NodeWaiting' && fact.kind === 'child') return null;
+  const { node, attempt } = fact;
+  return { eventType: 'StepStarted', node, attempt, payload: { stepType: stepType(plan, node), ...waiting(fact) } };
+}
+
+function waiting(fact: StartFact): JsonObject {
+  switch (fact.type) {
+    case 'NodeStarted':
+      return fact.childId === undefined ? {} : { childRunId: fact.childId };
+    case 'NodeSleeping':
+      return { waitsFor: 'timer', until: isoTime(fact.until) };
+    case 'NodeWaiting':
+      return { waitsFor: 'webhook', ...(fact.until === null ? {} : { until: isoTime(fact.until) }) };
+  }
+}
+
+type FailFact = Extract<Fact, { type: 'NodeFailed' | 'NodeTimedOut' | 'NodeCancelled' | 'RetryScheduled' }>;
+
+function stepFailed(fact: FailFact, plan: Plan | null): Told | null {
+  // Its last attempt had failed, and was told, before.
+  if (fact.type === 'NodeCancelled' && fact.betweenAttempts) return null;
+  const { node, attempt, error } = fact;
+  const payload = {
+    stepType: stepType(plan, node),
+    error: { code: error.code, message: error.message },
+    timedOut: fact.type === 'NodeTimedOut' || (fact.type === 'RetryScheduled' && fact.timedOut === true),
+    cancelled: fact.type === 'NodeCancelled',
+    ...(fact.type === 'RetryScheduled' ? { retryAt: isoTime(fact.until) } : {}),
+  };
+  return { eventType: 'StepFailed', node, attempt, payload };
+}
+
+function started(reopened: boolean, deadline: number | null): JsonObject {
+  return { reopened, deadline: deadline === null ? null : isoTime(deadline) };
+}
+
+function runError({ code, message, nodeId }: { code: string; message: string; nodeId?: string }): JsonObject {
+  return { code, message, ...(nodeId === undefined ? {} : { stepId: nodeId }) };
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+const stepName = (plan: Plan | null, node: number): string => plan?.nodes[node]?.id ?? `#${node}`;
+
+function stepType(plan: Plan | null, node: number): string {
+  const step = plan?.nodes[node]?.step;
+  return step === undefined ? 'unknown' : actionTypeOf(step);
+}

@@ -1,0 +1,146 @@
+// The heart of reliability (001 §4): sees to whatever is due and nobody saw to. Deliveries that were not confirmed, reminders,
+// the timeouts of states, the outcomes of hooks, the events of executions, and what is old enough to be forgotten. Every process
+// may run one; each kind of work is claimed, so several share it and none does it twice.
+//
+// One statement tells whether there is anything to do, so a quiet system costs one query per look however much there is that
+// is not due. Whoever knows better wakes it.
+
+import type { DeliveryStore, MonitorLook } from '../store/delivery-port.ts';
+import type { ConsumerBook } from './consumer-book.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import type { DeliveryObserver, Timers } from './environment.ts';
+import type { Publisher } from './publisher.ts';
+import type { Pulls } from './pulls.ts';
+
+export interface MonitorOptions {
+  /** How often it looks when it knows of nothing sooner. */
+  readonly intervalMs: number;
+  /** Messages that are done with are forgotten so much later; 0: never. */
+  readonly retentionMs: number;
+}
+
+export interface MonitorDeps {
+  readonly store: Pick<DeliveryStore, 'monitorLook' | 'messagePurge'>;
+  readonly timers: Timers;
+  readonly observer: DeliveryObserver;
+  readonly book: ConsumerBook;
+  readonly dispatcher: Pick<Dispatcher, 'reachable' | 'wake'>;
+  readonly pulls: Pick<Pulls, 'waitedFor'>;
+  readonly publisher: Pick<Publisher, 'runOnce'>;
+  /** Fires the timeouts that are due, some of them. Says how many. */
+  readonly fireTimeouts: () => Promise<number>;
+  /** Triggers the events that finished hooks ask for, some of them. Says how many. */
+  readonly react: () => Promise<number>;
+  readonly options: MonitorOptions;
+}
+
+const SHORTEST_WAIT_MS = 20;
+const PURGE_EVERY_MS = 60_000;
+const PURGE_LIMIT = 5_000;
+
+export class Monitor {
+  private readonly deps: MonitorDeps;
+  private cancelTimer: () => void = () => {};
+  private round: Promise<void> | null = null;
+  private again = false;
+  private running = false;
+  private purgeAt = 0;
+
+  constructor(deps: MonitorDeps) {
+    this.deps = deps;
+  }
+
+  start(): void {
+    this.running = true;
+    this.wake();
+  }
+
+  /** What has been claimed is finished. */
+  async stop(): Promise<void> {
+    this.running = false;
+    this.cancelTimer();
+    await this.round;
+  }
+
+  /** There may be something to do right now. */
+  wake(): void {
+    if (!this.running) return;
+    if (this.round !== null) this.again = true;
+    else this.lookIn(0);
+  }
+
+  /** Sees to what is due, a portion of each kind. Says how long it can wait until the next look. */
+  async runOnce(): Promise<{ waitMs: number }> {
+    const { store, book, dispatcher, pulls } = this.deps;
+    const consumerIds = [...new Set([...dispatcher.reachable(), ...pulls.waitedFor()])];
+    const look = await store.monitorLook({ consumerIds });
+    if (look.generation !== book.generation) await book.refresh();
+    dispatcher.wake(look.dueConsumerIds);
+    const handled = await Promise.all([
+      this.attempt('timeouts could not be fired', () => this.timeouts(look)),
+      this.attempt('the outcomes of hooks could not be acted on', () => this.reactions(look)),
+      this.attempt('the events of executions could not be published', () => this.events(look)),
+      this.attempt('old messages could not be forgotten', () => this.purge(look)),
+    ]);
+    return { waitMs: handled.includes(true) ? 0 : this.waitAfter(look) };
+  }
+
+  private lookIn(delayMs: number): void {
+    if (!this.running) return;
+    this.cancelTimer();
+    this.cancelTimer = this.deps.timers.after(delayMs, () => {
+      this.round = this.look().finally(() => {
+        this.round = null;
+      });
+    });
+  }
+
+  private async look(): Promise<void> {
+    this.again = false;
+    try {
+      const { waitMs } = await this.runOnce();
+      this.lookIn(this.again ? 0 : waitMs);
+    } catch (error) {
+      this.deps.observer.warn('the monitor could not look', { error: (error as Error).message });
+      this.lookIn(this.deps.options.intervalMs);
+    }
+  }
+
+  /** One kind of work that fails must not keep the others from being done. True: there may be more of it right now. */
+  private async attempt(failure: string, work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await work();
+    } catch (error) {
+      this.deps.observer.warn(failure, { error: (error as Error).message });
+      return false;
+    }
+  }
+
+  private async timeouts({ nextTimeoutAt, at }: MonitorLook): Promise<boolean> {
+    return nextTimeoutAt !== null && nextTimeoutAt <= at && (await this.deps.fireTimeouts()) > 0;
+  }
+
+  private async reactions({ hasReactions }: MonitorLook): Promise<boolean> {
+    return hasReactions && (await this.deps.react()) > 0;
+  }
+
+  private async events({ hasOutbox }: MonitorLook): Promise<boolean> {
+    return hasOutbox && (await this.deps.publisher.runOnce()).more;
+  }
+
+  private async purge({ at }: MonitorLook): Promise<boolean> {
+    const { retentionMs } = this.deps.options;
+    const now = this.deps.timers.monotonicMs();
+    if (retentionMs === 0 || now < this.purgeAt) return false;
+    this.purgeAt = now + PURGE_EVERY_MS;
+    const purged = await this.deps.store.messagePurge({ before: at - retentionMs, limit: PURGE_LIMIT });
+    if (purged === PURGE_LIMIT) this.purgeAt = now;
+    return purged === PURGE_LIMIT;
+  }
+
+  private waitAfter({ at, nextDeliveryAt, nextTimeoutAt }: MonitorLook): number {
+    const { intervalMs } = this.deps.options;
+    const next = Math.min(nextDeliveryAt ?? Number.POSITIVE_INFINITY, nextTimeoutAt ?? Number.POSITIVE_INFINITY);
+    return Math.min(intervalMs, Math.max(SHORTEST_WAIT_MS, next - at));
+  }
+}

@@ -1,0 +1,171 @@
+// Publishes what happened to executions (5.5). The engine writes one row per commit that names what it committed, and nothing
+// else: here those rows become events, and a delivery for everybody who asked for them. One process at a time does it, in the
+// order of the commits; reading again and deleting happen in one statement, so a leader that dies or is replaced in between has
+// published everything or nothing of a batch. A bus that is down is its consumer's lane's business: the events wait there.
+//
+// Who gets an event is decided after the batch was read. A consumer or trigger that existed when the execution committed is
+// therefore always seen, whatever this process had in memory before.
+
+import type { Plan } from '../core/plan/plan.ts';
+import { EXECUTION_EVENT_TYPES } from '../protocol/event.ts';
+import type { DeliveryStore, NewDelivery, NewMessageRow, OutboxBatch, OutboxRow } from '../store/delivery-port.ts';
+import type { LifecycleStore } from '../store/lifecycle-port.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { ConsumerBook } from './consumer-book.ts';
+import type { DeliveryObserver, Timers } from './environment.ts';
+import { type Envelope, envelopesOf } from './execution-envelope.ts';
+
+export interface PublisherDeps {
+  readonly store: Pick<DeliveryStore, 'outboxLead' | 'outboxRead' | 'outboxListeners' | 'outboxPublish'> &
+    Pick<LifecycleStore, 'lifecycleGeneration'>;
+  readonly book: ConsumerBook;
+  /** null: it cannot be loaded any more. */
+  readonly planOf: (row: { tenantId: string; workflowId: string; version: number }) => Promise<Plan | null>;
+  readonly newId: () => string;
+  readonly timers: Timers;
+  readonly observer: DeliveryObserver;
+  /** These consumers have something due now. */
+  readonly wake: (consumerIds: Iterable<string>) => void;
+  /** This process, among those that would publish. */
+  readonly leaderId: string;
+  readonly options: PublisherOptions;
+}
+
+export interface PublisherOptions {
+  /** So long is one process the publisher when nothing is heard of it. */
+  readonly leaseMs: number;
+}
+
+const BATCHES = 16;
+/** Rows that nobody wants to hear of are only deleted. */
+const UNHEARD_BATCHES = 1_000;
+
+/** Tenant and event type. */
+type Listeners = ReadonlySet<string>;
+/** What comes of one batch. */
+interface Portion {
+  readonly batch: OutboxBatch;
+  readonly messages: NewMessageRow[];
+  readonly deliveries: NewDelivery[];
+}
+
+export class Publisher {
+  private readonly deps: PublisherDeps;
+  private isLeader = false;
+  private askAgainAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: PublisherDeps) {
+    this.deps = deps;
+  }
+
+  /** One portion of what is in the outbox, unless another process sees to it. `more`: there is more. */
+  async runOnce(): Promise<{ published: number; more: boolean }> {
+    if (!(await this.leads())) return { published: 0, more: false };
+    const withFacts = this.deps.book.wantsExecutions;
+    const limit = withFacts ? BATCHES : UNHEARD_BATCHES;
+    const batches = await this.deps.store.outboxRead({ limit, withFacts });
+    if (batches.length === 0) return { published: 0, more: false };
+    const listeners = await this.whoListens();
+    const isWanted = this.deps.book.wantsExecutions || listeners.size > 0;
+    if (!isWanted || withFacts) return this.publish(batches, listeners, batches.length === limit);
+    // Somebody wants to hear of them after all.
+    const read = await this.deps.store.outboxRead({ limit: BATCHES, withFacts: true });
+    return this.publish(read, listeners, batches.length > read.length);
+  }
+
+  private async leads(): Promise<boolean> {
+    const { store, timers, leaderId, options } = this.deps;
+    const now = timers.monotonicMs();
+    if (now < this.askAgainAt) return this.isLeader;
+    this.isLeader = await store.outboxLead({ leaderId, leaseMs: options.leaseMs });
+    // The leader's statements say who they are from: what is written is right even if this is out of date.
+    this.askAgainAt = now + options.leaseMs / 3;
+    return this.isLeader;
+  }
+
+  private async whoListens(): Promise<Listeners> {
+    const { store, book } = this.deps;
+    const [generation, listeners] = await Promise.all([
+      store.lifecycleGeneration(),
+      store.outboxListeners({ eventTypes: EXECUTION_EVENT_TYPES }),
+    ]);
+    if (generation !== book.generation) await book.refresh();
+    const tenants = new Set(listeners.map(({ tenantId }) => tenantId));
+    for (const tenantId of tenants) await book.ensureBuiltIn(tenantId, 'trigger');
+    return new Set(listeners.map(({ tenantId, eventType }) => listenerKey(tenantId, eventType)));
+  }
+
+  private async publish(batches: readonly OutboxBatch[], listeners: Listeners, more: boolean) {
+    const plans = new Map<string, Plan | null>();
+    const portions: Portion[] = [];
+    for (const batch of batches) {
+      const portion: Portion = { batch, messages: [], deliveries: [] };
+      const heard = batch.rows.filter((row) => this.isHeard(row, listeners));
+      for (const row of heard) {
+        const plan = await this.plan(row, plans);
+        for (const envelope of envelopesOf(row, plan, this.deps.newId)) this.fan(row, envelope, listeners, portion);
+      }
+      portions.push(portion);
+    }
+    await this.write(portions);
+    const published = portions.reduce((sum, { messages }) => sum + messages.length, 0);
+    return { published, more: more && this.isLeader };
+  }
+
+  private async plan(row: OutboxRow, known: Map<string, Plan | null>): Promise<Plan | null> {
+    const { tenantId, workflowId, version } = row;
+    const key = JSON.stringify([tenantId, workflowId, version]);
+    const plan = known.get(key) ?? (await this.deps.planOf(row));
+    known.set(key, plan);
+    return plan;
+  }
+
+  /** Whether anybody of its tenant could want one of its events: most rows of most tenants end here. */
+  private isHeard({ tenantId }: OutboxRow, listeners: Listeners): boolean {
+    if (this.deps.book.asksForExecutions(tenantId)) return true;
+    return EXECUTION_EVENT_TYPES.some((type) => listeners.has(listenerKey(tenantId, type)));
+  }
+
+  private fan(row: OutboxRow, { eventType: type, sequence: seq, event }: Envelope, listeners: Listeners, to: Portion) {
+    const { tenantId, environmentId: env, workflowId: workflow, executionId: subjectId } = row;
+    const { book } = this.deps;
+    const trigger = listeners.has(listenerKey(tenantId, type)) ? book.builtInId(tenantId, 'trigger') : null;
+    const subscribers = book.subscribers(tenantId, { kind: 'execution', env, workflow, type });
+    const consumerIds = trigger === null ? subscribers : [...subscribers, trigger];
+    if (consumerIds.length === 0) return;
+    const ackGuid = event.eventId as string;
+    const about = { ackGuid, tenantId, kind: 'execution' as const, subjectId, seq, env, source: workflow, event: type };
+    const owed = { onSucceeded: null, onFailed: null, consumers: consumerIds.length };
+    to.messages.push({ ...about, ...owed, body: JSON.stringify(event) });
+    for (const consumerId of consumerIds) to.deliveries.push({ ackGuid, consumerId, subjectId, seq });
+  }
+
+  private async write(portions: readonly Portion[]): Promise<void> {
+    const { store, leaderId, observer, wake } = this.deps;
+    const batchIds = portions.map(({ batch }) => batch.batchId);
+    const messages = portions.flatMap((portion) => portion.messages);
+    const deliveries = portions.flatMap((portion) => portion.deliveries);
+    try {
+      const { applied } = await store.outboxPublish({ leaderId, batchIds, messages, deliveries });
+      if (!applied) return this.deposed();
+      wake(new Set(deliveries.map(({ consumerId }) => consumerId)));
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.failure !== 'data') throw error;
+      const middle = portions.length >> 1;
+      for (const part of middle === 0 ? [] : [portions.slice(0, middle), portions.slice(middle)])
+        await this.write(part);
+      if (middle > 0) return;
+      // A value that cannot be stored must not hold up everything after it: its batch is given up, and says so.
+      const executions = portions.flatMap(({ batch }) => batch.rows.map(({ executionId }) => executionId));
+      observer.warn('events of executions could not be published', { executions, error: error.message });
+      await store.outboxPublish({ leaderId, batchIds, messages: [], deliveries: [] });
+    }
+  }
+
+  private deposed(): void {
+    this.isLeader = false;
+    this.askAgainAt = this.deps.timers.monotonicMs() + this.deps.options.leaseMs / 3;
+  }
+}
+
+const listenerKey = (tenantId: string, type: string): string => `${type} ${tenantId}`;
