@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type OptionReference, optionReference } from '../src/config.ts';
 import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
+import { lifecycleJsonSchema } from '../src/lifecycle/json-schema.ts';
 import { builtInActionTypes } from '../src/main.ts';
 import { generateArchitecture } from './generate-architecture.ts';
 
@@ -19,6 +20,8 @@ const FILES: readonly GeneratedFile[] = [
   { path: 'schemas/graph.schema.json', content: () => asJson(definitionJsonSchema('graph')) },
   { path: 'schemas/pipeline.schema.json', content: () => asJson(definitionJsonSchema('pipeline')) },
   { path: 'schemas/plan.schema.json', content: () => asJson(definitionJsonSchema('plan')) },
+  { path: 'schemas/lifecycle.schema.json', content: () => asJson(lifecycleJsonSchema('lifecycle')) },
+  { path: 'schemas/policies.schema.json', content: () => asJson(lifecycleJsonSchema('policies')) },
   { path: 'schemas/actions.json', content: () => asJson(builtInActionTypes().sort()) },
   { path: 'docs/configuration.md', content: configurationPage },
   ...generateArchitecture().map(({ path, content }) => ({ path, content: () => content })),

@@ -221,3 +221,40 @@ describe('wrong usage', () => {
     expect(pawl('validate', '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--json') });
   });
 });
+
+describe('pawl validate, of a lifecycle', () => {
+  it('knows lifecycles, their policies, and both in one file', () => {
+    const read = (name: string) => JSON.parse(readFileSync(join(ROOT, 'examples/lifecycle', name), 'utf8')) as object;
+    const loan = join(ROOT, 'examples/lifecycle/loan.json');
+    expect(pawl('validate', loan).stdout).toBe(`✓ ${loan}: valid lifecycle \`loan\`, 4 states\n`);
+    const policies = join(ROOT, 'examples/lifecycle/loan-policies.json');
+    expect(pawl('validate', policies).stdout).toBe(`✓ ${policies}: valid policies for the lifecycle \`loan\`\n`);
+    const both = JSON.stringify({ definition: read('loan.json'), policies: read('loan-policies.json') });
+    const path = file('both.json', both);
+    expect(pawl('validate', path).stdout).toBe(`✓ ${path}: valid lifecycle \`loan\`, 4 states, 1 policy\n`);
+    expect(json(path)).toEqual({ status: 0, ok: true, format: 'lifecycle', problems: [] });
+    const wrong = file('wrong.json', both.replace('"submit":{', '"sumbit":{'));
+    expect(json(wrong).problems).toMatchObject([
+      { code: 'UNKNOWN_EVENT', path: '/definition/transitions/0/on', suggestion: 'did you mean `sumbit`?', line: 1 },
+      { code: 'UNKNOWN_EVENT', path: '/policies/policies/0/on/transition/event' },
+    ]);
+  });
+
+  it('shows what is wrong with a lifecycle in its line', () => {
+    const text = readFileSync(join(ROOT, 'examples/lifecycle/loan.json'), 'utf8');
+    const path = file('loan.json', text.replace('"48h"', '"two days"'));
+    expect(pawl('validate', path)).toMatchObject({
+      status: 1,
+      stdout: `error[BAD_DURATION]: "two days" is not a duration of at most ten years
+ --> ${path}:8:42
+  |
+8 |     "submitted": { "timeout": { "after": "two days", "event": "remind", "mode": "repeat", "max": 3 } },
+  |                                          ^^^^^^^^^^
+  = at /states/submitted/timeout/after
+  = help: write "500ms", "30s", "5m", "2h" or "1d"
+
+✗ ${path}: 1 problem
+`,
+    });
+  });
+});

@@ -10,6 +10,7 @@ import { type DefinitionFile, type FileProblem, readDefinitionFile } from './def
 import { EXIT } from './exit.ts';
 import type { JsonSource } from './json-source.ts';
 import { knownActions } from './known-actions.ts';
+import { judgeLifecycle, type LifecycleFile, lifecycleFile } from './lifecycle-file.ts';
 import { LineMap, printable } from './line-map.ts';
 import { coloured, type Paint, plain, reportProblem } from './problem-report.ts';
 
@@ -29,15 +30,18 @@ const FORMAT_NAMES: Readonly<Record<Format, string>> = {
 
 interface Verdict {
   readonly ok: boolean;
-  readonly format: Format | null;
+  readonly format: Format | LifecycleFile['format'] | null;
   readonly problems: FileProblem[];
-  readonly plan: Plan | null;
+  /** E.g. "pipeline `orders`, 4 nodes"; only of what is right. */
+  readonly summary: string;
 }
 
 export function registerValidate(program: Command): void {
   program
     .command('validate')
-    .description('check a workflow definition (graph, pipeline or execution plan) and print every problem in it')
+    .description(
+      'check a definition (graph, pipeline, execution plan, lifecycle or policies) and print every problem in it',
+    )
     .argument('<file>', 'the definition, a JSON file')
     .option('--json', 'print { ok, format, problems } instead of text')
     .action((file: string, options: { json?: boolean }) => {
@@ -60,21 +64,30 @@ export function validate(fileName: string, asJson: boolean, actions: ReadonlySet
 }
 
 function refused(problems: FileProblem[]): Verdict {
-  return { ok: false, format: null, problems, plan: null };
+  return { ok: false, format: null, problems, summary: '' };
 }
 
 function judge(source: JsonSource, actions: ReadonlySet<string>): Verdict {
-  const result: CompileResult = compileDefinition(source.value, { actions });
-  const problems = result.ok ? result.warnings : result.problems;
+  const lifecycle = lifecycleFile(source.value);
+  const { problems, ...verdict } =
+    lifecycle === null ? judgeWorkflow(source.value, actions) : judgeLifecycle(lifecycle);
   return {
-    ok: result.ok,
-    format: result.format,
-    plan: result.ok ? result.plan : null,
+    ...verdict,
     problems: problems.map((problem) => {
       return { ...problem, span: source.locate(problem.path, KEY_PROBLEMS.has(problem.code) ? 'key' : 'value') };
     }),
   };
 }
+
+function judgeWorkflow(definition: unknown, actions: ReadonlySet<string>): Verdict {
+  const result: CompileResult = compileDefinition(definition, { actions });
+  const { ok, format } = result;
+  if (!result.ok) return { ok, format, problems: result.problems, summary: '' };
+  return { ok, format, problems: result.warnings, summary: describePlan(result.format, result.plan) };
+}
+
+const describePlan = (format: Format, { id, nodes }: Plan): string =>
+  `${FORMAT_NAMES[format]} \`${id}\`, ${count(nodes.length, 'node')}`;
 
 function withPosition(problem: FileProblem, lines: LineMap): FileProblem {
   return problem.span === undefined ? problem : { ...problem, ...lines.position(problem.span.start) };
@@ -95,15 +108,14 @@ function toText(verdict: Verdict, problems: FileProblem[], file: DefinitionFile,
   return `${reports.join('')}${summary(verdict, problems, file.name, paint)}\n`;
 }
 
-function summary({ ok, format, plan }: Verdict, problems: FileProblem[], fileName: string, paint: Paint): string {
+function summary({ ok, summary: what }: Verdict, problems: FileProblem[], fileName: string, paint: Paint): string {
   const warnings = problems.filter((problem) => problem.severity === 'warning').length;
   const found = [count(problems.length - warnings, 'problem'), count(warnings, 'warning')].filter(
     (text) => text !== '',
   );
   const name = printable(fileName);
   if (!ok) return `${paint('red', '✗')} ${name}: ${found.join(' and ')}`;
-  const what = `valid ${FORMAT_NAMES[format!]} \`${plan!.id}\`, ${count(plan!.nodes.length, 'node')}`;
-  return `${paint('green', '✓')} ${name}: ${[what, ...found].join(', ')}`;
+  return `${paint('green', '✓')} ${name}: valid ${[what, ...found].join(', ')}`;
 }
 
 function count(number: number, noun: string): string {
