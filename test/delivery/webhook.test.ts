@@ -1,0 +1,147 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type DeliveryUnderTest, deliveryWorld, TENANT, type World } from './delivery-under-test.ts';
+import { type Received, type WebhookReceiver, webhookReceiver } from './webhook-receiver.ts';
+
+let world: World;
+let process: DeliveryUnderTest;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  world = await deliveryWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await world.database.clear();
+  receiver = await webhookReceiver();
+  process = await world.process();
+});
+afterEach(async () => {
+  await process.stop();
+  await receiver.close();
+});
+
+const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+const isSignedBy = (secret: string, { body, headers }: Received) => {
+  try {
+    new Webhook(secret).verify(body, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('a webhook', () => {
+  it('gets the message once, signed, with the ackGuid as its id; 2xx means delivered', async () => {
+    const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url, secret: secretOf(1) });
+    const ackGuid = await process.post({ to: [code], body: { amount: 5 } });
+    await process.dispatcher.settled();
+    expect(receiver.received).toHaveLength(1);
+    expect(JSON.parse(receiver.received[0]!.body)).toEqual({ ackGuid, kind: 'transition', amount: 5 });
+    expect(receiver.received[0]!.headers['webhook-id']).toBe(ackGuid);
+    expect(isSignedBy(secretOf(1), receiver.received[0]!)).toBe(true);
+    expect(await process.stageOf(ackGuid, code)).toBe('Delivered');
+  });
+
+  it('is sent the same bytes under the same id until it says 2xx, and notices tell', async () => {
+    const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
+    receiver.answer = () => ({ status: 500 });
+    const ackGuid = await process.post({ to: [code] });
+    await process.dispatcher.settled();
+    expect(await process.stageOf(ackGuid, code)).toBe('Pending');
+    await process.timePasses();
+    receiver.answer = () => ({ status: 200 });
+    await process.timePasses();
+    expect(await process.stageOf(ackGuid, code)).toBe('Delivered');
+    const [first, ...others] = receiver.received;
+    expect(others).toHaveLength(2);
+    for (const other of others) {
+      expect(other.body).toBe(first!.body);
+      expect(other.headers['webhook-id']).toBe(ackGuid);
+    }
+    expect(process.raised.map(({ kind }) => kind)).toEqual([
+      'DispatchFailure',
+      'DeliveryRetryRaised',
+      'DispatchFailure',
+      'DeliveryRetryRaised',
+    ]);
+    expect(process.raised[0]!.details).toMatchObject({ ackGuid, consumer: code, attempts: 1 });
+  });
+
+  it('that only took it is reminded until it says that it is processed, and then never sent again', async () => {
+    const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
+    const ackGuid = await process.post({ to: [code] });
+    await process.dispatcher.settled();
+    await process.timePasses();
+    expect(process.raised.map(({ kind }) => kind)).toEqual(['ProcessingReminderRaised']);
+    expect(await process.deliveries.ack(TENANT, { ackGuid, consumer: code, stage: 'Processed' })).toEqual({
+      stage: 'Processed',
+      changed: true,
+    });
+    await process.timePasses();
+    expect(receiver.received).toHaveLength(2);
+    const late = await process.deliveries.ack(TENANT, { ackGuid, consumer: code, stage: 'Delivered' });
+    expect(late).toEqual({ stage: 'Processed', changed: false });
+  });
+
+  it('may say in its answer that it is done, or that it failed', async () => {
+    const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
+    receiver.answer = () => ({ status: 200, body: { stage: 'Processed' } });
+    const done = await process.post({ to: [code] });
+    await process.dispatcher.settled();
+    expect(await process.stageOf(done, code)).toBe('Processed');
+    receiver.answer = () => ({ status: 200, body: { stage: 'Processed', outcome: 'failed', message: 'no such loan' } });
+    const dead = await process.post({ to: [code] });
+    await process.dispatcher.settled();
+    expect(await process.stageOf(dead, code)).toBe('Dead');
+    const retryAt = new Date(Date.now() + 3_600_000).toISOString();
+    receiver.answer = () => ({ status: 200, body: { stage: 'Processed', outcome: 'failed', retryAt } });
+    const later = await process.post({ to: [code] });
+    await process.dispatcher.settled();
+    expect(await process.stageOf(later, code)).toBe('Failed');
+    receiver.answer = () => ({ status: 200, body: { stage: 'Processed', outcome: 'succeeded' } });
+    await process.timePasses();
+    expect(await process.stageOf(later, code)).toBe('Processed');
+    const failures = process.raised.filter(({ kind }) => kind === 'ConsumerFailure');
+    expect(failures.map(({ details }) => details)).toMatchObject([
+      { ackGuid: dead, isDead: true, error: 'no such loan' },
+      { ackGuid: later, isDead: false, retryAt },
+    ]);
+  });
+
+  it('gets two signatures while its secret is being rotated', async () => {
+    const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url, secret: secretOf(1) });
+    const { secret } = await process.consumers.rotateSecret(TENANT, code);
+    await process.post({ to: [code] });
+    await process.dispatcher.settled();
+    expect(isSignedBy(secretOf(1), receiver.received[0]!)).toBe(true);
+    expect(isSignedBy(secret!, receiver.received[0]!)).toBe(true);
+    await process.consumers.rotateSecret(TENANT, code, { secret: secretOf(3), keepPrevious: false });
+    await process.post({ to: [code] });
+    await process.dispatcher.settled();
+    expect(isSignedBy(secret!, receiver.received[1]!)).toBe(false);
+    expect(isSignedBy(secretOf(3), receiver.received[1]!)).toBe(true);
+  });
+
+  it('that is paused is sent nothing, and everything when it is resumed', async () => {
+    const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
+    await process.consumers.pause(TENANT, code);
+    const ackGuid = await process.post({ to: [code] });
+    await process.timePasses();
+    expect(receiver.received).toHaveLength(0);
+    const arrived = receiver.next();
+    await process.consumers.resume(TENANT, code);
+    expect((await arrived).headers['webhook-id']).toBe(ackGuid);
+  });
+
+  it('may not be at a private address, unless the operator allows it', async () => {
+    const { createHttpClient } = await import('../../src/action/http/client.ts');
+    const guarded = await world.process({ http: createHttpClient() });
+    const code = await guarded.register({ code: 'inside', kind: 'webhook', url: receiver.url });
+    await process.stop();
+    await guarded.post({ to: [code] });
+    await guarded.dispatcher.settled();
+    expect(receiver.received).toHaveLength(0);
+    expect(guarded.raised.map(({ message }) => message).join()).toMatch(/127\.0\.0\.1 is a loopback address/);
+  });
+});
