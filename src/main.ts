@@ -56,10 +56,13 @@ export { defineAction } from './action/action.ts';
 export { guardedFetch } from './action/guarded-fetch.ts';
 export { passThroughHeaders } from './action/pass-through.ts';
 export { errorOfAnswer, readAnswer, requireToken } from './action/remote-failure.ts';
+export { loadUserActions } from './action/user/user-actions.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
+export { startEmbedded } from './store/embedded/embedded.ts';
 export { migrateDown, migrateUp, migrationStatus } from './store/migrate/migrate.ts';
 export { inspectDatabase } from './store/postgres/database-inspection.ts';
+export { connectionProblem } from './store/postgres/sqlstate.ts';
 
 export interface PawlOptions extends ConfigInput, Omit<TelemetryOptions, 'serve'> {
   /** Your own actions, beside the built-in ones. */

@@ -135,7 +135,9 @@ describe('a database in a folder', () => {
   it('says at once that a folder cannot be made, and why', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
-    await expect(start({ dataDir: file })).rejects.toThrow('there is a file of that name. Choose another one with --data');
+    await expect(start({ dataDir: file })).rejects.toThrow(
+      'there is a file of that name. Choose another one with --data',
+    );
     await expect(start({ dataDir: join(file, 'db') })).rejects.toThrow('is a file');
     // Where mkdir's own recursion never ends.
     if (existsSync('/proc')) {

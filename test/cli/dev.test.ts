@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { chain, echo, sleep } from './api-server.ts';
+import { chain, echo, sleep } from '../server/api-server.ts';
 import { type DevProcess, pawl, startDev } from './dev-process.ts';
 
 let running: DevProcess | null = null;
