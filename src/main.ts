@@ -38,6 +38,7 @@ import { Pipelines } from './engine/workflow-pipeline.ts';
 import { WorkflowTemplates } from './engine/workflow-templates.ts';
 import { Workflows } from './engine/workflows.ts';
 import type { Metrics } from './server/metrics.ts';
+import { startMonitor } from './server/monitor.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
 import type { Hint } from './store/hint-port.ts';
@@ -86,6 +87,8 @@ export interface Pawl {
   readonly runner: Runner | null;
   /** Where it answers HTTP; null when it does not. */
   readonly url: string | null;
+  /** Where it answers probes and Prometheus; null when it does not (monitor.port). */
+  readonly monitorUrl: string | null;
   readonly metrics: ReadonlyMap<EngineMetric, number>;
   readonly actionTypes: ReadonlySet<string>;
   /** Validates a definition of any format and makes it the workflow's active version. */
@@ -164,11 +167,14 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   });
   // Listening first: the address is part of every callback URL that the runner hands out.
   const { metrics } = base.telemetry;
-  if (metrics !== null) server = await listen(base, metrics, services, board.tell, publicUrl);
+  if (metrics !== null && options.serve === true) server = await listen(base, metrics, services, board.tell, publicUrl);
+  const monitor = await openMonitor(base);
+  if (monitor !== null) closers.push(() => monitor.close());
   await runner?.start();
   if (runner !== null && config.trigger.enableSchedules) scheduler.start();
   const { store, telemetry, registry } = base;
-  const parts = { config, store, ...services, runner, url: server?.url ?? null, actionTypes: registry.types };
+  const urls = { url: server?.url ?? null, monitorUrl: monitor?.url ?? null };
+  const parts = { config, store, ...services, runner, ...urls, actionTypes: registry.types };
   return { ...parts, metrics: telemetry.counts, ...operations(services.workflows, services.executions) };
 }
 
@@ -269,6 +275,13 @@ function listen(
     publicUrl,
   };
   return startServer(parts, { ...config, observer: telemetry.http });
+}
+
+/** The second door: only where one is wanted, of runners too. */
+async function openMonitor({ config, store, registry, telemetry }: Base): Promise<RunningServer | null> {
+  const { host, port } = config.monitor;
+  if (port === undefined || telemetry.metrics === null) return null;
+  return startMonitor({ store, actionTypes: registry.types, metrics: telemetry.metrics }, { host, port });
 }
 
 function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
