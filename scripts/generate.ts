@@ -3,10 +3,10 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { builtInActionTypes } from '../src/catalog.ts';
 import { type OptionReference, optionReference } from '../src/config.ts';
 import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
 import { lifecycleJsonSchema } from '../src/lifecycle/json-schema.ts';
-import { builtInActionTypes } from '../src/main.ts';
 import { generateArchitecture } from './generate-architecture.ts';
 
 const ROOT = join(import.meta.dirname, '..');

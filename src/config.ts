@@ -56,6 +56,10 @@ const SECTIONS = {
     planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
     maxPlanBytes: atLeast(1_024, 16 * 1024 * 1024).describe('largest plan behind a reference'),
   }),
+  probe: z.strictObject({
+    host: z.string().default('127.0.0.1').describe('address of the second door: health and metrics, without a token'),
+    port: wholeNumber.min(0).max(65_535).optional().describe('its port; absent: there is no such door'),
+  }),
   auth: z.strictObject({
     allowLooseAuth: flag(false).describe('no token needed; the tenant is the one that the request names (on in dev)'),
     requirePrincipalForExecute: flag(false).describe('an execute request must name its principal'),
@@ -138,6 +142,10 @@ const SECTIONS = {
     memoryMb: atLeast(16, 64).describe('memory of one rendering process'),
     outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest document'),
     processes: atLeast(1, 2).describe('documents rendered at the same time'),
+  }),
+  cost: z.strictObject({
+    usdPerAttempt: z.coerce.number().min(0).default(0).describe('what one attempt costs, for `engine_tenant_cost_usd`'),
+    usdPerAttemptHour: z.coerce.number().min(0).default(0).describe('what an hour of attempts costs, for the same'),
   }),
   trace: z.strictObject({
     endpoint: z

@@ -3,25 +3,16 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { ActionDefinition } from './action/action.ts';
-import { confluenceActions, confluenceConnector } from './action/confluence/confluence-actions.ts';
-import { coreActions, coreConnector } from './action/core/core-actions.ts';
 import { createRenderPool } from './action/core/render-pool.ts';
-import { documentActions } from './action/core/render-template.ts';
 import { environmentCredentials } from './action/credentials.ts';
-import { emailActions, emailConnector } from './action/email/email-actions.ts';
 import { createHttpClient } from './action/http/client.ts';
-import { httpActions, httpConnector } from './action/http/http-actions.ts';
-import { mondayActions, mondayConnector } from './action/monday/monday-actions.ts';
-import { createRegistry } from './action/registry.ts';
-import { slackActions, slackConnector } from './action/slack/slack-actions.ts';
-import { loadUserActions } from './action/user/user-actions.ts';
+import { openCatalog } from './catalog.ts';
 import { type Config, type ConfigInput, resolveConfig } from './config.ts';
 import { uuidV7 } from './core/id/id.ts';
 import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
 import { callbackToken } from './engine/callback-token.ts';
 import { DeadLetters } from './engine/dead-letters.ts';
-import { DocumentTemplates } from './engine/document-templates.ts';
 import type { EngineMetric } from './engine/environment.ts';
 import { ExecutionQueries } from './engine/execution-queries.ts';
 import { Executions } from './engine/executions.ts';
@@ -37,17 +28,18 @@ import { HTTP_STEP, UsageMeter } from './engine/usage-meter.ts';
 import { Pipelines } from './engine/workflow-pipeline.ts';
 import { WorkflowTemplates } from './engine/workflow-templates.ts';
 import { Workflows } from './engine/workflows.ts';
+import { inProcess, type Messaging, type MessagingDeps, openMessaging, type PawlLifecycles } from './messaging.ts';
 import type { Metrics } from './server/metrics.ts';
+import { startProbe } from './server/probe.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
 import type { Hint } from './store/hint-port.ts';
 import { migrateUp } from './store/migrate/migrate.ts';
-import { readOfficialTemplates } from './store/migrate/official-templates.ts';
 import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
 import { inTransactionOf, type TransactionClient } from './store/postgres/start-in-transaction.ts';
-import { openTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts';
+import { openTelemetry, type TelemetryOptions } from './telemetry.ts';
 import { createTriggering, type Triggering } from './trigger/triggering.ts';
 import { cronProblem } from './trigger/triggers.ts';
 
@@ -56,10 +48,13 @@ export { defineAction } from './action/action.ts';
 export { guardedFetch } from './action/guarded-fetch.ts';
 export { passThroughHeaders } from './action/pass-through.ts';
 export { errorOfAnswer, readAnswer, requireToken } from './action/remote-failure.ts';
+export { loadUserActions } from './action/user/user-actions.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
+export { startEmbedded } from './store/embedded/embedded.ts';
 export { migrateDown, migrateUp, migrationStatus } from './store/migrate/migrate.ts';
 export { inspectDatabase } from './store/postgres/database-inspection.ts';
+export { connectionProblem } from './store/postgres/sqlstate.ts';
 
 export interface PawlOptions extends ConfigInput, Omit<TelemetryOptions, 'serve'> {
   /** Your own actions, beside the built-in ones. */
@@ -80,9 +75,13 @@ export interface Pawl {
   readonly quotas: Quotas;
   readonly triggering: Triggering;
   readonly queries: ExecutionQueries;
+  readonly lifecycles: PawlLifecycles;
+  readonly messaging: Messaging;
   readonly runner: Runner | null;
   /** Where it answers HTTP; null when it does not. */
   readonly url: string | null;
+  /** Where it answers probes and Prometheus; null when it does not (probe.port). */
+  readonly probeUrl: string | null;
   readonly metrics: ReadonlyMap<EngineMetric, number>;
   readonly actionTypes: ReadonlySet<string>;
   /** Validates a definition of any format and makes it the workflow's active version. */
@@ -104,27 +103,6 @@ export interface ExecutionResult {
 }
 
 const DEFAULT_TENANT = 'default';
-const CONNECTORS = [coreConnector, httpConnector, slackConnector, mondayConnector, confluenceConnector, emailConnector];
-
-/** The types of the built-in actions, for checks without a database: schemas/actions.json is made from this. */
-export function builtInActionTypes(): string[] {
-  // Rendering is not asked for here, so nobody needs to be able to.
-  const documents = {} as DocumentTemplates;
-  return builtInActions(resolveConfig({}, {}), documents).map(({ type }) => type);
-}
-
-function builtInActions({ connectors }: Config, documents: DocumentTemplates): ActionDefinition[] {
-  return [
-    ...coreActions,
-    ...documentActions(documents),
-    ...httpActions,
-    ...slackActions({ baseUrl: connectors.slackBaseUrl }),
-    ...mondayActions({ baseUrl: connectors.mondayBaseUrl }),
-    ...confluenceActions({ baseUrl: connectors.confluenceBaseUrl, edition: connectors.confluenceEdition }),
-    ...emailActions({ smtpUrl: connectors.emailSmtpUrl, from: connectors.emailFrom }),
-  ];
-}
-
 export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
   const config = resolveConfig(options);
   const closers: Closers = [];
@@ -143,6 +121,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const base = await openBase(options, config, closers);
   const board = createSwitchboard();
   const services = createServices(base, board.tell);
+  const messaging = await openMessaging({ ...base, ...base.shared, ...outward(services) });
   let server: RunningServer | null = null;
   const publicUrl = () =>
     config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;
@@ -158,14 +137,29 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
     await server?.close();
     await scheduler.stop();
     await runner?.stop();
+    await messaging.stop();
   });
   // Listening first: the address is part of every callback URL that the runner hands out.
   const { metrics } = base.telemetry;
-  if (metrics !== null) server = await listen(base, metrics, services, board.tell, publicUrl);
+  if (metrics !== null && options.serve === true)
+    server = await listen(base, metrics, { ...services, messaging }, board.tell, publicUrl);
+  const probe = await openProbe(base);
+  if (probe !== null) closers.push(() => probe.close());
   await runner?.start();
+  await messaging.start();
   if (runner !== null && config.trigger.enableSchedules) scheduler.start();
   const { store, telemetry, registry } = base;
-  const parts = { config, store, ...services, runner, url: server?.url ?? null, actionTypes: registry.types };
+  const urls = { url: server?.url ?? null, probeUrl: probe?.url ?? null };
+  const parts = {
+    config,
+    store,
+    ...services,
+    lifecycles: inProcess(messaging),
+    messaging,
+    runner,
+    ...urls,
+    actionTypes: registry.types,
+  };
   return { ...parts, metrics: telemetry.counts, ...operations(services.workflows, services.executions) };
 }
 
@@ -180,7 +174,7 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers) 
   const telemetry = await openTelemetry(options, config, store);
   closers.push(() => telemetry.close());
   const { warn } = telemetry;
-  const catalog = await openCatalog(options, config, { store, closers, telemetry });
+  const catalog = await openCatalog(options.actions ?? [], config, { store, closers, telemetry });
   const http = createHttpClient({ allowLoopback: config.http.allowLoopback, allow: config.http.allow });
   closers.push(() => http.close());
   const callbackKey = await store.secretGet({ name: 'callback' });
@@ -189,23 +183,6 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers) 
   await book.start();
   closers.push(async () => book.stop());
   return { config, store, connectionString, ...catalog, http, telemetry, warn, callbackKey, shared, book };
-}
-
-/** The actions, and the templates of documents and workflows. */
-async function openCatalog(
-  options: PawlOptions,
-  config: Config,
-  { store, closers, telemetry }: { store: Store; closers: Closers; telemetry: Telemetry },
-) {
-  const renderer = createRenderPool({ ...config.templates, rendered: telemetry.rendered });
-  closers.push(() => renderer.close());
-  const documents = new DocumentTemplates({ store, renderer });
-  const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
-  const actions = [...builtInActions(config, documents), ...userActions, ...(options.actions ?? [])];
-  const registry = createRegistry(actions, CONNECTORS);
-  await store.catalogUpsert(registry.catalog());
-  await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
-  return { registry, documents, renderer };
 }
 
 function createServices(base: Base, tell: Tell) {
@@ -244,10 +221,18 @@ function createServices(base: Base, tell: Tell) {
   };
 }
 
+/** How messages come back in: routes start workflows, and our own events fire triggers. */
+function outward({ executions, triggering }: Services): Pick<MessagingDeps, 'startWorkflow' | 'handInEvent'> {
+  return {
+    startWorkflow: (start) => executions.start(start),
+    handInEvent: (tenantId, event) => triggering.intake.event(tenantId, event, {}),
+  };
+}
+
 function listen(
   { config, store, registry, telemetry }: Base,
   metrics: Metrics,
-  { triggering, ...services }: Services,
+  { triggering, messaging, ...services }: Services & { messaging: Messaging },
   tell: Tell,
   publicUrl: () => string,
 ): Promise<RunningServer> {
@@ -259,6 +244,7 @@ function listen(
     store,
     ...services,
     ...triggering,
+    ...messaging,
     runs,
     deadLetters,
     metrics,
@@ -266,6 +252,13 @@ function listen(
     publicUrl,
   };
   return startServer(parts, { ...config, observer: telemetry.http });
+}
+
+/** The second door: only where one is wanted, of runners too. */
+async function openProbe({ config, store, registry, telemetry }: Base): Promise<RunningServer | null> {
+  const { host, port } = config.probe;
+  if (port === undefined || telemetry.metrics === null) return null;
+  return startProbe({ store, actionTypes: registry.types, metrics: telemetry.metrics }, { host, port });
 }
 
 function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {

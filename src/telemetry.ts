@@ -3,12 +3,13 @@
 
 import packageJson from '../package.json' with { type: 'json' };
 import type { Config } from './config.ts';
+import type { Measure } from './core/decider/input.ts';
+import type { RaisedNotice } from './delivery/notices.ts';
 import type { EndedExecution, EngineMetric, RunAttempt } from './engine/environment.ts';
 import type { AppObserver } from './server/app.ts';
 import { createLog, type Log, type LogTarget } from './server/log.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
-import type { NewExecution } from './store/port.ts';
-import type { ExecutionReader } from './store/reader-port.ts';
+import type { NewExecution, Store } from './store/port.ts';
 import type { TriggerRecord } from './store/trigger-port.ts';
 import type { ExecutionTracing } from './trace/tracing.ts';
 import type { Fired } from './trigger/firing.ts';
@@ -27,6 +28,7 @@ export interface Telemetry {
   /** null: nobody can ask for them. */
   readonly metrics: Metrics | null;
   readonly tracing: ExecutionTracing | undefined;
+  readonly measure: Measure | undefined;
   readonly http: AppObserver;
   warn(event: string, details: Record<string, unknown>): void;
   count(metric: EngineMetric, by?: number): void;
@@ -34,6 +36,9 @@ export interface Telemetry {
   ended(ended: EndedExecution): void;
   fired(trigger: TriggerRecord, fired: Fired): void;
   rendered(durationMs: number): void;
+  noticed(notice: RaisedNotice): void;
+  /** An event could not be handed to a bus. */
+  publishFailed(bus: string): void;
   /** Attempts that are measured, logged and traced, as far as anybody wants that. */
   observed(run: RunAttempt): RunAttempt;
   close(): Promise<void>;
@@ -42,10 +47,11 @@ export interface Telemetry {
 export async function openTelemetry(
   { logTarget, onWarning, serve }: TelemetryOptions,
   config: Config,
-  store: ExecutionReader,
+  store: Store,
 ): Promise<Telemetry> {
   const counts = new Map<EngineMetric, number>();
-  const metrics = serve === true ? createMetrics(store, counts) : null;
+  const isAsked = serve === true || config.probe.port !== undefined;
+  const metrics = isAsked ? createMetrics(store, counts, config.cost) : null;
   const log = logTarget === undefined ? null : createLog(config.server.logLevel, logTarget);
   const warn = (event: string, details: Record<string, unknown>): void => {
     log?.warn(event, details);
@@ -55,6 +61,7 @@ export async function openTelemetry(
   return {
     counts,
     metrics,
+    measure: metrics === null ? undefined : measuring(metrics),
     tracing,
     warn,
     http: {
@@ -73,6 +80,8 @@ export async function openTelemetry(
       log?.triggerFired(trigger, firing);
     },
     rendered: (durationMs) => metrics?.templateRendered(durationMs),
+    noticed: (notice) => log?.noticed(notice),
+    publishFailed: (bus) => metrics?.publishFailed(bus),
     observed(run) {
       const measured = metrics === null && log === null ? run : measuredBy(run, metrics, log);
       return tracing === undefined ? measured : tracing.traced(measured);
@@ -87,6 +96,19 @@ async function openTraces({ trace }: Config, warn: Telemetry['warn']): Promise<E
   const { openTracing } = await import('./trace/tracing.ts');
   const serviceVersion = packageJson.version;
   return openTracing({ ...trace, endpoint, serviceVersion, wallClockMs: () => Date.now(), warn });
+}
+
+function measuring(metrics: Metrics): Measure {
+  return (what, work) => {
+    const startedAt = performance.now();
+    try {
+      return work();
+    } finally {
+      const durationMs = performance.now() - startedAt;
+      if (what === 'condition') metrics.conditionEvaluated(durationMs);
+      else metrics.templateRendered(durationMs);
+    }
+  };
 }
 
 function measuredBy(run: RunAttempt, metrics: Metrics | null, log: Log | null): RunAttempt {

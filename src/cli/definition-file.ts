@@ -6,6 +6,7 @@ import type { Problem } from '../core/definition/problem.ts';
 import { type JsonSource, readJsonSource, type Span } from './json-source.ts';
 
 const MAX_FILE_BYTES = 10_000_000;
+const STANDARD_INPUT = '-';
 
 export interface DefinitionFile {
   readonly name: string;
@@ -16,13 +17,15 @@ export interface DefinitionFile {
 export type FileProblem = Problem & { span?: Span };
 
 export type DefinitionText =
-  | { kind: 'unreadable'; reason: string }
+  | { kind: 'unreadable'; name: string; reason: string }
   | { kind: 'bad'; file: DefinitionFile; problems: FileProblem[] }
   | { kind: 'json'; file: DefinitionFile; source: JsonSource };
 
-export function readDefinitionFile(name: string): DefinitionText {
-  const bytes = readBytes(name);
-  if (typeof bytes === 'string') return { kind: 'unreadable', reason: bytes };
+/** `-` is standard input. */
+export function readDefinitionFile(path: string): DefinitionText {
+  const bytes = readBytes(path);
+  const name = path === STANDARD_INPUT ? 'standard input' : path;
+  if (typeof bytes === 'string') return { kind: 'unreadable', name, reason: bytes };
   if (typeof bytes === 'number')
     return bad(name, 'FILE_TOO_LARGE', `the file has ${bytes} bytes; the limit is ${MAX_FILE_BYTES}`);
   const text = decode(bytes);
@@ -36,6 +39,7 @@ export function readDefinitionFile(name: string): DefinitionText {
 /** The bytes; the size when there are too many; the reason when there are none. */
 function readBytes(name: string): Buffer | number | string {
   try {
+    if (name === STANDARD_INPUT) return limited(readFileSync(0));
     const stats = statSync(name);
     if (stats.isDirectory()) return 'it is a directory';
     return stats.size > MAX_FILE_BYTES ? stats.size : readFileSync(name);
@@ -45,6 +49,8 @@ function readBytes(name: string): Buffer | number | string {
     return code === 'EACCES' || code === 'EPERM' ? 'permission denied' : `it cannot be read (${code})`;
   }
 }
+
+const limited = (bytes: Buffer): Buffer | number => (bytes.length > MAX_FILE_BYTES ? bytes.length : bytes);
 
 /** Without a byte order mark; null when it is not UTF-8. */
 function decode(bytes: Buffer): string | null {

@@ -1,5 +1,7 @@
 // Exit codes of every command: scripts rely on them.
 
+import type { ExecutionJson } from '../protocol/execution.ts';
+
 export const EXIT = {
   ok: 0,
   /** The execution failed, or the file has problems. */
@@ -11,16 +13,16 @@ export const EXIT = {
 } as const;
 
 /** The exit code of a command that waited for an execution. */
-export function exitCodeOf(status: 'Succeeded' | 'Failed' | 'Cancelled' | 'TimedOut'): number {
+export function exitCodeOf(status: ExecutionJson['status']): number {
   switch (status) {
     case 'Succeeded':
       return EXIT.ok;
-    case 'Failed':
-      return EXIT.failed;
     case 'Cancelled':
       return EXIT.cancelled;
     case 'TimedOut':
       return EXIT.timedOut;
+    default:
+      return EXIT.failed;
   }
 }
 

@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import type { Pawl } from '../main.ts';
 import { isTenantId } from '../protocol/identifier.ts';
 import { ROLES, type Role, SCOPES, type Scope } from '../protocol/scope.ts';
-import { printJson } from './api-client.ts';
 import { UsageError } from './exit.ts';
+import { explained } from './start-problem.ts';
 import { table } from './table.ts';
+import { printJson } from './terminal.ts';
 
 interface KeyFlags {
   readonly tenant: string;
@@ -18,7 +19,7 @@ interface KeyFlags {
   readonly json?: boolean;
 }
 
-export function registerKeys(program: Command): void {
+export function register(program: Command): void {
   const keys = program.command('keys').description('API keys of a tenant');
   const command = (name: string, description: string) =>
     keys
@@ -80,7 +81,7 @@ async function revoke(id: string, flags: KeyFlags): Promise<void> {
 async function withStore(flags: KeyFlags, work: (pawl: Pawl) => Promise<void>): Promise<void> {
   if (!isTenantId(flags.tenant)) throw new UsageError(`"${flags.tenant}" cannot be the id of a tenant`);
   const { createPawl } = await import('../main.ts');
-  const pawl = await createPawl({ runner: false, database: { dataDir: flags.data } });
+  const pawl = await explained(() => createPawl({ runner: false, database: { dataDir: flags.data } }), flags.data);
   try {
     await work(pawl);
   } finally {

@@ -1,15 +1,29 @@
-// The built-in actions, as far as a check without a database and without your own actions can know them: a type of a
-// connector that comes with Pawl must be one of its actions; of other connectors nothing is known, so nothing is said.
+// Action types, as far as a check without a database can know them: those that come with Pawl, and your own from a folder. A
+// type of a connector of theirs must be one of its actions; of other connectors nothing is known, so nothing is said.
 
 import builtIn from '../../schemas/actions.json' with { type: 'json' };
 
 class KnownActions extends Set<string> {
+  private readonly connectors: ReadonlySet<string>;
+
+  constructor(types: readonly string[]) {
+    super(types);
+    this.connectors = new Set(types.map(connectorOf));
+  }
+
   override has(type: string): boolean {
-    return super.has(type) || !CONNECTORS.has(connectorOf(type));
+    return super.has(type) || !this.connectors.has(connectorOf(type));
   }
 }
 
 const connectorOf = (type: string): string => type.slice(0, Math.max(0, type.indexOf('.')));
-const CONNECTORS = new Set(builtIn.map(connectorOf));
 
-export const knownActions: ReadonlySet<string> = new KnownActions(builtIn);
+export const builtInActions: ReadonlySet<string> = new KnownActions(builtIn);
+
+/** The built-in ones and those of a folder (`--actions`). */
+export async function actionsWith(folder: string | undefined): Promise<ReadonlySet<string>> {
+  if (folder === undefined) return builtInActions;
+  const { loadUserActions } = await import('../main.ts');
+  const own = await loadUserActions(folder);
+  return new KnownActions([...builtIn, ...own.map(({ type }) => type)]);
+}

@@ -1,37 +1,53 @@
 // `pawl list`: executions, newest first. `pawl describe ID`: one of them, node by node, and what it waits for.
 
 import type { Command } from 'commander';
-import type { ExecutionJson, GraphJson } from '../protocol/execution.ts';
-import { ApiClient, type ClientFlags, clientCommand, printJson } from './api-client.ts';
+import { EXECUTION_STATUSES, type ExecutionJson, type GraphJson, WHY, type Why } from '../protocol/execution.ts';
+import { MAX_PAGE } from '../protocol/page.ts';
+import { executionId, oneOf, someOf, wholeNumber } from './argument.ts';
 import { printable } from './line-map.ts';
+import { type ClientFlags, clientCommand, connect } from './server-client.ts';
 import { table } from './table.ts';
+import { printJson } from './terminal.ts';
 
 interface ListFlags extends ClientFlags {
   readonly workflow?: string;
-  readonly status?: string;
-  readonly why?: string;
+  readonly status?: ExecutionJson['status'][];
+  readonly why?: Why;
   readonly error?: string;
-  readonly limit: string;
+  readonly limit: number;
+  readonly cursor?: string;
 }
 
-export function registerList(program: Command): void {
+export function register(program: Command): void {
   clientCommand(program, 'list', 'list executions, newest first')
     .option('-w, --workflow <id>', 'of this workflow')
-    .option('-s, --status <statuses>', 'with these statuses, comma separated, e.g. Failed,TimedOut')
-    .option('--why <reason>', 'that are queued, noWorker, running, retrying, waiting, sleeping or paused')
+    .option(
+      '-s, --status <statuses>',
+      'with these statuses, comma separated, e.g. Failed,TimedOut',
+      someOf(EXECUTION_STATUSES),
+    )
+    .option('--why <reason>', `live ones that are ${WHY.join(', ')}`, oneOf(WHY))
     .option('--error <text>', 'whose error has this in it')
-    .option('-n, --limit <number>', 'how many', '20')
+    .option('-n, --limit <number>', 'how many', wholeNumber(1, MAX_PAGE), 20)
+    .option('--cursor <text>', 'go on where an earlier list ended (its `nextCursor`)')
+    .addHelpText('after', EXAMPLES)
     .action(list);
   clientCommand(program, 'describe', 'show an execution, node by node')
-    .argument('<id>', 'the execution')
+    .argument('<id>', 'the execution', executionId)
     .action(describe);
 }
 
+const EXAMPLES = `
+Examples:
+  pawl list --status Failed,TimedOut
+  pawl list --workflow orders --why retrying
+  pawl list --json | jq -r '.data[].executionId'`;
+
 async function list(flags: ListFlags): Promise<void> {
-  const query = new URLSearchParams({ limit: flags.limit });
-  if (flags.workflow !== undefined) query.set('workflowId', flags.workflow);
-  for (const name of ['status', 'why', 'error'] as const) if (flags[name] !== undefined) query.set(name, flags[name]);
-  const page = await new ApiClient(flags).get<{ data: ExecutionJson[] }>(`/api/v1/executions?${query}`);
+  const { workflow: workflowId, status, why, error: text, limit, cursor } = flags;
+  const wanted = Object.entries({ workflowId, status, why, error: text, cursor });
+  const filter = Object.fromEntries(wanted.filter(([, value]) => value !== undefined));
+  const page = await connect(flags).executions.list({ ...filter, limit });
   if (flags.json === true) return printJson(page);
   if (page.data.length === 0) return void process.stdout.write('no executions\n');
   process.stdout.write(
@@ -46,13 +62,13 @@ async function list(flags: ListFlags): Promise<void> {
       ]),
     ),
   );
+  if (page.nextCursor !== undefined) process.stderr.write(`there are more: --cursor ${page.nextCursor}\n`);
 }
 
 async function describe(id: string, flags: ClientFlags): Promise<void> {
-  const client = new ApiClient(flags);
-  const path = `/api/v1/executions/${encodeURIComponent(id)}`;
-  const execution = await client.get<ExecutionJson>(path);
-  const graph = await client.get<GraphJson>(`${path}/graph`);
+  const { executions } = connect(flags);
+  const execution = await executions.get(id);
+  const graph = await executions.graph(id);
   if (flags.json === true) return printJson({ ...execution, graph });
   const { workflowId, version, status, createdAt, startedAt, completedAt, error, outputs } = execution;
   const facts: [string, string | undefined][] = [

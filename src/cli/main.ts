@@ -1,45 +1,67 @@
-// The command line. One file per command, each with a `register…(program)`; this one only puts them together and turns
-// whatever goes wrong into a message and an exit code, never a stack trace.
+// The command line. One file per command, each with a `register(program)`; this one loads the one that was asked for, and
+// turns whatever goes wrong into a message and an exit code, never a stack trace.
 
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { registerDev } from './dev.ts';
-import { registerDoctor } from './doctor.ts';
+import { PawlApiError } from '../sdk/api-error.ts';
+import { refuseColours } from './colour.ts';
 import { EXIT, UsageError } from './exit.ts';
-import { registerKeys } from './keys.ts';
-import { registerList } from './list.ts';
-import { registerLogs } from './logs.ts';
-import { registerMigrate } from './migrate.ts';
-import { registerPublish } from './publish.ts';
-import { registerRun } from './run.ts';
-import { registerServe } from './serve.ts';
-import { registerSignals } from './signal.ts';
-import { registerValidate } from './validate.ts';
 
-const COMMANDS: readonly ((program: Command) => void)[] = [
-  registerDev,
-  registerServe,
-  registerValidate,
-  registerRun,
-  registerPublish,
-  registerList,
-  registerLogs,
-  registerSignals,
-  registerKeys,
-  registerMigrate,
-  registerDoctor,
+interface CommandFile {
+  register(program: Command): void;
+}
+
+/** In the order of the help. Loaded on demand: `pawl --version` needs none of them, `pawl list` no engine. */
+const FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<CommandFile> }[] = [
+  { names: ['dev'], load: () => import('./dev.ts') },
+  { names: ['validate'], load: () => import('./validate.ts') },
+  { names: ['run'], load: () => import('./run.ts') },
+  { names: ['publish'], load: () => import('./publish.ts') },
+  { names: ['start'], load: () => import('./start.ts') },
+  { names: ['workflows'], load: () => import('./workflows.ts') },
+  { names: ['list', 'describe'], load: () => import('./list.ts') },
+  { names: ['logs'], load: () => import('./logs.ts') },
+  { names: ['retry', 'cancel', 'signal'], load: () => import('./signal.ts') },
+  { names: ['serve', 'runner'], load: () => import('./serve.ts') },
+  { names: ['keys'], load: () => import('./keys.ts') },
+  { names: ['migrate'], load: () => import('./migrate.ts') },
+  { names: ['doctor'], load: () => import('./doctor.ts') },
 ];
 
-function createProgram(): Command {
+async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('pawl')
     .description(packageJson.description)
     .version(packageJson.version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .option('--no-color', 'no colours (also: NO_COLOR=1; never in a pipe)')
+    .on('option:no-color', refuseColours)
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'pawl: ')) })
     .showHelpAfterError('Run `pawl --help` to see what there is.')
+    .addHelpText('after', EXAMPLES)
     .exitOverride();
-  for (const register of COMMANDS) register(program);
+  const asked = args.find((arg) => !arg.startsWith('-'));
+  const isKnown = ({ names }: { names: readonly string[] }) => names.includes(asked ?? '');
+  const wanted = isVersion(args) ? [] : FILES.some(isKnown) ? FILES.filter(isKnown) : FILES;
+  for (const { register } of await Promise.all(wanted.map(({ load }) => load()))) register(program);
+  for (const command of program.commands) {
+    command.showHelpAfterError(`Run \`pawl help ${command.name()}\` to see what it takes.`);
+  }
   return program;
 }
+
+const isVersion = (args: readonly string[]): boolean => args[0] === '--version' || args[0] === '-v';
+
+const EXAMPLES = `
+Examples:
+  pawl dev                                         start everything, with a database of its own
+  pawl run flow.json --trigger '{"id":7}'          run a file to its end; the exit code is the outcome
+  pawl publish flow.json                           make it live on the server
+  pawl start flow --trigger '{"id":7}' --wait      start it there, and follow it
+  pawl list --status Failed                        what failed
+  pawl help start                                  everything about one command
+
+Exit codes: 0 fine, 1 failed or has problems, 2 wrong usage, 3 cancelled, 4 timed out.`;
 
 /** A reader that has seen enough (`pawl … | head`) is not an error. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -47,12 +69,18 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await createProgram().parseAsync();
+  const program = await createProgram(process.argv.slice(2));
+  await program.parseAsync();
 } catch (error) {
   // Commander has printed its own messages, and help and version are errors to it as well.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   else {
-    process.stderr.write(`pawl: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`pawl: ${await explain(error)}\n`);
     process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   }
+}
+
+async function explain(error: unknown): Promise<string> {
+  if (error instanceof PawlApiError) return (await import('./server-client.ts')).explainRefusal(error);
+  return error instanceof Error ? error.message : String(error);
 }

@@ -3,9 +3,10 @@
 
 import type { Command } from 'commander';
 import { resolveConfig } from '../config.ts';
-import { printJson } from './api-client.ts';
 import { UsageError } from './exit.ts';
+import { explained } from './start-problem.ts';
 import { table } from './table.ts';
+import { printJson } from './terminal.ts';
 
 interface MigrateFlags {
   readonly to?: string;
@@ -13,7 +14,7 @@ interface MigrateFlags {
   readonly json?: boolean;
 }
 
-export function registerMigrate(program: Command): void {
+export function register(program: Command): void {
   const migrate = program
     .command('migrate')
     .description('bring the schema of DATABASE_URL up or down, or show where it is');
@@ -40,7 +41,7 @@ function target(): { connectionString: string; schema: string } {
 
 async function up(flags: MigrateFlags): Promise<void> {
   const { migrateUp } = await import('../main.ts');
-  const { applied } = await migrateUp(target());
+  const { applied } = await explained(() => migrateUp(target()));
   if (flags.json === true) return printJson({ applied });
   process.stdout.write(applied.length === 0 ? 'nothing to do\n' : applied.map((name) => `applied ${name}\n`).join(''));
 }
@@ -48,14 +49,16 @@ async function up(flags: MigrateFlags): Promise<void> {
 async function down(flags: MigrateFlags): Promise<void> {
   if (!/^\d{1,4}$/.test(flags.to ?? '')) throw new UsageError('--to must be the number of a version');
   const { migrateDown } = await import('../main.ts');
-  const { undone } = await migrateDown({ ...target(), to: Number(flags.to), force: flags.force ?? false });
+  const { undone } = await explained(() =>
+    migrateDown({ ...target(), to: Number(flags.to), force: flags.force ?? false }),
+  );
   if (flags.json === true) return printJson({ undone });
   process.stdout.write(undone.length === 0 ? 'nothing to do\n' : undone.map((name) => `undone ${name}\n`).join(''));
 }
 
 async function status(flags: MigrateFlags): Promise<void> {
   const { migrationStatus } = await import('../main.ts');
-  const states = await migrationStatus(target());
+  const states = await explained(() => migrationStatus(target()));
   if (flags.json === true) return printJson(states);
   const rows = states.map(({ version, name, state, appliedAt }) => [
     String(version).padStart(4, '0'),

@@ -1,21 +1,26 @@
 // Shows the nodes of an execution as it runs. In a terminal: one block that is drawn again in place, with status, attempt,
 // duration and error of every node. Elsewhere (a pipe, a log): one line whenever a node's status changes.
 
-import { terminalPreferences } from '../config.ts';
-import type { NodeState, NodeStatus } from '../core/decider/state.ts';
-import type { Inspection } from '../engine/inspection.ts';
+import type { ExecutionJson, GraphJson } from '../protocol/execution.ts';
 import { printable } from './line-map.ts';
-import { coloured, type Paint, plain } from './problem-report.ts';
+import { type Paint, paintOn } from './terminal.ts';
 
 type Colour = Parameters<Paint>[0];
+type Node = GraphJson['nodes'][number];
+
+/** How an execution stands. */
+export interface Snapshot {
+  readonly execution: ExecutionJson;
+  readonly nodes: readonly Node[];
+}
 
 export interface NodeView {
   readonly intervalMs: number;
-  show(inspection: Inspection): void;
-  end(inspection: Inspection, durationMs: number): void;
+  show(nodes: Snapshot['nodes']): void;
+  end(snapshot: Snapshot, durationMs: number): void;
 }
 
-const LOOKS: Readonly<Record<NodeStatus, readonly [mark: string, colour: Colour]>> = {
+const LOOKS: Readonly<Record<Node['status'], readonly [mark: string, colour: Colour]>> = {
   Pending: ['·', 'dim'],
   Running: ['▶', 'cyan'],
   Retrying: ['↻', 'yellow'],
@@ -31,40 +36,45 @@ const LOOKS: Readonly<Record<NodeStatus, readonly [mark: string, colour: Colour]
 /** Long graphs scroll past; in place only what fits is drawn. */
 const SPARE_ROWS = 3;
 
-export function createNodeView(stream: NodeJS.WriteStream): NodeView {
-  const paint: Paint = terminalPreferences(stream).colour ? coloured : plain;
-  return stream.isTTY ? inPlace(stream, paint) : asLines(stream, paint);
+/** `printsId`: at the end, for looking it up. */
+export function createNodeView(stream: NodeJS.WriteStream, { printsId }: { printsId: boolean }): NodeView {
+  const paint = paintOn(stream);
+  const ending = (snapshot: Snapshot, durationMs: number) => summary(snapshot, durationMs, { paint, printsId });
+  return stream.isTTY ? inPlace(stream, paint, ending) : asLines(stream, paint, ending);
 }
 
-function inPlace(stream: NodeJS.WriteStream, paint: Paint): NodeView {
+type Ending = (snapshot: Snapshot, durationMs: number) => string;
+
+function inPlace(stream: NodeJS.WriteStream, paint: Paint, ending: Ending): NodeView {
   let drawn = 0;
   const draw = (lines: string[]) => {
     const up = drawn > 0 ? `\u001b[${drawn}A` : '';
     stream.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}\u001b[J`);
     drawn = lines.length;
   };
-  const fitting = (inspection: Inspection): string[] => {
-    const lines = nodeLines(inspection, paint);
+  const fitting = (nodes: Snapshot['nodes']): string[] => {
+    const lines = nodeLines(nodes, paint);
     const room = (stream.rows ?? 24) - SPARE_ROWS;
     if (lines.length <= room) return lines;
-    const unfinished = lines.filter((_, index) => inspection.state.nodes[index]!.status !== 'Pending').slice(-room + 1);
-    return [`… ${lines.length} nodes, ${inspection.state.unresolved} to go`, ...unfinished];
+    const begun = lines.filter((_, index) => nodes[index]!.status !== 'Pending');
+    const open = nodes.filter(({ completedAt, status }) => completedAt === undefined && status !== 'Skipped').length;
+    return [`… ${nodes.length} nodes, ${open} to go`, ...begun.slice(-room + 1)];
   };
   return {
     intervalMs: 120,
-    show: (inspection) => draw(fitting(inspection)),
-    end(inspection, durationMs) {
-      draw(nodeLines(inspection, paint));
-      stream.write(summary(inspection, durationMs, paint));
+    show: (nodes) => draw(fitting(nodes)),
+    end(snapshot, durationMs) {
+      draw(nodeLines(snapshot.nodes, paint));
+      stream.write(ending(snapshot, durationMs));
     },
   };
 }
 
-function asLines(stream: NodeJS.WriteStream, paint: Paint): NodeView {
+function asLines(stream: NodeJS.WriteStream, paint: Paint, ending: Ending): NodeView {
   const seen = new Map<number, string>();
-  const show = (inspection: Inspection) => {
-    for (const [index, line] of nodeLines(inspection, paint).entries()) {
-      const { status, attempts } = inspection.state.nodes[index]!;
+  const show = (nodes: Snapshot['nodes']) => {
+    for (const [index, line] of nodeLines(nodes, paint).entries()) {
+      const { status, attempts } = nodes[index]!;
       const key = `${status}:${attempts}`;
       if (status === 'Pending' || seen.get(index) === key) continue;
       seen.set(index, key);
@@ -74,48 +84,63 @@ function asLines(stream: NodeJS.WriteStream, paint: Paint): NodeView {
   return {
     intervalMs: 50,
     show,
-    end(inspection, durationMs) {
-      show(inspection);
-      stream.write(summary(inspection, durationMs, paint));
+    end(snapshot, durationMs) {
+      show(snapshot.nodes);
+      stream.write(ending(snapshot, durationMs));
     },
   };
 }
 
-function nodeLines({ state }: Inspection, paint: Paint): string[] {
-  const width = Math.min(40, Math.max(...state.plan.nodes.map(({ id }) => printable(id).length)));
-  return state.plan.nodes.map(({ id }, index) => {
-    const node = state.nodes[index]!;
+function nodeLines(nodes: readonly Node[], paint: Paint): string[] {
+  const width = Math.min(40, Math.max(...nodes.map(({ id }) => printable(id).length)));
+  return nodes.map((node) => {
     const [mark, colour] = LOOKS[node.status];
-    const name = printable(id).padEnd(width);
+    const name = printable(node.id).padEnd(width);
     return `${paint(colour, mark)} ${name}  ${paint(colour, node.status.padEnd(9))} ${details(node, paint)}`.trimEnd();
   });
 }
 
-function details(node: NodeState, paint: Paint): string {
+function details({ status, attempts, startedAt, completedAt, until, reason, error }: Node, paint: Paint): string {
   const parts: string[] = [];
-  if (node.attempts > 1) parts.push(`attempt ${node.attempts}`);
-  if (node.startedAt !== null && node.endedAt !== null) parts.push(duration(node.endedAt - node.startedAt));
-  if (node.reason !== null) parts.push(paint('dim', printable(node.reason)));
-  if (node.error !== null && node.status !== 'Succeeded') {
-    parts.push(paint('red', printable(`${node.error.code}: ${node.error.message}`)));
-  }
+  if (attempts > 1) parts.push(`attempt ${attempts}`);
+  if (startedAt !== undefined && completedAt !== undefined)
+    parts.push(duration(Date.parse(completedAt) - Date.parse(startedAt)));
+  if (until !== undefined) parts.push(paint('yellow', expectation(status, attempts, Date.parse(until) - Date.now())));
+  if (reason !== undefined) parts.push(paint('dim', printable(reason)));
+  if (error !== undefined) parts.push(paint('red', printable(`${error.code}: ${error.message}`)));
   return parts.join('  ');
 }
 
-function duration(milliseconds: number): string {
-  return milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+/** What a node is waiting for, and how long still. */
+function expectation(status: Node['status'], attempts: number, inMs: number): string {
+  const when = inMs <= 0 ? 'now' : `in ${duration(inMs)}`;
+  if (status === 'Retrying') return `attempt ${attempts + 1} ${when}`;
+  return status === 'Sleeping' ? `wakes ${when}` : `gives up ${when}`;
 }
 
-function summary({ view, state }: Inspection, durationMs: number, paint: Paint): string {
-  const colour = view.status === 'Succeeded' ? 'green' : 'red';
-  const failed = state.nodes.filter(({ status }) => status === 'Failed' || status === 'TimedOut').length;
+export function duration(milliseconds: number): string {
+  const seconds = milliseconds / 1_000;
+  if (seconds < 1) return `${Math.round(milliseconds)} ms`;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} days`;
+}
+
+function summary(
+  { execution, nodes }: Snapshot,
+  durationMs: number,
+  { paint, printsId }: { paint: Paint; printsId: boolean },
+): string {
+  const { status } = execution;
+  const failed = nodes.filter((node) => node.status === 'Failed' || node.status === 'TimedOut').length;
   // A pipeline goes on after a failed task, and a graph may have handled it: that must not look like nothing happened.
-  const although =
-    view.status === 'Succeeded' && failed > 0 ? paint('yellow', `, although ${count(failed)} failed`) : '';
-  const error = view.error === null ? '' : `: ${printable((JSON.parse(view.error) as { message: string }).message)}`;
-  const outputs = view.outputs === null || view.outputs === '{}' ? '' : `outputs ${excerpt(view.outputs)}\n`;
-  const id = paint('dim', `execution ${view.executionId}`);
-  return `\n${paint(colour, view.status)} in ${duration(durationMs)}${although}${error}\n${outputs}${id}\n`;
+  const although = status === 'Succeeded' && failed > 0 ? paint('yellow', `, although ${count(failed)} failed`) : '';
+  const error = execution.error === undefined ? '' : `: ${printable(execution.error.message)}`;
+  const outputs = execution.outputs === undefined ? '{}' : JSON.stringify(execution.outputs);
+  const result = outputs === '{}' || outputs === 'null' ? '' : `outputs ${excerpt(outputs)}\n`;
+  const id = printsId ? `${paint('dim', `execution ${execution.executionId}`)}\n` : '';
+  const colour = status === 'Succeeded' ? 'green' : 'red';
+  return `\n${paint(colour, status)} in ${duration(durationMs)}${although}${error}\n${result}${id}`;
 }
 
 function count(nodes: number): string {

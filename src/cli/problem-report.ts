@@ -1,20 +1,12 @@
 // Problems as a good compiler prints them: what is wrong, where, the line itself with a mark under the place, and what to do.
 
-import { styleText } from 'node:util';
 import type { FileProblem } from './definition-file.ts';
 import { type LineMap, printable } from './line-map.ts';
-
-type Style = Parameters<typeof styleText>[0];
-
-/** How to colour a text; without colours, the text as it is. */
-export type Paint = (style: Style, text: string) => string;
-
-export const plain: Paint = (_style, text) => text;
-export const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false });
+import type { Paint } from './terminal.ts';
 
 export function reportProblem(problem: FileProblem, fileName: string, lines: LineMap, paint: Paint): string {
   const isWarning = problem.severity === 'warning';
-  const style: Style = isWarning ? 'yellow' : 'red';
+  const style = isWarning ? 'yellow' : 'red';
   const title = paint(style, `${isWarning ? 'warning' : 'error'}[${problem.code}]`);
   const frame = (text: string) => paint('cyan', text);
   const margin = ' '.repeat(String(problem.line ?? '').length);

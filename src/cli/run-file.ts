@@ -1,22 +1,26 @@
-// What `pawl run FILE` does: publish, start, follow to the end on the embedded database, with a live view of the nodes.
-// Durable like any other execution: if this process is killed, the next `pawl run` or `pawl dev` on the same folder goes on
-// with it. Ctrl-C cancels it, a second one leaves at once. The exit code is the outcome.
+// What `pawl run FILE` does: publish, start, follow to the end, with a live view of the nodes. On the embedded database of
+// the folder; when a `pawl dev` is using that, on its server, where the execution can be looked up afterwards like any other.
+// Durable either way: if this process is killed, whoever has the folder next goes on with it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { terminalPreferences } from '../config.ts';
+import { compileDefinition } from '../core/definition/compile.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../main.ts';
-import { readDefinitionFile } from './definition-file.ts';
-import { EXIT, exitCodeOf, SAME_KEYSTROKE_MS, UsageError } from './exit.ts';
+import { jsonOption } from './argument.ts';
+import { type DefinitionText, readDefinitionFile } from './definition-file.ts';
+import { reportDefinition } from './definition-report.ts';
+import { serverOf } from './dev-address.ts';
+import { executionHere } from './execution-here.ts';
+import { executionThere, PATIENCE } from './execution-there.ts';
+import { follow } from './follow.ts';
 import { printable } from './line-map.ts';
-import { createNodeView } from './node-view.ts';
-import { reportRun } from './run-report.ts';
-import { validate } from './validate.ts';
-
-const TENANT = 'default';
+import { publishTo, refusedProblems } from './publication.ts';
+import { connect } from './server-client.ts';
+import { explained } from './start-problem.ts';
 
 export interface RunFlags {
   readonly trigger?: string;
@@ -27,35 +31,77 @@ export interface RunFlags {
   readonly json?: boolean;
 }
 
+type DefinitionSource = Extract<DefinitionText, { kind: 'json' }>;
+
+interface Run {
+  readonly definitions: readonly DefinitionSource[];
+  readonly request: { readonly trigger?: Json; readonly spec?: Json };
+  readonly flags: RunFlags;
+}
+
 export async function runFile(file: string, flags: RunFlags): Promise<number> {
-  const asJson = flags.json === true;
-  const trigger = parseFlag('--trigger', flags.trigger);
-  const spec = parseFlag('--spec', flags.spec);
-  const files = [...(flags.also ?? []), file];
-  const definitions: Json[] = [];
-  for (const name of files) {
+  const trigger = jsonOption('--trigger', flags.trigger);
+  const spec = jsonOption('--spec', flags.spec);
+  const definitions: DefinitionSource[] = [];
+  for (const name of [...(flags.also ?? []), file]) {
     const read = readDefinitionFile(name);
-    if (read.kind === 'json') definitions.push(read.source.value as Json);
-    else return validate(name, asJson);
+    if (read.kind !== 'json') return reportDefinition(read, { asJson: flags.json === true });
+    definitions.push(read);
   }
-  const pawl = await openPawl(flags);
+  const request = { ...(trigger === undefined ? {} : { trigger }), ...(spec === undefined ? {} : { spec }) };
+  return explained(() => runSomewhere({ definitions, request, flags }));
+}
+
+async function runSomewhere(run: Run): Promise<number> {
+  const { flags } = run;
+  try {
+    return await runHere(run, flags.data);
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'FolderInUseError')) throw error;
+    const url = await serverOf(flags.data);
+    // A server knows the actions that it was started with, and no others.
+    if (url === null || flags.actions !== undefined) return runAside(run);
+    if (flags.json !== true) process.stderr.write(`pawl: running on ${url}, which uses ${printable(flags.data)}\n`);
+    return runThere(run, url);
+  }
+}
+
+// ── With an engine in this process ──────────────────────────────────────────────────────────────────────────────────
+
+async function runHere({ definitions, request, flags }: Run, dataDir: string, isKept = true): Promise<number> {
+  const asJson = flags.json === true;
+  const pawl = await createPawl(options(flags, dataDir));
   try {
     let workflowId = '';
-    for (const [index, definition] of definitions.entries()) {
-      const published = await publish(pawl, definition);
-      if (published === null) return validate(files[index]!, asJson, pawl.actionTypes);
+    for (const read of definitions) {
+      const published = await publishHere(pawl, read.source.value as Json);
+      if (published === null) return reportDefinition(read, { asJson, actions: pawl.actionTypes });
       workflowId = published;
     }
-    const start = { ...(trigger === undefined ? {} : { trigger }), ...(spec === undefined ? {} : { spec }) };
-    const { executionId } = await pawl.start(workflowId, start);
-    return await follow(pawl, executionId, asJson);
+    const { executionId } = await pawl.start(workflowId, request);
+    const otherwise = isKept ? 'goes on next time' : 'is lost';
+    return await follow(executionHere(pawl, executionId), { asJson, printsId: isKept, otherwise });
   } finally {
     await pawl.close();
   }
 }
 
+/** Somebody has the folder who cannot run it for us. */
+async function runAside(run: Run): Promise<number> {
+  const temporary = mkdtempSync(join(tmpdir(), 'pawl-'));
+  const folder = printable(run.flags.data);
+  process.stderr.write(
+    `pawl: ${folder} is in use by another process: running on a temporary database, which is removed at the end\n`,
+  );
+  try {
+    return await runHere(run, temporary, false);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
 /** null: the definition has problems. */
-async function publish(pawl: Pawl, definition: Json): Promise<string | null> {
+async function publishHere(pawl: Pawl, definition: Json): Promise<string | null> {
   try {
     return (await pawl.publish(definition)).workflowId;
   } catch (error) {
@@ -64,82 +110,40 @@ async function publish(pawl: Pawl, definition: Json): Promise<string | null> {
   }
 }
 
-/** The folder's own database; a temporary one when another process has the folder. */
-async function openPawl(flags: RunFlags): Promise<Pawl & { temporary?: string }> {
-  const progress = (step: string) => {
-    if (flags.json !== true && process.stderr.isTTY) process.stderr.write(`… ${step}\n`);
-  };
+function options({ actions, json }: RunFlags, dataDir: string): PawlOptions {
   const { debug } = terminalPreferences(process.stderr);
-  const options = (dataDir: string): PawlOptions => ({
+  return {
     database: { dataDir },
     http: { allowLoopback: true },
-    action: { folder: flags.actions },
-    onProgress: progress,
+    action: { folder: actions },
+    onProgress: (step) => {
+      if (json !== true && process.stderr.isTTY) process.stderr.write(`… ${step}\n`);
+    },
     onWarning: (event, details) => {
       if (debug) process.stderr.write(`pawl: ${event} ${JSON.stringify(details)}\n`);
     },
-  });
-  try {
-    return await createPawl(options(flags.data));
-  } catch (error) {
-    if (!(error instanceof Error && error.name === 'FolderInUseError')) throw error;
-    const temporary = mkdtempSync(join(tmpdir(), 'pawl-'));
-    process.stderr.write(`pawl: ${printable(flags.data)} is in use; running on a temporary database\n`);
-    const pawl = await createPawl(options(temporary));
-    const close = async () => {
-      await pawl.close();
-      rmSync(temporary, { recursive: true, force: true });
-    };
-    return { ...pawl, close };
-  }
-}
-
-async function follow(pawl: Pawl, executionId: string, asJson: boolean): Promise<number> {
-  const startedAt = performance.now();
-  const view = asJson ? null : createNodeView(process.stdout);
-  const stopListening = cancelOnInterrupt(pawl, executionId);
-  const result = pawl.result(executionId);
-  let ended = false;
-  const finished = result.then(() => {
-    ended = true;
-  });
-  while (view !== null && !ended) {
-    view.show(await pawl.executions.inspect(TENANT, executionId));
-    await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, view.intervalMs))]);
-  }
-  const { status } = await result;
-  stopListening();
-  const inspection = await pawl.executions.inspect(TENANT, executionId);
-  const durationMs = Math.round(performance.now() - startedAt);
-  if (view === null) process.stdout.write(`${JSON.stringify(reportRun(inspection, durationMs), null, 2)}\n`);
-  else view.end(inspection, durationMs);
-  return exitCodeOf(status);
-}
-
-function cancelOnInterrupt(pawl: Pawl, executionId: string): () => void {
-  let askedAt: number | null = null;
-  const interrupt = () => {
-    if (askedAt !== null && performance.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(EXIT.cancelled);
-    if (askedAt !== null) return;
-    askedAt = performance.now();
-    process.stderr.write(
-      '\npawl: cancelling; press Ctrl-C again to leave at once (the execution then goes on next time)\n',
-    );
-    pawl.executions.cancel(TENANT, executionId, 'interrupted').catch(() => undefined);
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
-  return () => {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
   };
 }
 
-function parseFlag(name: string, text: string | undefined): Json | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    throw new UsageError(`${name} is not JSON: ${(error as Error).message}`);
+// ── On a server ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function runThere({ definitions, request, flags }: Run, url: string): Promise<number> {
+  const asJson = flags.json === true;
+  const server = connect({ url }, { patience: PATIENCE });
+  let workflowId = '';
+  for (const read of definitions) {
+    const json = read.source.value as Json;
+    const compiled = compileDefinition(json);
+    if (!compiled.ok) return reportDefinition(read, { asJson });
+    const { format, plan } = compiled;
+    try {
+      ({ workflowId } = await publishTo(server, { id: plan.id, format, json }));
+    } catch (error) {
+      const refused = refusedProblems(error);
+      if (refused === null) throw error;
+      return reportDefinition(read, { asJson, refused: refused.problems });
+    }
   }
+  const { executionId } = await server.workflows.execute(workflowId, request);
+  return follow(executionThere(server, executionId), { asJson, printsId: true, otherwise: 'goes on without you' });
 }

@@ -1,45 +1,38 @@
-// What `pawl run --json` prints: the outcome and every node.
+// What `pawl run --json` and `pawl start --wait --json` print: the outcome and every node.
 
-import type { NodeState } from '../core/decider/state.ts';
 import type { Json } from '../core/json/json.ts';
-import type { Inspection } from '../engine/inspection.ts';
+import type { ExecutionJson, GraphJson } from '../protocol/execution.ts';
+import type { FinalSnapshot } from './follow.ts';
+
+type Node = GraphJson['nodes'][number];
 
 export interface RunReport {
   readonly executionId: string;
-  readonly status: string;
-  readonly error?: Json;
-  readonly outputs?: Json;
-  readonly nodes: Record<string, NodeReport>;
+  readonly status: ExecutionJson['status'];
+  readonly error?: ExecutionJson['error'];
+  readonly outputs?: unknown;
+  readonly nodes: Record<string, Pick<Node, 'status' | 'attempts' | 'reason' | 'error'> & { readonly outputs?: Json }>;
   readonly durationMs: number;
 }
 
-interface NodeReport {
-  readonly status: NodeState['status'];
-  readonly attempts: number;
-  readonly reason?: string;
-  readonly outputs?: Json;
-  readonly error?: { readonly code: string; readonly message: string };
+export function reportRun({ execution, nodes, outputs }: FinalSnapshot, durationMs: number): RunReport {
+  const { executionId, status, error } = execution;
+  return {
+    executionId,
+    status,
+    ...(error === undefined ? {} : { error }),
+    ...(execution.outputs === undefined ? {} : { outputs: execution.outputs }),
+    nodes: Object.fromEntries(nodes.map((node) => [node.id, reportNode(node, outputs.get(node.id))])),
+    durationMs,
+  };
 }
 
-export function reportRun({ view, state, outputs }: Inspection, durationMs: number): RunReport {
-  const nodes: Record<string, NodeReport> = {};
-  for (const [index, { id }] of state.plan.nodes.entries()) {
-    const { status, attempts, reason, error } = state.nodes[index]!;
-    const output = outputs.get(id);
-    nodes[id] = {
-      status,
-      attempts,
-      ...(reason === null ? {} : { reason }),
-      ...(output === undefined ? {} : { outputs: output }),
-      ...(error === null || status === 'Succeeded' ? {} : { error: { code: error.code, message: error.message } }),
-    };
-  }
+function reportNode({ status, attempts, reason, error }: Node, outputs: Json | undefined): RunReport['nodes'][string] {
   return {
-    executionId: view.executionId,
-    status: view.status,
-    ...(view.error === null ? {} : { error: JSON.parse(view.error) as Json }),
-    ...(view.outputs === null ? {} : { outputs: JSON.parse(view.outputs) as Json }),
-    nodes,
-    durationMs,
+    status,
+    attempts,
+    ...(reason === undefined ? {} : { reason }),
+    ...(outputs === undefined ? {} : { outputs }),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
   };
 }

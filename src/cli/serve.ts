@@ -2,12 +2,12 @@
 // unless somebody could be let in and everybody else kept out. `pawl runner` is the same without the server.
 
 import type { Command } from 'commander';
-import { terminalPreferences } from '../config.ts';
 import type { PawlOptions } from '../main.ts';
-import { portOf, runUntilStopped } from './server-process.ts';
+import { wholeNumber } from './argument.ts';
+import { runUntilStopped } from './server-process.ts';
 
 interface ServeFlags {
-  readonly port?: string;
+  readonly port?: number;
   readonly host?: string;
   readonly data?: string;
   readonly actions?: string;
@@ -15,16 +15,17 @@ interface ServeFlags {
   readonly runner: boolean;
 }
 
-export function registerServe(program: Command): void {
+export function register(program: Command): void {
   program
     .command('serve')
     .description('start the server and a runner for production; DATABASE_URL names the database')
-    .option('-p, --port <number>', 'port to listen on (7295)')
+    .option('-p, --port <number>', 'port to listen on (7295); 0 for any free one', wholeNumber(0, 65_535))
     .option('--host <address>', 'address to listen on (127.0.0.1)')
     .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
     .option('--actions <folder>', 'a folder with your own actions')
     .option('--no-runner', 'answer requests only; executions are run by `pawl runner` processes')
     .option('--insecure', 'let everybody in, without any token')
+    .addHelpText('after', NOTES)
     .action(async (flags: ServeFlags) => {
       const life = { ready: (url: string) => say(`Pawl is ready at ${url}`), started: async () => {} };
       process.exitCode = await runUntilStopped({ ...options(flags), serve: true, runner: flags.runner }, life);
@@ -43,15 +44,20 @@ export function registerServe(program: Command): void {
 function options({ port, host, data, actions, insecure }: ServeFlags): PawlOptions {
   return {
     database: { dataDir: data },
-    server: { port: portOf(port), host },
+    server: { port, host },
     auth: insecure === true ? { allowLooseAuth: true } : {},
     action: { folder: actions },
     logTarget: process.stdout,
-    onProgress: (step) => {
-      if (terminalPreferences(process.stderr).colour) say(`… ${step}`);
-    },
+    onProgress: (step) => say(`… ${step}`),
   };
 }
 
 /** Standard output belongs to the log. */
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const say = (line: string): undefined => void process.stderr.write(`${line}\n`);
+
+const NOTES = `
+Examples:
+  DATABASE_URL=postgres://user:password@host/db pawl keys create --tenant acme --scope workflows:execute
+  DATABASE_URL=postgres://user:password@host/db pawl serve --host 0.0.0.0
+
+The log is JSON, on standard output. Every option: docs/configuration.md.`;

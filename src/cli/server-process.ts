@@ -1,41 +1,52 @@
 // The life of a process that serves or runs until somebody stops it: start, say so, wait for a signal, stop cleanly. What
 // keeps it from starting is said in a sentence, with exit code 2.
 
+import { resolveConfig } from '../config.ts';
 import type { Pawl, PawlOptions } from '../main.ts';
+import { isPawl } from './dev-address.ts';
 import { EXIT, SAME_KEYSTROKE_MS, UsageError } from './exit.ts';
+import { isPortFree } from './port.ts';
+import { explained } from './start-problem.ts';
 
 export interface Life {
-  /** Everything answers: tell whoever waits for it. */
-  ready(url: string): void;
+  /** Everything answers: tell whoever waits for it. What it returns is called at the end. */
+  ready(url: string): (() => void) | undefined;
   /** Before that: what a first start needs. */
   started(pawl: Pawl): Promise<void>;
 }
 
-/** Problems of the person who started it, not of the program. */
-const THEIR_PROBLEMS = new Set(['PortTakenError', 'FolderInUseError', 'AuthConfigError', 'ConfigError']);
-
 export async function runUntilStopped(options: PawlOptions, life: Life): Promise<number> {
   const stop = stopSignal();
-  const pawl = await open(options);
+  const pawl = await explained(() => open(options), options.database?.dataDir);
+  let leave: (() => void) | undefined;
   try {
     await life.started(pawl);
-    life.ready(pawl.url ?? '');
+    leave = life.ready(pawl.url ?? '');
     await stop;
   } finally {
+    leave?.();
     await pawl.close();
   }
   return EXIT.ok;
 }
 
 async function open(options: PawlOptions): Promise<Pawl> {
+  if (options.serve === true) await refuseTakenPort(options);
   // Everything there is: only for the commands that need it, so that the others answer at once.
   const { createPawl } = await import('../main.ts');
-  try {
-    return await createPawl(options);
-  } catch (error) {
-    if (error instanceof Error && THEIR_PROBLEMS.has(error.name)) throw new UsageError(error.message);
-    throw error;
-  }
+  return createPawl(options);
+}
+
+/** Before a database is made and started for nothing. */
+async function refuseTakenPort(options: PawlOptions): Promise<void> {
+  const { host, port } = resolveConfig(options).server;
+  if (port === 0 || (await isPortFree(host, port))) return;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  throw new UsageError(
+    (await isPawl(url))
+      ? `port ${port} of ${host} is taken: Pawl is running already, at ${url}. Use that one, stop it, or choose another port with --port`
+      : `port ${port} of ${host} is taken by another program: stop it, or choose one with --port`,
+  );
 }
 
 /** The first signal stops cleanly, a second one at once. */
@@ -51,12 +62,4 @@ function stopSignal(): Promise<void> {
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
-}
-
-export function portOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535)
-    throw new UsageError(`--port must be a number up to 65535, not "${text}"`);
-  return port;
 }

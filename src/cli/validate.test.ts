@@ -187,7 +187,7 @@ describe('wrong usage', () => {
       stderr: `pawl: cannot read ${missing}: there is no such file\n`,
     });
     expect(pawl('validate', join(missing, 'x'), '--json')).toMatchObject({ status: 2, stdout: '' });
-    expect(pawl('validate', folder)).toMatchObject({ status: 2, stderr: expect.stringContaining('it is a directory') });
+    expect(pawl('publish', folder)).toMatchObject({ status: 2, stderr: expect.stringContaining('it is a directory') });
   });
 
   it.skipIf(process.getuid?.() === 0)('a file that may not be read', () => {

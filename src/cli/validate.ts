@@ -1,124 +1,101 @@
-// `pawl validate FILE`: is this definition valid, and if not, what is wrong with it, everything at once. Exit code 0 if it
-// is, 1 if it has problems, 2 if the file cannot be read.
+// `pawl validate FILE…`: are these definitions valid, and if not, what is wrong with them, everything at once. A folder stands
+// for the definitions below it. Exit code 0 if all are, 1 if one has problems, 2 if one cannot be read.
 
+import { globSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { terminalPreferences } from '../config.ts';
-import { type CompileResult, compileDefinition } from '../core/definition/compile.ts';
-import type { Problem } from '../core/definition/problem.ts';
-import type { Format, Plan } from '../core/plan/plan.ts';
-import { type DefinitionFile, type FileProblem, readDefinitionFile } from './definition-file.ts';
-import { EXIT } from './exit.ts';
-import type { JsonSource } from './json-source.ts';
-import { knownActions } from './known-actions.ts';
-import { judgeLifecycle, type LifecycleFile, lifecycleFile } from './lifecycle-file.ts';
-import { LineMap, printable } from './line-map.ts';
-import { coloured, type Paint, plain, reportProblem } from './problem-report.ts';
+import { detectFormat } from '../core/definition/compile.ts';
+import { type DefinitionText, readDefinitionFile } from './definition-file.ts';
+import { count, judge, reportDefinition, reportUnreadable, toJson, toText, type Verdict } from './definition-report.ts';
+import { EXIT, UsageError } from './exit.ts';
+import { actionsWith } from './known-actions.ts';
+import { printable } from './line-map.ts';
+import { explained } from './start-problem.ts';
+import { paintOn, printJson } from './terminal.ts';
 
-/** Problems that are about a name rather than about what it stands for. */
-const KEY_PROBLEMS: ReadonlySet<string> = new Set([
-  'UNKNOWN_KEY',
-  'FORBIDDEN_KEY',
-  'IGNORED_FIELD',
-  'STEP_TYPE_CONFLICT',
-]);
-
-const FORMAT_NAMES: Readonly<Record<Format, string>> = {
-  graph: 'graph workflow',
-  pipeline: 'pipeline',
-  plan: 'execution plan',
-};
-
-interface Verdict {
-  readonly ok: boolean;
-  readonly format: Format | LifecycleFile['format'] | null;
-  readonly problems: FileProblem[];
-  /** E.g. "pipeline `orders`, 4 nodes"; only of what is right. */
-  readonly summary: string;
+interface ValidateFlags {
+  readonly json?: boolean;
+  readonly actions?: string;
 }
 
-export function registerValidate(program: Command): void {
+export function register(program: Command): void {
   program
     .command('validate')
-    .description(
-      'check a definition (graph, pipeline, execution plan, lifecycle or policies) and print every problem in it',
-    )
-    .argument('<file>', 'the definition, a JSON file')
-    .option('--json', 'print { ok, format, problems } instead of text')
-    .action((file: string, options: { json?: boolean }) => {
-      process.exitCode = validate(file, options.json === true);
+    .description('check workflow definitions (graph, pipeline or execution plan) and print every problem in them')
+    .argument('<file...>', 'definitions, JSON files; folders and patterns of them; - for standard input')
+    .option('--actions <folder>', 'a folder with your own actions')
+    .option('--json', 'print { ok, format, problems } instead of text; of several, { ok, files }')
+    .addHelpText('after', EXAMPLES)
+    .action(async (files: string[], flags: ValidateFlags) => {
+      process.exitCode = await validate(files, flags);
     });
 }
 
-/** `actions`: the known action types; without a running engine, those that come with Pawl. */
-export function validate(fileName: string, asJson: boolean, actions: ReadonlySet<string> = knownActions): number {
-  const read = readDefinitionFile(fileName);
-  if (read.kind === 'unreadable') {
-    process.stderr.write(`pawl: cannot read ${printable(fileName)}: ${read.reason}\n`);
-    return EXIT.usage;
+const EXAMPLES = `
+Examples:
+  pawl validate flow.json
+  pawl validate workflows/ --actions actions/
+  pawl validate 'workflows/**/*.json' --json
+  generate-flow | pawl validate -`;
+
+async function validate(names: readonly string[], flags: ValidateFlags): Promise<number> {
+  const asJson = flags.json === true;
+  const actions = await explained(() => actionsWith(flags.actions));
+  const [name] = names;
+  if (names.length === 1 && !standsForSeveral(name!)) {
+    return reportDefinition(readDefinitionFile(name!), { asJson, actions });
   }
-  const lines = new LineMap(read.file.text);
-  const verdict = read.kind === 'bad' ? refused(read.problems) : judge(read.source, actions);
-  const problems = verdict.problems.map((problem) => withPosition(problem, lines)).sort(byPosition);
-  process.stdout.write(asJson ? toJson(verdict, problems) : toText(verdict, problems, read.file, lines));
-  return verdict.ok ? EXIT.ok : EXIT.failed;
+  return validateAll(names.flatMap(filesOf), { asJson, actions });
 }
 
-function refused(problems: FileProblem[]): Verdict {
-  return { ok: false, format: null, problems, summary: '' };
+// ── Several of them ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+const PATTERN = /[*?[{]/;
+const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+const isThere = (name: string): boolean => statSync(name, { throwIfNoEntry: false }) !== undefined;
+const standsForSeveral = (name: string): boolean => isFolder(name) || (PATTERN.test(name) && !isThere(name));
+
+interface Found {
+  readonly name: string;
+  /** By looking into a folder: other JSON may lie there, and is not meant. */
+  readonly isMeant: boolean;
 }
 
-function judge(source: JsonSource, actions: ReadonlySet<string>): Verdict {
-  const lifecycle = lifecycleFile(source.value);
-  const { problems, ...verdict } =
-    lifecycle === null ? judgeWorkflow(source.value, actions) : judgeLifecycle(lifecycle);
-  return {
-    ...verdict,
-    problems: problems.map((problem) => {
-      return { ...problem, span: source.locate(problem.path, KEY_PROBLEMS.has(problem.code) ? 'key' : 'value') };
-    }),
-  };
+function filesOf(name: string): Found[] {
+  if (!standsForSeveral(name)) return [{ name, isMeant: true }];
+  const pattern = isFolder(name) ? join(name, '**/*.json') : name;
+  const exclude = (path: string) => path.split('/').includes('node_modules');
+  const files = globSync(pattern, { exclude }).sort();
+  if (files.length === 0) throw new UsageError(`there is no JSON file in ${printable(name)}`);
+  return files.map((file) => ({ name: file, isMeant: !isFolder(name) }));
 }
 
-function judgeWorkflow(definition: unknown, actions: ReadonlySet<string>): Verdict {
-  const result: CompileResult = compileDefinition(definition, { actions });
-  const { ok, format } = result;
-  if (!result.ok) return { ok, format, problems: result.problems, summary: '' };
-  return { ok, format, problems: result.warnings, summary: describePlan(result.format, result.plan) };
+function validateAll(
+  files: readonly Found[],
+  { asJson, actions }: { asJson: boolean; actions: ReadonlySet<string> },
+): number {
+  const verdicts: Verdict[] = [];
+  let code: number = EXIT.ok;
+  for (const { name, isMeant } of files) {
+    const read = readDefinitionFile(name);
+    if (read.kind === 'unreadable') code = reportUnreadable(read);
+    else if (isMeant || looksLikeDefinition(read)) verdicts.push(judge(read, { actions }));
+    else if (!asJson) process.stdout.write(`– ${printable(name)}: not a workflow definition\n`);
+  }
+  const ok = code === EXIT.ok && verdicts.every((verdict) => verdict.ok);
+  if (asJson) printJson({ ok, files: verdicts.map((verdict) => ({ file: verdict.file.name, ...toJson(verdict) })) });
+  else process.stdout.write(`${verdicts.map(toText).join('')}${conclusion(verdicts)}`);
+  return code === EXIT.ok && !ok ? EXIT.failed : code;
 }
 
-const describePlan = (format: Format, { id, nodes }: Plan): string =>
-  `${FORMAT_NAMES[format]} \`${id}\`, ${count(nodes.length, 'node')}`;
-
-function withPosition(problem: FileProblem, lines: LineMap): FileProblem {
-  return problem.span === undefined ? problem : { ...problem, ...lines.position(problem.span.start) };
+/** What is no JSON at all may have been meant as one. */
+function looksLikeDefinition(read: DefinitionText): boolean {
+  return read.kind !== 'json' || detectFormat(read.source.value) !== null;
 }
 
-function byPosition(a: FileProblem, b: FileProblem): number {
-  return (a.span?.start ?? 0) - (b.span?.start ?? 0);
-}
-
-function toJson({ ok, format }: Verdict, problems: FileProblem[]): string {
-  const shown = problems.map(({ span: _span, ...problem }): Problem => problem);
-  return `${JSON.stringify({ ok, format, problems: shown }, null, 2)}\n`;
-}
-
-function toText(verdict: Verdict, problems: FileProblem[], file: DefinitionFile, lines: LineMap): string {
-  const paint: Paint = terminalPreferences(process.stdout).colour ? coloured : plain;
-  const reports = problems.map((problem) => `${reportProblem(problem, file.name, lines, paint)}\n\n`);
-  return `${reports.join('')}${summary(verdict, problems, file.name, paint)}\n`;
-}
-
-function summary({ ok, summary: what }: Verdict, problems: FileProblem[], fileName: string, paint: Paint): string {
-  const warnings = problems.filter((problem) => problem.severity === 'warning').length;
-  const found = [count(problems.length - warnings, 'problem'), count(warnings, 'warning')].filter(
-    (text) => text !== '',
-  );
-  const name = printable(fileName);
-  if (!ok) return `${paint('red', '✗')} ${name}: ${found.join(' and ')}`;
-  return `${paint('green', '✓')} ${name}: valid ${[what, ...found].join(', ')}`;
-}
-
-function count(number: number, noun: string): string {
-  if (number === 0) return '';
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+function conclusion(verdicts: readonly Verdict[]): string {
+  const wrong = verdicts.filter(({ ok }) => !ok).length;
+  const paint = paintOn(process.stdout);
+  const all = count(verdicts.length, 'definition') || 'no definitions';
+  return `\n${wrong === 0 ? paint('green', `${all}, all valid`) : paint('red', `${all}, ${wrong} not valid`)}\n`;
 }

@@ -1,6 +1,7 @@
 // What the engine needs from outside besides the store: time, a way to run an attempt, compiled plans, and someone to
 // tell. All of it comes in here, so that the simulation runs this very code on a clock and actions of its own.
 
+import type { Measure } from '../core/decider/input.ts';
 import type { State } from '../core/decider/state.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -83,6 +84,8 @@ export interface EngineObserver {
   warn(event: string, details: Record<string, unknown>): void;
   count(metric: EngineMetric, by?: number): void;
   ended?(ended: EndedExecution): void;
+  /** Told how long evaluations take. */
+  readonly measure?: Measure | undefined;
 }
 
 export interface EndedExecution {
@@ -92,19 +95,23 @@ export interface EndedExecution {
   readonly state: State | null;
 }
 
-export type EngineMetric =
-  | 'claimed'
-  | 'committedTransitions'
-  | 'committedBatches'
-  | 'zombieWritesRejected'
-  | 'unknownCommitsApplied'
-  | 'unknownCommitsResent'
-  | 'poisonIsolated'
-  | 'parked'
-  | 'takeovers'
-  | 'dispatched'
-  | 'ended'
-  | 'auditViolations';
+export const ENGINE_METRICS = [
+  'claimed',
+  'committedTransitions',
+  'committedBatches',
+  'zombieWritesRejected',
+  'unknownCommitsApplied',
+  'unknownCommitsResent',
+  'poisonIsolated',
+  'parked',
+  'takeovers',
+  'dispatched',
+  'ended',
+  'audits',
+  'auditViolations',
+] as const;
+
+export type EngineMetric = (typeof ENGINE_METRICS)[number];
 
 export interface EngineOptions {
   readonly name: string;

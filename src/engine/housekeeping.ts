@@ -50,6 +50,7 @@ export class Housekeeping {
 
   private async audit(now: number): Promise<void> {
     this.nextAudit = now + AUDIT_EVERY_MS;
+    this.observer.count('audits');
     for (const { executionId, problem } of await this.store.queueAudit()) {
       this.observer.count('auditViolations');
       this.observer.warn('a live execution has no wake-up', { executionId, problem });

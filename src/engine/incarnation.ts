@@ -271,11 +271,13 @@ export class Incarnation {
 
   /** A decision that throws is a bug, and this execution met it: it goes to the dead letters, and nobody crashes for it. */
   private turnOf(resident: Resident): Turn | null {
-    const { clock, newSeed, newId, options } = this.deps;
+    const { clock, newSeed, newId, options, observer } = this.deps;
     const { execution, crashes, state } = resident;
     const seq = state.seq;
+    const { abortGraceMs } = options;
     try {
-      return takeTurn(resident, { now: clock.now(), seed: newSeed(), abortGraceMs: options.abortGraceMs }, newId);
+      const context = { now: clock.now(), seed: newSeed(), abortGraceMs, measure: observer.measure };
+      return takeTurn(resident, context, newId);
     } catch (error) {
       const message = `deciding failed: ${error instanceof Error ? error.message : String(error)}`;
       void this.bury({ execution, error: { code: 'POISON', message }, crashes, seq });

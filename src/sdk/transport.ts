@@ -90,7 +90,8 @@ function retryDelay(failure: Error | PawlApiError, attempt: number): number | nu
   return delayMs > LONGEST_DELAY_MS ? null : delayMs;
 }
 
-const backoff = (attempt: number): number => FIRST_DELAY_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
+const backoff = (attempt: number): number =>
+  Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
 
 export function pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {

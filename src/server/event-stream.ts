@@ -22,16 +22,20 @@ export function resumeAfter(headers: IncomingHttpHeaders, otherwise: number): nu
   return typeof last === 'string' && /^\d{1,9}$/.test(last) ? Number(last) : otherwise;
 }
 
+export const eventStream = (pages: AsyncIterable<ExecutionEvent[]>, signal: AbortSignal): AsyncGenerator<string> =>
+  serverSent(pages, message, signal);
+
 /** Without its end when the server stops: the client then knows that there is more, and comes again. */
-export async function* eventStream(
-  pages: AsyncIterable<ExecutionEvent[]>,
+export async function* serverSent<Item>(
+  pages: AsyncIterable<readonly Item[]>,
+  messageOf: (item: Item) => string,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   yield ': following\n\n';
   let saidAt = performance.now();
-  for await (const events of pages) {
-    if (events.length > 0) {
-      yield events.map(message).join('');
+  for await (const items of pages) {
+    if (items.length > 0) {
+      yield items.map(messageOf).join('');
       saidAt = performance.now();
     } else if (performance.now() - saidAt > HEARTBEAT_MS) {
       yield ': still here\n\n';

@@ -1,10 +1,10 @@
 // How the installation is, from this process: what probes ask, and the contract of 004 §10.1. Every question has a deadline,
 // so that a database that hangs is reported and not waited for.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { detailedHealthSchema, readinessSchema } from '../protocol/operation.ts';
 import type { Store } from '../store/port.ts';
+import { before } from './deadline.ts';
 
 export interface HealthDeps {
   readonly store: Store;
@@ -72,21 +72,6 @@ async function probe(question: () => Promise<unknown>): Promise<{ ok: boolean; l
     return { ok: true, latencyMs: elapsed(startedAt) };
   } catch {
     return { ok: false, detail: 'the database did not answer' };
-  }
-}
-
-async function before<Result>(deadlineMs: number, work: Promise<Result>): Promise<Result> {
-  const timer = new AbortController();
-  const deadline = sleep(deadlineMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Error('too late');
-  });
-  // Whichever loses must not become an unhandled rejection.
-  deadline.catch(() => {});
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    timer.abort();
   }
 }
 

@@ -2,6 +2,7 @@
 // field by field: payloads, tokens and headers are not (S6).
 
 import { pino } from 'pino';
+import type { RaisedNotice } from '../delivery/notices.ts';
 import type { AttemptRequest, AttemptResult, EndedExecution } from '../engine/environment.ts';
 import type { NewExecution } from '../store/port.ts';
 import type { TriggerRecord } from '../store/trigger-port.ts';
@@ -16,6 +17,7 @@ export interface Log {
   executionEnded(ended: EndedExecution): void;
   attemptEnded(request: AttemptRequest, result: AttemptResult, durationMs: number): void;
   triggerFired(trigger: TriggerRecord, fired: Fired): void;
+  noticed(notice: RaisedNotice): void;
   warn(event: string, details: Record<string, unknown>): void;
   failed(error: unknown, correlationId: string): void;
 }
@@ -56,6 +58,9 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
       const line = { ...attemptProperties(request), DurationMs: Math.round(durationMs * 10) / 10 };
       if (result.ok) log.debug(line, 'attempt succeeded');
       else log.warn({ ...line, ErrorCode: result.error.code, Retryable: result.retryable }, 'attempt failed');
+    },
+    noticed({ tenantId, kind, message, details }) {
+      log.info({ TenantId: tenantId, Notice: kind, Details: details }, message);
     },
     triggerFired({ tenantId, workflowId, triggerId, triggerType }, fired) {
       const trigger = { TenantId: tenantId, WorkflowId: workflowId, TriggerId: triggerId, TriggerType: triggerType };

@@ -1,10 +1,14 @@
 // Puts the HTTP side together: every route, who may use it, and the socket it listens on.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Consumers } from '../delivery/consumers.ts';
+import type { Deliveries } from '../delivery/deliveries.ts';
+import type { Notices } from '../delivery/notices.ts';
 import type { DeadLetters } from '../engine/dead-letters.ts';
 import type { DocumentTemplates } from '../engine/document-templates.ts';
 import type { ExecutionQueries } from '../engine/execution-queries.ts';
 import type { Executions } from '../engine/executions.ts';
+import type { Lifecycles } from '../engine/lifecycle/lifecycles.ts';
 import type { PlanRuns } from '../engine/plan-runs.ts';
 import type { Quotas } from '../engine/quotas.ts';
 import type { Pipelines } from '../engine/workflow-pipeline.ts';
@@ -22,12 +26,17 @@ import { createRateLimiter, createWorkflowThrottle } from './rate-limit.ts';
 import { adminRoutes } from './route/admin-routes.ts';
 import { callbackRoutes } from './route/callback-routes.ts';
 import { catalogRoutes } from './route/catalog-routes.ts';
+import { consumerRoutes } from './route/consumer-routes.ts';
+import { deliveryRoutes } from './route/delivery-routes.ts';
 import { documentRoutes } from './route/document-routes.ts';
 import { engineRunRoutes } from './route/engine-run-routes.ts';
 import { executionCommandRoutes } from './route/execution-command-routes.ts';
 import { executionRoutes } from './route/execution-routes.ts';
 import { firingRoutes } from './route/firing-routes.ts';
 import { healthRoutes } from './route/health-routes.ts';
+import { instanceRoutes } from './route/instance-routes.ts';
+import { lifecycleRoutes } from './route/lifecycle-routes.ts';
+import { noticeRoutes } from './route/notice-routes.ts';
 import { pipelineRoutes } from './route/pipeline-routes.ts';
 import type { FirstSecretOf } from './route/pipeline-view.ts';
 import { quotaRoutes } from './route/quota-routes.ts';
@@ -51,6 +60,10 @@ export interface ServerParts {
   readonly runs: PlanRuns;
   readonly deadLetters: DeadLetters;
   readonly quotas: Quotas;
+  readonly lifecycles: Lifecycles;
+  readonly consumers: Consumers;
+  readonly deliveries: Deliveries;
+  readonly notices: Notices;
   readonly metrics: Metrics;
   readonly actionTypes: ReadonlySet<string>;
   readonly publicUrl: () => string;
@@ -156,6 +169,11 @@ export function allRoutes(
     ...templateRoutes(parts),
     ...adminRoutes({ deadLetters, runners: store }),
     ...quotaRoutes(parts),
+    ...lifecycleRoutes(parts),
+    ...instanceRoutes(parts),
+    ...consumerRoutes(parts),
+    ...deliveryRoutes(parts),
+    ...noticeRoutes(parts),
     ...healthRoutes({ health: new Health(parts), metrics }),
     ...documentRoutes({
       openApi: () => {

@@ -13,6 +13,8 @@ export interface QuotaStore {
   quotaChanges(params: { after: Timestamp }): Promise<{ quotas: TenantQuota[]; liveRunners: number; at: Timestamp }>;
   /** null: there is no trace of this tenant. */
   tenantUsage(params: { tenantId: string }): Promise<TenantUsage | null>;
+  /** Of every tenant with a quota: the share of its fullest limit that it has used, 1 = used up. For metrics. */
+  quotaShares(): Promise<{ tenantId: string; used: number }[]>;
   /** Counts in the current month. */
   usageAdd(params: { items: { tenantId: string; executions: number }[] }): Promise<void>;
   /** Starts one execution of a tenant with a quota, if it may. One transaction. */

@@ -28,8 +28,8 @@ export interface ExecutionReader {
     resourceType: string;
     resourceId: string;
   }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
-  /** Live executions by workflow, of all tenants: for metrics. */
-  queueDepth(): Promise<{ workflowId: string; depth: number }[]>;
+  /** Live executions by workflow and tenant: for metrics. */
+  queueDepth(): Promise<{ workflowId: string; tenantId: string; depth: number }[]>;
   /** Connections to the database, by whomever. */
   connectionCount(): Promise<number>;
 }

@@ -2,6 +2,7 @@
 // expressions of ours, over `trigger` as the execution would see it; a filter also sees the `event`. One that fails is false,
 // and says why.
 
+import type { Measure } from '../core/decider/input.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { evaluateCondition, type Scope } from '../core/expression/evaluate.ts';
 import { type ParseResult, parseExpression } from '../core/expression/parse.ts';
@@ -26,10 +27,16 @@ export function expressionProblems(kind: ExpressionKind, source: string, format:
   }));
 }
 
-export function judge(kind: ExpressionKind, source: string, format: string, scope: Scope): Verdict {
+export function judge(
+  kind: ExpressionKind,
+  source: string,
+  format: string,
+  scope: Scope,
+  measure: Measure = (_what, work) => work(),
+): Verdict {
   const parsed = parse(kind, source, format);
   if (!parsed.ok) return failed(kind, parsed.problems[0]!.message);
-  const { value, warning } = evaluateCondition(parsed.expr, scope);
+  const { value, warning } = measure('condition', () => evaluateCondition(parsed.expr, scope));
   if (value) return { holds: true };
   return warning === undefined
     ? { holds: false, reason: `${NAMES[kind]} is false`, failed: false }

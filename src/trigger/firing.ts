@@ -2,6 +2,7 @@
 // started. What is started is started under the firing's own request id, so a repetition finds the execution (I9, S7). What
 // cannot be done is an outcome, recorded with its reason; what may pass (the database is away) is thrown, and tried again.
 
+import type { Measure } from '../core/decider/input.ts';
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { cleanMessage } from '../core/error/message.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -52,13 +53,15 @@ export type Fired =
 export interface TriggerObserver {
   fired(trigger: TriggerRecord, fired: Fired): void;
   warn(event: string, details: Record<string, unknown>): void;
+  /** Told how long conditions take. */
+  readonly measure?: Measure | undefined;
 }
 
 /** Not the request's fault, and not a fault at all: the workflow is as somebody wanted it. */
 const AS_WANTED = new Set(['WORKFLOW_NOT_ACTIVE', 'WORKFLOW_DISABLED', 'WORKFLOW_NOT_FOUND']);
 
 export async function fireTrigger(
-  start: StartExecution,
+  { start, observer }: { readonly start: StartExecution; readonly observer: TriggerObserver },
   trigger: TriggerRecord,
   request: FiringRequest,
 ): Promise<Fired> {
@@ -66,7 +69,8 @@ export async function fireTrigger(
   if (!trigger.isEnabled && request.ignoreDisabled !== true) return skipped('the trigger is disabled');
   if (workflowStatus === 'Draft') return skipped(`workflow "${workflowId}" is a Draft: publish it`);
   const payload = payloadFor(format, request);
-  const verdict = condition === null ? null : judge('condition', condition, format, { trigger: payload });
+  const scope = { trigger: payload };
+  const verdict = condition === null ? null : judge('condition', condition, format, scope, observer.measure);
   if (verdict?.holds === false) return { outcome: 'condition_false', reason: verdict.reason };
   try {
     await request.admit?.(trigger.tenantId, workflowId);

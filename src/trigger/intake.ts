@@ -110,14 +110,14 @@ export class Intake {
     event: { id: string; type: string; data: Json },
     context: FiringContext,
   ): Promise<EventAnswer['fired']> {
-    const matching = page.map((trigger) => ({ trigger, verdict: filterVerdict(trigger, event) }));
+    const matching = page.map((trigger) => ({ trigger, verdict: filterVerdict(trigger, event, this.deps.observer) }));
     // One that simply does not match has nothing to do with this event; one that cannot say is worth a record.
     const relevant = matching.filter(({ verdict }) => verdict === null || verdict.holds || verdict.failed);
     const items = await Promise.all(
       relevant.map(async ({ trigger, verdict }) => {
         const request = { ...context, requestId: `event:${trigger.triggerId}:${event.id}`, body: event.data };
         if (verdict?.holds !== false)
-          return { trigger, request, fired: await fireTrigger(this.deps.start, trigger, request) };
+          return { trigger, request, fired: await fireTrigger(this.deps, trigger, request) };
         const fired: Fired = { outcome: 'condition_false', reason: verdict.reason };
         return { trigger, request, fired };
       }),
@@ -126,7 +126,7 @@ export class Intake {
   }
 
   private async fireOne(trigger: TriggerRecord, request: FiringRequest): Promise<Fired> {
-    const fired = await fireTrigger(this.deps.start, trigger, request);
+    const fired = await fireTrigger(this.deps, trigger, request);
     const [recorded] = await this.record([{ trigger, request, fired }]);
     return recorded!.fired;
   }
@@ -155,9 +155,13 @@ function contextOf({ principal, correlationId, traceparent, admit }: FiringConte
 }
 
 /** null: it has no filter. */
-function filterVerdict({ config, workflowFormat }: TriggerRecord, event: { id: string; type: string; data: Json }) {
+function filterVerdict(
+  { config, workflowFormat }: TriggerRecord,
+  event: { id: string; type: string; data: Json },
+  { measure }: TriggerObserver,
+) {
   const { filter } = JSON.parse(config) as { filter?: string };
   if (filter === undefined) return null;
   const trigger = workflowFormat === 'pipeline' ? { body: event.data, headers: {} } : event.data;
-  return judge('filter', filter, workflowFormat, { trigger, event });
+  return judge('filter', filter, workflowFormat, { trigger, event }, measure);
 }

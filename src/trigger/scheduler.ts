@@ -155,7 +155,7 @@ export class Scheduler {
     const admit = this.deps.admitCron;
     for (const slot of slots) {
       const request = { requestId: slotId(trigger, slot), slot, body: { scheduledFor: isoTime(slot) }, admit };
-      const fired = await fireTrigger(this.deps.start, trigger, request);
+      const fired = await fireTrigger(this.deps, trigger, request);
       firings.push({ fired, firing: firingOf(trigger, request, fired) });
     }
     return firings;

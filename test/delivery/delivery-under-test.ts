@@ -10,7 +10,7 @@ import type { ConsumerRequest } from '../../src/delivery/consumer.ts';
 import { createDelivering, type Delivering, type DeliveringDeps } from '../../src/delivery/delivering.ts';
 import type { RaisedNotice } from '../../src/delivery/notices.ts';
 import { systemTimers } from '../../src/engine/system-timers.ts';
-import type { MessageKind } from '../../src/store/delivery-port.ts';
+import type { MessageKind, NewDelivery, NewMessageRow } from '../../src/store/delivery-port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { type TestDatabase, testDatabase, withClient } from '../support/database.ts';
@@ -36,6 +36,8 @@ export interface DeliveryUnderTest extends Delivering {
   register(request: ConsumerRequest): Promise<string>;
   /** Writes a message and wakes its consumers. Returns its ackGuid. */
   post(message: Posted): Promise<string>;
+  /** Many, in one statement. */
+  postAll(messages: readonly Posted[]): Promise<string[]>;
   /** Everything that is due some day is due now, and sent. */
   timePasses(): Promise<void>;
   stageOf(ackGuid: string, code: string): Promise<string>;
@@ -98,6 +100,11 @@ async function openProcess(database: TestDatabase, changes: Partial<DeliveringDe
   notices.onNotice((notice) => void seen.raised.push(notice));
   await book.refresh();
   dispatcher.start();
+  const postAll = async (messages: readonly Posted[]) => {
+    const ackGuids = await write(store, (code) => book.idOf(TENANT, code)!, messages);
+    dispatcher.wake(new Set(messages.flatMap(({ to }) => to.map((code) => book.idOf(TENANT, code)!))));
+    return ackGuids;
+  };
   let stopped: Promise<void> | null = null;
   const stop = async () => {
     await delivering.monitor.stop();
@@ -112,11 +119,8 @@ async function openProcess(database: TestDatabase, changes: Partial<DeliveringDe
     store,
     started,
     register: async (request) => (await consumers.register(TENANT, request)).consumer.code,
-    async post(message) {
-      const ackGuid = await write(store, book.idOf.bind(book), message);
-      dispatcher.wake(message.to.map((code) => book.idOf(TENANT, code)!));
-      return ackGuid;
-    },
+    post: async (message) => (await postAll([message]))[0]!,
+    postAll,
     async timePasses() {
       await withClient(database.connectionString, (client) =>
         client.query('update deliveries set next_attempt_at = now() where next_attempt_at is not null'),
@@ -133,26 +137,25 @@ async function openProcess(database: TestDatabase, changes: Partial<DeliveringDe
   };
 }
 
-async function write(store: Store, idOf: (tenantId: string, code: string) => string | null, posted: Posted) {
-  const { to, subject: subjectId = randomUUID(), seq = 1, kind = 'transition', event = 'submit', body = {} } = posted;
-  const ackGuid = newId();
-  const consumerIds = to.map((code) => idOf(TENANT, code)!);
+async function write(store: Store, idOf: (code: string) => string, posted: readonly Posted[]): Promise<string[]> {
+  const messages: NewMessageRow[] = [];
+  const deliveries: NewDelivery[] = [];
+  for (const {
+    to,
+    subject: subjectId = randomUUID(),
+    seq = 1,
+    kind = 'transition',
+    event = 'submit',
+    body,
+  } of posted) {
+    const ackGuid = newId();
+    const about = { ackGuid, tenantId: TENANT, kind, subjectId, seq, env: 'prod', source: 'loan', event };
+    const owed = { onSucceeded: null, onFailed: null, consumers: to.length };
+    messages.push({ ...about, ...owed, body: JSON.stringify({ ackGuid, kind, ...body }) });
+    deliveries.push(...to.map((code) => ({ ackGuid, consumerId: idOf(code), subjectId, seq })));
+  }
   await store.outboxLead({ leaderId: 'test', leaseMs: 60_000 });
-  const about = { ackGuid, tenantId: TENANT, kind, subjectId, seq, env: 'prod', source: 'loan', event };
-  const { applied } = await store.outboxPublish({
-    leaderId: 'test',
-    batchIds: [],
-    messages: [
-      {
-        ...about,
-        body: JSON.stringify({ ackGuid, kind, ...body }),
-        onSucceeded: null,
-        onFailed: null,
-        consumers: consumerIds.length,
-      },
-    ],
-    deliveries: consumerIds.map((consumerId) => ({ ackGuid, consumerId, subjectId, seq })),
-  });
-  if (!applied) throw new Error('the message was not written');
-  return ackGuid;
+  const { applied } = await store.outboxPublish({ leaderId: 'test', batchIds: [], messages, deliveries });
+  if (!applied) throw new Error('the messages were not written');
+  return messages.map(({ ackGuid }) => ackGuid);
 }

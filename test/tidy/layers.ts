@@ -193,9 +193,24 @@ export const layers: readonly Layer[] = [
     packages: [],
   },
   {
+    path: 'src/catalog.ts',
+    job: 'the actions and templates of an installation; knows every connector',
+    imports: [...ports, 'src/action/*', 'src/store/migrate', 'src/engine', 'src/config.ts', 'src/telemetry.ts'],
+    packages: [],
+  },
+  {
+    path: 'src/messaging.ts',
+    job: 'puts lifecycles and delivery together',
+    imports: [...ports, ...services, 'src/config.ts', 'src/telemetry.ts'],
+    packages: ['node:crypto'],
+  },
+  {
     path: 'src/main.ts',
     job: 'puts the parts together; the only file that knows every layer',
-    imports: [...ports, ...services, ...edges, ...implementations, 'src/sdk', 'src/config.ts', 'src/telemetry.ts'],
+    imports: [
+      ...[...ports, ...services, ...edges, ...implementations, 'src/sdk'],
+      ...['src/config.ts', 'src/telemetry.ts', 'src/catalog.ts', 'src/messaging.ts'],
+    ],
     packages: ['pino', 'prom-client', '@opentelemetry/*', 'node:*'],
   },
   {

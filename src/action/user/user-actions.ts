@@ -37,7 +37,9 @@ async function listFiles(folder: string): Promise<string[]> {
       .map(({ name }) => name)
       .sort();
   } catch (cause) {
-    throw new UserActionError(`The folder of actions ${folder} cannot be read: ${messageOf(cause)}`, { cause });
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    const reason = isMissing ? 'there is no such folder' : messageOf(cause);
+    throw new UserActionError(`The folder of actions ${folder} cannot be read: ${reason}`, { cause });
   }
 }
 

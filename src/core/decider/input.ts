@@ -52,4 +52,9 @@ export interface DecideContext {
   /** Seeds the jitter of retry delays. The same seed gives the same facts (I16). */
   readonly seed: number;
   readonly abortGraceMs: number;
+  /** Around each evaluation and rendering, for whoever wants to know how long they take; they are the same without it. */
+  readonly measure?: Measure | undefined;
 }
+
+/** Does the work and returns what it returned. */
+export type Measure = <Result>(what: 'condition' | 'template', work: () => Result) => Result;

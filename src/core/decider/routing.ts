@@ -61,7 +61,11 @@ function matches(edge: PlanEdge, failed: boolean): boolean {
 /** A condition that throws or exceeds its budget is a warning, and false (000 §6.2). */
 function holds(deciding: Deciding, condition: Condition | null, node: number): boolean {
   if (condition === null) return true;
-  const { value, warning } = evaluateCondition(condition.expr, deciding.state.scope);
+  const { state, context } = deciding;
+  const { value, warning } =
+    context.measure === undefined
+      ? evaluateCondition(condition.expr, state.scope)
+      : context.measure('condition', () => evaluateCondition(condition.expr, state.scope));
   if (warning !== undefined) {
     const message = `condition \`${condition.source}\` counts as false: ${warning}`;
     emit(deciding, { type: 'Warning', code: 'CONDITION_ERROR', message, node });

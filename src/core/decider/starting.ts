@@ -82,8 +82,11 @@ const MAX_SLEEP_MS = 100 * 365 * 24 * 3600 * 1000;
 
 function render(deciding: Deciding, template: Template | null): Json | TemplateError {
   if (template === null) return {};
+  const { state, context } = deciding;
   try {
-    return renderTemplate(template, deciding.state.scope);
+    return context.measure === undefined
+      ? renderTemplate(template, state.scope)
+      : context.measure('template', () => renderTemplate(template, state.scope));
   } catch (error) {
     return error as TemplateError;
   }

@@ -113,11 +113,12 @@ export function presentHierarchy(rows: readonly TreeRow[]): HierarchyJson {
 }
 
 /** Takes undefined fields out, so that what is absent is absent in every form of the answer. */
-function present<Shape extends object>(fields: { [Key in keyof Shape]: Shape[Key] | undefined }): Shape {
+export function present<Shape extends object>(fields: { [Key in keyof Shape]: Shape[Key] | undefined }): Shape {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Shape;
 }
 
-const parsed = (text: string | null): Json | undefined => (text === null ? undefined : (JSON.parse(text) as Json));
+export const parsed = (text: string | null): Json | undefined =>
+  text === null ? undefined : (JSON.parse(text) as Json);
 
 export const isoTime = (time: number | null): string | undefined =>
   time === null ? undefined : new Date(time).toISOString();

@@ -132,11 +132,46 @@ describe('a database in a folder', () => {
     squatter.close();
   });
 
+  it('says at once that a folder cannot be made, and why', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    await expect(start({ dataDir: file })).rejects.toThrow(
+      'there is a file of that name. Choose another one with --data',
+    );
+    await expect(start({ dataDir: join(file, 'db') })).rejects.toThrow('is a file');
+    // Where mkdir's own recursion never ends.
+    if (existsSync('/proc')) {
+      await expect(start({ dataDir: '/proc/pawl/db' })).rejects.toThrow('no folder can be made there');
+    }
+  });
+
   it('refuses a folder with something else in it', async () => {
     const server = await start();
     await stop(server);
     rmSync(join(folder, 'db', 'cluster', 'PG_VERSION'));
     await expect(start()).rejects.toThrow('is not empty and not a PostgreSQL database');
+  });
+});
+
+describe('a server that is killed', () => {
+  it('is started again on the same port, with what was committed, until it is stopped', async () => {
+    const steps: string[] = [];
+    const server = await startEmbedded({
+      dataDir: join(folder, 'db'),
+      settings: QUICK,
+      onProgress: (step) => steps.push(step),
+    });
+    running.push(server);
+    await query(server, 'create table kept as select 42 as n');
+    const killed = server.pid;
+    process.kill(killed, 'SIGKILL');
+    await expect.poll(() => steps.at(-1), { timeout: 20_000 }).toBe('the database is back');
+    expect(server.pid).not.toBe(killed);
+    expect(await query(server, 'select n from kept')).toEqual([{ n: 42 }]);
+
+    await stop(server);
+    await expect(query(server, 'select 1')).rejects.toThrow();
+    expect(steps.filter((step) => step.includes('not by us'))).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,6 @@
 // A real PostgreSQL in a folder, for `pawl dev` and the tests: made on first use, started with this process and stopped with
-// it. Durable like any other (fsync is on): what a killed process leaves behind starts again.
+// it. Durable like any other (fsync is on): what a killed process leaves behind starts again, and so does a server that is
+// killed while we live.
 
 import { spawn } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,6 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Account, databaseAccount, giveTo, reachableBinaries, reachableCluster } from './account.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { choosePort, leaveFolder, openFolder, readPassword, takeFolder } from './folder.ts';
+import { keepRunning } from './keep-running.ts';
 import { clearLeftovers, startServer } from './server-process.ts';
 
 export interface EmbeddedOptions {
@@ -21,6 +23,7 @@ export interface EmbeddedOptions {
 export interface EmbeddedPostgres {
   readonly connectionString: string;
   readonly port: number;
+  /** Of the server that runs now: one that was killed is replaced. */
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -59,18 +62,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const port = await choosePort(folder, options.port);
     report('starting the database');
     const settings = { ...SETTINGS, ...options.settings };
-    const server = await startServer({
-      postgres: binaries.postgres,
-      cluster,
-      log: folder.log,
-      port,
-      settings,
-      account,
-    });
+    const { postgres } = binaries;
+    rmSync(folder.log, { force: true });
+    const server = await keepRunning(async () => {
+      await clearLeftovers(cluster);
+      return startServer({ postgres, cluster, log: folder.log, port, settings, account });
+    }, report);
     return {
       connectionString: `postgres://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`,
       port,
-      pid: server.pid,
+      get pid() {
+        return server.pid;
+      },
       async stop() {
         await server.stop();
         leaveFolder(folder);

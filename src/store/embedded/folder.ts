@@ -4,6 +4,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
+  accessSync,
+  constants,
   existsSync,
   linkSync,
   mkdirSync,
@@ -11,10 +13,11 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 export interface DataFolder {
   readonly path: string;
@@ -23,9 +26,48 @@ export interface DataFolder {
 }
 
 export function openFolder(path: string): DataFolder {
-  mkdirSync(path, { recursive: true });
+  try {
+    makeFolder(resolve(path));
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new FolderUnusableError(path, error as NodeJS.ErrnoException);
+  }
   const real = realpathSync(path);
   return { path: real, cluster: join(real, 'cluster'), log: join(real, 'postgres.log') };
+}
+
+/** Folder by folder: where none can be made (/proc), mkdir's own recursion never ends. */
+function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Somebody else made it just now.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'this account may not write there',
+  EPERM: 'this account may not write there',
+  EROFS: 'the file system is read-only',
+  EEXIST: 'there is a file of that name',
+  ENOTDIR: 'a part of it is a file',
+  ENOENT: 'no folder can be made there',
+  ENOSPC: 'the disk is full',
+};
+
+/** The folder cannot be made or written to. */
+export class FolderUnusableError extends Error {
+  override readonly name = 'FolderUnusableError';
+
+  constructor(path: string, { code = '', message }: NodeJS.ErrnoException) {
+    super(
+      `The database folder ${path} cannot be used: ${REASONS[code] ?? message}. ` +
+        'Choose another one with --data (PAWL_DATABASE_DATA_DIR), or set DATABASE_URL to a PostgreSQL of your own.',
+    );
+  }
 }
 
 /** Another live process has the folder. */

@@ -18,6 +18,8 @@ export interface ServerOptions {
 
 export interface ServerProcess {
   readonly pid: number;
+  /** It ended, whatever ended it. */
+  readonly exited: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -26,7 +28,7 @@ const START_TIMEOUT_MS = 60_000;
 const FAST_STOP_MS = 20_000;
 
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
-  const log = openSync(options.log, 'w');
+  const log = openSync(options.log, 'a');
   const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(options.postgres, ['-D', options.cluster, '-p', String(options.port), ...settings], {
     ...(options.account ?? {}),
@@ -45,13 +47,18 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const stopAtExit = () => signal(child.pid!, 'SIGINT');
   process.once('exit', stopAtExit);
   child.unref();
+  let isGone = false;
   exited.then(() => {
+    isGone = true;
     process.removeListener('exit', stopAtExit);
     watchdog?.kill('SIGKILL');
   });
   return {
     pid: child.pid!,
+    exited,
     async stop() {
+      // Its number may be somebody else's by now.
+      if (isGone) return;
       child.ref();
       signal(child.pid!, 'SIGINT');
       const impatience = setTimeout(() => signal(child.pid!, 'SIGQUIT'), FAST_STOP_MS);

@@ -22,6 +22,9 @@ export interface MigrationState {
 /** Any constant will do, as long as nothing else in the database uses it. */
 const LOCK_KEY = 7_296_150_411;
 
+/** An address behind a firewall answers nothing at all. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
 const CREATE_VERSION_TABLE = `create table if not exists schema_version (
   version int not null,
   name text not null,
@@ -136,11 +139,15 @@ async function connected<Result>(
   options: MigrateOptions,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: options.connectionString, application_name: 'pawl migrate' });
+  const client = new pg.Client({
+    connectionString: options.connectionString,
+    application_name: 'pawl migrate',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
   // Without a listener a connection that breaks between two statements would end the process.
   client.on('error', () => {});
-  await client.connect();
   try {
+    await client.connect();
     await client.query(`set search_path = ${client.escapeIdentifier(options.schema ?? 'public')}`);
     await client.query(`set client_min_messages = warning`);
     return await work(client);

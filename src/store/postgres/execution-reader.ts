@@ -63,8 +63,8 @@ export function executionReader(reader: Database): ExecutionReader {
     },
     executionLinks: async ({ executionId }) => (await reader.run<LinkRecord>(LINKS, [executionId])).map(linkView),
     async queueDepth() {
-      const rows = await reader.run<{ workflow_id: string; depth: number }>(DEPTH, []);
-      return rows.map(({ workflow_id, depth }) => ({ workflowId: workflow_id, depth }));
+      const rows = await reader.run<{ workflow_id: string; tenant_id: string; depth: number }>(DEPTH, []);
+      return rows.map((row) => ({ workflowId: row.workflow_id, tenantId: row.tenant_id, depth: row.depth }));
     },
     async connectionCount() {
       const [row] = await reader.run<{ connections: number }>(CONNECTIONS, []);

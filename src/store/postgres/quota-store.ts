@@ -18,6 +18,7 @@ const ADD_RUN = statement('quota_run_add');
 const COUNT_WORKFLOWS = statement('quota_workflows');
 const ADD_USAGE = statement('usage_add');
 const USAGE = statement('tenant_usage');
+const SHARES = statement('quota_shares');
 
 export function quotaStore(engine: Database, reader: Database): QuotaStore {
   return {
@@ -42,6 +43,10 @@ export function quotaStore(engine: Database, reader: Database): QuotaStore {
       const [row] = await reader.run<UsageRow & { workflows: number }>(USAGE, [tenantId]);
       if (row === undefined) return null;
       return { workflows: row.workflows, liveRuns: row.live_runs, executions: row.executions, at: row.at };
+    },
+    async quotaShares() {
+      const rows = await reader.run<{ tenant_id: string; used: number }>(SHARES, []);
+      return rows.map(({ tenant_id, used }) => ({ tenantId: tenant_id, used }));
     },
     async usageAdd({ items }) {
       await engine.run(ADD_USAGE, [items.map(({ tenantId }) => tenantId), items.map(({ executions }) => executions)]);

@@ -55,6 +55,53 @@ function connectFailure(code: string | undefined): StoreFailure {
   return code !== undefined && /^(28|3D|3F|42)/.test(code) ? 'fatal' : 'retry';
 }
 
+/** Why there is no connection, by what the person who set it up would change. */
+export type ConnectionProblem =
+  | 'refused'
+  | 'unknownHost'
+  | 'timeout'
+  | 'login'
+  | 'noDatabase'
+  | 'notAllowed'
+  | 'tooMany'
+  | 'notReady'
+  | 'pooler'
+  | 'tls'
+  | 'notPostgres';
+
+const PROBLEM_OF_CODE: Readonly<Record<string, ConnectionProblem>> = {
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EADDRNOTAVAIL: 'refused',
+  ENOENT: 'refused', // of a socket
+  ENOTFOUND: 'unknownHost',
+  EAI_AGAIN: 'unknownHost',
+  ETIMEDOUT: 'timeout',
+  ECONNRESET: 'notPostgres',
+  '28P01': 'login',
+  '28000': 'login',
+  '3D000': 'noDatabase',
+  '42501': 'notAllowed',
+  '53300': 'tooMany',
+  '57P03': 'notReady',
+  '08P01': 'pooler', // "unsupported startup parameter"
+};
+
+/** What the driver itself finds has a text and no code. */
+const PROBLEM_OF_TEXT: readonly (readonly [RegExp, ConnectionProblem])[] = [
+  [/password must be a (non-empty )?string/, 'login'],
+  [/timeout expired|connection timeout/i, 'timeout'],
+  [/does not support SSL|certificate|SSL/, 'tls'],
+  [/terminated unexpectedly|invalid response|unexpected response/i, 'notPostgres'],
+];
+
+/** null: it is not about the connection. */
+export function connectionProblem(error: unknown): ConnectionProblem | null {
+  const { code = '', message } = describe(error instanceof StoreError ? error.cause : error);
+  return PROBLEM_OF_CODE[code] ?? PROBLEM_OF_TEXT.find(([text]) => text.test(message))?.[1] ?? null;
+}
+
 function isSqlstate(code: string | undefined): code is string {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code);
 }

@@ -90,4 +90,8 @@ select value from engine_secrets where name = $1;
 select clock_timestamp() as at;
 
 -- name: database_profile
-select current_setting('server_version_num')::int as version, clock_timestamp() as at;
+select current_setting('server_version_num')::int as version, clock_timestamp() as at,
+  current_setting('max_connections')::int as max_connections,
+  -- A schema that is not there yet is made, which is a right on the database.
+  case when to_regnamespace($1) is null then has_database_privilege(current_database(), 'CREATE')
+    else has_schema_privilege($1, 'CREATE') end as may_create;

@@ -74,3 +74,18 @@ select (select count(*)::int from workflows w where w.tenant_id = $1 and w.delet
   now() as at
 where exists (select from tenant_quotas where tenant_id = $1) or exists (select from workflows where tenant_id = $1)
   or exists (select from api_keys where tenant_id = $1);
+
+-- name: quota_shares
+-- A limit of 0 is used up.
+with used as (
+  select q.tenant_id, q.concurrent_runs, q.executions_per_month,
+    (select count(*) from tenant_runs r
+     where r.tenant_id = q.tenant_id and exists (select from execution_queue e where e.execution_id = r.execution_id)) as runs,
+    coalesce((select u.executions from tenant_usage u
+     where u.tenant_id = q.tenant_id and u.month = date_trunc('month', now() at time zone 'UTC')), 0) as executions
+  from tenant_quotas q where q.concurrent_runs is not null or q.executions_per_month is not null
+)
+select tenant_id, greatest(
+  case when concurrent_runs = 0 then 1 else runs::float8 / concurrent_runs end,
+  case when executions_per_month = 0 then 1 else executions::float8 / executions_per_month end) as used
+from used;

@@ -95,7 +95,7 @@ select system_name, resource_type, resource_id, external_url, node_id from workf
 where execution_id = $1 order by created_at, system_name, resource_type, resource_id;
 
 -- name: queue_depth
-select workflow_id, count(*)::int as depth from execution_queue group by workflow_id;
+select workflow_id, tenant_id, count(*)::int as depth from execution_queue group by workflow_id, tenant_id;
 
 -- name: connection_count
 select count(*)::int as connections from pg_stat_activity where datname = current_database();

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { useApi } from './api.ts';
-import { echo } from './definition.ts';
+import { useApi } from '../workflow/api.ts';
+import { echo } from '../workflow/definition.ts';
 
 const api = useApi();
 const folder = mkdtempSync(join(tmpdir(), 'pawl-publish-'));

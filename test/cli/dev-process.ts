@@ -14,8 +14,10 @@ export interface DevProcess {
   readonly exited: Promise<number | null>;
 }
 
-export async function startDev(folder: string, ...flags: string[]): Promise<DevProcess> {
-  const child = spawn(process.execPath, [CLI, 'dev', '--data', folder, '--port', '0', ...flags], { stdio: 'pipe' });
+/** `port`: any free one unless it must come back where it was. */
+export async function startDev(folder: string, { port = 0 }: { port?: number } = {}): Promise<DevProcess> {
+  const args = ['dev', '--data', folder, '--port', String(port)];
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: 'pipe' });
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
@@ -30,19 +32,34 @@ export async function startDev(folder: string, ...flags: string[]): Promise<DevP
   return { url: await ready, process: child, exited };
 }
 
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** Runs a command to its end, with these variables besides the ones that are there. */
-export async function pawl(
-  environment: Record<string, string>,
-  ...args: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> {
+export const pawl = (environment: Record<string, string>, ...args: string[]): Promise<Finished> =>
+  command(environment, args).finished;
+
+export interface RunningCommand {
+  readonly process: ChildProcess;
+  /** What it has printed so far. */
+  readonly output: { stdout: string; stderr: string };
+  readonly finished: Promise<Finished>;
+}
+
+/** A command while it runs; `input` is what it reads from its standard input. */
+export function command(environment: Record<string, string>, args: readonly string[], input = ''): RunningCommand {
   const child = spawn(process.execPath, [CLI, ...args], { stdio: 'pipe', env: { ...process.env, ...environment } });
   const output = { stdout: '', stderr: '' };
+  child.stdin.end(input);
   child.stdout.on('data', (chunk) => {
     output.stdout += String(chunk);
   });
   child.stderr.on('data', (chunk) => {
     output.stderr += String(chunk);
   });
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, ...output };
+  const finished = once(child, 'close').then(([code]) => ({ code: code as number, ...output }));
+  return { process: child, output, finished };
 }

@@ -1,14 +1,14 @@
 // `pawl dev` from the outside: ready when it says so, nothing acknowledged is lost by kill -9 (I1), Ctrl-C ends it cleanly, and
 // the commands that talk to it.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { chain, echo, sleep } from './api-server.ts';
+import { chain, echo, sleep } from '../server/api-server.ts';
 import { type DevProcess, pawl, startDev } from './dev-process.ts';
 
 let running: DevProcess | null = null;
@@ -65,6 +65,22 @@ describe('pawl dev', () => {
     for (const [index, executionId] of accepted.entries()) {
       expect(await start('steps', { requestId: `r${index}` })).toBe(executionId);
     }
+  });
+
+  it('starts its database again when that is killed, and goes on with what was running', async () => {
+    const folder = newFolder();
+    running = await startDev(folder);
+    await publish(chain('steps', echo('a'), sleep('b', 500), echo('c')));
+    const accepted = [await start('steps'), await start('steps')];
+    await expect.poll(statuses).toContain('Running');
+    const postmaster = Number(readFileSync(join(folder, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
+    process.kill(postmaster, 'SIGKILL');
+
+    // While it is away, requests are refused: that is not what is asked here.
+    const seen = () => statuses().catch((error: Error) => [error.message]);
+    await expect.poll(seen, { timeout: 30_000, interval: 250 }).toEqual(accepted.map(() => 'Succeeded'));
+    await start('steps');
+    await expect.poll(seen).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   });
 
   it('publishes a sample at first, which works, and answers the commands', async () => {

@@ -1,0 +1,56 @@
+// The actions of an installation: those that come with Pawl, those of its folder, and those of the program that embeds it.
+
+import type { ActionDefinition } from './action/action.ts';
+import { confluenceActions, confluenceConnector } from './action/confluence/confluence-actions.ts';
+import { coreActions, coreConnector } from './action/core/core-actions.ts';
+import { createRenderPool } from './action/core/render-pool.ts';
+import { documentActions } from './action/core/render-template.ts';
+import { emailActions, emailConnector } from './action/email/email-actions.ts';
+import { httpActions, httpConnector } from './action/http/http-actions.ts';
+import { mondayActions, mondayConnector } from './action/monday/monday-actions.ts';
+import { createRegistry } from './action/registry.ts';
+import { slackActions, slackConnector } from './action/slack/slack-actions.ts';
+import { loadUserActions } from './action/user/user-actions.ts';
+import { type Config, resolveConfig } from './config.ts';
+import { DocumentTemplates } from './engine/document-templates.ts';
+import { readOfficialTemplates } from './store/migrate/official-templates.ts';
+import type { Store } from './store/port.ts';
+import type { Telemetry } from './telemetry.ts';
+
+const CONNECTORS = [coreConnector, httpConnector, slackConnector, mondayConnector, confluenceConnector, emailConnector];
+
+/** The actions, and the templates of documents and workflows. */
+export async function openCatalog(
+  own: readonly ActionDefinition[],
+  config: Config,
+  deps: { readonly store: Store; readonly telemetry: Telemetry; readonly closers: (() => Promise<unknown>)[] },
+) {
+  const { store, telemetry, closers } = deps;
+  const renderer = createRenderPool({ ...config.templates, rendered: telemetry.rendered });
+  closers.push(() => renderer.close());
+  const documents = new DocumentTemplates({ store, renderer });
+  const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
+  const registry = createRegistry([...builtInActions(config, documents), ...userActions, ...own], CONNECTORS);
+  await store.catalogUpsert(registry.catalog());
+  await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
+  return { registry, documents, renderer };
+}
+
+/** The types of the built-in actions, for checks without a database: schemas/actions.json is made from this. */
+export function builtInActionTypes(): string[] {
+  // Rendering is not asked for here, so nobody needs to be able to.
+  const documents = {} as DocumentTemplates;
+  return builtInActions(resolveConfig({}, {}), documents).map(({ type }) => type);
+}
+
+function builtInActions({ connectors }: Config, documents: DocumentTemplates): ActionDefinition[] {
+  return [
+    ...coreActions,
+    ...documentActions(documents),
+    ...httpActions,
+    ...slackActions({ baseUrl: connectors.slackBaseUrl }),
+    ...mondayActions({ baseUrl: connectors.mondayBaseUrl }),
+    ...confluenceActions({ baseUrl: connectors.confluenceBaseUrl, edition: connectors.confluenceEdition }),
+    ...emailActions({ smtpUrl: connectors.emailSmtpUrl, from: connectors.emailFrom }),
+  ];
+}

@@ -1,0 +1,69 @@
+// What people type as options and arguments: JSON, whole numbers, one name of several. What is wrong is said in words of
+// the command line, before anything is asked of a server.
+
+import { readFileSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
+import { nearMiss } from '../core/expression/near-miss.ts';
+import { isUuid } from '../core/id/id.ts';
+import type { Json } from '../core/json/json.ts';
+import { UsageError } from './exit.ts';
+
+/** Upper and lower case do not matter; what is nearly right is named. */
+export function oneOf<Name extends string>(names: readonly Name[]): (text: string) => Name {
+  return (text) => {
+    const found = names.find((name) => name.toLowerCase() === text.toLowerCase());
+    if (found !== undefined) return found;
+    const near = nearMiss(
+      text.toLowerCase(),
+      names.map((name) => name.toLowerCase()),
+    );
+    const meant = names.find((name) => name.toLowerCase() === near);
+    throw new InvalidArgumentError(
+      meant === undefined
+        ? `It is one of ${names.join(', ')}.`
+        : `Did you mean ${meant}? It is one of ${names.join(', ')}.`,
+    );
+  };
+}
+
+/** Comma separated. */
+export function someOf<Name extends string>(names: readonly Name[]): (text: string) => Name[] {
+  const one = oneOf(names);
+  return (text) => text.split(',').map((part) => one(part.trim()));
+}
+
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d{1,15}$/.test(text) && number >= minimum && number <= maximum) return number;
+    throw new InvalidArgumentError(`It is a whole number from ${minimum} to ${maximum}.`);
+  };
+}
+
+/** The id of an execution, as every command prints it. */
+export function executionId(text: string): string {
+  if (isUuid(text)) return text;
+  throw new InvalidArgumentError('The id of an execution is a uuid: `pawl list` shows them.');
+}
+
+/** JSON itself, or `@file` with JSON in it, or `-` for standard input. */
+export function jsonOption(name: string, text: string | undefined): Json | undefined {
+  if (text === undefined) return undefined;
+  const source = text.startsWith('@') ? readText(name, text.slice(1)) : text === '-' ? readText(name, 0) : text;
+  try {
+    return JSON.parse(source) as Json;
+  } catch (error) {
+    const advice = text.startsWith("'") || /^[{[]?\s*\w+\s*:/.test(text) ? QUOTES : '';
+    throw new UsageError(`${name} is not JSON: ${(error as Error).message}${advice}`);
+  }
+}
+
+const QUOTES = `\n  Names and texts need double quotes, and the shell needs single ones around it all: '{"id":7}'`;
+
+function readText(name: string, file: string | number): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${name}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}

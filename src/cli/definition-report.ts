@@ -1,0 +1,111 @@
+// Whether a definition is valid, and everything that is wrong with it: as text, each problem in its line, or as JSON.
+
+import { compileDefinition } from '../core/definition/compile.ts';
+import type { Problem } from '../core/definition/problem.ts';
+import type { Format, Plan } from '../core/plan/plan.ts';
+import type { DefinitionFile, DefinitionText, FileProblem } from './definition-file.ts';
+import { EXIT } from './exit.ts';
+import type { JsonSource } from './json-source.ts';
+import { builtInActions } from './known-actions.ts';
+import { LineMap, printable } from './line-map.ts';
+import { reportProblem } from './problem-report.ts';
+import { type Paint, paintOn, printJson } from './terminal.ts';
+
+/** Problems that are about a name rather than about what it stands for. */
+const KEY_PROBLEMS: ReadonlySet<string> = new Set([
+  'UNKNOWN_KEY',
+  'FORBIDDEN_KEY',
+  'IGNORED_FIELD',
+  'STEP_TYPE_CONFLICT',
+]);
+
+const FORMAT_NAMES: Readonly<Record<Format, string>> = {
+  graph: 'graph workflow',
+  pipeline: 'pipeline',
+  plan: 'execution plan',
+};
+
+export interface Verdict {
+  readonly file: DefinitionFile;
+  readonly ok: boolean;
+  readonly format: Format | null;
+  /** With their places, in the order of the file. */
+  readonly problems: readonly FileProblem[];
+  readonly plan: Plan | null;
+}
+
+export interface JudgeOptions {
+  /** The known action types; without a running engine, those that come with Pawl. */
+  readonly actions?: ReadonlySet<string>;
+  /** What a server found wrong with it. */
+  readonly refused?: readonly Problem[];
+}
+
+type Readable = Exclude<DefinitionText, { kind: 'unreadable' }>;
+
+export function judge(read: Readable, options: JudgeOptions = {}): Verdict {
+  const { file } = read;
+  if (read.kind === 'bad') return placed({ file, ok: false, format: null, plan: null, problems: read.problems });
+  const { actions = builtInActions, refused } = options;
+  const result = compileDefinition(read.source.value, { actions });
+  const found = refused ?? (result.ok ? result.warnings : result.problems);
+  const problems = found.map((problem) => located(problem, read.source));
+  const ok = result.ok && refused === undefined;
+  return placed({ file, ok, format: result.format, plan: result.ok ? result.plan : null, problems });
+}
+
+/** The exit code of a command that could go no further because of its file. */
+export function reportDefinition(
+  read: DefinitionText,
+  { asJson, ...options }: JudgeOptions & { readonly asJson: boolean },
+): number {
+  if (read.kind === 'unreadable') return reportUnreadable(read);
+  const verdict = judge(read, options);
+  if (asJson) printJson(toJson(verdict));
+  else process.stdout.write(toText(verdict));
+  return verdict.ok ? EXIT.ok : EXIT.failed;
+}
+
+export function reportUnreadable({ name, reason }: { name: string; reason: string }): number {
+  process.stderr.write(`pawl: cannot read ${printable(name)}: ${reason}\n`);
+  return EXIT.usage;
+}
+
+export function toJson({ ok, format, problems }: Verdict): { ok: boolean; format: Format | null; problems: Problem[] } {
+  return { ok, format, problems: problems.map(({ span: _span, ...problem }): Problem => problem) };
+}
+
+export function toText(verdict: Verdict): string {
+  const paint = paintOn(process.stdout);
+  const lines = new LineMap(verdict.file.text);
+  const reports = verdict.problems.map((problem) => `${reportProblem(problem, verdict.file.name, lines, paint)}\n\n`);
+  return `${reports.join('')}${summary(verdict, paint)}\n`;
+}
+
+function located(problem: Problem, source: JsonSource): FileProblem {
+  return { ...problem, span: source.locate(problem.path, KEY_PROBLEMS.has(problem.code) ? 'key' : 'value') };
+}
+
+function placed(verdict: Verdict): Verdict {
+  const lines = new LineMap(verdict.file.text);
+  const problems = verdict.problems
+    .map((problem) => (problem.span === undefined ? problem : { ...problem, ...lines.position(problem.span.start) }))
+    .sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0));
+  return { ...verdict, problems };
+}
+
+function summary({ file, ok, format, plan, problems }: Verdict, paint: Paint): string {
+  const warnings = problems.filter((problem) => problem.severity === 'warning').length;
+  const found = [count(problems.length - warnings, 'problem'), count(warnings, 'warning')].filter(
+    (text) => text !== '',
+  );
+  const name = printable(file.name);
+  if (!ok) return `${paint('red', '✗')} ${name}: ${found.join(' and ')}`;
+  const what = `valid ${FORMAT_NAMES[format!]} \`${plan!.id}\`, ${count(plan!.nodes.length, 'node')}`;
+  return `${paint('green', '✓')} ${name}: ${[what, ...found].join(', ')}`;
+}
+
+export function count(number: number, noun: string): string {
+  if (number === 0) return '';
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

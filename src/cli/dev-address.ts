@@ -1,0 +1,33 @@
+// Where a `pawl dev` answers, kept in its data folder while it runs: so that `pawl run` in the same folder can use it. A file
+// that a killed process left behind leads nowhere, which is noticed by asking.
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FILE = 'address';
+const PATIENCE_MS = 2_000;
+
+export function rememberAddress(folder: string, url: string): () => void {
+  const file = join(folder, FILE);
+  writeFileSync(file, `${url}\n`);
+  return () => rmSync(file, { force: true });
+}
+
+/** null: nobody answers there. */
+export async function serverOf(folder: string): Promise<string | null> {
+  try {
+    const url = readFileSync(join(folder, FILE), 'utf8').trim();
+    return (await isPawl(url)) ? url : null;
+  } catch {
+    return null;
+  }
+}
+
+export async function isPawl(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    return answer.ok && answer.headers.has('x-correlation-id');
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+// Follows an execution to its end, wherever it runs: shows its nodes as they go, or prints one object at the end. Ctrl-C
+// cancels it, a second one leaves at once. The exit code is the outcome.
+
+import type { Json } from '../core/json/json.ts';
+import { EXIT, exitCodeOf, SAME_KEYSTROKE_MS } from './exit.ts';
+import { createNodeView, type NodeView, type Snapshot } from './node-view.ts';
+import { reportRun } from './run-report.ts';
+import { printJson } from './terminal.ts';
+
+export interface Followed {
+  nodes(): Promise<Snapshot['nodes']>;
+  /** Resolves when it has ended, however it did. */
+  ended(): Promise<unknown>;
+  result(): Promise<FinalSnapshot>;
+  cancel(reason: string): Promise<unknown>;
+}
+
+export interface FinalSnapshot extends Snapshot {
+  /** Of the last attempt of each node that has any, by node id. */
+  readonly outputs: ReadonlyMap<string, Json>;
+}
+
+export interface FollowOptions {
+  readonly asJson: boolean;
+  /** At the end; not when it was printed before, or cannot be looked up by it. */
+  readonly printsId: boolean;
+  /** What becomes of it when Ctrl-C is pressed a second time. */
+  readonly otherwise: string;
+}
+
+export async function follow(followed: Followed, { asJson, printsId, otherwise }: FollowOptions): Promise<number> {
+  const startedAt = performance.now();
+  const view = asJson ? null : createNodeView(process.stdout, { printsId });
+  const stopListening = cancelOnInterrupt(followed, otherwise);
+  try {
+    await (view === null ? followed.ended() : show(view, followed));
+    const result = await followed.result();
+    const durationMs = Math.round(performance.now() - startedAt);
+    if (view === null) printJson(reportRun(result, durationMs));
+    else view.end(result, durationMs);
+    return exitCodeOf(result.execution.status);
+  } finally {
+    stopListening();
+  }
+}
+
+async function show(view: NodeView, followed: Followed): Promise<void> {
+  let isOver = false;
+  const finished = followed.ended().then(() => {
+    isOver = true;
+  });
+  // Whatever goes wrong is thrown below; when looking fails first, this must not end the process on its own.
+  finished.catch(() => undefined);
+  while (!isOver) {
+    view.show(await followed.nodes());
+    await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, view.intervalMs))]);
+  }
+}
+
+function cancelOnInterrupt(followed: Followed, otherwise: string): () => void {
+  let askedAt: number | null = null;
+  const interrupt = () => {
+    if (askedAt !== null && performance.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(EXIT.cancelled);
+    if (askedAt !== null) return;
+    askedAt = performance.now();
+    process.stderr.write(`\npawl: cancelling; press Ctrl-C again to leave at once (the execution then ${otherwise})\n`);
+    followed.cancel('interrupted').catch(() => undefined);
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return () => {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  };
+}

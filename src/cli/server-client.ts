@@ -1,0 +1,87 @@
+// The server that a command talks to: `--url` or PAWL_URL says which, PAWL_TOKEN as whom (a token or an API key). The client
+// is the SDK's; what goes wrong is said with what to do next.
+
+import type { Command } from 'commander';
+import { clientPreferences } from '../config.ts';
+import { createClient, type PawlApiError, type PawlClient } from '../sdk/client.ts';
+import { UsageError } from './exit.ts';
+
+export interface ClientFlags {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+/** Nobody answers, or somebody else. */
+export class NoServerError extends Error {
+  override readonly name = 'NoServerError';
+}
+
+/** `patience`: how often to try again what is safe to repeat, when the server is away or busy. */
+export function connect(flags: ClientFlags, { patience = 0 }: { patience?: number } = {}): PawlClient {
+  const preferences = clientPreferences();
+  const url = flags.url ?? preferences.url;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new UsageError(`"${url}" is not a URL such as http://127.0.0.1:7295 (--url or PAWL_URL)`);
+  const { token } = preferences;
+  return createClient({ url, retries: patience, fetch: fetchFrom(url), ...(token === undefined ? {} : { token }) });
+}
+
+/** Every answer of Pawl's carries a correlation id, also a refusal. */
+const OURS = 'x-correlation-id';
+
+function fetchFrom(base: string): typeof fetch {
+  return async (input, init) => {
+    const answer = await fetch(input, init).catch((error: Error) => {
+      throw init?.signal?.aborted === true ? error : new NoServerError(unreachable(base, error));
+    });
+    if (!answer.headers.has(OURS)) {
+      throw new NoServerError(
+        `what answers at ${base} is not Pawl (HTTP ${answer.status}). Is the address right? Name another with --url or PAWL_URL.`,
+      );
+    }
+    return answer;
+  };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its name cannot be looked up',
+  ECONNRESET: 'the connection broke',
+  UND_ERR_SOCKET: 'the connection broke, or it does not speak HTTP',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
+  ETIMEDOUT: 'it does not answer',
+};
+
+function unreachable(base: string, error: Error): string {
+  const cause = error.cause as NodeJS.ErrnoException | undefined;
+  const reason = REASONS[cause?.code ?? ''] ?? cause?.message ?? error.message;
+  return `no server answers at ${base} (${reason}). Start one with \`pawl dev\`, or name another with --url or PAWL_URL.`;
+}
+
+/** What the server refused, in a sentence for people. */
+export function explainRefusal(error: PawlApiError): string {
+  const advice = error.status === 401 || error.status === 403 ? ADVICE[error.status] : '';
+  return `${error.message} [${error.code}]${advice}${severalProblems(error)}`;
+}
+
+const ADVICE = {
+  401: '. Set PAWL_TOKEN to a token or an API key (`pawl keys create` makes one)',
+  403: '. The token in PAWL_TOKEN may not do this: it lacks a scope, a role or the tenant',
+} as const;
+
+/** One is in the message already. */
+function severalProblems({ details }: PawlApiError): string {
+  if (!Array.isArray(details) || details.length < 2) return '';
+  const problems = details as { path?: string; message?: string }[];
+  return problems.map(({ path = '', message = '' }) => `\n  - ${path === '' ? '' : `${path}: `}${message}`).join('');
+}
+
+/** The options that every such command has. */
+export function clientCommand(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--url <url>', 'the server (PAWL_URL, or http://127.0.0.1:7295)')
+    .option('--json', 'print JSON');
+}

@@ -1,0 +1,199 @@
+// Consumers, deliveries and notices on the wire (5.6). Secrets are never part of a consumer; a generated one is shown once, by
+// the answer that made it.
+
+import { z } from 'zod';
+import { parseDuration } from '../core/duration/duration.ts';
+import { consumerCode } from '../lifecycle/definition-schema.ts';
+import { executionId, tenantId, timestamp } from './identifier.ts';
+import { pageQuery } from './page.ts';
+
+const STAGES = ['Pending', 'Delivered', 'Processed', 'Failed', 'Dead'] as const;
+const CONSUMER_KINDS = ['process', 'webhook', 'pull', 'nats'] as const;
+const stage = z.enum(STAGES);
+const texts = z.array(z.string()).optional();
+
+export const consumerParams = z.object({ code: consumerCode });
+export const deliveryParams = z.object({ ackGuid: executionId });
+
+const subscription = z
+  .object({
+    env: z.string().optional(),
+    definition: z.string().optional().describe('a lifecycle'),
+    kinds: z.array(z.enum(['transition', 'hook', 'execution'])).optional(),
+    events: texts.describe('of a lifecycle'),
+    workflows: texts,
+    types: texts.describe('of executions, e.g. RunCompleted'),
+  })
+  .meta({ id: 'Subscription' });
+
+/** How each message is served; what is absent is the server's. */
+const options = z.object({
+  timeoutMs: z.int().optional(),
+  maxAttempts: z.int().optional().describe('0: no attempt is the last'),
+  completeAt: z.enum(['Delivered', 'Processed']).optional(),
+  subject: z.string().optional().describe('of a bus: what its subjects begin with'),
+});
+
+/** What is wrong in a field is said by whoever knows what it means (delivery), all of it at once. */
+const settings = {
+  url: z.unknown().optional().describe('of a webhook or a bus'),
+  secret: z.unknown().optional().describe('signs what a webhook is sent; absent: one is made'),
+  subscriptions: z.unknown().optional().describe('`[{ env?, definition?, kinds?, events? }]`: which messages it wants'),
+  ordering: z.unknown().optional().describe('"delivered" or "processed": what the next message of a subject waits for'),
+  concurrency: z.unknown().optional(),
+  options: z.unknown().optional(),
+  isPaused: z.unknown().optional(),
+  tenantId: tenantId.optional(),
+};
+
+export const consumerRequest = z
+  .strictObject({
+    code: z.unknown().describe('the name it acknowledges by'),
+    kind: z.unknown().describe(`one of ${CONSUMER_KINDS.join(', ')}`),
+    ...settings,
+  })
+  .meta({ id: 'ConsumerRequest' });
+
+export const consumerChangeRequest = z
+  .strictObject({ kind: z.unknown().optional(), ...settings })
+  .meta({ id: 'ConsumerChangeRequest' });
+
+export const consumerSchema = z
+  .object({
+    code: z.string(),
+    kind: z.enum(CONSUMER_KINDS),
+    url: z.string().optional(),
+    subscriptions: z.array(subscription),
+    ordering: z.enum(['delivered', 'processed']),
+    concurrency: z.int(),
+    options,
+    isPaused: z.boolean(),
+    validSecrets: z.int(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    secret: z.string().optional().describe('a secret that was just made: shown now and never again'),
+  })
+  .meta({ id: 'Consumer' });
+
+export const replayRequest = z
+  .strictObject({
+    from: timestamp,
+    until: timestamp.optional().describe('by default now'),
+    tenantId: tenantId.optional(),
+  })
+  .meta({ id: 'ReplayRequest' });
+
+export const countAnswer = z.object({ count: z.int() }).meta({ id: 'Count' });
+
+/** What a consumer is sent (5.2): of lifecycles with these members, of executions the envelope of 004. */
+export const workEventSchema = z
+  .looseObject({
+    ackGuid: z.string().optional(),
+    kind: z.string().optional(),
+    externalRef: z.string().optional(),
+    env: z.string().optional(),
+    definition: z.string().optional(),
+    version: z.int().optional(),
+    instanceId: z.string().optional(),
+    occurredAt: z.string().optional(),
+    event: z.unknown().optional(),
+    payload: z.unknown().optional(),
+  })
+  .meta({ id: 'WorkEvent' });
+
+const LONGEST_WAIT_MS = 60_000;
+
+export const deliveryQuery = z.strictObject({
+  consumer: consumerCode
+    .optional()
+    .describe('without `stage`: what is due to it is handed out, and is due again later'),
+  wait: z
+    .string()
+    .transform((text) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text))
+    .refine((ms) => ms !== null, 'must be a duration such as "30s"')
+    .transform((ms) => Math.min(ms ?? 0, LONGEST_WAIT_MS))
+    .optional()
+    .describe('how long to wait when there is nothing, e.g. "30s"; at most a minute'),
+  stage: stage.optional().describe('lists deliveries of this stage, e.g. the dead letters, and hands out nothing'),
+  ...pageQuery,
+  cursor: z
+    .string()
+    .regex(/^[0-9a-f-]{36}\.[0-9a-f-]{36}$/, 'is not a cursor of this list')
+    .optional(),
+  tenantId: z.string().optional(),
+});
+
+const deliveryState = {
+  consumer: z.string(),
+  stage,
+  attempts: z.int(),
+  reminders: z.int(),
+  nextAttemptAt: timestamp.optional(),
+  deliveredAt: timestamp.optional(),
+  endedAt: timestamp.optional(),
+  outcome: z.enum(['succeeded', 'failed']).optional(),
+  message: z.string().optional(),
+};
+
+export const deliverySchema = z
+  .object({
+    ackGuid: executionId,
+    ...deliveryState,
+    kind: z.string(),
+    subjectId: z.string().describe('the instance or execution'),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'Delivery' });
+
+export const messageSchema = z
+  .object({
+    ackGuid: executionId,
+    kind: z.string(),
+    subjectId: z.string(),
+    source: z.string(),
+    event: z.string(),
+    createdAt: timestamp,
+    message: workEventSchema,
+    deliveries: z.array(z.object(deliveryState)),
+  })
+  .meta({ id: 'Message' });
+
+export const ackRequest = z
+  .strictObject({
+    consumer: z.string().min(1).max(100),
+    stage: z.enum(['Delivered', 'Processed']),
+    outcome: z.enum(['succeeded', 'failed']).optional(),
+    message: z.string().optional(),
+    retryAt: timestamp.optional().describe('with a failure: when to send it again; without it the failure is final'),
+    tenantId: tenantId.optional(),
+  })
+  .meta({ id: 'AckRequest' });
+
+export const ackAnswer = z
+  .object({
+    ackGuid: executionId,
+    consumer: z.string(),
+    stage,
+    changed: z.boolean().describe('false: it stood there before'),
+  })
+  .meta({ id: 'Acked' });
+
+export const requeueRequest = z
+  .strictObject({
+    consumer: consumerCode.optional().describe('by default all to whom it is dead or failed'),
+    tenantId: tenantId.optional(),
+  })
+  .meta({ id: 'RequeueRequest' });
+
+export const noticeSchema = z
+  .object({ id: z.string(), at: timestamp, kind: z.string(), message: z.string(), details: z.unknown() })
+  .meta({ id: 'Notice' });
+
+const noticeId = z.string().regex(/^\d{1,18}$/, 'is not the id of a notice');
+
+export const noticeQuery = z.strictObject({
+  after: noticeId.optional().describe('the id of a notice: those after it; by default the last ones'),
+  ...pageQuery,
+  cursor: noticeId.optional(),
+  tenantId: z.string().optional(),
+});

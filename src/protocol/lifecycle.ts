@@ -1,0 +1,148 @@
+// Lifecycles on the wire (5.6): machines, triggers, instances and their timeline. camelCase, times in ISO 8601 UTC, absent
+// rather than null.
+
+import { z } from 'zod';
+import { lifecycleName } from '../lifecycle/definition-schema.ts';
+import { executionId, tenantId, timestamp } from './identifier.ts';
+import { pageQuery, queryNumber } from './page.ts';
+
+/** The application's own key of a business object, a request or a person: any text that can be shown. */
+const label = (maximum: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maximum)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
+
+const externalRef = label(255);
+const json = z.record(z.string(), z.unknown());
+const problem = z.object({
+  code: z.string(),
+  path: z.string(),
+  message: z.string(),
+  suggestion: z.string().optional(),
+});
+
+export const lifecycleParams = z.object({ env: lifecycleName, name: lifecycleName });
+export const instanceParams = lifecycleParams.extend({ externalRef });
+
+export const lifecycleImportRequest = z
+  .strictObject({
+    definition: json.describe('states, events, transitions and timeouts: see /schemas/lifecycle.schema.json'),
+    policies: json.nullable().optional().describe('what is sent to whom: see /schemas/policies.schema.json'),
+    tenantId: tenantId.optional(),
+  })
+  .meta({ id: 'LifecycleImportRequest' });
+
+export const lifecycleImportAnswer = z
+  .object({
+    env: z.string(),
+    name: z.string(),
+    version: z.int(),
+    changed: z.boolean().describe('false: it was imported before, word for word'),
+    warnings: z.array(problem).optional(),
+  })
+  .meta({ id: 'LifecycleImported' });
+
+const summary = { env: z.string(), name: z.string(), version: z.int(), checksum: z.string(), importedAt: timestamp };
+
+export const lifecycleSchema = z.object(summary).meta({ id: 'Lifecycle' });
+
+export const lifecycleDetailSchema = z
+  .object({ ...summary, newestVersion: z.int(), definition: json, policies: json.optional() })
+  .meta({ id: 'LifecycleDetail' });
+
+export const lifecycleListQuery = z.object({ ...pageQuery, tenantId: z.string().optional() }).strict();
+
+const version = queryNumber(1, 999_999_999).optional().describe('by default the newest');
+
+export const lifecycleQuery = z.strictObject({ version, tenantId: z.string().optional() });
+
+export const diagramQuery = z.strictObject({
+  version,
+  externalRef: externalRef.optional().describe('marks the state of this instance, in the version it is on'),
+  tenantId: z.string().optional(),
+});
+
+export const lifecycleTriggerRequest = z
+  .strictObject({
+    externalRef,
+    event: z.union([label(200), z.int().min(0)]).describe('its name, id or code'),
+    requestId: label(200).describe('the same requestId is applied once'),
+    actor: label(200).optional(),
+    payload: z.unknown().optional(),
+    tenantId: tenantId.optional(),
+  })
+  .meta({ id: 'LifecycleTriggerRequest' });
+
+export const lifecycleTriggerAnswer = z
+  .object({
+    applied: z.boolean(),
+    instanceId: executionId,
+    from: z.string(),
+    to: z.string(),
+    notice: z.string().optional().describe('why nothing was applied: DuplicateRequest or NoOpAlreadyInState'),
+  })
+  .meta({ id: 'LifecycleTriggered' });
+
+export const instanceSchema = z
+  .object({
+    instanceId: executionId,
+    externalRef: z.string(),
+    env: z.string(),
+    definition: z.string(),
+    version: z.int(),
+    state: z.string(),
+    final: z.boolean(),
+    stateSince: timestamp,
+    timeoutAt: timestamp.optional(),
+  })
+  .meta({ id: 'LifecycleInstance' });
+
+export const instanceListQuery = z.strictObject({
+  state: label(200).optional(),
+  after: externalRef.optional().describe('an externalRef: those after it'),
+  ...pageQuery,
+  cursor: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,2000}$/, 'is not a cursor of this list')
+    .optional(),
+  tenantId: z.string().optional(),
+});
+
+export const timelineEntrySchema = z
+  .object({
+    at: timestamp,
+    kind: z.enum(['transition', 'activity']),
+    event: z.string().optional(),
+    from: z.string().optional(),
+    to: z.string().optional(),
+    activity: z.string().optional(),
+    status: z.string().optional(),
+    actor: z.string().optional(),
+    requestId: z.string().optional(),
+    payload: z.unknown().optional(),
+    cause: z.looseObject({ type: z.string() }).optional().describe('who or what wanted it'),
+  })
+  .meta({ id: 'TimelineEntry' });
+
+export const timelineQuery = z.strictObject({
+  ...pageQuery,
+  cursor: z
+    .string()
+    .regex(/^\d{1,18}$/, 'is not a cursor of this list')
+    .optional(),
+  tenantId: z.string().optional(),
+});
+
+export const activityRequest = z
+  .strictObject({
+    activity: label(200).describe('what the application did or is doing'),
+    status: label(200),
+    actor: label(200).optional(),
+    payload: z.unknown().optional(),
+    tenantId: tenantId.optional(),
+  })
+  .meta({ id: 'ActivityRequest' });
+
+export const activityAnswer = z.object({ activityId: z.string() }).meta({ id: 'ActivityAdded' });

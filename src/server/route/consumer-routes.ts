@@ -1,0 +1,160 @@
+// Consumers (5.6): register, change, pause, resume, rotate the secret, send again, remove.
+
+import type { Json } from '../../core/json/json.ts';
+import type { ConsumerRequest, ConsumerView } from '../../delivery/consumer.ts';
+import type { Consumers } from '../../delivery/consumers.ts';
+import type { Deliveries } from '../../delivery/deliveries.ts';
+import {
+  consumerChangeRequest,
+  consumerParams,
+  consumerRequest,
+  consumerSchema,
+  countAnswer,
+  replayRequest,
+} from '../../protocol/delivery.ts';
+import { pageOf } from '../../protocol/page.ts';
+import type { Scope } from '../../protocol/scope.ts';
+import { secretRotateRequest } from '../../protocol/trigger.ts';
+import { presentConsumer } from '../present/delivery.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface ConsumerRoutesDeps {
+  readonly consumers: Consumers;
+  readonly deliveries: Deliveries;
+}
+
+const BASE = '/api/v1/consumers';
+const common = { tag: 'Consumers', access: 'lifecycles:manage' } as const;
+const one = { ...common, params: consumerParams, notFound: 'CONSUMER_NOT_FOUND' } as const;
+
+export function consumerRoutes(deps: ConsumerRoutesDeps): RouteSpec[] {
+  return [
+    registerRoute(deps),
+    listRoute(deps, BASE, 'workflows:read'),
+    listRoute(deps, '/api/v1/admin/consumers', 'admin'),
+    getRoute(deps),
+    changeRoute(deps),
+    removeRoute(deps),
+    switchRoute(deps, 'pause', 'Send it nothing more for now; what comes meanwhile waits'),
+    switchRoute(deps, 'resume', 'Go on sending'),
+    rotateRoute(deps),
+    replayRoute(deps),
+  ];
+}
+
+function registerRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'POST',
+    path: BASE,
+    summary:
+      'Register a consumer, or change the one of this code; a generated secret is in this answer and in no other',
+    body: consumerRequest,
+    responses: { 200: consumerSchema, 201: consumerSchema },
+    async handle({ body: { tenantId: _checked, ...request }, caller }) {
+      const { consumer, secret, created } = await consumers.register(caller.tenantId, asRequest(request));
+      return { status: created ? 201 : 200, body: presentConsumer(consumer, secret) };
+    },
+  });
+}
+
+function listRoute({ consumers }: ConsumerRoutesDeps, path: string, access: Scope): RouteSpec {
+  return defineRoute({
+    ...common,
+    access,
+    method: 'GET',
+    path,
+    summary: 'List consumers',
+    responses: { 200: pageOf(consumerSchema) },
+    async handle({ caller }) {
+      const found = await consumers.list(caller.tenantId);
+      return { status: 200, body: { data: found.map((consumer) => presentConsumer(consumer)) } };
+    },
+  });
+}
+
+function getRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    access: 'workflows:read',
+    method: 'GET',
+    path: `${BASE}/:code`,
+    summary: 'A consumer',
+    responses: { 200: consumerSchema },
+    handle: async ({ params: { code }, caller }) => shown(await consumers.get(caller.tenantId, code)),
+  });
+}
+
+function changeRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    method: 'PATCH',
+    path: `${BASE}/:code`,
+    summary: 'Change a consumer; what is not mentioned stays',
+    body: consumerChangeRequest,
+    responses: { 200: consumerSchema },
+    async handle({ params: { code }, body: { tenantId: _checked, ...request }, caller }) {
+      const { consumer, secret } = await consumers.change(caller.tenantId, code, asRequest(request));
+      return { status: 200, body: presentConsumer(consumer, secret) };
+    },
+  });
+}
+
+function removeRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    method: 'DELETE',
+    path: `${BASE}/:code`,
+    summary: 'Remove a consumer; what it has not been sent yet goes with it',
+    responses: { 204: null },
+    async handle({ params: { code }, caller }) {
+      await consumers.remove(caller.tenantId, code);
+      return { status: 204 };
+    },
+  });
+}
+
+function switchRoute({ consumers }: ConsumerRoutesDeps, verb: 'pause' | 'resume', summary: string): RouteSpec {
+  return defineRoute({
+    ...one,
+    method: 'POST',
+    path: `${BASE}/:code/${verb}`,
+    summary,
+    responses: { 200: consumerSchema },
+    handle: async ({ params: { code }, caller }) => shown(await consumers[verb](caller.tenantId, code)),
+  });
+}
+
+function rotateRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    method: 'POST',
+    path: `${BASE}/:code/rotate-secret`,
+    summary: 'Give a webhook a new secret; the one before it signs too until the next rotation',
+    body: secretRotateRequest,
+    responses: { 200: consumerSchema },
+    async handle({ params: { code }, body: { secret: given, keepPrevious }, caller }) {
+      const { consumer, secret } = await consumers.rotateSecret(caller.tenantId, code, { secret: given, keepPrevious });
+      return { status: 200, body: presentConsumer(consumer, secret) };
+    },
+  });
+}
+
+function replayRoute({ deliveries }: ConsumerRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    method: 'POST',
+    path: `${BASE}/:code/replay`,
+    summary: 'Send everything of a time range once more: same ackGuid, same bytes',
+    body: replayRequest,
+    responses: { 202: countAnswer },
+    async handle({ params: { code }, body: { from, until }, caller }) {
+      const range = { from: Date.parse(from), until: until === undefined ? Date.now() : Date.parse(until) };
+      return { status: 202, body: { count: await deliveries.replay(caller.tenantId, code, range) } };
+    },
+  });
+}
+
+/** Delivery judges every field itself, and says everything that is wrong. */
+const asRequest = (body: object): ConsumerRequest => body as { [Key in keyof ConsumerRequest]: Json };
+const shown = (consumer: ConsumerView) => ({ status: 200, body: presentConsumer(consumer) });

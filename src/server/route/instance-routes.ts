@@ -1,0 +1,129 @@
+// Instances of lifecycles (5.6): trigger an event, see where one is and how it came there, note what the application does.
+
+import type { Json } from '../../core/json/json.ts';
+import type { Lifecycles } from '../../engine/lifecycle/lifecycles.ts';
+import {
+  activityAnswer,
+  activityRequest,
+  instanceListQuery,
+  instanceParams,
+  instanceSchema,
+  lifecycleParams,
+  lifecycleTriggerAnswer,
+  lifecycleTriggerRequest,
+  timelineEntrySchema,
+  timelineQuery,
+} from '../../protocol/lifecycle.ts';
+import { pageOf } from '../../protocol/page.ts';
+import { presentInstance, presentTimelineEntry } from '../present/lifecycle.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface InstanceRoutesDeps {
+  readonly lifecycles: Lifecycles;
+}
+
+const BASE = '/api/v1/lifecycles/:env/:name';
+const common = { tag: 'Lifecycles', params: lifecycleParams, notFound: 'LIFECYCLE_NOT_FOUND' } as const;
+const one = { ...common, params: instanceParams, notFound: 'INSTANCE_NOT_FOUND' } as const;
+
+export function instanceRoutes(deps: InstanceRoutesDeps): RouteSpec[] {
+  return [triggerRoute(deps), listRoute(deps), getRoute(deps), timelineRoute(deps), activityRoute(deps)];
+}
+
+function triggerRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'lifecycles:trigger',
+    method: 'POST',
+    path: `${BASE}/trigger`,
+    summary: 'Trigger an event; the first one creates the instance, and the same requestId is applied once',
+    body: lifecycleTriggerRequest,
+    responses: { 200: lifecycleTriggerAnswer },
+    async handle({ params: { env, name }, body: { tenantId: _checked, payload, ...body }, caller }) {
+      const request = { env, definition: name, ...body, payload: payload as Json | undefined };
+      return { status: 200, body: await lifecycles.trigger(caller.tenantId, request) };
+    },
+  });
+}
+
+function listRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:read',
+    method: 'GET',
+    path: `${BASE}/instances`,
+    summary: 'List instances by externalRef, of one state if you name it',
+    query: instanceListQuery,
+    responses: { 200: pageOf(instanceSchema) },
+    async handle({ params, query: { state = null, after, cursor, limit }, caller }) {
+      const from = after ?? (cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString());
+      const found = await lifecycles.instances(caller.tenantId, params, {
+        state,
+        after: storable(from),
+        limit: limit + 1,
+      });
+      const page = found.slice(0, limit);
+      const last = page.at(-1)?.externalRef ?? '';
+      const next = found.length > limit ? { nextCursor: Buffer.from(last).toString('base64url') } : {};
+      return { status: 200, body: { data: page.map(presentInstance), ...next } };
+    },
+  });
+}
+
+/** A cursor that somebody made up may hold anything; the database takes no NUL. */
+const storable = (text: string): string => text.replaceAll('\0', '');
+
+function getRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    access: 'workflows:read',
+    method: 'GET',
+    path: `${BASE}/instances/:externalRef`,
+    summary: 'Where an instance is, since when, and when its timeout is due',
+    responses: { 200: instanceSchema },
+    async handle({ params: { externalRef, ...place }, caller }) {
+      return { status: 200, body: presentInstance(await lifecycles.instance(caller.tenantId, place, externalRef)) };
+    },
+  });
+}
+
+function timelineRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    access: 'workflows:read',
+    method: 'GET',
+    path: `${BASE}/instances/:externalRef/timeline`,
+    summary: 'What happened to an instance, oldest first: when, by whom, with which payload, and why',
+    query: timelineQuery,
+    responses: { 200: pageOf(timelineEntrySchema) },
+    async handle({ params: { externalRef, ...place }, query: { limit, cursor }, caller }) {
+      const page = { after: cursor ?? null, limit: limit + 1 };
+      const found = await lifecycles.timeline(caller.tenantId, place, externalRef, page);
+      const data = found.slice(0, limit);
+      const next = found.length > limit ? { nextCursor: data.at(-1)!.cursor } : {};
+      return { status: 200, body: { data: data.map(presentTimelineEntry), ...next } };
+    },
+  });
+}
+
+function activityRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    access: 'lifecycles:trigger',
+    method: 'POST',
+    path: `${BASE}/instances/:externalRef/activities`,
+    summary: 'Note what the application does with an instance: shown in its timeline, and nothing else',
+    body: activityRequest,
+    responses: { 201: activityAnswer },
+    async handle({ params: { externalRef, ...place }, body, caller }) {
+      const { activity, status, actor, payload } = body;
+      const note = {
+        activity,
+        status,
+        ...(actor === undefined ? {} : { actor }),
+        ...(payload === undefined ? {} : { payload: payload as Json }),
+      };
+      return { status: 201, body: await lifecycles.addActivity(caller.tenantId, place, externalRef, note) };
+    },
+  });
+}

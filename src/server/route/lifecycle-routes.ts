@@ -1,0 +1,128 @@
+// Lifecycles (5.6): import machines, look at them, draw them.
+
+import type { Json } from '../../core/json/json.ts';
+import type { Lifecycles } from '../../engine/lifecycle/lifecycles.ts';
+import { lifecycleMermaid } from '../../lifecycle/diagram/mermaid.ts';
+import { lifecycleSvg } from '../../lifecycle/diagram/svg.ts';
+import type { Machine } from '../../lifecycle/machine.ts';
+import {
+  diagramQuery,
+  lifecycleDetailSchema,
+  lifecycleImportAnswer,
+  lifecycleImportRequest,
+  lifecycleListQuery,
+  lifecycleParams,
+  lifecycleQuery,
+  lifecycleSchema,
+} from '../../protocol/lifecycle.ts';
+import { pageOf } from '../../protocol/page.ts';
+import { presentLifecycle, presentLifecycleDetail } from '../present/lifecycle.ts';
+import { requestInvalid } from '../request-problem.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface LifecycleRoutesDeps {
+  readonly lifecycles: Lifecycles;
+}
+
+const BASE = '/api/v1/lifecycles';
+const common = { tag: 'Lifecycles', notFound: 'LIFECYCLE_NOT_FOUND' } as const;
+const one = { ...common, method: 'GET', access: 'workflows:read', params: lifecycleParams } as const;
+
+export function lifecycleRoutes(deps: LifecycleRoutesDeps): RouteSpec[] {
+  return [
+    importRoute(deps),
+    listRoute(deps),
+    getRoute(deps),
+    diagramRoute(deps, 'svg', 'image/svg+xml; charset=utf-8', lifecycleSvg),
+    diagramRoute(deps, 'mmd', 'text/vnd.mermaid; charset=utf-8', lifecycleMermaid),
+  ];
+}
+
+function importRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'lifecycles:manage',
+    method: 'POST',
+    path: BASE,
+    summary: 'Import a lifecycle and its policies; what changed is a new version, what did not is none',
+    body: lifecycleImportRequest,
+    responses: { 200: lifecycleImportAnswer, 201: lifecycleImportAnswer },
+    async handle({ body: { definition, policies }, caller }) {
+      const source = { definition: definition as Json, policies: (policies ?? null) as Json };
+      const { warnings, ...imported } = await lifecycles.import(caller.tenantId, source);
+      const body = { ...imported, ...(warnings.length === 0 ? {} : { warnings }) };
+      return { status: imported.changed ? 201 : 200, body };
+    },
+  });
+}
+
+function listRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:read',
+    method: 'GET',
+    path: BASE,
+    summary: 'List lifecycles, by env and name, each in its newest version',
+    query: lifecycleListQuery,
+    responses: { 200: pageOf(lifecycleSchema) },
+    async handle({ query: { limit, cursor }, caller }) {
+      const found = await lifecycles.list(caller.tenantId, { after: placeOf(cursor), limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? { nextCursor: cursorOf(page.at(-1)!) } : {};
+      return { status: 200, body: { data: page.map(presentLifecycle), ...next } };
+    },
+  });
+}
+
+function getRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    path: `${BASE}/:env/:name`,
+    summary: 'A lifecycle with its policies, as they were imported',
+    query: lifecycleQuery,
+    responses: { 200: lifecycleDetailSchema },
+    async handle({ params, query: { version }, caller }) {
+      const { row } = await lifecycles.get(caller.tenantId, params, version ?? null);
+      return { status: 200, body: presentLifecycleDetail(row) };
+    },
+  });
+}
+
+function diagramRoute(
+  { lifecycles }: LifecycleRoutesDeps,
+  extension: string,
+  contentType: string,
+  draw: (machine: Machine, options: { current?: string | undefined }) => string,
+): RouteSpec {
+  return defineRoute({
+    ...one,
+    path: `${BASE}/:env/:name/diagram.${extension}`,
+    summary: `The lifecycle as a picture (${extension}), with the state of an instance marked if you name one`,
+    query: diagramQuery,
+    responses: { 200: null },
+    async handle({ params, query: { version, externalRef }, caller }) {
+      const { tenantId } = caller;
+      const instance = externalRef === undefined ? null : await lifecycles.instance(tenantId, params, externalRef);
+      const { machine } = await lifecycles.get(tenantId, params, instance?.version ?? version ?? null);
+      const headers = {
+        'content-type': contentType,
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+      };
+      return { status: 200, headers, body: draw(machine, { current: instance?.state }) };
+    },
+  });
+}
+
+/** Opaque to clients: where the page ended. */
+const cursorOf = ({ env, name }: { env: string; name: string }): string =>
+  Buffer.from(JSON.stringify([env, name])).toString('base64url');
+
+function placeOf(cursor: string | undefined): { env: string; name: string } | null {
+  if (cursor === undefined) return null;
+  try {
+    const [env, name] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    return lifecycleParams.parse({ env, name });
+  } catch {
+    throw requestInvalid([{ code: 'BAD_FORMAT', path: '/query/cursor', message: 'is not a cursor of this list' }]);
+  }
+}

@@ -1,0 +1,197 @@
+// The commands that talk to a running `pawl dev`, as a person types them.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { chain, echo, sleep } from '../server/api-server.ts';
+import { command, type DevProcess, pawl, startDev } from './dev-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pawl-commands-'));
+const data = join(folder, 'data');
+let dev: DevProcess;
+beforeAll(async () => {
+  dev = await startDev(data);
+});
+afterAll(async () => {
+  dev.process.kill('SIGINT');
+  await dev.exited;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const there = (...args: string[]) => pawl({ PAWL_URL: dev.url }, ...args);
+
+function file(name: string, content: JsonObject): string {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+const NOWHERE = '01a1e1b7-7e42-7ac3-9117-e8a155bfb90e';
+
+async function publish(definition: JsonObject): Promise<void> {
+  expect(await there('publish', file(`${definition.id}.json`, definition))).toMatchObject({ code: 0 });
+}
+
+describe('pawl start', () => {
+  it('prints the id of the execution, and nothing else', async () => {
+    const started = await there('start', 'hello-pawl');
+    expect(started).toMatchObject({ code: 0, stderr: '' });
+    expect(started.stdout.trim()).toMatch(ID);
+    const again = [await there('start', 'hello-pawl', '--request-id', 'r1', '--json')];
+    again.push(await there('start', 'hello-pawl', '--request-id', 'r1', '--json'));
+    const [first, second] = again.map(({ stdout }) => (JSON.parse(stdout) as { executionId: string }).executionId);
+    expect(first).toBe(second);
+  });
+
+  it('with --wait follows it to its end, and says when a retry is due', async () => {
+    const trigger = join(folder, 'trigger.json');
+    writeFileSync(trigger, '{"name":"Ada"}');
+    const { code, stdout } = await there('start', 'hello-pawl', '--trigger', `@${trigger}`, '--wait');
+    expect(code).toBe(0);
+    const lines = stdout.split('\n');
+    expect(lines[0]).toMatch(ID);
+    expect(stdout).toMatch(/↻ work +Retrying .*attempt 2 (in \d+ ms|now)/);
+    expect(lines).toContain('outputs {"message":"Hello, Ada! It worked."}');
+    const { stdout: json } = await there('start', 'hello-pawl', '--wait', '--json');
+    expect(JSON.parse(json)).toMatchObject({
+      status: 'Succeeded',
+      nodes: { work: { status: 'Succeeded', attempts: 2, outputs: { done: true } } },
+    });
+  });
+
+  it('has the outcome as its exit code', async () => {
+    const failing = { id: 'boom', actionType: 'core.fail', parameters: { message: 'no' } };
+    await publish({ id: 'failing', displayName: 'Failing', startNode: 'boom', nodes: [failing] });
+    await publish({ ...chain('late', sleep('nap', 60_000)), timeoutMs: 1_000 });
+    expect(await there('start', 'failing', '--wait')).toMatchObject({ code: 1 });
+    expect(await there('start', 'late', '--wait')).toMatchObject({ code: 4 });
+
+    await publish(chain('long', sleep('nap', 3_600_000)));
+    const following = command({ PAWL_URL: dev.url }, ['start', 'long', '--wait']);
+    await expect.poll(() => following.output.stdout).toContain('Sleeping');
+    following.process.kill('SIGINT');
+    expect(await following.finished).toMatchObject({ code: 3, stdout: expect.stringContaining('Cancelled in') });
+  });
+
+  it('says what to do when there is no such workflow, or no JSON', async () => {
+    const { code, stderr } = await there('start', 'helo-pawl');
+    expect(code).toBe(1);
+    expect(stderr).toContain('did you mean hello-pawl?');
+    expect(stderr).toContain('`pawl workflows` lists what there is');
+    const unquoted = await there('start', 'hello-pawl', '--trigger', '{name:"Ada"}');
+    expect(unquoted).toMatchObject({ code: 2, stderr: expect.stringContaining('need double quotes') });
+    expect((await there('workflows')).stdout).toMatch(/hello-pawl +graph +Active +1 +Hello, Pawl/);
+  });
+});
+
+describe('pawl run beside a server that uses the folder', () => {
+  it('runs on that server, where the execution can be looked up', async () => {
+    const flow = file('beside.json', chain('beside', echo('a'), echo('b')));
+    const run = await pawl({}, 'run', flow, '--data', data, '--json');
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    const { executionId, nodes } = JSON.parse(run.stdout) as { executionId: string; nodes: JsonObject };
+    expect(Object.keys(nodes)).toEqual(['a', 'b']);
+    expect((await there('describe', executionId)).stdout).toMatch(/Workflow +beside, version 1/);
+    const shown = await pawl({}, 'run', flow, '--data', data);
+    expect(shown.stderr).toContain(`running on ${dev.url}`);
+  });
+
+  it('shows what that server refuses, in the file', async () => {
+    const flow = file('wrong.json', chain('wrong', { ...echo('a'), actionType: 'core.ecko' }));
+    const run = await pawl({}, 'run', flow, '--data', data);
+    expect(run).toMatchObject({ code: 1, stdout: expect.stringContaining('did you mean `core.echo`?') });
+  });
+
+  it('starts no second one', async () => {
+    expect(await pawl({}, 'dev', '--data', data, '--port', '0')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`Pawl is running already, at ${dev.url}`),
+    });
+    const { port } = new URL(dev.url);
+    expect(await pawl({}, 'dev', '--data', join(folder, 'other'), '--port', port)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`Pawl is running already, at ${dev.url}`),
+    });
+  });
+
+  it('is seen by the doctor', async () => {
+    const { port } = new URL(dev.url);
+    const { code, stdout } = await pawl({}, 'doctor', '--data', data, '--port', port);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Pawl is running there, at ${dev.url}`);
+    expect(stdout).toContain(`Pawl at ${dev.url} is ready`);
+  });
+});
+
+describe('what people mistype', () => {
+  it('is said in words of the command line, with exit code 2', async () => {
+    const refusals: [string[], string][] = [
+      [['list', '--limit', 'abc'], 'It is a whole number from 1 to 200.'],
+      [['list', '--status', 'Faild'], 'Did you mean Failed?'],
+      [['list', '--why', 'waitin'], 'Did you mean waiting?'],
+      [['describe', 'abc'], '`pawl list` shows them'],
+      [['signal', NOWHERE, 'PAUZE'], 'Did you mean PAUSE?'],
+      [['signal', NOWHERE, 'RETRY_STEP'], 'RETRY_STEP needs "stepId" in its --payload'],
+      [['list', '--url', 'localhost:7295'], 'is not a URL such as http://127.0.0.1:7295'],
+    ];
+    const results = await Promise.all(refusals.map(([args]) => there(...args)));
+    for (const [index, { code, stderr }] of results.entries()) {
+      expect(stderr).toContain(refusals[index]![1]);
+      expect(code).toBe(2);
+    }
+  });
+
+  it('an execution that is not there is', async () => {
+    for (const name of ['describe', 'logs', 'retry', 'cancel']) {
+      const { code, stderr } = await there(name, NOWHERE);
+      expect([code, stderr]).toEqual([1, `pawl: no execution ${NOWHERE} [EXECUTION_NOT_FOUND]\n`]);
+    }
+  });
+
+  it('a server that is not Pawl is', async () => {
+    const stranger = createServer((_request, answer) => {
+      answer.setHeader('content-type', 'application/json').end('{"hello":"world"}');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => stranger.once('listening', resolve));
+    const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+    const flow = file('lost.json', chain('lost', echo('a')));
+    const commands = [
+      ['list'],
+      ['workflows'],
+      ['describe', NOWHERE],
+      ['logs', NOWHERE, '-f'],
+      ['start', 'a'],
+      ['publish', flow],
+    ];
+    const results = await Promise.all(commands.map((args) => pawl({}, ...args, '--url', url)));
+    stranger.close();
+    for (const { code, stderr } of results) {
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`what answers at ${url} is not Pawl (HTTP 200)`)]);
+    }
+  });
+});
+
+describe('a server that is restarted', () => {
+  it('is found again by those who follow an execution', async () => {
+    const port = Number(new URL(dev.url).port);
+    await publish(chain('patient', echo('a'), sleep('nap', 4_000), echo('b')));
+    const id = (await there('start', 'patient')).stdout.trim();
+    const logs = command({ PAWL_URL: dev.url }, ['logs', id, '--follow']);
+    const waiting = command({ PAWL_URL: dev.url }, ['start', 'patient', '--wait']);
+    await expect.poll(() => logs.output.stdout).toContain('[nap]');
+    await expect.poll(() => waiting.output.stdout).toContain('Sleeping');
+    dev.process.kill('SIGINT');
+    await dev.exited;
+    dev = await startDev(data, { port });
+    const { code, stdout } = await logs.finished;
+    expect(code).toBe(0);
+    expect(stdout.match(/ExecutionStarted/g)).toHaveLength(1);
+    expect(stdout).toContain('ExecutionSucceeded');
+    expect(await waiting.finished).toMatchObject({ code: 0, stdout: expect.stringContaining('Succeeded in') });
+  });
+});

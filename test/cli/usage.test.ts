@@ -1,0 +1,152 @@
+// The command line without a server: help, mistakes, colours, standard input, databases that cannot be reached.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { command, pawl } from './dev-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pawl-usage-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const LINEAR = join(ROOT, 'examples/graph/linear.json');
+
+describe('help', () => {
+  it('names every command, with examples and exit codes', async () => {
+    const { code, stdout } = await pawl({}, '--help');
+    expect(code).toBe(0);
+    for (const name of ['dev', 'run', 'start', 'logs', 'signal', 'doctor', 'migrate', 'workflows'])
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    expect(stdout).toContain('Exit codes: 0 fine');
+    const [one, same] = await Promise.all([pawl({}, 'help', 'start'), pawl({}, 'start', '--help')]);
+    expect(one.stdout).toContain('--request-id');
+    expect(one.stdout).toContain('Examples:');
+    expect(same.stdout).toBe(one.stdout);
+  });
+
+  it('prints the version', async () => {
+    expect(await pawl({}, '--version')).toMatchObject({ code: 0, stdout: `${packageJson.version}\n` });
+  });
+
+  it('suggests what was meant, with exit code 2', async () => {
+    expect(await pawl({}, 'vaildate', LINEAR)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^pawl: unknown command 'vaildate'\n\(Did you mean validate\?\)/),
+    });
+    expect(await pawl({}, 'run')).toMatchObject({ code: 2, stderr: expect.stringContaining('`pawl help run`') });
+    expect(await pawl({}, 'list', '--jsn')).toMatchObject({ code: 2, stderr: expect.stringContaining('--json') });
+    expect(await pawl({}, 'dev', '--port', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('whole number'),
+    });
+  });
+});
+
+describe('several definitions', () => {
+  it('are checked in a folder or by a pattern, and what is no definition is left alone', async () => {
+    writeFileSync(join(folder, 'bad.json'), '{"name":"x","tasks":{}}');
+    writeFileSync(join(folder, 'settings.json'), '{"colour":"red"}');
+    const examples = join(ROOT, 'examples');
+    const all = await pawl({}, 'validate', examples, folder);
+    expect(all.code).toBe(1);
+    expect(all.stdout).toContain('settings.json: not a workflow definition');
+    expect(all.stdout).toMatch(/\n\d+ definitions, 1 not valid\n$/);
+    const good = await pawl({}, 'validate', `${examples}/graph/*.json`, '--json');
+    expect(good.code).toBe(0);
+    const { ok, files } = JSON.parse(good.stdout) as { ok: boolean; files: { file: string; ok: boolean }[] };
+    expect(ok).toBe(true);
+    expect(files.length).toBeGreaterThan(4);
+    expect(await pawl({}, 'validate', LINEAR, join(folder, 'gone.json'))).toMatchObject({ code: 2 });
+    expect(await pawl({}, 'validate', join(folder, '*.yaml'))).toMatchObject({ code: 2 });
+  });
+
+  it('or one from standard input', async () => {
+    const piped = await command({}, ['validate', '-', '--json'], '{"name":"x","tasks":{}}').finished;
+    expect(piped.code).toBe(1);
+    expect(JSON.parse(piped.stdout)).toMatchObject({ ok: false, format: 'pipeline' });
+  });
+
+  it('know the actions of a folder', async () => {
+    const actions = join(ROOT, 'examples/connector');
+    const flow = join(folder, 'github.json');
+    const node = { id: 'a', actionType: 'github.create-isue', parameters: {} };
+    writeFileSync(flow, JSON.stringify({ id: 'g', displayName: 'G', startNode: 'a', nodes: [node] }));
+    expect(await pawl({}, 'validate', flow)).toMatchObject({ code: 0 });
+    expect(await pawl({}, 'validate', flow, '--actions', actions)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('did you mean `github.create-issue`?'),
+    });
+    expect(await pawl({}, 'validate', flow, '--actions', join(folder, 'none'))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no such folder'),
+    });
+  });
+});
+
+describe('a database that cannot be used', () => {
+  it('is explained with the next step, and no password', async () => {
+    const admin = new URL(inject('adminUrl'));
+    const url = (change: (url: URL) => void) => {
+      const changed = new URL(admin);
+      change(changed);
+      return changed.href;
+    };
+    const cases: [string, string][] = [
+      ['nonsense', 'DATABASE_URL is not a URL such as postgres://'],
+      [url((u) => (u.port = '9')), 'no PostgreSQL answers at 127.0.0.1:9'],
+      [url((u) => (u.hostname = 'nowhere.invalid')), 'there is no host nowhere.invalid'],
+      [url((u) => (u.password = 'guess')), 'does not let pawl in'],
+      [url((u) => (u.password = '')), 'does not let pawl in'],
+      [url((u) => (u.pathname = '/none')), 'has no database "none". Create it'],
+    ];
+    const results = await Promise.all(
+      cases.flatMap(([DATABASE_URL]) => [
+        pawl({ DATABASE_URL }, 'migrate', 'status'),
+        pawl({ DATABASE_URL }, 'doctor', '--port', '0'),
+      ]),
+    );
+    for (const [index, [, expected]] of cases.entries()) {
+      const [migrate, doctor] = results.slice(2 * index);
+      expect([migrate!.code, doctor!.code]).toEqual([2, 1]);
+      expect(migrate!.stderr).toContain(expected);
+      expect(doctor!.stdout).toContain('→');
+      expect(migrate!.stderr + doctor!.stdout).not.toContain(admin.password);
+    }
+  });
+
+  it('or a folder is', async () => {
+    for (const data of ['/etc/hostname/x', ...(process.platform === 'linux' ? ['/proc/x'] : [])]) {
+      expect(await pawl({}, 'run', join(ROOT, 'examples/graph/fan-out-fan-in.json'), '--data', data)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`The database folder ${data} cannot be used`),
+      });
+    }
+  });
+});
+
+describe('pawl doctor', () => {
+  it('starts the embedded database once, leaves nothing, and says how to put right what is wrong', async () => {
+    const data = join(folder, 'doctor');
+    const healthy = await pawl({}, 'doctor', '--data', data, '--port', '0', '--json');
+    const { ok, findings } = JSON.parse(healthy.stdout) as { ok: boolean; findings: { check: string }[] };
+    expect(ok).toBe(true);
+    expect(findings.map(({ check }) => check)).toEqual([
+      'node',
+      'config',
+      'folder',
+      'disk',
+      'port',
+      'database',
+      'notifications',
+      'clock',
+    ]);
+    expect(await pawl({ PAWL_ENGINE_LEASE_MS: 'soon' }, 'doctor')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/✗ config .*engine\.leaseMs.*\n +→ docs\/configuration\.md/),
+    });
+    const unusable = await pawl({}, 'doctor', '--data', join(ROOT, 'package.json'), '--port', '0');
+    expect(unusable.stdout).toMatch(/✗ folder .*is a file\n +→ choose another folder/);
+  });
+});

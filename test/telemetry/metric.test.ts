@@ -1,0 +1,187 @@
+// Every metric of 000 §14.3, 004 §8.2 and §12.2 by its exact name and labels, and that what happens moves it.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { createPawl } from '../../src/main.ts';
+import { eventually } from '../engine/engine-under-test.ts';
+import { graph, subworkflow, tries } from '../engine/workflow-definition.ts';
+import { chain, echo, useServer } from '../server/api-server.ts';
+import { createTrigger, sendWebhook } from '../trigger/trigger-api.ts';
+import { type Sample, samplesOf, sampleValue } from './prometheus-text.ts';
+
+const server = useServer({ cost: { usdPerAttempt: 0.5 }, probe: { port: 0 } });
+const tenantId = 'acme';
+const SECRET = `whsec_${Buffer.from('a secret that is long enough').toString('base64')}`;
+let text: string;
+let samples: readonly Sample[];
+
+const publish = (definition: JsonObject) => server.pawl.publish(definition, { tenantId });
+
+async function run(workflowId: string, wait = true): Promise<string> {
+  const { executionId } = await server.pawl.start(workflowId, { tenantId });
+  if (wait) await server.pawl.result(executionId, { tenantId });
+  return executionId;
+}
+
+/** One of everything that is counted. */
+async function workload(): Promise<void> {
+  await publish({
+    ...graph('routed', [
+      {
+        ...echo('first', { greeting: '{{ "hello" }}' }),
+        id: 'first',
+        edges: [{ targetNode: 'second', condition: 'true' }],
+      },
+      { ...echo('second'), id: 'second' },
+    ]),
+  });
+  const flaky = { id: 'flaky', actionType: 'core.sometimes-fails', parameters: { failTimes: 1 }, ...tries(2) };
+  await publish(chain('flaky', flaky));
+  await publish(chain('failing', { id: 'f', actionType: 'core.fail', parameters: { code: 'OUR_OWN' }, ...tries(1) }));
+  await publish(chain('late', { id: 'l', actionType: 'core.delay', parameters: { durationMs: 3_600_000 } }));
+  await publish({
+    ...chain('overdue', { id: 'l', actionType: 'core.delay', parameters: { durationMs: 60_000 } }),
+    timeoutMs: 50,
+  });
+  await publish(chain('invalid', echo('v', { missing: '{{ trigger.missing }}' })));
+  await publish(graph('parent', [subworkflow('sub', 'routed')]));
+  for (const workflowId of ['routed', 'flaky', 'failing', 'overdue', 'invalid', 'parent']) await run(workflowId);
+  const cancelled = await run('late', false);
+  await server.pawl.executions.cancel(tenantId, cancelled);
+  await server.pawl.result(cancelled, { tenantId });
+  await run('late', false);
+  const quota = { limits: { concurrentRuns: 4 } };
+  await server.ask('PUT', `/api/v1/admin/tenants/${tenantId}/quota`, { body: quota });
+  const config = { secret: SECRET };
+  const trigger = { workflowId: 'routed', triggerType: 'Webhook', config, activationCondition: 'trigger.n == 2' };
+  const { id } = await createTrigger(server, trigger);
+  await sendWebhook(server, id, { body: '{"n":1}', secret: SECRET });
+}
+
+beforeAll(async () => {
+  await workload();
+  text = String((await server.get('/metrics')).body);
+  samples = samplesOf(text);
+});
+
+const LABELS: Readonly<Record<string, readonly string[]>> = {
+  workflow_duration_seconds: ['workflowId', 'status'],
+  workflow_success_total: ['workflowId'],
+  workflow_failure_total: ['workflowId', 'reason'],
+  action_duration_seconds: ['actionType'],
+  action_retry_total: ['actionType'],
+  action_failure_total: ['actionType', 'status'],
+  queue_depth: ['workflowId'],
+  template_render_duration_seconds: [],
+  condition_eval_duration_seconds: [],
+  subworkflow_invocation_total: ['parentWorkflowId'],
+  engine_steps_executed_total: ['type', 'status'],
+  engine_execution_duration_seconds: ['type'],
+  engine_queue_depth: ['adapter', 'taskQueue'],
+  engine_errors_total: ['category'],
+  engine_tenant_quota_used: ['tenant'],
+  engine_tenant_queue_depth: ['tenant'],
+  engine_tenant_cost_usd: ['tenant'],
+  engine_wakeup_violations_total: [],
+  trigger_firings_total: ['triggerType', 'outcome'],
+};
+
+const KINDS: Readonly<Record<string, string>> = {
+  workflow_duration_seconds: 'histogram',
+  action_duration_seconds: 'histogram',
+  template_render_duration_seconds: 'histogram',
+  condition_eval_duration_seconds: 'histogram',
+  engine_execution_duration_seconds: 'histogram',
+  queue_depth: 'gauge',
+  engine_queue_depth: 'gauge',
+  engine_tenant_quota_used: 'gauge',
+  engine_tenant_queue_depth: 'gauge',
+};
+
+describe('the metrics', () => {
+  it.each(Object.entries(LABELS))('%s has the labels %j', (name, labels) => {
+    const kind = KINDS[name] ?? 'counter';
+    expect(text).toContain(`# TYPE ${name} ${kind}\n`);
+    const own = samples.filter((sample) => sample.name === (kind === 'histogram' ? `${name}_count` : name));
+    expect(own.length).toBeGreaterThan(0);
+    for (const sample of own) expect(Object.keys(sample.labels).sort()).toEqual([...labels].sort());
+  });
+
+  it('declare what counts events that a bus did not take', () => {
+    expect(text).toContain('# TYPE eventbus_publish_failures_total counter\n');
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ['workflow_success_total', { workflowId: 'routed' }, 2],
+    ['workflow_success_total', { workflowId: 'flaky' }, 1],
+    ['workflow_failure_total', { workflowId: 'failing', reason: 'action_failed' }, 1],
+    ['workflow_failure_total', { workflowId: 'overdue', reason: 'timeout' }, 1],
+    ['workflow_failure_total', { workflowId: 'late', reason: 'cancelled' }, 1],
+    ['workflow_failure_total', { workflowId: 'invalid', reason: 'validation_error' }, 1],
+    ['workflow_duration_seconds_count', { workflowId: 'overdue', status: 'TimedOut' }, 1],
+    ['action_duration_seconds_count', { actionType: 'core.sometimes-fails' }, 2],
+    ['action_retry_total', { actionType: 'core.sometimes-fails' }, 1],
+    ['action_failure_total', { actionType: 'core.sometimes-fails', status: 'RetriableFailure' }, 1],
+    ['action_failure_total', { actionType: 'core.fail', status: 'Failed' }, 1],
+    ['queue_depth', { workflowId: 'late' }, 1],
+    ['subworkflow_invocation_total', { parentWorkflowId: 'parent' }, 1],
+    ['engine_steps_executed_total', { type: 'core.fail', status: 'Failed' }, 1],
+    ['engine_queue_depth', { adapter: 'native', taskQueue: 'default' }, 1],
+    ['engine_errors_total', { category: 'ACTION' }, 2],
+    ['engine_errors_total', { category: 'TIMEOUT' }, 1],
+    ['engine_errors_total', { category: 'VALIDATION' }, 1],
+    ['engine_tenant_queue_depth', { tenant: 'acme' }, 1],
+    ['engine_tenant_quota_used', { tenant: 'acme' }, 0.25],
+    ['engine_wakeup_violations_total', {}, 0],
+    ['trigger_firings_total', { triggerType: 'Webhook', outcome: 'condition_false' }, 1],
+    ['pawl_database_up', {}, 1],
+  ])('%s %j is %d', (name, labels, value) => {
+    expect(sampleValue(samples, name, labels)).toBe(value);
+  });
+
+  it('measure what is evaluated and rendered inside the decider too', () => {
+    // Two conditions of edges (twice `routed`), one of the trigger.
+    expect(sampleValue(samples, 'condition_eval_duration_seconds_count')).toBe(3);
+    expect(sampleValue(samples, 'template_render_duration_seconds_count')).toBeGreaterThanOrEqual(5);
+  });
+
+  it('count what a tenant costs by the configured rates', () => {
+    const attempts = samples.filter(({ name }) => name === 'engine_steps_executed_total');
+    const count = attempts.reduce((sum, { value }) => sum + value, 0);
+    expect(sampleValue(samples, 'engine_tenant_cost_usd', { tenant: 'acme' })).toBeCloseTo(count * 0.5);
+  });
+});
+
+describe('the second door', () => {
+  it('shows health and metrics without a token, also of a runner that serves nothing else', async () => {
+    const database = { url: server.database.connectionString };
+    const runner = await createPawl({ database, probe: { port: 0 } });
+    try {
+      expect(runner.url).toBeNull();
+      for (const url of [runner.probeUrl, server.pawl.probeUrl]) {
+        expect(await (await fetch(`${url}/metrics`)).text()).toContain('# TYPE action_duration_seconds histogram');
+        expect((await fetch(`${url}/health/live`)).status).toBe(200);
+        expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+        expect((await fetch(`${url}/api/v1/executions`)).status).toBe(404);
+      }
+    } finally {
+      await runner.close();
+    }
+  });
+
+  it('is still readable when the database is gone', async () => {
+    const database = { url: server.database.connectionString };
+    const runner = await createPawl({ database, runner: false, probe: { port: 0 } });
+    await runner.store.close();
+    const body = await (await fetch(`${runner.probeUrl}/metrics`)).text();
+    expect(sampleValue(samplesOf(body), 'pawl_database_up')).toBe(0);
+    expect((await fetch(`${runner.probeUrl}/health/ready`)).status).toBe(503);
+    await runner.close().catch(() => {});
+    await eventually(() =>
+      fetch(`${runner.probeUrl}/health/live`).then(
+        () => 'open',
+        () => 'closed',
+      ),
+    ).toBe('closed');
+  });
+});
