@@ -7,6 +7,7 @@ import { builtInActionTypes } from '../src/catalog.ts';
 import { type OptionReference, optionReference } from '../src/config.ts';
 import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
 import { lifecycleJsonSchema } from '../src/lifecycle/json-schema.ts';
+import { eventSchemaFiles } from '../src/protocol/event.ts';
 import { generateArchitecture } from './generate-architecture.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -23,6 +24,10 @@ const FILES: readonly GeneratedFile[] = [
   { path: 'schemas/lifecycle.schema.json', content: () => asJson(lifecycleJsonSchema('lifecycle')) },
   { path: 'schemas/policies.schema.json', content: () => asJson(lifecycleJsonSchema('policies')) },
   { path: 'schemas/actions.json', content: () => asJson(builtInActionTypes().sort()) },
+  ...eventSchemaFiles().map(({ name, schema }) => ({
+    path: `contracts/events/${name}`,
+    content: () => asJson(schema),
+  })),
   { path: 'docs/configuration.md', content: configurationPage },
   ...generateArchitecture().map(({ path, content }) => ({ path, content: () => content })),
 ];

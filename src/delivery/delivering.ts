@@ -81,6 +81,8 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
     },
     wakePulls: (consumerId) => pulls.wake(consumerId),
   });
+  // Whoever waits for a consumer that was removed, or resumed, need not wait any longer.
+  book.onRefresh(() => [...pulls.waitedFor()].forEach((consumerId) => void pulls.wake(consumerId)));
   const wake = (consumerIds: Iterable<string>) => dispatcher.wake(consumerIds);
   const { newId, planOf, fireTimeouts, react } = deps;
   const publishing = { store, book, planOf, newId, timers, observer, wake };
