@@ -224,7 +224,8 @@ function createServices(base: Base, tell: Tell) {
 /** How messages come back in: routes start workflows, and our own events fire triggers. */
 function outward({ executions, triggering }: Services): Pick<MessagingDeps, 'startWorkflow' | 'handInEvent'> {
   return {
-    startWorkflow: (start) => executions.start(start),
+    // A lifecycle's env is the environment of what it starts.
+    startWorkflow: (start) => executions.start({ ...start, environmentId: String(start.trigger.env) }),
     handInEvent: (tenantId, event) => triggering.intake.event(tenantId, event, {}),
   };
 }
