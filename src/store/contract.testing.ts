@@ -2,12 +2,18 @@
 // the simulated store. After each test the audit must find nothing (I12).
 
 import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { describeAck } from './contract/ack.testing.ts';
 import { describeClaim } from './contract/claim.testing.ts';
 import { describeCommit } from './contract/commit.testing.ts';
+import { describeConsumer, describeNotice } from './contract/consumer.testing.ts';
 import { describeDeadLetter } from './contract/dead-letter.testing.ts';
+import { describeDelivery } from './contract/delivery.testing.ts';
 import { describeFence } from './contract/fence.testing.ts';
 import { describeInbox } from './contract/inbox.testing.ts';
+import { describeInstance } from './contract/instance.testing.ts';
+import { describeLifecycle } from './contract/lifecycle.testing.ts';
 import { describeLoad } from './contract/load.testing.ts';
+import { describeOutbox } from './contract/outbox.testing.ts';
 import { describePark } from './contract/park.testing.ts';
 import { describeReader } from './contract/reader.testing.ts';
 import { describeRetention } from './contract/retention.testing.ts';
@@ -41,5 +47,12 @@ export function storeContract(name: string, makeStore: () => Promise<Store>): vo
     describe('workflow', () => describeWorkflow(current));
     describe('dead letter', () => describeDeadLetter(current));
     describe('retention', () => describeRetention(current));
+    describe('lifecycle', () => describeLifecycle(current));
+    describe('instance', () => describeInstance(current));
+    describe('consumer', () => describeConsumer(current));
+    describe('delivery', () => describeDelivery(current));
+    describe('acknowledgement', () => describeAck(current));
+    describe('outbox', () => describeOutbox(current));
+    describe('notice', () => describeNotice(current));
   });
 }

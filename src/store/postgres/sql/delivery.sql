@@ -20,7 +20,8 @@ cross join lateral (
 -- name: delivery_claim
 -- $1 consumer; $2 the stages in which an older one is in the way; $3 limit; $4 and $5 milliseconds to the next attempt and
 -- reminder, $6 attempts at most.
--- A hundred more are looked at than asked for: of what is not its turn, each is met once and then out of the way.
+-- A hundred more are looked at than asked for: of what is not its turn, each is met once and then out of the way. `looked` tells
+-- the caller whether there may be more.
 with picked as materialized (
   select d.ack_guid, d.subject_id, d.seq, d.stage, d.attempts, d.next_attempt_at from deliveries d
   where d.consumer_id = $1::int and d.next_attempt_at <= now()
@@ -62,7 +63,7 @@ sent as (
   returning ack_guid, subject_id, seq, stage, attempts, reminders
 )
 -- A row also when nothing was due: the time is news in itself.
-select clock_timestamp() as at, t.*, m.tenant_id, m.kind, m.source, m.event, m.body, m.created_at
+select clock_timestamp() as at, (select count(*)::int from picked) as looked, t.*, m.tenant_id, m.kind, m.source, m.event, m.body, m.created_at
 from (select) once
 left join ((select * from sent union all select * from died) t
   cross join lateral (select * from messages m where m.ack_guid = t.ack_guid offset 0) m) on true
