@@ -2,11 +2,12 @@
 
 import { compileDefinition } from '../core/definition/compile.ts';
 import type { Problem } from '../core/definition/problem.ts';
-import type { Format, Plan } from '../core/plan/plan.ts';
+import type { Format } from '../core/plan/plan.ts';
 import type { DefinitionFile, DefinitionText, FileProblem } from './definition-file.ts';
 import { EXIT } from './exit.ts';
 import type { JsonSource } from './json-source.ts';
 import { builtInActions } from './known-actions.ts';
+import { judgeLifecycle, type LifecycleFile, lifecycleFile } from './lifecycle-file.ts';
 import { LineMap, printable } from './line-map.ts';
 import { reportProblem } from './problem-report.ts';
 import { type Paint, paintOn, printJson } from './terminal.ts';
@@ -28,10 +29,11 @@ const FORMAT_NAMES: Readonly<Record<Format, string>> = {
 export interface Verdict {
   readonly file: DefinitionFile;
   readonly ok: boolean;
-  readonly format: Format | null;
+  readonly format: Format | LifecycleFile['format'] | null;
   /** With their places, in the order of the file. */
   readonly problems: readonly FileProblem[];
-  readonly plan: Plan | null;
+  /** What a valid one is, e.g. "pipeline `orders`, 4 nodes". */
+  readonly what: string;
 }
 
 export interface JudgeOptions {
@@ -39,19 +41,33 @@ export interface JudgeOptions {
   readonly actions?: ReadonlySet<string>;
   /** What a server found wrong with it. */
   readonly refused?: readonly Problem[];
+  /** It may also be a lifecycle or its policies. */
+  readonly lifecycles?: boolean;
 }
 
 type Readable = Exclude<DefinitionText, { kind: 'unreadable' }>;
 
 export function judge(read: Readable, options: JudgeOptions = {}): Verdict {
   const { file } = read;
-  if (read.kind === 'bad') return placed({ file, ok: false, format: null, plan: null, problems: read.problems });
-  const { actions = builtInActions, refused } = options;
-  const result = compileDefinition(read.source.value, { actions });
-  const found = refused ?? (result.ok ? result.warnings : result.problems);
-  const problems = found.map((problem) => located(problem, read.source));
-  const ok = result.ok && refused === undefined;
-  return placed({ file, ok, format: result.format, plan: result.ok ? result.plan : null, problems });
+  if (read.kind === 'bad') return placed({ file, ok: false, format: null, what: '', problems: read.problems });
+  const { problems, ...verdict } = judgeValue(read.source.value, options);
+  return placed({ file, ...verdict, problems: problems.map((problem) => located(problem, read.source)) });
+}
+
+function judgeValue(value: unknown, options: JudgeOptions): Omit<Verdict, 'file'> {
+  const { actions = builtInActions, refused, lifecycles = false } = options;
+  const lifecycle = lifecycleFile(value);
+  if (lifecycle !== null && lifecycles) return judgeLifecycle(lifecycle);
+  const result = compileDefinition(value, { actions });
+  const { format } = result;
+  if (!result.ok) {
+    const suggestion = 'this is about a lifecycle: see `pawl lifecycle import`';
+    const hint = (problem: Problem) => (lifecycle === null ? problem : { ...problem, suggestion });
+    return { ok: false, format, problems: result.problems.map(hint), what: '' };
+  }
+  const { id, nodes } = result.plan;
+  const what = `${FORMAT_NAMES[result.format]} \`${id}\`, ${count(nodes.length, 'node')}`;
+  return { ok: refused === undefined, format, problems: refused ?? result.warnings, what };
 }
 
 /** The exit code of a command that could go no further because of its file. */
@@ -71,7 +87,7 @@ export function reportUnreadable({ name, reason }: { name: string; reason: strin
   return EXIT.usage;
 }
 
-export function toJson({ ok, format, problems }: Verdict): { ok: boolean; format: Format | null; problems: Problem[] } {
+export function toJson({ ok, format, problems }: Verdict): Pick<Verdict, 'ok' | 'format'> & { problems: Problem[] } {
   return { ok, format, problems: problems.map(({ span: _span, ...problem }): Problem => problem) };
 }
 
@@ -94,15 +110,14 @@ function placed(verdict: Verdict): Verdict {
   return { ...verdict, problems };
 }
 
-function summary({ file, ok, format, plan, problems }: Verdict, paint: Paint): string {
+function summary({ file, ok, what, problems }: Verdict, paint: Paint): string {
   const warnings = problems.filter((problem) => problem.severity === 'warning').length;
   const found = [count(problems.length - warnings, 'problem'), count(warnings, 'warning')].filter(
     (text) => text !== '',
   );
   const name = printable(file.name);
   if (!ok) return `${paint('red', '✗')} ${name}: ${found.join(' and ')}`;
-  const what = `valid ${FORMAT_NAMES[format!]} \`${plan!.id}\`, ${count(plan!.nodes.length, 'node')}`;
-  return `${paint('green', '✓')} ${name}: ${[what, ...found].join(', ')}`;
+  return `${paint('green', '✓')} ${name}: valid ${[what, ...found].join(', ')}`;
 }
 
 export function count(number: number, noun: string): string {

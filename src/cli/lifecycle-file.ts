@@ -33,22 +33,22 @@ export interface LifecycleVerdict {
   readonly ok: boolean;
   readonly problems: readonly Problem[];
   /** E.g. "lifecycle `loan`, 4 states"; only of what is right. */
-  readonly summary: string;
+  readonly what: string;
 }
 
 export function judgeLifecycle(file: LifecycleFile): LifecycleVerdict {
   const { format } = file;
   if (format === 'policies') {
     const problems = checkPolicies(file.policies);
-    const summary = `policies for the lifecycle \`${String(file.policies.definition)}\``;
-    return { format, ok: problems.every(isWarning), problems, summary };
+    const what = `policies for the lifecycle \`${String(file.policies.definition)}\``;
+    return { format, ok: problems.every(isWarning), problems, what };
   }
   const { machine, problems } = compileLifecycle(file.definition, file.policies);
-  return { format, ok: machine !== null, problems: placed(problems, file.isBoth), summary: describe(machine) };
+  return { format, ok: machine !== null, problems: placed(problems, file.isBoth), what: describe(machine) };
 }
 
 /** The compiler's pointers lead into `{ definition, policies }`. */
-export function placed(problems: readonly Problem[], isBoth: boolean): Problem[] {
+function placed(problems: readonly Problem[], isBoth: boolean): Problem[] {
   return problems.map((problem) =>
     isBoth ? problem : { ...problem, path: problem.path.replace(/^\/definition/, '') },
   );

@@ -22,6 +22,7 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
   { names: ['list', 'describe'], load: () => import('./list.ts') },
   { names: ['logs'], load: () => import('./logs.ts') },
   { names: ['retry', 'cancel', 'signal'], load: () => import('./signal.ts') },
+  { names: ['lifecycle'], load: () => import('./lifecycle.ts') },
   { names: ['serve', 'runner'], load: () => import('./serve.ts') },
   { names: ['keys'], load: () => import('./keys.ts') },
   { names: ['migrate'], load: () => import('./migrate.ts') },

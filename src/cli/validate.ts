@@ -9,6 +9,7 @@ import { type DefinitionText, readDefinitionFile } from './definition-file.ts';
 import { count, judge, reportDefinition, reportUnreadable, toJson, toText, type Verdict } from './definition-report.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { actionsWith } from './known-actions.ts';
+import { lifecycleFile } from './lifecycle-file.ts';
 import { printable } from './line-map.ts';
 import { explained } from './start-problem.ts';
 import { paintOn, printJson } from './terminal.ts';
@@ -21,7 +22,9 @@ interface ValidateFlags {
 export function register(program: Command): void {
   program
     .command('validate')
-    .description('check workflow definitions (graph, pipeline or execution plan) and print every problem in them')
+    .description(
+      'check definitions (graph, pipeline, execution plan, lifecycle, policies) and print every problem in them',
+    )
     .argument('<file...>', 'definitions, JSON files; folders and patterns of them; - for standard input')
     .option('--actions <folder>', 'a folder with your own actions')
     .option('--json', 'print { ok, format, problems } instead of text; of several, { ok, files }')
@@ -43,7 +46,7 @@ async function validate(names: readonly string[], flags: ValidateFlags): Promise
   const actions = await explained(() => actionsWith(flags.actions));
   const [name] = names;
   if (names.length === 1 && !standsForSeveral(name!)) {
-    return reportDefinition(readDefinitionFile(name!), { asJson, actions });
+    return reportDefinition(readDefinitionFile(name!), { asJson, actions, lifecycles: true });
   }
   return validateAll(names.flatMap(filesOf), { asJson, actions });
 }
@@ -79,8 +82,8 @@ function validateAll(
   for (const { name, isMeant } of files) {
     const read = readDefinitionFile(name);
     if (read.kind === 'unreadable') code = reportUnreadable(read);
-    else if (isMeant || looksLikeDefinition(read)) verdicts.push(judge(read, { actions }));
-    else if (!asJson) process.stdout.write(`– ${printable(name)}: not a workflow definition\n`);
+    else if (isMeant || looksLikeDefinition(read)) verdicts.push(judge(read, { actions, lifecycles: true }));
+    else if (!asJson) process.stdout.write(`– ${printable(name)}: not a definition\n`);
   }
   const ok = code === EXIT.ok && verdicts.every((verdict) => verdict.ok);
   if (asJson) printJson({ ok, files: verdicts.map((verdict) => ({ file: verdict.file.name, ...toJson(verdict) })) });
@@ -90,7 +93,8 @@ function validateAll(
 
 /** What is no JSON at all may have been meant as one. */
 function looksLikeDefinition(read: DefinitionText): boolean {
-  return read.kind !== 'json' || detectFormat(read.source.value) !== null;
+  if (read.kind !== 'json') return true;
+  return detectFormat(read.source.value) !== null || lifecycleFile(read.source.value) !== null;
 }
 
 function conclusion(verdicts: readonly Verdict[]): string {

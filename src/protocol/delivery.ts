@@ -197,3 +197,25 @@ export const noticeQuery = z.strictObject({
   cursor: noticeId.optional(),
   tenantId: z.string().optional(),
 });
+
+export type ConsumerJson = z.infer<typeof consumerSchema>;
+export type SubscriptionJson = z.infer<typeof subscription>;
+export type WorkEventJson = z.infer<typeof workEventSchema>;
+export type DeliveryJson = z.infer<typeof deliverySchema>;
+export type MessageJson = z.infer<typeof messageSchema>;
+export type AckRequest = z.input<typeof ackRequest>;
+export type AckJson = z.infer<typeof ackAnswer>;
+export type NoticeJson = z.infer<typeof noticeSchema>;
+
+/** What a consumer is registered with; delivery says what is wrong with it. */
+export interface ConsumerRegistration {
+  readonly code: string;
+  readonly kind: ConsumerJson['kind'];
+  readonly url?: string | null;
+  readonly secret?: string;
+  readonly subscriptions?: readonly SubscriptionJson[];
+  readonly ordering?: ConsumerJson['ordering'];
+  readonly concurrency?: number;
+  readonly options?: ConsumerJson['options'];
+  readonly isPaused?: boolean;
+}

@@ -146,3 +146,14 @@ export const activityRequest = z
   .meta({ id: 'ActivityRequest' });
 
 export const activityAnswer = z.object({ activityId: z.string() }).meta({ id: 'ActivityAdded' });
+
+export type LifecycleImportRequest = z.input<typeof lifecycleImportRequest>;
+export type LifecycleImportJson = z.infer<typeof lifecycleImportAnswer>;
+export type LifecycleJson = z.infer<typeof lifecycleSchema>;
+export type LifecycleDetailJson = z.infer<typeof lifecycleDetailSchema>;
+export type LifecycleTriggerRequest = z.input<typeof lifecycleTriggerRequest>;
+export type LifecycleTriggerJson = z.infer<typeof lifecycleTriggerAnswer>;
+export type InstanceJson = z.infer<typeof instanceSchema>;
+export type TimelineEntryJson = z.infer<typeof timelineEntrySchema>;
+export type ActivityRequest = z.input<typeof activityRequest>;
+export type ActivityJson = z.infer<typeof activityAnswer>;

@@ -3,7 +3,10 @@
 
 import { AdminApi, PlansApi } from './admin.ts';
 import { CatalogApi } from './catalog.ts';
+import { ConsumersApi } from './consumers.ts';
+import { DeliveriesApi } from './deliveries.ts';
 import { ExecutionsApi } from './executions.ts';
+import { LifecyclesApi } from './lifecycles.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import { TriggersApi } from './triggers.ts';
 import { WorkflowsApi } from './workflows.ts';
@@ -21,6 +24,9 @@ export interface PawlClient {
   readonly workflows: WorkflowsApi;
   readonly executions: ExecutionsApi;
   readonly triggers: TriggersApi;
+  readonly lifecycles: LifecyclesApi;
+  readonly consumers: ConsumersApi;
+  readonly deliveries: DeliveriesApi;
   readonly catalog: CatalogApi;
   readonly plans: PlansApi;
   readonly admin: AdminApi;
@@ -33,6 +39,9 @@ export function createClient(options: ClientOptions): PawlClient {
     workflows,
     executions: new ExecutionsApi(transport, workflows),
     triggers: new TriggersApi(transport),
+    lifecycles: new LifecyclesApi(transport),
+    consumers: new ConsumersApi(transport),
+    deliveries: new DeliveriesApi(transport),
     catalog: new CatalogApi(transport),
     plans: new PlansApi(transport),
     admin: new AdminApi(transport),

@@ -1,0 +1,59 @@
+// Consumers: who is sent what, and by which way.
+
+import type { Page, SecretRotateRequest } from '../protocol/answer.ts';
+import type { ConsumerJson, ConsumerRegistration } from '../protocol/delivery.ts';
+import { part, type Transport } from './transport.ts';
+
+const BASE = '/api/v1/consumers';
+
+export class ConsumersApi {
+  private readonly transport: Transport;
+
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+
+  /** Creates it, or changes the one of this code. A secret that the server makes is in this answer and in no other. */
+  register(consumer: ConsumerRegistration): Promise<ConsumerJson> {
+    return this.transport.ask('POST', BASE, { body: consumer });
+  }
+
+  list(): Promise<Page<ConsumerJson>> {
+    return this.transport.get(BASE);
+  }
+
+  get(code: string): Promise<ConsumerJson> {
+    return this.transport.get(of(code));
+  }
+
+  /** What is not mentioned stays. */
+  change(code: string, change: Partial<Omit<ConsumerRegistration, 'code'>>): Promise<ConsumerJson> {
+    return this.transport.ask('PATCH', of(code), { body: change });
+  }
+
+  async remove(code: string): Promise<void> {
+    await this.transport.ask('DELETE', of(code));
+  }
+
+  /** What it is sent meanwhile waits. */
+  pause(code: string): Promise<ConsumerJson> {
+    return this.transport.ask('POST', `${of(code)}/pause`, { repeatable: true });
+  }
+
+  resume(code: string): Promise<ConsumerJson> {
+    return this.transport.ask('POST', `${of(code)}/resume`, { repeatable: true });
+  }
+
+  /** A secret that the server makes is in this answer and in no other. */
+  rotateSecret(code: string, request: SecretRotateRequest = {}): Promise<ConsumerJson> {
+    return this.transport.ask('POST', `${of(code)}/rotate-secret`, { body: request });
+  }
+
+  /** Everything of this time once more: same ackGuid, same bytes. */
+  async replay(code: string, range: { readonly from: Date; readonly until?: Date }): Promise<number> {
+    const body = { from: range.from.toISOString(), ...(range.until && { until: range.until.toISOString() }) };
+    return (await this.transport.ask<{ count: number }>('POST', `${of(code)}/replay`, { body })).count;
+  }
+}
+
+const of = (code: string): string => `${BASE}/${part(code)}`;

@@ -1,0 +1,92 @@
+// Lifecycles: import machines, trigger events, see where instances are and how they came there.
+
+import type { Page } from '../protocol/answer.ts';
+import type {
+  ActivityJson,
+  ActivityRequest,
+  InstanceJson,
+  LifecycleDetailJson,
+  LifecycleImportJson,
+  LifecycleImportRequest,
+  LifecycleJson,
+  LifecycleTriggerJson,
+  LifecycleTriggerRequest,
+  TimelineEntryJson,
+} from '../protocol/lifecycle.ts';
+import { part, type Transport } from './transport.ts';
+import type { PageQuery } from './workflows.ts';
+
+const BASE = '/api/v1/lifecycles';
+
+export interface InstanceListQuery extends PageQuery {
+  readonly state?: string;
+}
+
+export class LifecyclesApi {
+  private readonly transport: Transport;
+
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+
+  /** The same import twice is no change. */
+  import(request: LifecycleImportRequest): Promise<LifecycleImportJson> {
+    return this.transport.ask('POST', BASE, { body: request, repeatable: true });
+  }
+
+  list(query: PageQuery = {}): Promise<Page<LifecycleJson>> {
+    return this.transport.get(BASE, { ...query });
+  }
+
+  /** One of them: its events, instances and pictures. */
+  of(env: string, name: string): LifecycleApi {
+    return new LifecycleApi(this.transport, `${BASE}/${part(env)}/${part(name)}`);
+  }
+}
+
+export class LifecycleApi {
+  private readonly transport: Transport;
+  private readonly base: string;
+
+  constructor(transport: Transport, base: string) {
+    this.transport = transport;
+    this.base = base;
+  }
+
+  /** As it was imported; by default the newest version. */
+  get(query: { readonly version?: number } = {}): Promise<LifecycleDetailJson> {
+    return this.transport.get(this.base, query);
+  }
+
+  /** The same requestId is applied once: give it one that your own repetition would give again. */
+  trigger(request: LifecycleTriggerRequest): Promise<LifecycleTriggerJson> {
+    return this.transport.ask('POST', `${this.base}/trigger`, { body: request, repeatable: true });
+  }
+
+  instances(query: InstanceListQuery = {}): Promise<Page<InstanceJson>> {
+    return this.transport.get(`${this.base}/instances`, { ...query });
+  }
+
+  instance(externalRef: string): Promise<InstanceJson> {
+    return this.transport.get(this.instancePath(externalRef));
+  }
+
+  timeline(externalRef: string, query: PageQuery = {}): Promise<Page<TimelineEntryJson>> {
+    return this.transport.get(`${this.instancePath(externalRef)}/timeline`, { ...query });
+  }
+
+  /** Shown in the timeline; nothing reads it to decide. */
+  addActivity(externalRef: string, request: ActivityRequest): Promise<ActivityJson> {
+    return this.transport.ask('POST', `${this.instancePath(externalRef)}/activities`, { body: request });
+  }
+
+  /** As SVG or Mermaid; with the state of an instance marked. */
+  async diagram(format: 'svg' | 'mmd', query: { readonly externalRef?: string } = {}): Promise<string> {
+    const answer = await this.transport.send('GET', `${this.base}/diagram.${format}`, { query, repeatable: true });
+    return answer.text();
+  }
+
+  private instancePath(externalRef: string): string {
+    return `${this.base}/instances/${part(externalRef)}`;
+  }
+}
