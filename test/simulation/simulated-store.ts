@@ -3,8 +3,12 @@
 
 import type { Store } from '../../src/store/port.ts';
 import { commitStatements } from './database/commit-statements.ts';
+import { consumerStatements } from './database/consumer-statements.ts';
+import { deliveryStatements } from './database/delivery-statements.ts';
 import { executionStatements } from './database/execution-statements.ts';
+import { lifecycleStatements } from './database/lifecycle-statements.ts';
 import { operationStatements } from './database/operation-statements.ts';
+import { outboxStatements } from './database/outbox-statements.ts';
 import { queueStatements } from './database/queue-statements.ts';
 import { readerStatements } from './database/reader-statements.ts';
 import { runnerStatements } from './database/runner-statements.ts';
@@ -18,6 +22,10 @@ export function createStatements(tables: Tables): Statements {
     ...queueStatements(tables),
     ...readerStatements(tables),
     ...operationStatements(tables),
+    ...lifecycleStatements(tables),
+    ...consumerStatements(tables),
+    ...deliveryStatements(tables),
+    ...outboxStatements(tables),
   };
 }
 

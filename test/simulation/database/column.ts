@@ -1,6 +1,8 @@
 // What PostgreSQL refuses when a value meets its column: bad data, found before anything is written.
 
 import { isUuid } from '../../../src/core/id/id.ts';
+import type { NewDelivery, NewMessageRow } from '../../../src/store/delivery-port.ts';
+import type { LifecycleMove } from '../../../src/store/lifecycle-port.ts';
 import type { AttemptRow, CommitBatch, NewExecution, NewMessage, OutcomeRow } from '../../../src/store/port.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import type { EventRow } from './tables.ts';
@@ -79,6 +81,23 @@ export function checkBatch(batch: CommitBatch): void {
     time(at);
     if (data !== null) json(data);
   }
+}
+
+export function checkMove(row: LifecycleMove): void {
+  uuid(row.instanceId);
+  for (const value of [row.externalRef, row.requestId, row.event, row.fromState, row.toState]) text(value);
+  for (const value of [row.cause, row.payload ?? 'null']) json(value);
+  for (const value of [row.at, row.stateSince, row.dueAt ?? 0]) time(value);
+}
+
+export function checkSent(messages: readonly NewMessageRow[], deliveries: readonly NewDelivery[]): void {
+  for (const { ackGuid, subjectId, body, seq } of messages) {
+    uuid(ackGuid);
+    uuid(subjectId);
+    json(body);
+    whole(seq, 0, 2 ** 31 - 1);
+  }
+  for (const { ackGuid, subjectId } of deliveries) [ackGuid, subjectId].forEach(uuid);
 }
 
 function uuid(value: string): void {

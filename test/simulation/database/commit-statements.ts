@@ -6,7 +6,7 @@ import { StoreError } from '../../../src/store/store-error.ts';
 import { checkBatch, checkEvent, checkMessage, checkOutcome, readable } from './column.ts';
 import { addExecution, requestKey } from './execution-statements.ts';
 import { ownedBy } from './runner-statements.ts';
-import { type EventRow, liveRunner, putMail, readClock, type Statements, type Tables } from './tables.ts';
+import { addBatch, type EventRow, liveRunner, putMail, readClock, type Statements, type Tables } from './tables.ts';
 
 type CommitStatements = Pick<Statements, 'executionCommit' | 'deadLetterAdd'>;
 
@@ -36,7 +36,10 @@ export function commitStatements(tables: Tables): CommitStatements {
       const letter: DeadLetter = { id, executionId, enqueuedAt: readClock(tables), payload, attempts, ...words };
       const isKnown = [...tables.deadLetters.values()].some((other) => other.executionId === executionId);
       if (!isKnown) tables.deadLetters.set(id, { ...letter, tenantId });
-      if (event !== undefined) addEvent(tables, event);
+      if (event !== undefined) {
+        addEvent(tables, event);
+        addBatch(tables, [event]);
+      }
       for (const message of sent) putMail(tables, message);
       return { applied: true };
     },
@@ -70,6 +73,7 @@ function checkKeys(tables: Tables, batch: CommitBatch): void {
 
 function write(tables: Tables, batch: CommitBatch): void {
   for (const event of batch.events) addEvent(tables, event);
+  addBatch(tables, batch.events);
   for (const attempt of batch.attempts) {
     const rows = tables.attempts.get(attempt.executionId) ?? new Map();
     tables.attempts.set(attempt.executionId, rows.set(`${attempt.attempt}:${attempt.nodeId}`, { ...attempt }));

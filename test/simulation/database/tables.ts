@@ -1,6 +1,8 @@
 // The tables of the simulated database, and the clock that stamps their rows. Plain maps: a statement checks everything it
 // could fail on before it changes anything, so there is never something to roll back.
 
+import type { DeliveryStore } from '../../../src/store/delivery-port.ts';
+import type { LifecycleStore } from '../../../src/store/lifecycle-port.ts';
 import type {
   ActionLogRow,
   AttemptRow,
@@ -18,6 +20,7 @@ import type {
   Store,
   WorkflowRow,
 } from '../../../src/store/port.ts';
+import { createMessagingTables, type MessagingTables } from './messaging-tables.ts';
 
 /** What the engine needs of the port, and the contract suite asks for; the rest serves people. */
 type Simulated =
@@ -26,6 +29,8 @@ type Simulated =
   | keyof QueueStore
   | keyof InboxStore
   | keyof OperationStore
+  | keyof LifecycleStore
+  | keyof DeliveryStore
   | 'workflowPublish'
   | 'workflowGet'
   | 'definitionGet'
@@ -98,7 +103,15 @@ export interface Tables {
   /** By tenant and workflow: version n is at n − 1. */
   readonly definitions: Map<string, { format: string; definition: string; checksum: string }[]>;
   readonly secrets: Map<string, Uint8Array>;
+  /** The outbox, in the order of its ids. */
+  readonly batches: Map<string, CommittedBatch>;
+  readonly messaging: MessagingTables;
   nextId: number;
+}
+
+export interface CommittedBatch {
+  readonly at: number;
+  readonly rows: readonly { readonly executionId: string; readonly seq: number }[];
 }
 
 export function createTables(clock: () => number): Tables {
@@ -122,6 +135,8 @@ export function createTables(clock: () => number): Tables {
     workflows: new Map(),
     definitions: new Map(),
     secrets: new Map(),
+    batches: new Map(),
+    messaging: createMessagingTables(),
     nextId: 1,
   };
 }
@@ -187,4 +202,11 @@ export function putMail(tables: Tables, message: NewMessage): boolean {
   mail.splice(later < 0 ? mail.length : later, 0, { id, executionId, kind, key, body, at });
   tables.inbox.set(executionId, mail);
   return true;
+}
+
+/** What a commit leaves for the publisher. */
+export function addBatch(tables: Tables, events: readonly EventRow[]): void {
+  if (events.length === 0) return;
+  const rows = events.map(({ executionId, seq }) => ({ executionId, seq }));
+  tables.batches.set(String(tables.nextId++), { at: tables.clock(), rows });
 }

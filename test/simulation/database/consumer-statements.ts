@@ -1,0 +1,73 @@
+// Consumers. See src/store/postgres/sql/consumer.sql.
+
+import { react } from './delivery-statements.ts';
+import type { MessageRow } from './messaging-tables.ts';
+import { readClock, type Statements, type Tables } from './tables.ts';
+
+export function consumerStatements(
+  tables: Tables,
+): Pick<Statements, 'consumerPut' | 'consumerGet' | 'consumerList' | 'consumerRemove'> {
+  const { messaging } = tables;
+  const find = (tenantId: string, code: string) =>
+    [...messaging.consumers.values()].find((row) => row.tenantId === tenantId && row.code === code);
+  return {
+    consumerPut({ tenantId, code, kind, onlyNew = false, ...change }) {
+      const existing = find(tenantId, code);
+      if (existing !== undefined && onlyNew) return { ...existing };
+      const now = readClock(tables);
+      const defaults = {
+        url: null,
+        secrets: [],
+        subscriptions: '[]',
+        ordering: 'delivered',
+        concurrency: 16,
+        options: '{}',
+        isPaused: false,
+      } as const;
+      const before = existing ?? {
+        ...defaults,
+        secrets: [],
+        consumerId: String(tables.nextId++),
+        tenantId,
+        code,
+        createdAt: now,
+      };
+      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+      const row = { ...before, ...given, kind, updatedAt: now };
+      messaging.consumers.set(row.consumerId, row);
+      messaging.generation++;
+      return { ...row };
+    },
+    consumerGet({ tenantId, code }) {
+      const row = find(tenantId, code);
+      return row === undefined ? null : { ...row };
+    },
+    consumerList: ({ tenantId }) =>
+      [...messaging.consumers.values()]
+        .filter((row) => tenantId === null || row.tenantId === tenantId)
+        .sort((a, b) => (JSON.stringify([a.tenantId, a.code]) < JSON.stringify([b.tenantId, b.code]) ? -1 : 1))
+        .map((row) => ({ ...row })),
+    consumerRemove({ tenantId, code }) {
+      const row = find(tenantId, code);
+      if (row === undefined) return false;
+      messaging.consumers.delete(row.consumerId);
+      messaging.generation++;
+      for (const [key, delivery] of messaging.deliveries) {
+        if (delivery.consumerId === row.consumerId && delivery.stage !== 'Processed') {
+          messaging.deliveries.delete(key);
+          if (delivery.stage !== 'Dead') uncount(tables, messaging.messages.get(delivery.ackGuid)!);
+        }
+      }
+      return true;
+    },
+  };
+}
+
+/** A hook does not wait any longer for a consumer that is no more. */
+function uncount(tables: Tables, message: MessageRow): void {
+  if (message.onSucceeded === null && message.onFailed === null) return;
+  message.consumers--;
+  message.openConsumers--;
+  if (message.onSucceeded !== null && message.openConsumers === 0 && message.consumers > 0)
+    react(tables, message, 'succeeded');
+}
