@@ -7,6 +7,7 @@ import { createRenderPool } from './action/core/render-pool.ts';
 import { documentActions } from './action/core/render-template.ts';
 import { emailActions, emailConnector } from './action/email/email-actions.ts';
 import { httpActions, httpConnector } from './action/http/http-actions.ts';
+import { lifecycleActions, lifecycleConnector, type TriggerLifecycle } from './action/lifecycle/lifecycle-actions.ts';
 import { mondayActions, mondayConnector } from './action/monday/monday-actions.ts';
 import { createRegistry } from './action/registry.ts';
 import { slackActions, slackConnector } from './action/slack/slack-actions.ts';
@@ -17,20 +18,31 @@ import { readOfficialTemplates } from './store/migrate/official-templates.ts';
 import type { Store } from './store/port.ts';
 import type { Telemetry } from './telemetry.ts';
 
-const CONNECTORS = [coreConnector, httpConnector, slackConnector, mondayConnector, confluenceConnector, emailConnector];
+const CONNECTORS = [
+  ...[coreConnector, httpConnector, lifecycleConnector],
+  ...[slackConnector, mondayConnector, confluenceConnector, emailConnector],
+];
 
 /** The actions, and the templates of documents and workflows. */
 export async function openCatalog(
   own: readonly ActionDefinition[],
   config: Config,
-  deps: { readonly store: Store; readonly telemetry: Telemetry; readonly closers: (() => Promise<unknown>)[] },
+  deps: {
+    readonly store: Store;
+    readonly telemetry: Telemetry;
+    readonly closers: (() => Promise<unknown>)[];
+    readonly trigger: TriggerLifecycle;
+  },
 ) {
-  const { store, telemetry, closers } = deps;
+  const { store, telemetry, closers, trigger } = deps;
   const renderer = createRenderPool({ ...config.templates, rendered: telemetry.rendered });
   closers.push(() => renderer.close());
   const documents = new DocumentTemplates({ store, renderer });
   const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
-  const registry = createRegistry([...builtInActions(config, documents), ...userActions, ...own], CONNECTORS);
+  const registry = createRegistry(
+    [...builtInActions(config, { documents, trigger }), ...userActions, ...own],
+    CONNECTORS,
+  );
   await store.catalogUpsert(registry.catalog());
   await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
   return { registry, documents, renderer };
@@ -38,16 +50,20 @@ export async function openCatalog(
 
 /** The types of the built-in actions, for checks without a database: schemas/actions.json is made from this. */
 export function builtInActionTypes(): string[] {
-  // Rendering is not asked for here, so nobody needs to be able to.
-  const documents = {} as DocumentTemplates;
-  return builtInActions(resolveConfig({}, {}), documents).map(({ type }) => type);
+  // Nothing is run here, so nobody needs to be able to.
+  const nobody = { documents: {} as DocumentTemplates, trigger: () => Promise.reject(new Error('nothing runs here')) };
+  return builtInActions(resolveConfig({}, {}), nobody).map(({ type }) => type);
 }
 
-function builtInActions({ connectors }: Config, documents: DocumentTemplates): ActionDefinition[] {
+function builtInActions(
+  { connectors }: Config,
+  { documents, trigger }: { documents: DocumentTemplates; trigger: TriggerLifecycle },
+): ActionDefinition[] {
   return [
     ...coreActions,
     ...documentActions(documents),
     ...httpActions,
+    ...lifecycleActions(trigger),
     ...slackActions({ baseUrl: connectors.slackBaseUrl }),
     ...mondayActions({ baseUrl: connectors.mondayBaseUrl }),
     ...confluenceActions({ baseUrl: connectors.confluenceBaseUrl, edition: connectors.confluenceEdition }),

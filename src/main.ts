@@ -16,6 +16,7 @@ import { DeadLetters } from './engine/dead-letters.ts';
 import type { EngineMetric } from './engine/environment.ts';
 import { ExecutionQueries } from './engine/execution-queries.ts';
 import { Executions } from './engine/executions.ts';
+import type { Lifecycles } from './engine/lifecycle/lifecycles.ts';
 import { PlanCache } from './engine/plan-cache.ts';
 import { PlanRuns } from './engine/plan-runs.ts';
 import { QuotaBook } from './engine/quota-book.ts';
@@ -118,10 +119,12 @@ export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
 }
 
 async function assemble(options: PawlOptions, config: Config, closers: Closers): Promise<Omit<Pawl, 'close'>> {
-  const base = await openBase(options, config, closers);
+  // Actions are made before what they call: whoever runs one is started last.
+  let messaging: Messaging;
+  const base = await openBase(options, config, closers, (...call) => messaging.lifecycles.trigger(...call));
   const board = createSwitchboard();
   const services = createServices(base, board.tell);
-  const messaging = await openMessaging({ ...base, ...base.shared, ...outward(services) });
+  messaging = await openMessaging({ ...base, ...base.shared, ...outward(services) });
   let server: RunningServer | null = null;
   const publicUrl = () =>
     config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;
@@ -169,12 +172,12 @@ type Services = ReturnType<typeof createServices>;
 type Tell = (hint: Hint) => void;
 
 /** What everything else stands on: the store, the actions, and somebody to tell. */
-async function openBase(options: PawlOptions, config: Config, closers: Closers) {
+async function openBase(options: PawlOptions, config: Config, closers: Closers, trigger: Lifecycles['trigger']) {
   const { store, connectionString } = await openStore(options, config, closers);
   const telemetry = await openTelemetry(options, config, store);
   closers.push(() => telemetry.close());
   const { warn } = telemetry;
-  const catalog = await openCatalog(options.actions ?? [], config, { store, closers, telemetry });
+  const catalog = await openCatalog(options.actions ?? [], config, { store, closers, telemetry, trigger });
   const http = createHttpClient({ allowLoopback: config.http.allowLoopback, allow: config.http.allow });
   closers.push(() => http.close());
   const callbackKey = await store.secretGet({ name: 'callback' });
