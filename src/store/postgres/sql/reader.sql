@@ -102,7 +102,7 @@ select count(*)::int as connections from pg_stat_activity where datname = curren
 
 -- name: execution_attempts
 select execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at
-from action_executions where execution_id = $1 order by started_at, node_id, attempt;
+from action_executions where execution_id = $1 order by started_seq, node_id, attempt;
 
 -- name: execution_parameters
 select seq, inputs from execution_events where execution_id = $1 and inputs is not null order by seq;
