@@ -3,8 +3,9 @@
 // execution and whether it is in memory or not (I1, I10).
 
 import type { EndStatus, SignalType } from '../core/decider/fact.ts';
+import { signalRefusal } from '../core/decider/signal.ts';
 import { signalKey } from '../core/decider/signal-key.ts';
-import { isFinal } from '../core/decider/state.ts';
+import { isFinal, isTerminal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
@@ -36,6 +37,12 @@ export interface StartRequest {
   readonly environmentId?: string;
   /** W3C trace context of what asks for it: its spans belong to that trace. */
   readonly traceparent?: string;
+}
+
+export interface Signal {
+  readonly signalId: string;
+  readonly type: SignalType;
+  readonly payload: JsonObject;
 }
 
 export interface ExecutionsDeps {
@@ -151,11 +158,24 @@ export class Executions {
     throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
   }
 
-  async signal(
+  /**
+   * Why a signal would be refused as things stand; null: it would not, or nobody can tell yet, because mail is on its way. It
+   * spares whoever sends it from finding out later; the last word has the decider.
+   */
+  async signalRefusal(
     tenantId: string,
     executionId: string,
-    signal: { signalId: string; type: SignalType; payload: JsonObject },
-  ): Promise<{ repeated: boolean }> {
+    { signalId, type, payload }: Signal,
+  ): Promise<string | null> {
+    // Mail first: what was read by then is part of the journal that is read after.
+    const mail = isUuid(executionId) ? await this.deps.store.inboxRead({ executionIds: [executionId] }) : [];
+    const { state } = await this.inspect(tenantId, executionId);
+    if (isTerminal(state.status) && type !== 'RETRY_STEP') return null;
+    if (mail.length > 0 || state.signals.has(signalKey({ signal: type, signalId }))) return null;
+    return signalRefusal(state, { signal: type, payload });
+  }
+
+  async signal(tenantId: string, executionId: string, signal: Signal): Promise<{ repeated: boolean }> {
     const mail: Mail = { kind: 'signal', signalId: signal.signalId, signal: signal.type, payload: signal.payload };
     const { live, fresh } = await this.send(tenantId, executionId, mail);
     if (live) return { repeated: !fresh };

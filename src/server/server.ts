@@ -1,6 +1,7 @@
 // Puts the HTTP side together: every route, who may use it, and the socket it listens on.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { isUuid } from '../core/id/id.ts';
 import type { DeadLetters } from '../engine/dead-letters.ts';
 import type { DocumentTemplates } from '../engine/document-templates.ts';
 import type { ExecutionQueries } from '../engine/execution-queries.ts';
@@ -13,7 +14,7 @@ import type { Workflows } from '../engine/workflows.ts';
 import type { Store } from '../store/port.ts';
 import type { Intake } from '../trigger/intake.ts';
 import type { Triggers } from '../trigger/triggers.ts';
-import { type AppObserver, createApp } from './app.ts';
+import { type AppObserver, createApp, type TenantOf } from './app.ts';
 import { type AuthOptions, openAuth } from './auth/auth-options.ts';
 import { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -99,6 +100,7 @@ export async function startServer(parts: ServerParts, options: ServerOptions): P
     rateLimiter: isLoose ? null : createRateLimiter(parts.store, { perMinute, burst }),
     ...(isLoose && isLoopback(host) ? { hosts: LOOPBACK_NAMES } : {}),
     observer: options.observer,
+    ...(isLoose ? { tenantOf: looseTenantOf(parts.store) } : {}),
     checkAnswers: options.server.checkAnswers,
   });
   await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
@@ -167,6 +169,15 @@ export function allRoutes(
   ];
   return routes;
 }
+
+/** A run is known by the runId that its caller chose, or by its execution's id. */
+const looseTenantOf =
+  (store: Store): TenantOf =>
+  async ({ executionId, runId }) => {
+    const id = executionId ?? runId ?? '';
+    const byId = isUuid(id) ? await store.executionTenant({ executionId: id }) : null;
+    return byId ?? (runId === undefined ? null : store.requestTenant({ requestId: runId }));
+  };
 
 const TIDY_MS = 50;
 /** A bucket that nobody used for so long is full. */

@@ -70,14 +70,11 @@ export class Triggers {
   async create(tenantId: string, request: NewTriggerRequest): Promise<TriggerAnswer> {
     const { triggerType, isEnabled = true, config = {}, activationCondition = null } = request;
     const workflow = await this.deps.store.workflowFind({ tenantId, ref: workflowRef(request.workflowId) });
-    const format = workflow?.format ?? 'graph';
+    if (workflow === null) throw workflowNotFound(request);
+    const { format } = workflow;
     const checked = checkConfig({ triggerType, config, activationCondition, format });
-    const problems = [
-      ...workflowProblems(request, workflow),
-      ...checked.problems,
-      ...this.secretProblems(request, checked),
-    ];
-    if (problems.length > 0 || workflow === null) throw invalidTrigger(problems);
+    const problems = [...checked.problems, ...this.secretProblems(request, checked)];
+    if (problems.length > 0) throw invalidTrigger(problems);
     if (triggerType === 'Schedule') await this.deps.admitCron?.(tenantId);
     const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
     const trigger = await this.deps.store.triggerCreate({
@@ -91,7 +88,7 @@ export class Triggers {
       eventType: checked.eventType,
       secrets: secret === null ? [] : [secret],
     });
-    if (trigger === null) throw invalidTrigger(workflowProblems(request, null));
+    if (trigger === null) throw workflowNotFound(request);
     return { trigger, secret: checked.wantsSecret ? secret : null };
   }
 
@@ -175,10 +172,8 @@ export function cronProblem(cron: string): string | undefined {
 export const triggerNotFound = (triggerId: string): PawlError =>
   new PawlError('TRIGGER_NOT_FOUND', `no trigger ${triggerId}`);
 
-function workflowProblems({ workflowId }: NewTriggerRequest, workflow: WorkflowRecord | null): Problem[] {
-  if (workflow !== null) return [];
-  return [{ code: 'WORKFLOW_NOT_FOUND', path: '/workflowId', message: `there is no workflow "${workflowId}"` }];
-}
+const workflowNotFound = ({ workflowId }: NewTriggerRequest): PawlError =>
+  new PawlError('WORKFLOW_NOT_FOUND', `no workflow "${workflowId}"`);
 
 /** A trigger keeps its workflow and its type: executions, links and links' owners rely on both. */
 function identityProblems(existing: TriggerRecord, request: TriggerChangeRequest): Problem[] {

@@ -28,7 +28,7 @@ export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpe
       method: 'GET',
       path: LETTERS,
       summary: 'Executions that the engine gave up on, oldest first',
-      query: z.object(pageQuery).strict(),
+      query: z.object(pageQuery),
       responses: { 200: pageOf(deadLetterSchema) },
       async handle({ query: { limit, cursor = '0' }, caller }) {
         if (!letterId.safeParse(cursor).success) throw badCursor();

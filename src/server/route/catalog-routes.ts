@@ -28,7 +28,7 @@ const text = z
   .min(1)
   .max(100)
   .regex(/^[^\p{Cc}]+$/u);
-const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial().strict();
+const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial();
 
 export function catalogRoutes({ catalog }: CatalogRoutesDeps): RouteSpec[] {
   return [...connectorRoutes(catalog), ...actionRoutes(catalog)];

@@ -92,12 +92,14 @@ function signalRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     ...one,
     path: `${BASE}/signals`,
     access: 'executions:signal',
-    summary: 'Send a signal (PAUSE, RESUME, RETRY_STEP, …); the role that each needs is in 004 §2.3',
+    summary: 'Send a signal (PAUSE, RESUME, RETRY_STEP, …): 202 accepted, 200 repeated, 409 when it cannot be applied',
     body: signalRequest,
     responses: { 200: signalAnswer, 202: signalAnswer },
     async handle({ params: { executionId: id }, body: { signalId, type, payload }, caller }) {
       requireRole(caller, rolesFor(type), type);
       const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };
+      const refused = await executions.signalRefusal(caller.tenantId, id, signal);
+      if (refused !== null) throw new PawlError('WFENG002', `${type} cannot be applied: ${refused}`);
       const { repeated } = await executions.signal(caller.tenantId, id, signal);
       return { status: repeated ? 200 : 202, body: { executionId: id, signalId: signal.signalId, repeated } };
     },

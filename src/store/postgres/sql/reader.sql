@@ -10,6 +10,10 @@ from executions_view where id = $1 and tenant_id = $2;
 -- Whose execution it is, for callers that prove their right otherwise: the holder of a callback token.
 select tenant_id from workflow_executions where id = $1;
 
+-- name: request_tenant
+-- Without a tenant no index leads there: for a development database.
+select tenant_id from workflow_executions where request_id = $1 order by id desc limit 1;
+
 -- name: callback_target
 -- Three probes by key. Nearly always nothing of the node has ended yet and nothing was skipped, and that is all there is to know.
 select e.tenant_id, e.workflow_id, e.version, live.found as is_live, coalesce(ended.status = 'Succeeded', false) as was_received,
