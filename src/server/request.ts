@@ -44,6 +44,7 @@ export function readRequest(
         ? null
         : withTenant(caller, route.bodyIsPayload === true ? [request.query] : [request.query, given]),
     correlationId: correlation.id,
+    by: { name: caller?.subject ?? 'nobody', correlationId: correlation.id },
     givenCorrelationId: correlation.given,
     headers: request.headers,
     rawBody,

@@ -21,6 +21,7 @@ import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { createRateLimiter, createWorkflowThrottle } from './rate-limit.ts';
 import { adminRoutes } from './route/admin-routes.ts';
+import { auditRoutes } from './route/audit-routes.ts';
 import { callbackRoutes } from './route/callback-routes.ts';
 import { catalogRoutes } from './route/catalog-routes.ts';
 import { documentRoutes } from './route/document-routes.ts';
@@ -158,6 +159,7 @@ export function allRoutes(
     ...templateRoutes(parts),
     ...adminRoutes({ deadLetters, runners: store }),
     ...quotaRoutes(parts),
+    ...auditRoutes({ audit: store }),
     ...healthRoutes({ health: new Health(parts), metrics }),
     ...documentRoutes({
       openApi: () => {

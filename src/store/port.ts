@@ -4,6 +4,7 @@
 // again is byte for byte what was sent before (I18) and what is read is exactly what was written (I15).
 
 import type { AccessStore } from './access-port.ts';
+import type { AuditStore } from './audit-port.ts';
 import type { CatalogStore } from './catalog-port.ts';
 import type { QuotaStore } from './quota-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
@@ -30,6 +31,7 @@ export interface Store
     CatalogStore,
     AccessStore,
     QuotaStore,
+    AuditStore,
     OperationStore {
   close(): Promise<void>;
 }

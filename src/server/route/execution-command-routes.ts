@@ -79,8 +79,8 @@ function cancelRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     summary: 'Cancel: 202 when accepted, 200 when repeated, 409 when it ended otherwise',
     body: cancelRequest,
     responses: { 200: acceptedAnswer, 202: acceptedAnswer },
-    async handle({ params: { executionId: id }, body, caller }) {
-      const { repeated } = await executions.cancel(caller.tenantId, id, body.reason);
+    async handle({ params: { executionId: id }, body, caller, by }) {
+      const { repeated } = await executions.cancel(caller.tenantId, id, body.reason, by);
       const { status } = await executions.get(caller.tenantId, id);
       return { status: repeated ? 200 : 202, body: { executionId: id, status } };
     },
@@ -95,12 +95,12 @@ function signalRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     summary: 'Send a signal (PAUSE, RESUME, RETRY_STEP, …): 202 accepted, 200 repeated, 409 when it cannot be applied',
     body: signalRequest,
     responses: { 200: signalAnswer, 202: signalAnswer },
-    async handle({ params: { executionId: id }, body: { signalId, type, payload }, caller }) {
+    async handle({ params: { executionId: id }, body: { signalId, type, payload }, caller, by }) {
       requireRole(caller, rolesFor(type), type);
       const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };
       const refused = await executions.signalRefusal(caller.tenantId, id, signal);
       if (refused !== null) throw new PawlError('WFENG002', `${type} cannot be applied: ${refused}`);
-      const { repeated } = await executions.signal(caller.tenantId, id, signal);
+      const { repeated } = await executions.signal(caller.tenantId, id, signal, by);
       return { status: repeated ? 200 : 202, body: { executionId: id, signalId: signal.signalId, repeated } };
     },
   });
@@ -113,9 +113,9 @@ function retryRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     access: 'executions:signal',
     summary: 'Run the failed nodes again, and what comes after them',
     responses: { 202: retryAnswer },
-    async handle({ params: { executionId: id }, caller }) {
+    async handle({ params: { executionId: id }, caller, by }) {
       requireRole(caller, rolesFor('RETRY_STEP'), 'RETRY_STEP');
-      const { nodes } = await executions.retry(caller.tenantId, id);
+      const { nodes } = await executions.retry(caller.tenantId, id, by);
       return { status: 202, body: { executionId: id, nodes } };
     },
   });

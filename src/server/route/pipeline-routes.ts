@@ -56,12 +56,12 @@ function replaceRoute({ workflows, pipelines, publicUrl, firstSecretOf }: Pipeli
     params: workflowParams,
     body: z.unknown(),
     responses: { 200: dataOf(pipelineSchema) },
-    async handle({ params, body, caller }) {
+    async handle({ params, body, caller, by }) {
       const existing = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
       if (existing.format !== 'pipeline') {
         throw wrongState(existing, `it is a ${existing.format} and not a pipeline: change it through a draft`);
       }
-      const replaced = await pipelines.replace(caller.tenantId, existing, body as Json);
+      const replaced = await pipelines.replace(caller.tenantId, existing, body as Json, by);
       const secret = await firstSecretOf?.(caller.tenantId, replaced);
       return { status: 200, body: { data: pipelineView(replaced, publicUrl(), secret) } };
     },

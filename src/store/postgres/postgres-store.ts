@@ -2,6 +2,7 @@
 
 import type { Store } from '../port.ts';
 import { accessStore } from './access-store.ts';
+import { auditStore } from './audit-store.ts';
 import { catalogStore } from './catalog-store.ts';
 import { type Database, openEngineDatabase, openReadDatabase } from './database.ts';
 import { executionReader } from './execution-reader.ts';
@@ -56,6 +57,7 @@ export function storeOn(engine: Database, reader: Database): Store {
     ...catalogStore(reader),
     ...accessStore(reader),
     ...quotaStore(engine, reader),
+    ...auditStore(reader, (database) => storeOn(database, database)),
     ...operationStore(engine, reader),
     async close() {
       await Promise.all([engine.close(), reader.close()]);
