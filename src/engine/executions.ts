@@ -5,7 +5,7 @@
 import type { EndStatus, SignalType } from '../core/decider/fact.ts';
 import { signalRefusal } from '../core/decider/signal.ts';
 import { signalKey } from '../core/decider/signal-key.ts';
-import { isFinal, isTerminal } from '../core/decider/state.ts';
+import { type Callback, callbackOf, isFinal, isTerminal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
@@ -215,7 +215,11 @@ export class Executions {
   }
 
   /** unknown: no such token. gone: the wait is over without a callback. */
-  async callBack(token: string, payload: Json): Promise<'accepted' | 'unknown' | 'gone'> {
+  async callBack(
+    token: string,
+    payload: Json,
+    about: Omit<Callback, 'payload'> = {},
+  ): Promise<'accepted' | 'unknown' | 'gone'> {
     const target = readCallbackToken(this.deps.callbackKey, token);
     if (target === null) return 'unknown';
     const { executionId, nodeId } = target;
@@ -225,7 +229,11 @@ export class Executions {
     if (!isLive) return wasReceived ? 'accepted' : 'gone';
     const stands = mayBeOver ? await this.waitStands(tenantId, executionId, nodeId) : 'open';
     if (stands !== 'open') return stands;
-    const { live } = await this.send(tenantId, executionId, { kind: 'webhook', nodeId, payload });
+    const { live } = await this.send(tenantId, executionId, {
+      kind: 'webhook',
+      nodeId,
+      ...callbackOf({ payload, ...about }),
+    });
     if (live) return 'accepted';
     // It ended in between, perhaps by an earlier delivery of this very callback.
     return (await this.deps.store.callbackTarget(target))?.wasReceived === true ? 'accepted' : 'gone';

@@ -90,8 +90,15 @@ function unknownParameters(schema: z.ZodType | undefined, query: Record<string, 
     });
 }
 
+/** Whatever is JSON is read as JSON, also when the sender did not say so; only one who said so must have sent some. */
 function anyBody(text: string, contentType: string | undefined): unknown {
-  return /json/i.test(contentType ?? '') && text !== '' ? readJsonBody(text) : text;
+  if (text === '') return text;
+  if (/json/i.test(contentType ?? '')) return readJsonBody(text);
+  try {
+    return readJsonBody(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A `tenantId` in the query or the body must be the token's; only where nobody proved anything does it count. */
