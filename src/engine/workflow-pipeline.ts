@@ -1,6 +1,7 @@
 // Pipelines (002) as workflows: live at once, a new version with every change, no drafts. Executions in flight keep the
 // version they were started with.
 
+import { detectFormat } from '../core/definition/compile.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
 import { type Actor, SYSTEM } from '../store/audit-port.ts';
@@ -46,6 +47,7 @@ export class Pipelines {
     by: Actor = SYSTEM,
   ): Promise<WorkflowRecord> {
     const { workflowId } = existing;
+    requirePipeline(existing, definition);
     const named = isJsonObject(definition) ? { name: workflowId, ...definition } : definition;
     if (isJsonObject(named) && named.name !== workflowId) {
       const message = `the name is "${workflowId}" and cannot change`;
@@ -71,4 +73,15 @@ export class Pipelines {
     if (message !== undefined) throw invalid([{ code: 'BAD_CRON', path: '/cron_expression', message }]);
     return pipeline;
   }
+}
+
+function requirePipeline({ workflowId }: WorkflowRecord, definition: Json): void {
+  const format = detectFormat(definition);
+  if (format === 'pipeline') return;
+  const message =
+    format === null
+      ? `"${workflowId}" is a pipeline: \`tasks\` is missing`
+      : `"${workflowId}" is a pipeline, and this is a ${format}`;
+  const suggestion = 'send `tasks`, or create another workflow with POST /api/v1/workflows';
+  throw invalid([{ code: 'NOT_A_PIPELINE', path: '', message, suggestion }]);
 }

@@ -6,6 +6,7 @@ import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import { type Actor, type Deed, SYSTEM } from '../store/audit-port.ts';
 import type { Store } from '../store/port.ts';
+import type { ExecutionView } from '../store/reader-port.ts';
 import type {
   RunRow,
   VersionRow,
@@ -102,6 +103,12 @@ export class Workflows {
     page: { before: string | null; limit: number },
   ): Promise<RunRow[]> {
     return this.store.workflowRuns({ tenantId, workflowId, ...page });
+  }
+
+  /** A deleted workflow of the same name had runs too; its versions tell whose they are. */
+  async isRunOf(tenantId: string, { workflowId }: WorkflowRecord, run: ExecutionView): Promise<boolean> {
+    if (run.workflowId !== workflowId) return false;
+    return (await this.store.versionGet({ tenantId, workflowId, version: run.version })) !== null;
   }
 
   async diff(tenantId: string, workflow: WorkflowRecord, from: VersionName, to: VersionName): Promise<Change[]> {

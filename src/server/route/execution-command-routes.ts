@@ -5,7 +5,7 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import type { Executions } from '../../engine/executions.ts';
 import { acceptedAnswer, cancelRequest, executeAnswer, executeRequest, retryAnswer } from '../../protocol/execution.ts';
-import { executionId, workflowId } from '../../protocol/identifier.ts';
+import { executionRef, workflowId } from '../../protocol/identifier.ts';
 import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
@@ -25,7 +25,7 @@ const one = {
   method: 'POST',
   tag: 'Executions',
   notFound: 'EXECUTION_NOT_FOUND',
-  params: z.object({ executionId }),
+  params: z.object({ executionId: executionRef }),
 } as const;
 
 export function executionCommandRoutes(deps: ExecutionCommandRoutesDeps): RouteSpec[] {

@@ -6,7 +6,7 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import type { QuotaReport, Quotas } from '../../engine/quotas.ts';
 import { tenantListQuery, tenantSchema } from '../../protocol/audit.ts';
 import { pageOf } from '../../protocol/page.ts';
-import { type QuotaJson, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';
+import { type QuotaJson, type QuotaLimits, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';
 import { nextMonthAt } from '../../store/quota-refusal.ts';
 import type { Caller } from '../caller.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
@@ -79,7 +79,7 @@ function quotaView({ tenantId, preset, limits, usage }: QuotaReport): QuotaJson 
   return {
     tenantId,
     ...(preset === null ? {} : { preset }),
-    limits,
+    limits: shownLimits(limits),
     usage: {
       workflows: usage.workflows,
       concurrentRuns: usage.liveRuns,
@@ -87,4 +87,10 @@ function quotaView({ tenantId, preset, limits, usage }: QuotaReport): QuotaJson 
       resetsAt: isoTime(nextMonthAt(usage.at)),
     },
   };
+}
+
+/** Absent rather than null, as everywhere. */
+function shownLimits(limits: QuotaLimits): QuotaJson['limits'] {
+  const set = Object.entries(limits).filter(([, limit]) => limit !== null);
+  return Object.fromEntries(set) as QuotaJson['limits'];
 }
