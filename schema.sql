@@ -61,6 +61,19 @@ create table api_keys (
 );
 CREATE INDEX api_key_by_tenant ON api_keys USING btree (tenant_id, id);
 
+create table audit_log (
+  id bigint generated always as identity not null,
+  tenant_id text not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  details json,
+  correlation_id text,
+  constraint audit_log_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_newest ON audit_log USING btree (tenant_id, id);
+
 create table commit_batches (
   id bigint generated always as identity not null,
   runner_id bigint not null,
@@ -691,6 +704,15 @@ alter table trigger_firings add constraint firing_trigger FOREIGN KEY (trigger_i
 alter table workflow_definitions add constraint definition_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
 alter table workflow_triggers add constraint trigger_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
 
+CREATE OR REPLACE FUNCTION public.audit_refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'audit_log is append-only' using errcode = 'restrict_violation';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.execution_why(id uuid)
  RETURNS text
  LANGUAGE sql
@@ -702,6 +724,12 @@ CREATE OR REPLACE FUNCTION public.json_field(value json, name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN ((value)::text ~ '\\u(0000|[dD][89abcdefABCDEF])'::text) THEN NULL::json ELSE (value -> name) END;
+
+CREATE OR REPLACE FUNCTION public.next_tenant(after text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN LEAST((SELECT min(w.tenant_id) AS min FROM workflows w WHERE (w.tenant_id > next_tenant.after)), (SELECT min(q.tenant_id) AS min FROM tenant_quotas q WHERE (q.tenant_id > next_tenant.after)), (SELECT min(k.tenant_id) AS min FROM api_keys k WHERE (k.tenant_id > next_tenant.after)));
 
 CREATE OR REPLACE FUNCTION public.template_sets_of(tenant text)
  RETURNS SETOF template_sets

@@ -48,7 +48,11 @@ async function create(flags: KeyFlags): Promise<void> {
   await withStore(flags, async ({ store }) => {
     const expiresAt = days === null ? null : Date.now() + days * 86_400_000;
     const { createApiKey } = await import('../server/auth/api-key.ts');
-    const made = await createApiKey(store, { tenantId: flags.tenant, name: flags.name, scopes, roles, expiresAt });
+    const made = await createApiKey(
+      store,
+      { tenantId: flags.tenant, name: flags.name, scopes, roles, expiresAt },
+      ACTOR,
+    );
     if (flags.json === true) return printJson(made);
     process.stdout.write(`${made.key}\n`);
     process.stderr.write('Keep it now: it cannot be shown again.\n');
@@ -72,11 +76,15 @@ async function list(flags: KeyFlags): Promise<void> {
 async function revoke(id: string, flags: KeyFlags): Promise<void> {
   if (!/^[0-9a-f-]{36}$/.test(id)) throw new UsageError('the id of a key is a uuid: see `pawl keys list`');
   await withStore(flags, async ({ store }) => {
-    const revoked = await store.apiKeyRevoke({ tenantId: flags.tenant, id });
+    const { revokeApiKey } = await import('../server/auth/api-key.ts');
+    const revoked = await revokeApiKey(store, { tenantId: flags.tenant, id }, ACTOR);
     if (flags.json === true) return printJson({ revoked });
     process.stdout.write(revoked ? 'revoked\n' : 'there is no such key, or it was revoked before\n');
   });
 }
+
+/** Whoever may run programs beside the database. */
+const ACTOR = { name: 'pawl keys' };
 
 async function withStore(flags: KeyFlags, work: (pawl: Pawl) => Promise<void>): Promise<void> {
   if (!isTenantId(flags.tenant)) throw new UsageError(`"${flags.tenant}" cannot be the id of a tenant`);

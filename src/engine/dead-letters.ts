@@ -1,9 +1,10 @@
 // Dead letters as an operator handles them: look, try again, forget (003 §11, I20).
 
+import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
 import type { DeadLetter, ExecutionStore, OperationStore } from '../store/port.ts';
 
 export interface DeadLettersDeps {
-  readonly store: ExecutionStore & OperationStore;
+  readonly store: ExecutionStore & OperationStore & Pick<AuditStore, 'audited'>;
   readonly workWanted: () => void;
 }
 
@@ -19,18 +20,35 @@ export class DeadLetters {
   }
 
   /** The execution that is live again; null: there is no such letter. */
-  async requeue(tenantId: string, id: string): Promise<string | null> {
+  async requeue(tenantId: string, id: string, by: Actor = SYSTEM): Promise<string | null> {
     const { store, workWanted } = this.deps;
     const [letter] = await store.deadLetterList({ tenantId, afterId: String(BigInt(id) - 1n), limit: 1 });
     if (letter?.id !== id) return null;
     const { executionId } = letter;
-    const { reopened } = await store.executionReopen({ tenantId, executionId, message: null });
+    const { reopened } = await store.audited({
+      tenantId,
+      by,
+      work: (joined) => joined.executionReopen({ tenantId, executionId, message: null }),
+      deed: (outcome) => (outcome.reopened ? deedOf('requeue', id, executionId) : null),
+    });
     if (!reopened) return null;
     workWanted();
     return executionId;
   }
 
-  async purge(tenantId: string, id: string): Promise<boolean> {
-    return (await this.deps.store.deadLetterPurge({ tenantId, ids: [id] })) > 0;
+  async purge(tenantId: string, id: string, by: Actor = SYSTEM): Promise<boolean> {
+    const purged = await this.deps.store.audited({
+      tenantId,
+      by,
+      work: (joined) => joined.deadLetterPurge({ tenantId, ids: [id] }),
+      deed: (count) => (count > 0 ? deedOf('purge', id) : null),
+    });
+    return purged > 0;
   }
 }
+
+const deedOf = (action: string, id: string, executionId?: string) => ({
+  action: `dead-letter.${action}`,
+  target: `dead-letter/${id}`,
+  ...(executionId === undefined ? {} : { details: { executionId } }),
+});

@@ -5,12 +5,13 @@ import type { DocumentRenderer } from '../action/document-renderer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
+import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
 import type { DocumentSummary, DocumentTemplate, TemplateSet, TemplateStore } from '../store/template-port.ts';
 import { answersSchemaOf, missingAnswers, SCHEMA_PATH } from './document-fields.ts';
 import { below, templateRefusal } from './template-refusal.ts';
 
 export interface DocumentTemplatesDeps {
-  readonly store: TemplateStore;
+  readonly store: TemplateStore & Pick<AuditStore, 'audited'>;
   readonly renderer: DocumentRenderer;
 }
 
@@ -45,6 +46,7 @@ export interface DocumentInput {
 export interface Author {
   readonly tenantId: string;
   readonly isAdmin: boolean;
+  readonly by?: Actor;
 }
 
 interface DocumentKey {
@@ -53,7 +55,7 @@ interface DocumentKey {
 }
 
 export class DocumentTemplates {
-  private readonly store: TemplateStore;
+  private readonly store: DocumentTemplatesDeps['store'];
   private readonly renderer: DocumentRenderer;
 
   constructor({ store, renderer }: DocumentTemplatesDeps) {
@@ -66,7 +68,8 @@ export class DocumentTemplates {
   putSet(author: Author, templateSetId: string, content: SetContent): Promise<{ set: TemplateSet; created: boolean }> {
     const { displayName, team, isEnabled = null, isGlobal = false } = content;
     const tenantId = ownerOf(author, isGlobal, templateSetId);
-    return this.store.templateSetPut({ tenantId, templateSetId, displayName, team, isEnabled });
+    const put = { tenantId, templateSetId, displayName, team, isEnabled };
+    return this.change(author, 'set', templateSetId, (store) => store.templateSetPut(put));
   }
 
   async set(tenantId: string, templateSetId: string): Promise<TemplateSet> {
@@ -91,7 +94,10 @@ export class DocumentTemplates {
     const { displayName, bodyTemplate, helpMarkdown = null, isEnabled } = content;
     const fields = JSON.stringify(content.fields);
     const document = { ...key, displayName, fields, bodyTemplate, helpMarkdown, isEnabled };
-    const added = await this.store.documentAdd({ tenantId: owner, ...document });
+    const name = `${key.templateSetId}/${key.templateId}`;
+    const added = await this.change(author, 'add', name, (store) =>
+      store.documentAdd({ tenantId: owner, ...document }),
+    );
     if (added === null) throw new PawlError('TEMPLATE_SET_NOT_FOUND', `no set "${key.templateSetId}"`);
     return this.get(tenantId, { ...key, version: added.version });
   }
@@ -136,8 +142,24 @@ export class DocumentTemplates {
   ): Promise<DocumentTemplate> {
     const { isGlobal } = await this.find(author.tenantId, key);
     const tenantId = ownerOf(author, isGlobal, key.templateSetId);
-    if (!(await this.store.documentEnable({ tenantId, ...key, isEnabled }))) throw notFound(key);
+    const name = `${key.templateSetId}/${key.templateId}/${key.version}`;
+    const happened = await this.change(author, isEnabled ? 'enable' : 'disable', name, (store) =>
+      store.documentEnable({ tenantId, ...key, isEnabled }),
+    );
+    if (!happened) throw notFound(key);
     return this.get(author.tenantId, key);
+  }
+
+  /** Recorded when it happened: when the answer is neither null nor false. */
+  private change<Result>(
+    { tenantId, by = SYSTEM }: Author,
+    action: string,
+    name: string,
+    work: (store: TemplateStore) => Promise<Result>,
+  ): Promise<Result> {
+    const deed = { action: `template.${action}`, target: `template/${name}` };
+    const happened = (result: Result) => result !== null && result !== false;
+    return this.store.audited({ tenantId, by, work, deed: (result) => (happened(result) ? deed : null) });
   }
 
   // ── Rendering ─────────────────────────────────────────────────────────────────────────────────────────────────────

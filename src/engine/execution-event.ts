@@ -96,6 +96,8 @@ function levelOf(fact: Fact): ExecutionEvent['level'] {
     case 'Warning':
     case 'RetryScheduled':
       return 'Warn';
+    case 'SignalApplied':
+      return fact.refused === undefined ? 'Info' : 'Warn';
     default:
       return 'Info';
   }

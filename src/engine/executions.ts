@@ -3,11 +3,13 @@
 // execution and whether it is in memory or not (I1, I10).
 
 import type { EndStatus, SignalType } from '../core/decider/fact.ts';
+import { signalRefusal } from '../core/decider/signal.ts';
 import { signalKey } from '../core/decider/signal-key.ts';
-import { isFinal } from '../core/decider/state.ts';
+import { type Callback, callbackOf, isFinal, isTerminal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
+import type { Actor, Deed } from '../store/audit-port.ts';
 import type { NewExecution, NewMessage, Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
 import { checkStartRequest } from '../store/start-request.ts';
@@ -36,6 +38,12 @@ export interface StartRequest {
   readonly environmentId?: string;
   /** W3C trace context of what asks for it: its spans belong to that trace. */
   readonly traceparent?: string;
+}
+
+export interface Signal {
+  readonly signalId: string;
+  readonly type: SignalType;
+  readonly payload: JsonObject;
 }
 
 export interface ExecutionsDeps {
@@ -143,21 +151,41 @@ export class Executions {
   }
 
   /** `repeated`: it was asked before, or has ended as Cancelled. Ended otherwise is a conflict (WFENG002). */
-  async cancel(tenantId: string, executionId: string, reason = 'cancelled on request'): Promise<{ repeated: boolean }> {
-    const { live, fresh } = await this.send(tenantId, executionId, { kind: 'cancel', reason });
+  async cancel(
+    tenantId: string,
+    executionId: string,
+    reason = 'cancelled on request',
+    by?: Actor,
+  ): Promise<{ repeated: boolean }> {
+    const record = recordOf(by, 'cancel', executionId, { reason });
+    const { live, fresh } = await this.send(tenantId, executionId, { kind: 'cancel', reason }, record);
     if (live) return { repeated: !fresh };
     const { status } = await this.require(tenantId, executionId);
     if (status === 'Cancelled') return { repeated: true };
     throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
   }
 
-  async signal(
+  /**
+   * Why a signal would be refused as things stand; null: it would not, or nobody can tell yet, because mail is on its way. It
+   * spares whoever sends it from finding out later; the last word has the decider.
+   */
+  async signalRefusal(
     tenantId: string,
     executionId: string,
-    signal: { signalId: string; type: SignalType; payload: JsonObject },
-  ): Promise<{ repeated: boolean }> {
+    { signalId, type, payload }: Signal,
+  ): Promise<string | null> {
+    // Mail first: what was read by then is part of the journal that is read after.
+    const mail = isUuid(executionId) ? await this.deps.store.inboxRead({ executionIds: [executionId] }) : [];
+    const { state } = await this.inspect(tenantId, executionId);
+    if (isTerminal(state.status) && type !== 'RETRY_STEP') return null;
+    if (mail.length > 0 || state.signals.has(signalKey({ signal: type, signalId }))) return null;
+    return signalRefusal(state, { signal: type, payload });
+  }
+
+  async signal(tenantId: string, executionId: string, signal: Signal, by?: Actor): Promise<{ repeated: boolean }> {
     const mail: Mail = { kind: 'signal', signalId: signal.signalId, signal: signal.type, payload: signal.payload };
-    const { live, fresh } = await this.send(tenantId, executionId, mail);
+    const record = recordOf(by, 'signal', executionId, { ...signal });
+    const { live, fresh } = await this.send(tenantId, executionId, mail, record);
     if (live) return { repeated: !fresh };
     const { status } = await this.require(tenantId, executionId);
     if (signal.type !== 'RETRY_STEP') {
@@ -166,27 +194,32 @@ export class Executions {
       throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
     }
     const message = this.message(executionId, mail);
-    const { reopened } = await this.deps.store.executionReopen({ tenantId, executionId, message });
-    if (reopened) this.deps.workWanted();
+    const { reopened } = await this.reopen({ tenantId, executionId, message }, record);
     return { repeated: !reopened };
   }
 
   /** RETRY_STEP on every node that failed. */
-  async retry(tenantId: string, executionId: string): Promise<{ nodes: string[] }> {
+  async retry(tenantId: string, executionId: string, by?: Actor): Promise<{ nodes: string[] }> {
     const inspection = await this.inspect(tenantId, executionId);
     const { nodes, plan } = inspection.state;
     const failed = plan.nodes.filter((_, index) => ['Failed', 'TimedOut'].includes(nodes[index]!.status));
     const again = failed.length > 0 ? failed : plan.nodes.filter((_, index) => nodes[index]!.status === 'Cancelled');
     if (again.length === 0) throw new PawlError('WFENG002', 'no node of the execution has failed');
     const [first, ...more] = again.map(({ id }) => this.message(executionId, retryMail(id, this.deps.newId())));
-    const { reopened } = await this.deps.store.executionReopen({ tenantId, executionId, message: first!, more });
-    if (reopened) this.deps.workWanted();
-    else for (const message of [first!, ...more]) await this.deliver(tenantId, message);
-    return { nodes: again.map(({ id }) => id) };
+    const names = again.map(({ id }) => id);
+    const record = recordOf(by, 'retry', executionId, { nodes: names });
+    const { reopened } = await this.reopen({ tenantId, executionId, message: first!, more }, record);
+    if (!reopened) await this.deliver(tenantId, first!, record);
+    if (!reopened) for (const message of more) await this.deliver(tenantId, message);
+    return { nodes: names };
   }
 
   /** unknown: no such token. gone: the wait is over without a callback. */
-  async callBack(token: string, payload: Json): Promise<'accepted' | 'unknown' | 'gone'> {
+  async callBack(
+    token: string,
+    payload: Json,
+    about: Omit<Callback, 'payload'> = {},
+  ): Promise<'accepted' | 'unknown' | 'gone'> {
     const target = readCallbackToken(this.deps.callbackKey, token);
     if (target === null) return 'unknown';
     const { executionId, nodeId } = target;
@@ -196,7 +229,11 @@ export class Executions {
     if (!isLive) return wasReceived ? 'accepted' : 'gone';
     const stands = mayBeOver ? await this.waitStands(tenantId, executionId, nodeId) : 'open';
     if (stands !== 'open') return stands;
-    const { live } = await this.send(tenantId, executionId, { kind: 'webhook', nodeId, payload });
+    const { live } = await this.send(tenantId, executionId, {
+      kind: 'webhook',
+      nodeId,
+      ...callbackOf({ payload, ...about }),
+    });
     if (live) return 'accepted';
     // It ended in between, perhaps by an earlier delivery of this very callback.
     return (await this.deps.store.callbackTarget(target))?.wasReceived === true ? 'accepted' : 'gone';
@@ -275,20 +312,63 @@ export class Executions {
     return view;
   }
 
-  private async send(tenantId: string, executionId: string, mail: Mail): Promise<{ live: boolean; fresh: boolean }> {
+  private async send(tenantId: string, executionId: string, mail: Mail, record?: AuditWish): Promise<Delivery> {
     if (!isUuid(executionId)) return { live: false, fresh: false };
-    return this.deliver(tenantId, this.message(executionId, mail));
+    return this.deliver(tenantId, this.message(executionId, mail), record);
   }
 
-  private async deliver(tenantId: string, message: NewMessage): Promise<{ live: boolean; fresh: boolean }> {
-    const { live, fresh } = await this.deps.store.inboxSend({ message, tenantId });
+  private async deliver(tenantId: string, message: NewMessage, record?: AuditWish): Promise<Delivery> {
+    const work = (store: Store) => store.inboxSend({ message, tenantId });
+    const { live, fresh } = await this.recorded(tenantId, record, work, (sent) => sent.fresh);
     if (live) this.deps.mailArrived(message.executionId);
     return { live, fresh };
+  }
+
+  private async reopen(params: Reopening, record: AuditWish | undefined): Promise<{ reopened: boolean }> {
+    const work = (store: Store) => store.executionReopen(params);
+    const { reopened } = await this.recorded(params.tenantId, record, work, (outcome) => outcome.reopened);
+    if (reopened) this.deps.workWanted();
+    return { reopened };
+  }
+
+  /** In one transaction with the record of it, where somebody asked for it. */
+  private recorded<Result>(
+    tenantId: string,
+    record: AuditWish | undefined,
+    work: (store: Store) => Promise<Result>,
+    happened: (result: Result) => boolean,
+  ): Promise<Result> {
+    const { store } = this.deps;
+    if (record === undefined) return work(store);
+    const { by, deed } = record;
+    return store.audited({ tenantId, by, work, deed: (result) => (happened(result) ? deed : null) });
   }
 
   private message(executionId: string, mail: Mail): NewMessage {
     return { id: this.deps.newId(), executionId, kind: mail.kind, key: mailKey(mail), body: mailBody(mail) };
   }
+}
+
+interface AuditWish {
+  readonly by: Actor;
+  readonly deed: Deed;
+}
+
+interface Delivery {
+  readonly live: boolean;
+  readonly fresh: boolean;
+}
+
+type Reopening = Parameters<Store['executionReopen']>[0];
+
+function recordOf(
+  by: Actor | undefined,
+  action: string,
+  executionId: string,
+  details: JsonObject,
+): AuditWish | undefined {
+  if (by === undefined) return undefined;
+  return { by, deed: { action: `execution.${action}`, target: `execution/${executionId}`, details } };
 }
 
 function retryMail(stepId: string, signalId: string): Mail {

@@ -4,11 +4,12 @@
 import type { EndStatus, ExecutionError, SignalType } from '../core/decider/fact.ts';
 import type { Input } from '../core/decider/input.ts';
 import { signalKey } from '../core/decider/signal-key.ts';
+import { callbackOf } from '../core/decider/state.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { InboxMessage, JsonText } from '../store/port.ts';
 
 export type Mail =
-  | { readonly kind: 'webhook'; readonly nodeId: string; readonly payload: Json }
+  | { readonly kind: 'webhook'; readonly nodeId: string; readonly payload: Json; readonly truncated?: true }
   | { readonly kind: 'signal'; readonly signalId: string; readonly signal: SignalType; readonly payload: JsonObject }
   | { readonly kind: 'cancel'; readonly reason: string }
   | {
@@ -41,7 +42,7 @@ export function inputOf(message: InboxMessage): Input {
   const mail = JSON.parse(message.body) as Mail;
   switch (mail.kind) {
     case 'webhook':
-      return { type: 'webhookReceived', nodeId: mail.nodeId, payload: mail.payload };
+      return { type: 'webhookReceived', nodeId: mail.nodeId, ...callbackOf(mail) };
     case 'signal':
       return { type: 'signal', signalId: mail.signalId, signal: mail.signal, payload: mail.payload };
     case 'cancel':

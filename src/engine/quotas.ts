@@ -2,11 +2,12 @@
 // workflows there may be is decided where they are written: executionStartLimited, and the transactions that add workflows.
 
 import { limitsOf, NO_LIMITS, type QuotaLimits, type QuotaRequest } from '../protocol/quota.ts';
-import type { QuotaStore, TenantQuota, TenantUsage } from '../store/quota-port.ts';
+import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
+import type { QuotaStore, TenantQuota, TenantSummary, TenantUsage } from '../store/quota-port.ts';
 import { noCron, tooManyTasks } from '../store/quota-refusal.ts';
 
 export interface QuotasDeps {
-  readonly store: QuotaStore;
+  readonly store: QuotaStore & Pick<AuditStore, 'audited'>;
   /** The quota of a tenant has changed here. */
   readonly changed: () => Promise<void>;
 }
@@ -32,8 +33,19 @@ export class Quotas {
     return { tenantId, preset: quota?.preset ?? null, limits: quota?.limits ?? NO_LIMITS, usage };
   }
 
-  async put(tenantId: string, request: QuotaRequest): Promise<void> {
-    await this.deps.store.quotaPut({ tenantId, preset: request.preset ?? null, limits: limitsOf(request) });
+  /** By id, those after `afterId`; `only`: nobody but this one. */
+  tenants(page: { afterId: string; limit: number; only: string | null }): Promise<TenantSummary[]> {
+    return this.deps.store.tenantList(page);
+  }
+
+  async put(tenantId: string, request: QuotaRequest, by: Actor = SYSTEM): Promise<void> {
+    const quota = { tenantId, preset: request.preset ?? null, limits: limitsOf(request) };
+    await this.deps.store.audited({
+      tenantId,
+      by,
+      work: (store) => store.quotaPut(quota),
+      deed: () => ({ action: 'tenant.quota', target: `tenant/${tenantId}`, details: { ...quota } }),
+    });
     await this.deps.changed();
   }
 

@@ -6,6 +6,7 @@ import type { Input } from '../core/decider/input.ts';
 import type { State } from '../core/decider/state.ts';
 import type { Json } from '../core/json/json.ts';
 import type { LoadedExecution } from '../store/port.ts';
+import type { Turn } from './transition.ts';
 
 export interface QueuedInput {
   readonly input: Input;
@@ -40,6 +41,8 @@ export interface Resident {
   isGone: boolean;
   readonly running: Map<number, { readonly attempt: number; readonly controller: AbortController }>;
   readonly seenMail: Set<string>;
+  /** The start, while it waits to be written with what comes next: see held-start.ts. */
+  heldStart: Turn | null;
   /** Crashes to forget at the first progress; see 3b decision 12. */
   owesCrashReset: boolean;
   /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
@@ -65,6 +68,7 @@ export function createResident(
     isGone: false,
     running: new Map(),
     seenMail: new Set(),
+    heldStart: null,
     owesCrashReset: claim.crashes > 0,
     factsSinceCheckpoint: state.seq - (execution.checkpoint?.seq ?? 0),
     alarmAt: undefined,

@@ -24,7 +24,7 @@ export interface Turn {
 
 export function takeTurn(resident: Resident, context: DecideContext, newId: () => string): Turn {
   const { state, execution } = resident;
-  const draft = emptyDraft(execution.executionId);
+  const draft = nothingWritten(execution.executionId);
   const commands: Command[] = [];
   const transitions: Transition[] = [];
   for (let ended = false; resident.queue.length > 0 && !ended; ) {
@@ -44,6 +44,11 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
   if (isTerminal(state.status)) recordEnd(draft, resident, newId);
   else forgetCrashes(draft, resident);
   return { written: draft, commands: withoutTheStopped(resident, commands), transitions };
+}
+
+/** Nothing was decided; there may be something to write all the same. */
+export function emptyTurn({ execution }: Resident): Turn {
+  return { written: nothingWritten(execution.executionId), commands: [], transitions: [] };
 }
 
 /** An attempt that was started and told to stop in the same turn never runs: the next turn hears that it stopped. */
@@ -73,7 +78,7 @@ function cancelMessage(childId: string, id: string): NewMessage {
 
 type Draft = { -readonly [K in keyof Written]: Written[K] };
 
-function emptyDraft(executionId: string): Draft {
+function nothingWritten(executionId: string): Draft {
   return {
     executionId,
     bytes: 0,

@@ -24,10 +24,13 @@ export function storedDefinition(
 }
 
 export function pipelineOf(definition: Json, stored: NewDefinition): NewPipeline {
-  const { trigger = 'api', cron_expression: cron, enabled, tasks } = definition as JsonObject;
+  const { trigger, cron_expression: cron, enabled, tasks } = definition as JsonObject;
   return {
     ...stored,
-    trigger: { type: trigger as PipelineTrigger['type'], cronExpression: typeof cron === 'string' ? cron : null },
+    trigger: {
+      type: (trigger ?? 'api') as PipelineTrigger['type'],
+      cronExpression: typeof cron === 'string' ? cron : null,
+    },
     taskCount: Object.keys(tasks as JsonObject).length,
     isEnabled: typeof enabled === 'boolean' ? enabled : null,
   };

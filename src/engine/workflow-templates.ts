@@ -7,6 +7,7 @@ import { pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
 import type {
   NewWorkflowTemplate,
   TemplateStore,
@@ -21,7 +22,7 @@ import { configReadings, readingText, renderWorkflowTemplate } from './workflow-
 import type { Workflows } from './workflows.ts';
 
 export interface WorkflowTemplatesDeps {
-  readonly store: TemplateStore;
+  readonly store: TemplateStore & Pick<AuditStore, 'audited'>;
   readonly workflows: Pick<Workflows, 'create'>;
   readonly renderer: Pick<DocumentRenderer, 'checkSchema' | 'checkValue'>;
 }
@@ -57,25 +58,51 @@ export class WorkflowTemplates {
     return this.deps.store.workflowTemplateList({ ...filter, ...page });
   }
 
-  async create(tenantId: string, templateId: string, content: TemplateContent): Promise<WorkflowTemplate> {
+  async create(
+    tenantId: string,
+    templateId: string,
+    content: TemplateContent,
+    by: Actor = SYSTEM,
+  ): Promise<WorkflowTemplate> {
     await this.check(tenantId, content);
-    const isNew = await this.deps.store.workflowTemplateAdd({ tenantId, ...stored(templateId, content) });
+    const isNew = await this.change({ tenantId, templateId, by }, 'create', (store) =>
+      store.workflowTemplateAdd({ tenantId, ...stored(templateId, content) }),
+    );
     if (!isNew)
       throw new PawlError('WORKFLOW_TEMPLATE_EXISTS', `a template "${templateId}" exists: replace it with PUT`);
     return this.get(tenantId, templateId);
   }
 
-  async replace(tenantId: string, templateId: string, content: TemplateContent): Promise<WorkflowTemplate> {
+  async replace(
+    tenantId: string,
+    templateId: string,
+    content: TemplateContent,
+    by: Actor = SYSTEM,
+  ): Promise<WorkflowTemplate> {
     await this.requireOwn(tenantId, templateId);
     await this.check(tenantId, content);
-    const isThere = await this.deps.store.workflowTemplateReplace({ tenantId, ...stored(templateId, content) });
+    const isThere = await this.change({ tenantId, templateId, by }, 'replace', (store) =>
+      store.workflowTemplateReplace({ tenantId, ...stored(templateId, content) }),
+    );
     if (!isThere) throw notFound(templateId);
     return this.get(tenantId, templateId);
   }
 
-  async delete(tenantId: string, templateId: string): Promise<void> {
+  async delete(tenantId: string, templateId: string, by: Actor = SYSTEM): Promise<void> {
     await this.requireOwn(tenantId, templateId);
-    if (!(await this.deps.store.workflowTemplateDelete({ tenantId, templateId }))) throw notFound(templateId);
+    const isGone = await this.change({ tenantId, templateId, by }, 'delete', (store) =>
+      store.workflowTemplateDelete({ tenantId, templateId }),
+    );
+    if (!isGone) throw notFound(templateId);
+  }
+
+  private change(
+    { tenantId, templateId, by }: { tenantId: string; templateId: string; by: Actor },
+    action: string,
+    work: (store: TemplateStore) => Promise<boolean>,
+  ): Promise<boolean> {
+    const deed = { action: `workflow-template.${action}`, target: `workflow-template/${templateId}` };
+    return this.deps.store.audited({ tenantId, by, work, deed: (happened) => (happened ? deed : null) });
   }
 
   /** A Draft from the template: everything that is wrong with the config, or with what comes of it, is said at once. */

@@ -3,8 +3,10 @@
 
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
-import { isJsonObject, type Json } from '../core/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { type Actor, type Deed, SYSTEM } from '../store/audit-port.ts';
 import type { Store } from '../store/port.ts';
+import type { ExecutionView } from '../store/reader-port.ts';
 import type {
   RunRow,
   VersionRow,
@@ -103,6 +105,12 @@ export class Workflows {
     return this.store.workflowRuns({ tenantId, workflowId, ...page });
   }
 
+  /** A deleted workflow of the same name had runs too; its versions tell whose they are. */
+  async isRunOf(tenantId: string, { workflowId }: WorkflowRecord, run: ExecutionView): Promise<boolean> {
+    if (run.workflowId !== workflowId) return false;
+    return (await this.store.versionGet({ tenantId, workflowId, version: run.version })) !== null;
+  }
+
   async diff(tenantId: string, workflow: WorkflowRecord, from: VersionName, to: VersionName): Promise<Change[]> {
     const [before, after] = await Promise.all([
       this.definition(tenantId, workflow, from),
@@ -153,16 +161,16 @@ export class Workflows {
   // ── Publishing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Validates outside the lock and publishes inside it, if the draft is still the one that was validated. */
-  async publish(key: Key, { activate }: { activate: boolean }): Promise<Publication> {
+  async publish(key: Key, { activate, by = SYSTEM }: { activate: boolean; by?: Actor }): Promise<Publication> {
     for (let attempt = 1; attempt <= PUBLISH_TRIES; attempt++) {
-      const published = await this.tryPublish(key, activate);
+      const published = await this.tryPublish(key, activate, by);
       if (published !== null) return published;
     }
     throw new PawlError('WORKFLOW_STATE', `the draft of "${key.workflowId}" keeps changing; try again`);
   }
 
   /** null: the draft changed meanwhile. */
-  private async tryPublish({ tenantId, workflowId }: Key, activate: boolean): Promise<Publication | null> {
+  private async tryPublish({ tenantId, workflowId }: Key, activate: boolean, by: Actor): Promise<Publication | null> {
     const draft = await this.store.draftGet({ tenantId, workflowId });
     const definition = draft === null ? null : (JSON.parse(draft.definition) as Json);
     const checked = definition === null ? null : await this.check(tenantId, definition);
@@ -171,13 +179,15 @@ export class Workflows {
         ? { displayName: '', description: null, checksum: '' }
         : storedDefinition(tenantId, definition, checked);
     const { displayName, description, checksum } = described;
-    const published = await this.store.draftPublish({
+    const wanted = { tenantId, workflowId, checksum, displayName, description, activate };
+    const published = await this.store.audited({
       tenantId,
-      workflowId,
-      checksum,
-      displayName,
-      description,
-      activate,
+      by,
+      work: (store) => store.draftPublish(wanted),
+      deed: (made) =>
+        made?.outcome === 'published'
+          ? deedOf('publish', workflowId, { version: made.version, status: made.status })
+          : null,
     });
     if (published === null) throw new PawlError('WORKFLOW_NOT_FOUND', `no workflow "${workflowId}"`);
     switch (published.outcome) {
@@ -225,33 +235,51 @@ export class Workflows {
 
   // ── The rest of its life ──────────────────────────────────────────────────────────────────────────────────────────
 
-  async archive(tenantId: string, workflow: WorkflowRecord): Promise<void> {
-    if (await this.store.workflowArchive({ tenantId, workflowId: workflow.workflowId })) return;
+  async archive(tenantId: string, workflow: WorkflowRecord, by: Actor = SYSTEM): Promise<void> {
+    const { workflowId } = workflow;
+    const archive = (store: Store) => store.workflowArchive({ tenantId, workflowId });
+    if (await this.change(tenantId, by, deedOf('archive', workflowId), archive)) return;
     const { status } = await this.find(tenantId, workflow);
     if (status === 'Draft') throw wrongState(workflow, 'it is a Draft: delete it, or publish it first');
   }
 
-  async reactivate(tenantId: string, workflow: WorkflowRecord): Promise<void> {
-    if (await this.store.workflowReactivate({ tenantId, workflowId: workflow.workflowId })) return;
+  async reactivate(tenantId: string, workflow: WorkflowRecord, by: Actor = SYSTEM): Promise<void> {
+    const { workflowId } = workflow;
+    const reactivate = (store: Store) => store.workflowReactivate({ tenantId, workflowId });
+    if (await this.change(tenantId, by, deedOf('reactivate', workflowId), reactivate)) return;
     const { status } = await this.find(tenantId, workflow);
     if (status === 'Draft') throw wrongState(workflow, 'it is a Draft: publish it');
   }
 
-  async setEnabled(tenantId: string, workflow: WorkflowRecord, isEnabled: boolean): Promise<void> {
+  async setEnabled(tenantId: string, workflow: WorkflowRecord, isEnabled: boolean, by: Actor = SYSTEM): Promise<void> {
     const { workflowId } = workflow;
-    if (await this.store.workflowEnable({ tenantId, workflowId, isEnabled })) return;
+    const enable = (store: Store) => store.workflowEnable({ tenantId, workflowId, isEnabled });
+    if (await this.change(tenantId, by, deedOf(isEnabled ? 'enable' : 'disable', workflowId), enable)) return;
     const { status } = await this.find(tenantId, workflow);
     if (isEnabled) throw wrongState(workflow, `it is ${status}; reactivate it instead`);
   }
 
   /** A Draft, or a pipeline of any status. */
-  async delete(tenantId: string, workflow: WorkflowRecord): Promise<void> {
-    if (await this.store.workflowDelete({ tenantId, workflowId: workflow.workflowId })) return;
+  async delete(tenantId: string, workflow: WorkflowRecord, by: Actor = SYSTEM): Promise<void> {
+    const { workflowId } = workflow;
+    const remove = (store: Store) => store.workflowDelete({ tenantId, workflowId });
+    if (await this.change(tenantId, by, deedOf('delete', workflowId), remove)) return;
     const { status } = await this.find(tenantId, workflow);
     const advice = status === 'Active' ? ': archive it instead' : '';
     throw wrongState(workflow, `it is ${status}, and only a Draft can be deleted${advice}`);
   }
+
+  /** Whether it happened; only then is it recorded. */
+  private change(tenantId: string, by: Actor, deed: Deed, work: (store: Store) => Promise<boolean>): Promise<boolean> {
+    return this.store.audited({ tenantId, by, work, deed: (happened) => (happened ? deed : null) });
+  }
 }
+
+export const deedOf = (action: string, workflowId: string, details?: JsonObject): Deed => ({
+  action: `workflow.${action}`,
+  target: `workflow/${workflowId}`,
+  ...(details === undefined ? {} : { details }),
+});
 
 function adviceFor({ workflowId, format, status }: WorkflowRecord, draft: { readonly format: string }): string {
   if (format !== draft.format) return `it is a ${format}; choose another id`;

@@ -202,39 +202,33 @@ export type GraphJson = z.infer<typeof graphSchema>;
 export const INCLUDES = ['actions', 'resources', 'events', 'children'] as const;
 const MAX_INCLUDED = 1_000;
 
-export const executionQuery = z
-  .object({
-    include: queryChoices(INCLUDES).default([]),
-    limit: queryNumber(1, MAX_INCLUDED).default(100),
-    offset: queryNumber(0, 1_000_000).default(0),
-    tenantId: tenantId.optional(),
-  })
-  .strict();
+export const executionQuery = z.object({
+  include: queryChoices(INCLUDES).default([]),
+  limit: queryNumber(1, MAX_INCLUDED).default(100),
+  offset: queryNumber(0, 1_000_000).default(0),
+  tenantId: tenantId.optional(),
+});
 
-export const executionListQuery = z
-  .object({
-    ...pageQuery,
-    workflowId: workflowId.optional(),
-    version: queryNumber(0, 1_000_000_000).optional(),
-    status: queryChoices(EXECUTION_STATUSES).optional(),
-    format: z.enum(['graph', 'pipeline', 'plan']).optional(),
-    parentExecutionId: executionId.optional(),
-    createdAfter: timestamp.optional(),
-    createdBefore: timestamp.optional(),
-    error: label(200).optional().describe("part of the error's code or message"),
-    why: z.enum(WHY).optional().describe('what a live execution waits for'),
-    tenantId: tenantId.optional(),
-  })
-  .strict();
+export const executionListQuery = z.object({
+  ...pageQuery,
+  workflowId: workflowId.optional(),
+  version: queryNumber(0, 1_000_000_000).optional(),
+  status: queryChoices(EXECUTION_STATUSES).optional(),
+  format: z.enum(['graph', 'pipeline', 'plan']).optional(),
+  parentExecutionId: executionId.optional(),
+  createdAfter: timestamp.optional(),
+  createdBefore: timestamp.optional(),
+  error: label(200).optional().describe("part of the error's code or message"),
+  why: z.enum(WHY).optional().describe('what a live execution waits for'),
+  tenantId: tenantId.optional(),
+});
 
-export const eventQuery = z
-  .object({
-    after: queryNumber(0, 999_999_999).optional().describe('events with a higher seq'),
-    cursor: queryNumber(0, 999_999_999).optional().describe('the same, as `nextCursor` gives it'),
-    limit: queryNumber(1, MAX_INCLUDED).default(200),
-    tenantId: tenantId.optional(),
-  })
-  .strict();
+export const eventQuery = z.object({
+  after: queryNumber(0, 999_999_999).optional().describe('events with a higher seq'),
+  cursor: queryNumber(0, 999_999_999).optional().describe('the same, as `nextCursor` gives it'),
+  limit: queryNumber(1, MAX_INCLUDED).default(200),
+  tenantId: tenantId.optional(),
+});
 
 export const cancelRequest = z.object({ reason: label(500).optional(), tenantId: tenantId.optional() }).strict();
 

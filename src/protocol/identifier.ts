@@ -12,6 +12,14 @@ export const executionId = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a lower-case uuid');
 
+const EXECUTION_REF = /^(?:run_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
+
+/** An execution as clients may name it: its id, or `run_` and the digits of it, as pipelines show it. */
+export const executionRef = z
+  .string()
+  .regex(EXECUTION_REF, 'must be a lower-case uuid, or `run_` and its digits')
+  .transform((text) => EXECUTION_REF.exec(text)!.slice(1).join('-'));
+
 /** Of any format: the ids of plans may have capitals and dots. */
 export const workflowId = z
   .string()

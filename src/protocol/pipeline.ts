@@ -1,8 +1,9 @@
 // Pipelines on the wire, as 002 "API Design" has them: snake_case, everything inside `data`, `wf_…` and `run_…` ids.
 
 import { z } from 'zod';
-import { timestamp, workflowId } from './identifier.ts';
+import { executionRef, timestamp, workflowId } from './identifier.ts';
 import { pageQuery } from './page.ts';
+import { workflowSchema } from './workflow.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'timeout'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -40,6 +41,12 @@ export const pipelineSchema = z
     webhook_secret: z.string().optional().describe('what to sign it with: shown when it is made and never again'),
   })
   .meta({ id: 'Pipeline' });
+
+/** A pipeline among workflows of other formats: what they have in common, and what it has of its own. */
+export const listedPipelineSchema = workflowSchema
+  .omit({ id: true, definition: true })
+  .extend(pipelineSchema.shape)
+  .meta({ id: 'ListedPipeline' });
 
 export const pipelineDefinitionSchema = pipelineSchema
   .extend({ max_duration_seconds: z.int().optional(), tasks: z.record(z.string(), z.unknown()) })
@@ -79,16 +86,8 @@ export const runDetailSchema = runSchema
   .extend({ error_message: z.string().optional(), tasks: z.record(z.string(), taskResultSchema) })
   .meta({ id: 'PipelineRunDetail' });
 
-const RUN_ID = /^(?:run_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
-
 /** `run_…`, or the execution's own id. */
-export const runParams = z.object({
-  workflowId,
-  runId: z
-    .string()
-    .regex(RUN_ID)
-    .transform((text) => RUN_ID.exec(text)!.slice(1).join('-')),
-});
+export const runParams = z.object({ workflowId, runId: executionRef });
 
 export const runListQuery = z.object(pageQuery);
 export const runQuery = z.object({ include: z.literal('body').optional() });

@@ -17,8 +17,22 @@ const limitFields = {
 };
 
 /** null: not limited. */
-export const quotaLimitsSchema = z.object(limitFields).meta({ id: 'QuotaLimits' });
-export type QuotaLimits = z.infer<typeof quotaLimitsSchema>;
+const limitsSchema = z.object(limitFields);
+export type QuotaLimits = z.infer<typeof limitsSchema>;
+
+const number = z.int().optional();
+
+/** As it is shown: a limit that is not there limits nothing. */
+const shownLimitsSchema = z
+  .object({
+    workflows: number,
+    tasksPerWorkflow: number,
+    concurrentRuns: number,
+    executionsPerMonth: number,
+    cron: z.boolean(),
+    httpStepsAtOnce: number,
+  })
+  .meta({ id: 'QuotaLimits' });
 
 export const NO_LIMITS: QuotaLimits = {
   workflows: null,
@@ -71,7 +85,7 @@ export const quotaSchema = z
   .object({
     tenantId: z.string(),
     preset: preset.optional(),
-    limits: quotaLimitsSchema,
+    limits: shownLimitsSchema,
     usage: z.object({
       workflows: z.int(),
       concurrentRuns: z.int(),

@@ -10,8 +10,9 @@ import type { Scope } from '../protocol/scope.ts';
 import type { Auth } from './auth/authenticator.ts';
 import type { Caller } from './caller.ts';
 import { CORRELATION_HEADER, type Correlation, correlationOf } from './correlation.ts';
-import { notFound, refusalOf } from './error-envelope.ts';
-import { readJsonBody } from './json-body.ts';
+import { methodNotAllowed, notFound, refusalOf } from './error-envelope.ts';
+import { jsonTextOf, readJsonBody } from './json-body.ts';
+import { methodTable } from './method-table.ts';
 import { overloaded, type RateLimiter, rateLimited } from './rate-limit.ts';
 import { readRequest } from './request.ts';
 import type { Answer, RouteSpec } from './route.ts';
@@ -25,11 +26,15 @@ export interface AppOptions {
   /** Host names that requests may be addressed to; absent: any. Loose mode names loopback, against DNS rebinding. */
   readonly hosts?: ReadonlySet<string>;
   readonly observer?: AppObserver;
+  /** Whose an execution or a run is, for loose requests that do not say it. */
+  readonly tenantOf?: TenantOf;
   /** More requests than this at once are told to come back (I21). */
   readonly maxInFlight?: number;
   /** For tests: an answer that does not match its declared schema is an error. */
   readonly checkAnswers?: boolean;
 }
+
+export type TenantOf = (id: { readonly executionId?: string; readonly runId?: string }) => Promise<string | null>;
 
 export interface AppObserver {
   answered(request: AnsweredRequest): void;
@@ -58,9 +63,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   const refuse = refuser(options, visitOf);
   const app = fastify({
     logger: false,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     bodyLimit: options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT,
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -71,8 +76,12 @@ export function createApp(options: AppOptions): FastifyInstance {
   const desk = { options, visitOf, stopping: stopping.signal, load: { inFlight: 0 } };
   app.addHook('preClose', async () => stopping.abort());
   app.setErrorHandler(refuse);
-  app.setNotFoundHandler(async (request) => {
-    throw notFound(request.method, request.url);
+  const methodsAt = methodTable(options.routes);
+  app.setNotFoundHandler(async (request, reply) => {
+    const methods = methodsAt(request.url);
+    if (methods.length === 0) throw notFound(request.method, request.url);
+    if (request.method !== 'OPTIONS') throw methodNotAllowed(request.method, methods);
+    return reply.header('allow', methods.join(', ')).code(204).send();
   });
   greetAndReport(app, options, visitOf);
   for (const [kind, parser] of Object.entries({ json: parseJson, any: keepText })) {
@@ -158,14 +167,29 @@ function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, sto
       const asked = readRequest(route, request, { correlation, caller, signal });
       load.inFlight++;
       try {
-        const answer = await route.handle(asked);
+        const answer = await route.handle(await placed(asked, options.tenantOf));
         if (options.checkAnswers === true) checkAnswer(route, answer);
-        return send(reply, answer);
+        return send(reply, answer, request.method === 'HEAD');
       } finally {
         load.inFlight--;
       }
     },
   });
+}
+
+type Asked = ReturnType<typeof readRequest>;
+
+/** Where nobody proves anything, an id that only one tenant has says which one is meant. */
+async function placed(asked: Asked, tenantOf: TenantOf | undefined): Promise<Asked> {
+  const { caller, params } = asked;
+  if (caller?.tenantIsOpen !== true || tenantOf === undefined) return asked;
+  const { executionId, runId } = (params ?? {}) as { executionId?: string; runId?: string };
+  if (executionId === undefined && runId === undefined) return asked;
+  const tenantId = await tenantOf({
+    ...(executionId === undefined ? {} : { executionId }),
+    ...(runId === undefined ? {} : { runId }),
+  });
+  return tenantId === null ? asked : { ...asked, caller: { ...caller, tenantId } };
 }
 
 /** Who may not come in is refused before anything of the body is read. */
@@ -190,8 +214,9 @@ async function admit(
 function parseJson(scope: FastifyInstance): void {
   scope.addContentTypeParser(
     /^application\/(?:[\w.+-]+\+)?json\b/,
-    { parseAs: 'string' },
-    async (_request: FastifyRequest, text: string) => (text === '' ? undefined : readJsonBody(text)),
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) =>
+      bytes.length === 0 ? undefined : readJsonBody(jsonTextOf(bytes, request.headers['content-type'])),
   );
 }
 
@@ -215,8 +240,10 @@ function gone(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-function send(reply: FastifyReply, { status, body, headers, stream }: Answer): FastifyReply {
+function send(reply: FastifyReply, { status, body, headers, stream }: Answer, isHead: boolean): FastifyReply {
   reply.code(status).headers(headers ?? {});
+  // A stream has no end to measure, and nobody reads it.
+  if (isHead && stream !== undefined) return reply.send();
   return reply.send(stream === undefined ? body : Readable.from(stream, { objectMode: false }));
 }
 

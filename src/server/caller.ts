@@ -15,6 +15,8 @@ export interface Caller {
   readonly rateKey: string;
   /** Nobody proved anything: the tenant may come from a header or the body. */
   readonly loose: boolean;
+  /** Loose, and the request does not say which tenant it means: the one that an id in its path belongs to. */
+  readonly tenantIsOpen?: boolean;
 }
 
 export interface Principal {

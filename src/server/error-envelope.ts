@@ -40,6 +40,7 @@ interface Classified {
 function classify(thrown: unknown): Classified {
   if (thrown instanceof PawlError) {
     const { code, message, details } = thrown;
+    if (code === 'METHOD_NOT_ALLOWED') return { code, message, headers: { Allow: (details as string[]).join(', ') } };
     const wait = (details as { retryAfterSeconds?: number } | undefined)?.retryAfterSeconds;
     if (wait !== undefined) return { code, message, details, headers: { 'Retry-After': String(wait) } };
     return {
@@ -70,6 +71,10 @@ function frameworkRefusal(thrown: unknown): Classified | null {
     default:
       return { code: 'REQUEST_INVALID', message: ERROR_CODES.REQUEST_INVALID.message };
   }
+}
+
+export function methodNotAllowed(method: string, allowed: readonly string[]): PawlError {
+  return new PawlError('METHOD_NOT_ALLOWED', `${method} is not possible here: ${allowed.join(', ')}`, allowed);
 }
 
 export function notFound(method: string, url: string): PawlError {

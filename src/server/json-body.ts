@@ -1,9 +1,20 @@
 // Reads a request's JSON before anything else looks at it: bounded depth and number of keys, no key that reaches a
 // prototype (S8), no key twice in one object. The text is scanned once for what JSON.parse would hide or suffer from.
 
+import { isUtf8 } from 'node:buffer';
 import { PawlError } from '../core/error/pawl-error.ts';
 
 export const JSON_LIMITS = { depth: 64, keys: 10_000 } as const;
+
+/** JSON is UTF-8 (RFC 8259); bytes that are not would be replaced by something that nobody sent. */
+export function jsonTextOf(bytes: Buffer, contentType = ''): string {
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType) ?? [];
+  if (!/^utf-?8$/i.test(charset)) {
+    throw new PawlError('UNSUPPORTED_MEDIA_TYPE', `the body must be UTF-8, not ${charset.slice(0, 40)}`);
+  }
+  if (!isUtf8(bytes)) refuse('NOT_UTF8', 'the body is not UTF-8');
+  return bytes.toString('utf8');
+}
 
 export function readJsonBody(text: string): unknown {
   const scanned = scan(text);

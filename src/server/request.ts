@@ -3,9 +3,11 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { nearMiss } from '../core/expression/near-miss.ts';
 import { isTenantId } from '../protocol/identifier.ts';
 import type { Caller } from './caller.ts';
 import type { Correlation } from './correlation.ts';
@@ -30,6 +32,7 @@ export function readRequest(
   const given = route.bodyKind === 'any' ? anyBody(rawBody, request.headers['content-type']) : request.body;
   const problems: Problem[] = [];
   const query = readPart('query', route.query, request.query, problems);
+  problems.push(...unknownParameters(route.query, request.query as Record<string, unknown>));
   const body = readPart('body', route.body, given, problems);
   if (problems.length > 0) throw requestInvalid(problems);
   return {
@@ -41,6 +44,7 @@ export function readRequest(
         ? null
         : withTenant(caller, route.bodyIsPayload === true ? [request.query] : [request.query, given]),
     correlationId: correlation.id,
+    by: { name: caller?.subject ?? 'nobody', correlationId: correlation.id },
     givenCorrelationId: correlation.given,
     headers: request.headers,
     rawBody,
@@ -67,21 +71,49 @@ function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unkno
   return undefined;
 }
 
+/** A filter that nobody reads would answer another question than was asked. Routes without parameters take anything. */
+function unknownParameters(schema: z.ZodType | undefined, query: Record<string, unknown>): Problem[] {
+  const { shape } = (schema ?? {}) as { shape?: Record<string, unknown> };
+  if (shape === undefined) return [];
+  const known = [...Object.keys(shape), 'tenantId'];
+  return Object.keys(query)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const near = nearMiss(name, known);
+      const suggestion = near === undefined ? `there are ${known.join(', ')}` : `did you mean \`${near}\`?`;
+      return {
+        code: 'UNKNOWN_PARAMETER',
+        path: pointerOf([name], '/query'),
+        message: 'is not a parameter',
+        suggestion,
+      };
+    });
+}
+
+/** Whatever is JSON is read as JSON, also when the sender did not say so; only one who said so must have sent some. */
 function anyBody(text: string, contentType: string | undefined): unknown {
-  return /json/i.test(contentType ?? '') && text !== '' ? readJsonBody(text) : text;
+  if (text === '') return text;
+  if (/json/i.test(contentType ?? '')) return readJsonBody(text);
+  try {
+    return readJsonBody(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A `tenantId` in the query or the body must be the token's; only where nobody proved anything does it count. */
 function withTenant(caller: Caller, parts: readonly unknown[]): Caller {
-  let tenantId = caller.tenantId;
+  let { tenantId, tenantIsOpen = false } = caller;
   for (const part of parts) {
     const named = (part as { tenantId?: unknown } | null | undefined)?.tenantId;
-    if (named === undefined || named === tenantId) continue;
+    if (named === undefined) continue;
+    tenantIsOpen = false;
+    if (named === tenantId) continue;
     if (!caller.loose) throw new PawlError('TENANT_MISMATCH', ERROR_CODES.TENANT_MISMATCH.message);
     if (typeof named !== 'string' || !isTenantId(named)) {
       throw requestInvalid([{ code: 'BAD_FORMAT', path: '/tenantId', message: 'is not the id of a tenant' }]);
     }
     tenantId = named;
   }
-  return tenantId === caller.tenantId ? caller : { ...caller, tenantId };
+  return { ...caller, tenantId, tenantIsOpen };
 }

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { ErrorCode } from '../core/error/codes.ts';
 import type { Scope } from '../protocol/scope.ts';
+import type { Actor } from '../store/audit-port.ts';
 import type { Caller } from './caller.ts';
 
 /** `public`: without a token, also in strict mode. The list of public routes is checked by a test. */
@@ -15,6 +16,8 @@ export interface RouteRequest<Params, Query, Body, Who> {
   readonly query: Query;
   readonly body: Body;
   readonly caller: Who;
+  /** Who does it, for the audit log. */
+  readonly by: Actor;
   /** Given by the caller, or made for this request; in every answer. */
   readonly correlationId: string;
   /** Undefined when the caller gave none: an execution then uses its own id. */

@@ -1,6 +1,7 @@
 // Puts the HTTP side together: every route, who may use it, and the socket it listens on.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { isUuid } from '../core/id/id.ts';
 import type { Consumers } from '../delivery/consumers.ts';
 import type { Deliveries } from '../delivery/deliveries.ts';
 import type { Notices } from '../delivery/notices.ts';
@@ -17,13 +18,14 @@ import type { Workflows } from '../engine/workflows.ts';
 import type { Store } from '../store/port.ts';
 import type { Intake } from '../trigger/intake.ts';
 import type { Triggers } from '../trigger/triggers.ts';
-import { type AppObserver, createApp } from './app.ts';
+import { type AppObserver, createApp, type TenantOf } from './app.ts';
 import { type AuthOptions, openAuth } from './auth/auth-options.ts';
 import { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { createRateLimiter, createWorkflowThrottle } from './rate-limit.ts';
 import { adminRoutes } from './route/admin-routes.ts';
+import { auditRoutes } from './route/audit-routes.ts';
 import { callbackRoutes } from './route/callback-routes.ts';
 import { catalogRoutes } from './route/catalog-routes.ts';
 import { consumerRoutes } from './route/consumer-routes.ts';
@@ -112,6 +114,7 @@ export async function startServer(parts: ServerParts, options: ServerOptions): P
     rateLimiter: isLoose ? null : createRateLimiter(parts.store, { perMinute, burst }),
     ...(isLoose && isLoopback(host) ? { hosts: LOOPBACK_NAMES } : {}),
     observer: options.observer,
+    ...(isLoose ? { tenantOf: looseTenantOf(parts.store) } : {}),
     checkAnswers: options.server.checkAnswers,
   });
   await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
@@ -174,6 +177,7 @@ export function allRoutes(
     ...consumerRoutes(parts),
     ...deliveryRoutes(parts),
     ...noticeRoutes(parts),
+    ...auditRoutes({ audit: store }),
     ...healthRoutes({ health: new Health(parts), metrics }),
     ...documentRoutes({
       openApi: () => {
@@ -185,6 +189,15 @@ export function allRoutes(
   ];
   return routes;
 }
+
+/** A run is known by the runId that its caller chose, or by its execution's id. */
+const looseTenantOf =
+  (store: Store): TenantOf =>
+  async ({ executionId, runId }) => {
+    const id = executionId ?? runId ?? '';
+    const byId = isUuid(id) ? await store.executionTenant({ executionId: id }) : null;
+    return byId ?? (runId === undefined ? null : store.requestTenant({ requestId: runId }));
+  };
 
 const TIDY_MS = 50;
 /** A bucket that nobody used for so long is full. */

@@ -4,6 +4,7 @@
 // again is byte for byte what was sent before (I18) and what is read is exactly what was written (I15).
 
 import type { AccessStore } from './access-port.ts';
+import type { AuditStore } from './audit-port.ts';
 import type { CatalogStore } from './catalog-port.ts';
 import type { DeliveryStore } from './delivery-port.ts';
 import type { LifecycleStore } from './lifecycle-port.ts';
@@ -34,6 +35,7 @@ export interface Store
     QuotaStore,
     LifecycleStore,
     DeliveryStore,
+    AuditStore,
     OperationStore {
   close(): Promise<void>;
 }

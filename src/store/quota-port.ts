@@ -15,6 +15,8 @@ export interface QuotaStore {
   tenantUsage(params: { tenantId: string }): Promise<TenantUsage | null>;
   /** Of every tenant with a quota: the share of its fullest limit that it has used, 1 = used up. For metrics. */
   quotaShares(): Promise<{ tenantId: string; used: number }[]>;
+  /** Everybody who has a workflow, a key or a quota. */
+  tenantList(params: { afterId: string; limit: number; only: string | null }): Promise<TenantSummary[]>;
   /** Counts in the current month. */
   usageAdd(params: { items: { tenantId: string; executions: number }[] }): Promise<void>;
   /** Starts one execution of a tenant with a quota, if it may. One transaction. */
@@ -25,6 +27,13 @@ export interface TenantQuota {
   tenantId: string;
   preset: QuotaPreset | null;
   limits: QuotaLimits;
+}
+
+export interface TenantSummary {
+  tenantId: string;
+  preset: string | null;
+  workflows: number;
+  concurrentRuns: number;
 }
 
 export interface TenantUsage {

@@ -7,6 +7,8 @@ export interface ExecutionReader {
   executionGet(params: { tenantId: string; executionId: string }): Promise<ExecutionView | null>;
   /** Whose it is, for callers that prove their right otherwise: the holder of a callback token. */
   executionTenant(params: { executionId: string }): Promise<string | null>;
+  /** Whose execution was started with this requestId last, where nobody says which tenant is meant: in loose mode only. */
+  requestTenant(params: { requestId: string }): Promise<string | null>;
   /** How the wait of a node stands, without folding anything; null: no such execution. */
   callbackTarget(params: { executionId: string; nodeId: string }): Promise<CallbackTarget | null>;
   /** The execution that was started with this requestId. */

@@ -1,5 +1,6 @@
 // Puts the triggers together: managing them, what comes from outside, and the schedules.
 
+import type { AuditStore } from '../store/audit-port.ts';
 import type { TriggerStore } from '../store/trigger-port.ts';
 import type { WorkflowLifecycleStore } from '../store/workflow-port.ts';
 import type { StartExecution, TriggerObserver } from './firing.ts';
@@ -8,7 +9,7 @@ import { Scheduler, type SchedulerDeps, type SchedulerOptions } from './schedule
 import { Triggers } from './triggers.ts';
 
 export interface TriggeringDeps {
-  readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'>;
+  readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'> & Pick<AuditStore, 'audited'>;
   readonly start: StartExecution;
   /** Throws when the tenant may have no schedules. */
   readonly admitCron?: (tenantId: string) => Promise<void>;

@@ -3,9 +3,11 @@
 
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
-import type { Json } from '../core/json/json.ts';
+import type { Json, JsonObject } from '../core/json/json.ts';
 import { NEW_SECRET_BYTES, secretProblem } from '../protocol/webhook-secret.ts';
 import { workflowRef } from '../protocol/workflow.ts';
+import { type Actor, type AuditStore, type Deed, SYSTEM } from '../store/audit-port.ts';
+import type { Store } from '../store/port.ts';
 import type { FiringRecord, TriggerFilter, TriggerRecord, TriggerStore, TriggerType } from '../store/trigger-port.ts';
 import type { WorkflowLifecycleStore, WorkflowRecord } from '../store/workflow-port.ts';
 import { readSchedule, upcomingSlots } from './cron.ts';
@@ -13,7 +15,7 @@ import { type CheckedConfig, checkConfig, scheduleOf } from './trigger-config.ts
 import { secretOf } from './webhook-signature.ts';
 
 export interface TriggersDeps {
-  readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'>;
+  readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'> & Pick<AuditStore, 'audited'>;
   readonly newId: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
   /** Strict: a webhook without a secret does not exist. */
@@ -68,20 +70,17 @@ export class Triggers {
     return this.deps.store.firingList({ ...key, ...page });
   }
 
-  async create(tenantId: string, request: NewTriggerRequest): Promise<TriggerAnswer> {
+  async create(tenantId: string, request: NewTriggerRequest, by: Actor = SYSTEM): Promise<TriggerAnswer> {
     const { triggerType, isEnabled = true, config = {}, activationCondition = null } = request;
     const workflow = await this.deps.store.workflowFind({ tenantId, ref: workflowRef(request.workflowId) });
-    const format = workflow?.format ?? 'graph';
+    if (workflow === null) throw workflowNotFound(request);
+    const { format } = workflow;
     const checked = checkConfig({ triggerType, config, activationCondition, format });
-    const problems = [
-      ...workflowProblems(request, workflow),
-      ...checked.problems,
-      ...this.secretProblems(request, checked),
-    ];
-    if (problems.length > 0 || workflow === null) throw invalidTrigger(problems);
+    const problems = [...checked.problems, ...this.secretProblems(request, checked)];
+    if (problems.length > 0) throw invalidTrigger(problems);
     if (triggerType === 'Schedule') await this.deps.admitCron?.(tenantId);
     const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
-    const trigger = await this.deps.store.triggerCreate({
+    const wanted = {
       triggerId: this.deps.newId(),
       tenantId,
       workflowId: workflow.workflowId,
@@ -91,13 +90,17 @@ export class Triggers {
       activationCondition,
       eventType: checked.eventType,
       secrets: secret === null ? [] : [secret],
-    });
-    if (trigger === null) throw invalidTrigger(workflowProblems(request, null));
+    };
+    const { workflowId } = workflow;
+    const trigger = await this.change({ ...wanted, by }, 'create', { workflowId, triggerType }, (store) =>
+      store.triggerCreate(wanted),
+    );
+    if (trigger === null) throw workflowNotFound(request);
     return { trigger, secret: checked.wantsSecret ? secret : null };
   }
 
   /** What the request does not say stays. A secret in it is added as in a rotation. */
-  async update(key: Key, request: TriggerChangeRequest): Promise<TriggerAnswer> {
+  async update(key: Key, request: TriggerChangeRequest, by: Actor = SYSTEM): Promise<TriggerAnswer> {
     const existing = await this.get(key);
     const { triggerType, workflowFormat: format } = existing;
     const config = request.config ?? (JSON.parse(existing.config) as Json);
@@ -107,22 +110,27 @@ export class Triggers {
     const problems = [...identityProblems(existing, request), ...checked.problems];
     if (problems.length > 0) throw invalidTrigger(problems);
     const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
-    if (secret !== null) await this.deps.store.webhookSecretAdd({ ...key, secret, keepPrevious: true });
     const { eventType } = checked;
     const changed = request.config === undefined ? {} : { config: JSON.stringify(checked.config), eventType };
-    const trigger = await this.deps.store.triggerUpdate({ ...key, isEnabled, activationCondition, ...changed });
+    const fields = Object.keys(request).filter((name) => request[name as keyof typeof request] !== undefined);
+    const trigger = await this.change({ ...key, by }, 'update', { fields }, async (store) => {
+      if (secret !== null) await store.webhookSecretAdd({ ...key, secret, keepPrevious: true });
+      return store.triggerUpdate({ ...key, isEnabled, activationCondition, ...changed });
+    });
     if (trigger === null) throw triggerNotFound(key.triggerId);
     return { trigger, secret: checked.wantsSecret ? secret : null };
   }
 
-  async delete(key: Key): Promise<void> {
-    if (!(await this.deps.store.triggerDelete(key))) throw triggerNotFound(key.triggerId);
+  async delete(key: Key, by: Actor = SYSTEM): Promise<void> {
+    const removed = await this.change({ ...key, by }, 'delete', {}, (store) => store.triggerDelete(key));
+    if (!removed) throw triggerNotFound(key.triggerId);
   }
 
   /** The new secret is valid at once; the one before it stays so until the next rotation, unless it is not kept. */
   async rotateSecret(
     key: Key,
     { secret: given, keepPrevious = true }: { secret?: string | undefined; keepPrevious?: boolean | undefined },
+    by: Actor = SYSTEM,
   ): Promise<TriggerAnswer> {
     const wrong = given === undefined ? undefined : secretProblem(given);
     if (wrong !== undefined) throw invalidTrigger([{ code: 'CONFIG_INVALID', path: '/secret', message: wrong }]);
@@ -132,7 +140,9 @@ export class Triggers {
       throw invalidTrigger([{ code: 'CONFIG_INVALID', path: '', message }]);
     }
     const secret = given ?? this.newSecret();
-    await this.deps.store.webhookSecretAdd({ ...key, secret, keepPrevious });
+    await this.change({ ...key, by }, 'rotate-secret', { keepPrevious }, (store) =>
+      store.webhookSecretAdd({ ...key, secret, keepPrevious }),
+    );
     return { trigger: await this.get(key), secret: given === undefined ? secret : null };
   }
 
@@ -143,6 +153,18 @@ export class Triggers {
     const secret = this.newSecret();
     const params = { tenantId, triggerId, secret, keepPrevious: false, onlyFirst: true };
     return (await this.deps.store.webhookSecretAdd(params)) ? secret : null;
+  }
+
+  /** Recorded when it happened: when the answer is neither null nor false. Secrets are no part of the record. */
+  private change<Result>(
+    { tenantId, triggerId, by }: Key & { readonly by: Actor },
+    action: string,
+    details: JsonObject,
+    work: (store: Store) => Promise<Result>,
+  ): Promise<Result> {
+    const deed: Deed = { action: `trigger.${action}`, target: `trigger/${triggerId}`, details };
+    const happened = (result: Result) => result !== null && result !== false;
+    return this.deps.store.audited({ tenantId, by, work, deed: (result) => (happened(result) ? deed : null) });
   }
 
   private secretProblems({ triggerType }: NewTriggerRequest, { secret, wantsSecret }: CheckedConfig): Problem[] {
@@ -176,10 +198,8 @@ export function cronProblem(cron: string): string | undefined {
 export const triggerNotFound = (triggerId: string): PawlError =>
   new PawlError('TRIGGER_NOT_FOUND', `no trigger ${triggerId}`);
 
-function workflowProblems({ workflowId }: NewTriggerRequest, workflow: WorkflowRecord | null): Problem[] {
-  if (workflow !== null) return [];
-  return [{ code: 'WORKFLOW_NOT_FOUND', path: '/workflowId', message: `there is no workflow "${workflowId}"` }];
-}
+const workflowNotFound = ({ workflowId }: NewTriggerRequest): PawlError =>
+  new PawlError('WORKFLOW_NOT_FOUND', `no workflow "${workflowId}"`);
 
 /** A trigger keeps its workflow and its type: executions, links and links' owners rely on both. */
 function identityProblems(existing: TriggerRecord, request: TriggerChangeRequest): Problem[] {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPawl } from '../../src/main.ts';
 import { AckLedger } from './ack-ledger.ts';
-import { check, nodeIdsOf } from './check.ts';
+import { check, nodeIdsOf, startNodesOf } from './check.ts';
 import { type DatabaseServer, startDatabaseServer } from './database-server.ts';
 import { createEffectAction } from './effect-action.ts';
 import { startEffectSink } from './effect-sink.ts';
@@ -54,7 +54,7 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
   const nodeIds = nodeIdsOf(definitions);
   const database = await startDatabaseServer();
   onClose(() => database.stop());
-  const evidence = openEvidence(database.connectionString, nodeIds);
+  const evidence = openEvidence(database.connectionString, nodeIds, startNodesOf(definitions));
   onClose(() => evidence.close());
   const sink = await startEffectSink({ isStarted: evidence.isStarted });
   onClose(() => sink.close());

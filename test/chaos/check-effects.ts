@@ -24,7 +24,9 @@ export function checkEffects(
     const starts = generations.filter(
       (start) => start.nodeId === nodeId && (attempt ?? start.attempt) === start.attempt,
     );
-    if (starts.length === 0)
+    // Its runner may have died before the start was written, and the execution been stopped before anybody began it again.
+    const beganInVain = generations.length === 0 && (effect.runner === null || deadRunners.has(effect.runner));
+    if (starts.length === 0 && !beganInVain)
       report('I2', `${nodeId}, attempt ${attempt ?? '?'}, ran and was never started`, { effect, journal });
     const keys = starts.map(({ generation }) => `${executionId}:${nodeId}${generation === 0 ? '' : `:${generation}`}`);
     if (starts.length > 0 && !keys.includes(key))

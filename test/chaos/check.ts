@@ -3,6 +3,7 @@
 
 import { compileDefinition } from '../../src/core/definition/compile.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
+import type { Plan } from '../../src/core/plan/plan.ts';
 import type { Pawl } from '../../src/main.ts';
 import type { Ack } from './ack-ledger.ts';
 import { checkEffects } from './check-effects.ts';
@@ -28,16 +29,18 @@ const CHUNK = 200;
 
 /** The nodes of each workflow, in the order in which facts number them. */
 export function nodeIdsOf(definitions: readonly JsonObject[]): Map<string, readonly string[]> {
-  const found = new Map<string, readonly string[]>();
-  for (const definition of definitions) {
-    const compiled = compileDefinition(definition);
-    if (!compiled.ok) throw new Error(`a test workflow is not valid: ${JSON.stringify(compiled.problems)}`);
-    found.set(
-      compiled.plan.id,
-      compiled.plan.nodes.map(({ id }) => id),
-    );
-  }
-  return found;
+  return new Map(definitions.map(planOf).map(({ id, nodes }) => [id, nodes.map((node) => node.id)]));
+}
+
+/** Those that it begins with. */
+export function startNodesOf(definitions: readonly JsonObject[]): Map<string, readonly string[]> {
+  return new Map(definitions.map(planOf).map(({ id, nodes, start }) => [id, start.map((index) => nodes[index]!.id)]));
+}
+
+function planOf(definition: JsonObject): Plan {
+  const compiled = compileDefinition(definition);
+  if (!compiled.ok) throw new Error(`a test workflow is not valid: ${JSON.stringify(compiled.problems)}`);
+  return compiled.plan;
 }
 
 export async function check(input: CheckInput): Promise<Violation[]> {

@@ -33,7 +33,10 @@ export interface Evidence {
   owned(runnerName: string): Promise<string[]>;
   /** Names of runners that were declared dead at least once: what they had begun, others may have begun again. */
   deadRunners(): Promise<Set<string>>;
-  /** Whether the journal has the start of this attempt; undefined: the database does not answer. */
+  /**
+   * Whether this attempt has a durable cause: its start in the journal, or, before there is one, a claim of the execution
+   * that begins with it. Undefined: the database does not answer.
+   */
   isStarted(effect: Effect): Promise<boolean | undefined>;
   records(executionIds: readonly string[]): Promise<Map<string, ExecutionRecord>>;
   children(executionIds: readonly string[]): Promise<{ parentId: string; executionId: string }[]>;
@@ -47,7 +50,11 @@ export interface Evidence {
 }
 
 /** `nodeIds`: the nodes of each workflow in the order of its plan, because facts name nodes by their number. */
-export function openEvidence(connectionString: string, nodeIds: ReadonlyMap<string, readonly string[]>): Evidence {
+export function openEvidence(
+  connectionString: string,
+  nodeIds: ReadonlyMap<string, readonly string[]>,
+  startNodes: ReadonlyMap<string, readonly string[]>,
+): Evidence {
   const pool = new pg.Pool({ connectionString, max: 6 });
   // The database is restarted under it.
   pool.on('error', () => {});
@@ -70,12 +77,15 @@ export function openEvidence(connectionString: string, nodeIds: ReadonlyMap<stri
     },
     async isStarted({ executionId, nodeId, attempt }) {
       try {
-        const rows = await ask<{ workflow_id: string; facts: Fact[] }>(
-          `select e.workflow_id, t.facts from workflow_executions e
-           join execution_events t on t.execution_id = e.id where e.id = $1`,
+        const rows = await ask<{ workflow_id: string; facts: Fact[] | null; epoch: number | null }>(
+          `select e.workflow_id, t.facts, q.epoch from workflow_executions e
+           left join execution_events t on t.execution_id = e.id
+           left join execution_queue q on q.execution_id = e.id where e.id = $1`,
           [executionId],
         );
-        return rows.some(({ workflow_id, facts }) => {
+        return rows.some(({ workflow_id, facts, epoch }) => {
+          const isFirst = startNodes.get(workflow_id)!.includes(nodeId) && (attempt ?? 1) === 1;
+          if (facts === null) return isFirst && (epoch ?? 0) > 0;
           const node = nodeIds.get(workflow_id)!.indexOf(nodeId);
           return facts.some((fact) => isStart(fact, node, attempt));
         });

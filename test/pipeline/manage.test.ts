@@ -87,6 +87,19 @@ describe('creating', () => {
     expect((await api().get('/workflows/broken')).status).toBe(404);
   });
 
+  it('takes null for nothing, as 002 has it for `if`', async () => {
+    const nothing = { needs: null, if: null, headers: null, retries: null, timeout: null, sleep: null };
+    const rest = { description: null, trigger: null, cron_expression: null, max_duration_seconds: null, enabled: null };
+    const { status, body } = await create(api(), 'nothing', { a: call('/nothing', nothing) }, rest);
+    expect(status, JSON.stringify(body)).toBe(201);
+    expect(body.data).toMatchObject({ trigger: 'api', enabled: true });
+    const run = await ended(api(), 'nothing', await trigger(api(), 'nothing'));
+    expect(run.tasks.a).toMatchObject({ status: 'success' });
+    expect(shop().bodies('/nothing')).toEqual([null]);
+    const read = await api().get<{ data: JsonObject }>('/workflows/nothing');
+    expect(read.body.data.tasks).toEqual({ a: call('/nothing', nothing) });
+  });
+
   it('keeps what is to start it', async () => {
     const cron = await create(api(), 'nightly', { a: call() }, { trigger: 'cron', cron_expression: '0 3 * * *' });
     expect(cron.body.data).toMatchObject({ trigger: 'cron', cron_expression: '0 3 * * *' });
@@ -183,6 +196,19 @@ describe('replacing', () => {
     expect((await api().send('PUT', '/workflows/nobody', { tasks: { a: call() } })).status).toBe(404);
   });
 
+  it.each<[string, JsonObject, string]>([
+    ['a graph', { id: 'shaped', displayName: 'x', startNode: 'a', nodes: [] }, 'this is a graph'],
+    ['no tasks', { description: 'new words' }, '`tasks` is missing'],
+  ])('with %s says what a pipeline is made of', async (_what, body, message) => {
+    await create(api(), 'shaped', { a: call() });
+    const { status, body: refused } = await api().send<Refusal>('PUT', '/workflows/shaped', body);
+    expect([status, refused.error.code]).toEqual([400, 'WFENG005']);
+    expect(refused.error.details).toMatchObject([
+      { code: 'NOT_A_PIPELINE', suggestion: expect.stringContaining('tasks') },
+    ]);
+    expect(refused.error.message).toContain(message);
+  });
+
   it('refuses one that is archived', async () => {
     await create(api(), 'shelved', { a: call() });
     await api().post('/workflows/shelved/archive');
@@ -223,8 +249,24 @@ describe('disabling and deleting', () => {
     expect((await api().get(`/workflows/${first.data.id}`)).status).toBe(404);
     expect((await api().get<{ data: unknown[] }>('/workflows/mortal/runs')).body.data).toEqual([]);
 
-    await api().pawl.executions.cancel('default', executionId);
+    for (const id of [runId, executionId]) {
+      const { status: found, body } = await api().get<Refusal>(`/workflows/mortal/runs/${id}`);
+      expect([found, body.error.code]).toEqual([404, 'EXECUTION_NOT_FOUND']);
+    }
+    expect((await api().post(`/workflows/mortal/runs/${runId}/cancel`)).status).toBe(404);
+
+    expect((await api().post(`/executions/${runId}/cancel`)).status).toBe(202);
     expect(await api().pawl.result(executionId)).toMatchObject({ status: 'Cancelled' });
+  });
+
+  it('a recreated one is not answered with a run of the deleted one', async () => {
+    const once = { 'Idempotency-Key': 'heir-1' };
+    await create(api(), 'heir', { a: call() });
+    expect((await api().post('/workflows/heir/trigger', {}, once)).status).toBe(201);
+    await api().send('DELETE', '/workflows/heir');
+    await create(api(), 'heir', { b: call() });
+    const { status, body } = await api().post<Refusal>('/workflows/heir/trigger', {}, once);
+    expect([status, body.error.code]).toEqual([409, 'WFENG001']);
   });
 
   it('a recreated one starts from its own definition, also when it is the same', async () => {

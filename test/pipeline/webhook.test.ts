@@ -93,6 +93,42 @@ describe('a callback', () => {
     }
   });
 
+  it('of more than 256 KB is cut there, and whoever reads into it is told so', async () => {
+    const { runId, path } = await checkout('large', {});
+    const text = JSON.stringify({ payment_id: 'p-1', filler: 'é'.repeat(200 * 1024) });
+    const headers = { 'content-type': 'application/json' };
+    const reply = await fetch(`${api().url}${path}`, { method: 'POST', headers, body: text });
+    expect(reply.status).toBe(200);
+    await ended(api(), 'large', runId);
+    const { tasks } = (await api().get<{ data: Run }>(`/workflows/large/runs/${runId}?include=body`)).body.data;
+    expect(tasks.paid).toMatchObject({ status: 'success', is_truncated: true });
+    const kept = tasks.paid!.response_body as string;
+    expect(text.startsWith(kept)).toBe(true);
+    expect(256 * 1024 - Buffer.byteLength(kept)).toBeLessThanOrEqual(1);
+    expect(tasks.ship).toMatchObject({
+      status: 'template_error',
+      error_message:
+        "Cannot read 'body.payment_id' because the response from 'paid' exceeded the 256KB limit and was truncated",
+    });
+  });
+
+  it('of more than 256 KB that comes early is cut as well', async () => {
+    const { runId, path } = await checkout('early-large', {}, { nap: { sleep: 1 } });
+    expect((await callBack(path, { payment_id: 'p-1', filler: 'x'.repeat(300 * 1024) })).status).toBe(200);
+    const run = await ended(api(), 'early-large', runId);
+    expect(run.tasks.paid).toMatchObject({ status: 'success', is_truncated: true });
+    expect(run.tasks.ship!.error_message).toMatch(/exceeded the 256KB limit/);
+  });
+
+  it('is read as JSON whenever it is JSON', async () => {
+    const { runId, path } = await checkout('undeclared', {});
+    const body = new TextEncoder().encode('{"payment_id":"p-9"}');
+    expect((await fetch(`${api().url}${path}`, { method: 'POST', body })).status).toBe(200);
+    const run = await ended(api(), 'undeclared', runId);
+    expect(run.tasks.paid).toMatchObject({ status: 'success', is_truncated: false });
+    expect(shop().bodies('/ship-undeclared')).toEqual([{ id: 'p-9' }]);
+  });
+
   it('may be any content', async () => {
     const { runId, path } = await checkout('form', {});
     const response = await fetch(`${api().url}${path}`, { method: 'POST', body: 'payment_id=7' });

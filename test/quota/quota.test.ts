@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { testServers } from '../../src/action/http/server.testing.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { startInTransaction } from '../../src/main.ts';
-import { NO_LIMITS, QUOTA_PRESETS } from '../../src/protocol/quota.ts';
+import { QUOTA_PRESETS } from '../../src/protocol/quota.ts';
 import { useShop } from '../pipeline/shop.ts';
 import { chain, echo, type Reply, tokenFor, useServer } from '../server/api-server.ts';
 import { withClient } from '../support/database.ts';
@@ -38,9 +38,12 @@ describe('the quota of a tenant', () => {
       },
     });
     const raised = await tenant.setQuota({ preset: 'pro', limits: { concurrentRuns: 50, tasksPerWorkflow: null } });
-    expect(raised).toMatchObject({ preset: 'pro', limits: { concurrentRuns: 50, tasksPerWorkflow: null, cron: true } });
+    expect(raised).toMatchObject({
+      preset: 'pro',
+      limits: { concurrentRuns: 50, executionsPerMonth: 1_000_000, cron: true, httpStepsAtOnce: 5 },
+    });
     const lifted = await tenant.setQuota({ preset: null });
-    expect(lifted.limits).toEqual(NO_LIMITS);
+    expect(lifted.limits).toEqual({ cron: true });
     expect(lifted.preset).toBeUndefined();
   });
 
@@ -219,8 +222,10 @@ describe('concurrent runs', () => {
     expect((await tenant.ended('again', run)).status).toBe('completed');
     shop().answer('/recovers', 200, {});
     const runId = (run.body.data as { run_id: string }).run_id;
-    const executionId = runId.replace(/^run_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-    expect((await tenant.post(`/api/v1/executions/${executionId}/retry`)).status).toBe(202);
+    for (const path of ['', '/graph', '/events', '/hierarchy']) {
+      expect([path, (await tenant.get(`/api/v1/executions/${runId}${path}`)).status]).toEqual([path, 200]);
+    }
+    expect((await tenant.post(`/api/v1/executions/${runId}/retry`)).status).toBe(202);
     expect((await tenant.trigger('again')).status).toBe(429);
   });
 

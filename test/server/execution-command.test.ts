@@ -107,6 +107,41 @@ describe('signals', () => {
   });
 });
 
+describe('a signal that cannot be applied', () => {
+  it('says so at once, and can be sent again when it can', async () => {
+    const id = await start('long');
+    await expect.poll(() => statusOf(id)).toBe('Running');
+    const signalId = randomUUID();
+    expect(await signal(id, 'RESUME', {}, { signalId })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'WFENG002', message: 'RESUME cannot be applied: not paused' } },
+    });
+    expect((await signal(id, 'RETRY_STEP', { stepId: 'nap' })).body).toMatchObject({
+      error: { message: expect.stringContaining('the step has not failed') },
+    });
+    expect((await signal(id, 'INJECT_OVERRIDE', { stepId: 'nobody', override: {} })).status).toBe(409);
+    await signal(id, 'PAUSE');
+    await expect.poll(() => statusOf(id)).toBe('Paused');
+    expect((await signal(id, 'PAUSE')).status).toBe(409);
+    expect((await signal(id, 'RESUME', {}, { signalId })).status).toBe(202);
+    await expect.poll(() => statusOf(id)).toBe('Running');
+    expect((await signal(id, 'RESUME', {}, { signalId })).status).toBe(200);
+    expect((await signal(randomUUID(), 'PAUSE')).status).toBe(404);
+  });
+
+  it('is not judged by what is on its way', async () => {
+    const id = await start('long');
+    const replies = [await signal(id, 'PAUSE'), await signal(id, 'RESUME')];
+    expect(replies.map(({ status }) => status)).toEqual([202, 202]);
+    await expect
+      .poll(async () => {
+        const { body } = await server.get(`/api/v1/executions/${id}/events`);
+        return (body.data as JsonObject[]).map(({ type }) => type);
+      })
+      .toContain('ExecutionResumed');
+  });
+});
+
 describe('retry', () => {
   it('runs failed nodes again, and says 409 when none has failed', async () => {
     const id = await start('fails');

@@ -93,7 +93,9 @@ export class Audit {
     const lease = this.deps.leaseOf(process);
     const row = tables.queue.get(executionId);
     const watch = this.watchOf(executionId);
-    if (!watch.hasStarted(nodeId, attempt)) this.violate('I2', `${what}: dispatched before its start is durable`);
+    if (!watch.hasStarted(nodeId, attempt) && !watch.mayBegin(nodeId, attempt)) {
+      this.violate('I2', `${what}: dispatched before its start is durable`);
+    }
     if (watch.isStopped(nodeId, attempt, row?.epoch ?? -1))
       this.violate('I13', `${what}: dispatched while the execution is stopping`);
     if (lease === undefined || world.now > lease.startedAt + leaseMs - leaseMarginMs) {

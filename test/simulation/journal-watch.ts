@@ -44,6 +44,12 @@ export class JournalWatch {
     return this.started.has(`${attempt}:${nodeId}`);
   }
 
+  /** Nothing is recorded yet, and this is what the plan begins with: the claim is its cause, and the audit knows whose it is. */
+  mayBegin(nodeId: string, attempt: number): boolean {
+    const { start, nodes } = this.plan;
+    return this.nextSeq === 0 && attempt === 1 && start.some((index) => nodes[index]!.id === nodeId);
+  }
+
   /** Whoever runs this attempt in this epoch knows that the execution is stopping: nothing may start any more. */
   isStopped(nodeId: string, attempt: number, epoch: number): boolean {
     if (this.stopping === null) return false;

@@ -3,9 +3,11 @@
 
 import { Claimer } from '../../src/engine/claimer.ts';
 import { type CommitItem, Committer } from '../../src/engine/committer.ts';
+import { DecisionLoop } from '../../src/engine/decision-loop.ts';
 import type { AttemptResult, EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
-import { Incarnation } from '../../src/engine/incarnation.ts';
+import { HeldStarts } from '../../src/engine/held-start.ts';
 import type { Resident } from '../../src/engine/resident.ts';
+import type { Turn } from '../../src/engine/transition.ts';
 import type { NewMessage } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { makeReady, OWNED, type Tables } from './database/tables.ts';
@@ -50,6 +52,29 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
           },
       ),
   }),
+  'a claim is answered before it is durable': () => ({
+    statements: (statements, tables) => ({
+      executionClaim(params) {
+        const result = statements.executionClaim(params);
+        const [lost] = result.claimed;
+        if (result.claimed.length > 1) makeReady(tables, tables.queue.get(lost!.executionId)!);
+        return result;
+      },
+    }),
+  }),
+  'every start is held, not only the first': () => ({
+    patch: () =>
+      replace(DecisionLoop.prototype as unknown as WithCommit, 'commit', (original) => {
+        return function commit(this: WithCommit, resident: Resident, turn: Turn, ...more: unknown[]) {
+          const isStart = turn.commands.length > 0 && turn.commands.every(({ type }) => type === 'runAction');
+          if (isStart) this.dispatchAtOnce(resident, turn);
+          else original.call(this, resident, turn, ...more);
+        };
+      }),
+  }),
+  'a start that was held is never written': () => ({
+    patch: () => replace(HeldStarts.prototype, 'hold', () => () => {}),
+  }),
   'an unknown commit counts as applied': () => ({
     store: (store) => ({
       executionCommit: (batch) =>
@@ -82,7 +107,7 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
   }),
   'two transitions of one execution are on their way at once': () => ({
     patch: () =>
-      replace(Incarnation.prototype as unknown as WithAdvance, 'advance', (original) => {
+      replace(DecisionLoop.prototype as unknown as WithAdvance, 'advance', (original) => {
         return function advance(this: WithAdvance, resident: Resident) {
           resident.busy = false;
           original.call(this, resident);
@@ -184,6 +209,11 @@ function reuseResults(): (run: RunAttempt) => RunAttempt {
 /** What the class keeps to itself. */
 interface WithAdvance {
   advance(resident: Resident): void;
+}
+
+interface WithCommit {
+  commit(resident: Resident, turn: Turn, ...more: unknown[]): void;
+  dispatchAtOnce(resident: Resident, turn: Turn): void;
 }
 
 function replace<T extends object, K extends keyof T>(target: T, key: K, change: (original: T[K]) => T[K]): () => void {

@@ -39,16 +39,23 @@ describe('a trigger that cannot be', () => {
     return details.map((problem) => `${problem.path} ${problem.code}`);
   };
 
+  it('is not found where its workflow is not', async () => {
+    const trigger = { workflowId: 'nobody', triggerType: 'Manual' };
+    expect(await server.post('/api/v1/triggers', trigger)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'WORKFLOW_NOT_FOUND' } },
+    });
+  });
+
   it('is told everything that is wrong with it', async () => {
     expect(
       await problemsOf({
-        workflowId: 'nobody',
+        workflowId: 'hello',
         triggerType: 'Schedule',
         config: { cron: '99 * * * *', timezone: 'Mars/Olympus', catchUp: 'maybe', colour: 'red' },
         activationCondition: 'trigger.a ===',
       }),
     ).toEqual([
-      '/workflowId WORKFLOW_NOT_FOUND',
       '/config/colour UNKNOWN_FIELD',
       '/activationCondition BAD_CONDITION',
       '/config/catchUp CONFIG_INVALID',
@@ -129,7 +136,7 @@ describe('another tenant', () => {
     }
     expect((await server.get('/api/v1/triggers', { token })).body).toEqual({ data: [] });
     const foreign = await server.post('/api/v1/triggers', { workflowId: 'hello', triggerType: 'Manual' }, { token });
-    expect([foreign.status, foreign.body]).toMatchObject([400, { error: { details: [{ path: '/workflowId' }] } }]);
+    expect([foreign.status, foreign.body]).toMatchObject([404, { error: { code: 'WORKFLOW_NOT_FOUND' } }]);
     expect((await server.get(path)).body).toMatchObject({ isEnabled: true });
   });
 });

@@ -41,7 +41,9 @@ describe('archiving', () => {
     await api().post('/workflows', { id: 'finishing', displayName: 'Finishing', startNode: 'wait', nodes });
     await api().post('/workflows/finishing/publish');
     const { body } = await execute('finishing');
-    await vi.waitUntil(async () => (await api().pawl.executions.get('default', body.executionId)).status === 'Running');
+    // Claimed is not begun: what has not begun is refused.
+    const node = async () => (await api().pawl.executions.inspect('default', body.executionId)).state.nodes[0]!.status;
+    await vi.waitUntil(async () => (await node()) === 'Sleeping');
     await api().post('/workflows/finishing/archive');
     expect(await api().pawl.result(body.executionId)).toMatchObject({ status: 'Succeeded' });
   });

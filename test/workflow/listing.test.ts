@@ -25,9 +25,9 @@ describe('lists', () => {
     await api().post('/workflows', { name: 'fig', tasks: { call: { url: 'http://127.0.0.1:1/' } } });
   });
 
-  it('hold every format in one shape', async () => {
+  it('hold every format, pipelines with what 002 has of them too', async () => {
     const { body } = await api().get<Page>('/workflows');
-    expect(body.data.map(({ id, format }) => `${id} ${format}`)).toEqual([
+    expect(body.data.map(({ id, name, format }) => `${name ?? id} ${format}`)).toEqual([
       'apple graph',
       'banana graph',
       'cherry graph',
@@ -35,6 +35,15 @@ describe('lists', () => {
       'elder graph',
       'fig pipeline',
     ]);
+    const { body: fig } = await api().get<{ data: { id: string } }>('/workflows/fig');
+    expect(body.data[5]).toMatchObject({
+      id: fig.data.id,
+      displayName: 'fig',
+      status: 'Active',
+      isEnabled: true,
+      enabled: true,
+      task_count: 1,
+    });
     expect(body.data[0]).not.toHaveProperty('definition');
     expect(body).not.toHaveProperty('nextCursor');
   });
@@ -60,7 +69,7 @@ describe('lists', () => {
     let cursor = '';
     for (let pages = 0; pages < 4; pages++) {
       const { body } = await api().get<Page>(`/workflows?limit=2${cursor}`);
-      seen.push(...body.data.map(({ id }) => id));
+      seen.push(...body.data.map(({ id, name }) => name ?? id));
       if (body.nextCursor === undefined) break;
       cursor = `&cursor=${body.nextCursor}`;
     }

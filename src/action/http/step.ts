@@ -3,6 +3,7 @@
 // that is not 2xx fails the step with the same outputs, so that conditions can ask for its status_code.
 
 import { z } from 'zod';
+import { MAX_STEP_BODY_BYTES } from '../../core/definition/limits.ts';
 import type { Json } from '../../core/json/json.ts';
 import { defineAction } from '../action.ts';
 import type { HttpResponse } from '../http-client.ts';
@@ -17,8 +18,6 @@ import {
   statusError,
   TEXT_TYPE,
 } from './exchange.ts';
-
-const MAX_BODY_BYTES = 256 * 1024;
 
 export const httpStep = defineAction({
   type: 'http.step',
@@ -50,7 +49,7 @@ export const httpStep = defineAction({
       method,
       headers: { ...standardHeaders(context), ...sent.headers, ...lowerCaseNames(headers) },
       ...(sent.body === undefined ? {} : { body: sent.body }),
-      maxBytes: MAX_BODY_BYTES,
+      maxBytes: MAX_STEP_BODY_BYTES,
       onOversize: 'truncate',
     });
     const outputs = {

@@ -26,3 +26,16 @@ test('a key of an output cannot reach a prototype', () => {
   expect(Object.keys(run.state.outputs as object)).toEqual(['__proto__']);
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
+
+test.each([false, true])('a callback that was cut says so in expressions, also when it came early: %s', (isEarly) => {
+  const run = startRun({
+    format: 'pipeline',
+    nodes: [
+      { id: 'call', retain: true },
+      { id: 'answer', retain: true, step: { kind: 'webhook', timeoutMs: null }, needs: isEarly ? ['call'] : [] },
+    ],
+  });
+  run.send({ type: 'webhookReceived', nodeId: 'answer', payload: '{"paid":', truncated: true });
+  run.succeed('call', {});
+  expect(run.state.data.answer).toMatchObject({ status: 'received', body: '{"paid":', is_truncated: true });
+});

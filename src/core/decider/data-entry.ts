@@ -5,14 +5,17 @@ import { isJsonObject, type Json } from '../json/json.ts';
 import type { Format, Step } from '../plan/plan.ts';
 import type { NodeError } from './fact.ts';
 
-export function succeededEntry(format: Format, outputs: Json, isWebhook: boolean): Json {
+export function succeededEntry(
+  format: Format,
+  kind: Step['kind'],
+  { outputs, truncated }: { readonly outputs: Json; readonly truncated?: true },
+): Json {
   switch (format) {
     case 'graph':
       return outputs;
     case 'pipeline':
-      return isWebhook
-        ? { ...response({ body: outputs }), status: 'received' }
-        : { ...response(outputs), status: 'success' };
+      if (kind !== 'webhook') return { ...response(outputs), status: 'success' };
+      return { ...response({ body: outputs }), status: 'received', ...(truncated ? { is_truncated: true } : {}) };
     case 'plan':
       return { status: 'SUCCESS', output: outputs };
   }

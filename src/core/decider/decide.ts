@@ -2,17 +2,16 @@
 // a business outcome; the same state, input and context give byte-identical facts (I16). The state is advanced by
 // evolve as facts are emitted, so that folding the returned transition over the state before gives the state after (I15).
 
-import type { Json } from '../json/json.ts';
 import { type Command, commandsOf } from './command.ts';
 import { beginDecision, type Deciding, emit } from './deciding.ts';
 import type { Transition } from './fact.ts';
 import type { DecideContext, Input } from './input.ts';
 import { effectiveDeadline, nextTimer } from './next-due.ts';
-import { type AttemptFailure, failAttempt, succeedAttempt } from './outcome.ts';
+import { type AttemptFailure, failAttempt, receiveCallback, succeedAttempt } from './outcome.ts';
 import { route } from './routing.ts';
 import { applySignal, takeUpAgain, timeoutError } from './signal.ts';
 import { startNode } from './starting.ts';
-import { isTerminal, type NodeState, type State } from './state.ts';
+import { type Callback, callbackOf, isTerminal, type NodeState, type State } from './state.ts';
 import { endGrace, endIfDone, stop } from './stopping.ts';
 
 export interface Decision {
@@ -51,7 +50,7 @@ function handle(deciding: Deciding, input: Input): void {
     case 'timeout':
       return ringTimers(deciding);
     case 'webhookReceived':
-      return receiveWebhook(deciding, input.nodeId, input.payload);
+      return receiveWebhook(deciding, input.nodeId, callbackOf(input));
     case 'childFinished':
       return finishChild(deciding, input);
     case 'signal':
@@ -132,14 +131,14 @@ function ring(deciding: Deciding, index: number): void {
   }
 }
 
-function receiveWebhook(deciding: Deciding, nodeId: string, payload: Json): void {
+function receiveWebhook(deciding: Deciding, nodeId: string, callback: Callback): void {
   const { state } = deciding;
   const index = state.plan.nodes.findIndex((node) => node.id === nodeId && node.step.kind === 'webhook');
   const node = state.nodes[index];
   if (node === undefined) return;
-  if (node.status === 'Waiting') return succeedAttempt(deciding, index, payload);
+  if (node.status === 'Waiting') return receiveCallback(deciding, index, callback);
   if (node.status === 'Pending' && node.early === null) {
-    emit(deciding, { type: 'WebhookBuffered', node: index, payload });
+    emit(deciding, { type: 'WebhookBuffered', node: index, ...callback });
   }
 }
 

@@ -8,7 +8,7 @@ import { type Json, jsonType } from '../json/json.ts';
 import { failedEntry, skippedEntry, succeededEntry } from './data-entry.ts';
 import type { EndStatus, ExecutionError, Fact, Transition } from './fact.ts';
 import { signalKey } from './signal-key.ts';
-import { type EdgeState, isFinal, type NodeState, type NodeStatus, type State } from './state.ts';
+import { callbackOf, type EdgeState, isFinal, type NodeState, type NodeStatus, type State } from './state.ts';
 import { pushTimer } from './timer-heap.ts';
 
 export function applyTransition(state: State, transition: Transition): void {
@@ -53,7 +53,7 @@ export function evolve(state: State, fact: Fact, params?: Json): void {
     case 'EdgesResolved':
       return edgesResolved(state, fact);
     case 'WebhookBuffered':
-      state.nodes[fact.node]!.early = { payload: fact.payload };
+      state.nodes[fact.node]!.early = callbackOf(fact);
       return;
     case 'SignalApplied':
       return signalApplied(state, fact);
@@ -172,6 +172,7 @@ function nodeSucceeded(state: State, fact: FactOf<'NodeSucceeded'>): void {
   const planNode = state.plan.nodes[fact.node]!;
   // Only now is a callback that came early used up: a node that is skipped and reset may still need it.
   node.early = null;
+  node.truncated = fact.truncated === true;
   for (const pruned of fact.pruned ?? []) forget(state, pruned);
   node.bytes = fact.bytes;
   node.dataType = jsonType(fact.outputs);
@@ -179,7 +180,7 @@ function nodeSucceeded(state: State, fact: FactOf<'NodeSucceeded'>): void {
   node.dataOrder = state.dataCount++;
   state.contextBytes += fact.bytes;
   if (planNode.retain) {
-    state.data[planNode.id] = succeededEntry(state.plan.format, fact.outputs, planNode.step.kind === 'webhook');
+    state.data[planNode.id] = succeededEntry(state.plan.format, planNode.step.kind, fact);
   }
 }
 

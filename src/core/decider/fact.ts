@@ -54,6 +54,8 @@ export type Fact =
       readonly bytes: number;
       /** Left out of the context because it would not fit (`DropOversize`). */
       readonly dropped?: true;
+      /** Of a callback: only the beginning of its payload was kept (002 "Response Payload Limits"). */
+      readonly truncated?: true;
       /** Nodes whose data made room for this one (`AutoPruneOldest`). */
       readonly pruned?: readonly number[];
     }
@@ -92,7 +94,7 @@ export type Fact =
       readonly unhandled?: number;
     }
   /** A callback came before its node waited for it: kept until it does (I10). */
-  | { readonly type: 'WebhookBuffered'; readonly node: number; readonly payload: Json }
+  | { readonly type: 'WebhookBuffered'; readonly node: number; readonly payload: Json; readonly truncated?: true }
   | {
       readonly type: 'SignalApplied';
       readonly signalId: string;

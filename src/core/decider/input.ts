@@ -29,7 +29,7 @@ export type Input =
     }
   /** Some timer of this execution is due at `now`: whichever those are, they are all handled. */
   | { readonly type: 'timerDue' }
-  | { readonly type: 'webhookReceived'; readonly nodeId: string; readonly payload: Json }
+  | { readonly type: 'webhookReceived'; readonly nodeId: string; readonly payload: Json; readonly truncated?: true }
   | {
       readonly type: 'childFinished';
       readonly nodeId: string;

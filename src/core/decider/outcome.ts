@@ -4,6 +4,7 @@ import type { Json } from '../json/json.ts';
 import { retryDelayMs } from '../retry/retry.ts';
 import { type Deciding, emit } from './deciding.ts';
 import type { NodeError } from './fact.ts';
+import type { Callback } from './state.ts';
 
 export interface AttemptFailure {
   readonly error: NodeError;
@@ -14,7 +15,18 @@ export interface AttemptFailure {
   readonly outputs?: Json | undefined;
 }
 
-export function succeedAttempt(deciding: Deciding, index: number, outputs: Json, knownBytes?: number): void {
+/** The node that waited for this callback has what it waited for. */
+export function receiveCallback(deciding: Deciding, index: number, { payload, truncated }: Callback): void {
+  succeedAttempt(deciding, index, payload, undefined, truncated ? { truncated } : {});
+}
+
+export function succeedAttempt(
+  deciding: Deciding,
+  index: number,
+  outputs: Json,
+  knownBytes?: number,
+  about: { readonly truncated?: true } = {},
+): void {
   const { state } = deciding;
   const attempt = state.nodes[index]!.attempts;
   const bytes = knownBytes ?? JSON.stringify(outputs).length;
@@ -24,7 +36,7 @@ export function succeedAttempt(deciding: Deciding, index: number, outputs: Json,
     const message = `${bytes} bytes of outputs do not fit: the context holds ${state.contextBytes} of ${maxContextSizeBytes} bytes (snapshot.maxContextSizeBytes)`;
     return failAttempt(deciding, index, { error: { code: 'CONTEXT_OVERFLOW', message }, retryable: false });
   }
-  emit(deciding, { type: 'NodeSucceeded', node: index, attempt, outputs, bytes, ...room });
+  emit(deciding, { type: 'NodeSucceeded', node: index, attempt, outputs, bytes, ...about, ...room });
   deciding.finished.push(index);
 }
 

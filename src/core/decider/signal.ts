@@ -16,7 +16,7 @@ export function applySignal(deciding: Deciding, input: SignalInput): void {
   const { state } = deciding;
   if (state.signals.has(signalKey(input))) return;
   const { signalId, signal, payload } = input;
-  const refused = refusal(state, input);
+  const refused = signalRefusal(state, input);
   emit(deciding, { type: 'SignalApplied', signalId, signal, payload, ...(refused === null ? {} : { refused }) });
   if (refused !== null) return;
   switch (signal) {
@@ -32,7 +32,11 @@ export function applySignal(deciding: Deciding, input: SignalInput): void {
   }
 }
 
-function refusal(state: State, { signal, payload }: SignalInput): string | null {
+/** Why the signal cannot be applied to an execution in this state; null: it can. */
+export function signalRefusal(
+  state: State,
+  { signal, payload }: Pick<SignalInput, 'signal' | 'payload'>,
+): string | null {
   if (isTerminal(state.status) && signal !== 'RETRY_STEP') return `the execution has ended (${state.status})`;
   if (state.stopping !== null) return 'the execution is stopping';
   switch (signal) {

@@ -8,7 +8,7 @@ import type { PlanNode, Step } from '../plan/plan.ts';
 import { renderTemplate, TemplateError } from '../template/render.ts';
 import type { Template } from '../template/template.ts';
 import { type Deciding, emit } from './deciding.ts';
-import { failAttempt, succeedAttempt } from './outcome.ts';
+import { failAttempt, receiveCallback } from './outcome.ts';
 import type { NodeState } from './state.ts';
 
 export function startNode(deciding: Deciding, index: number): void {
@@ -25,7 +25,7 @@ export function startNode(deciding: Deciding, index: number): void {
       const until = step.timeoutMs === null ? null : deciding.now + step.timeoutMs;
       const { early } = deciding.state.nodes[index]!;
       emit(deciding, { type: 'NodeWaiting', node: index, attempt, kind: 'webhook', until });
-      if (early !== null) succeedAttempt(deciding, index, early.payload);
+      if (early !== null) receiveCallback(deciding, index, early);
       return;
     }
   }

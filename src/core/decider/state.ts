@@ -36,6 +36,16 @@ export type NodeStatus =
 
 export type EdgeState = 'pending' | 'satisfied' | 'unsatisfied';
 
+/** What a callback brought. */
+export interface Callback {
+  readonly payload: Json;
+  /** Only the beginning of it was kept. */
+  readonly truncated?: true;
+}
+
+export const callbackOf = ({ payload, truncated }: Callback): Callback =>
+  truncated === true ? { payload, truncated } : { payload };
+
 export interface NodeState {
   status: NodeStatus;
   /** Attempts started so far; it goes on counting after a reset, so that (node, attempt) stays unique. */
@@ -60,7 +70,9 @@ export interface NodeState {
   /** Skipped because the execution ended, not by routing. */
   stopped: boolean;
   /** A callback that came before the node waited for it. */
-  early: { readonly payload: Json } | null;
+  early: Callback | null;
+  /** Of a callback's payload only the beginning was kept. */
+  truncated: boolean;
   error: NodeError | null;
   bytes: number;
   /** JSON type of the outputs. */
@@ -172,6 +184,7 @@ function initialNode(pendingEdges: number): NodeState {
     reason: null,
     stopped: false,
     early: null,
+    truncated: false,
     error: null,
     bytes: 0,
     dataType: null,

@@ -17,7 +17,7 @@ import { graphSchema } from './graph-schema.ts';
 import { checkJson } from './json-check.ts';
 import { MAX_EDGES, MAX_NODES } from './limits.ts';
 import { findNode, link } from './link.ts';
-import { readPipeline } from './pipeline.ts';
+import { readPipeline, withoutNulls } from './pipeline.ts';
 import { pipelineSchema } from './pipeline-schema.ts';
 import { planSchema } from './plan-schema.ts';
 import { Findings, type Problem } from './problem.ts';
@@ -38,12 +38,14 @@ interface FrontEnd {
   readonly schema: z.ZodType;
   /** The member that holds the nodes. */
   readonly nodes: string;
+  /** What counts of what was written; absent: all of it. */
+  given?(definition: JsonObject): JsonObject;
   read(definition: JsonObject, findings: Findings, options: ReadOptions): Draft;
 }
 
 const FRONT_ENDS: Readonly<Record<Format, FrontEnd>> = {
   graph: { schema: graphSchema, nodes: 'nodes', read: readGraph },
-  pipeline: { schema: pipelineSchema, nodes: 'tasks', read: readPipeline },
+  pipeline: { schema: pipelineSchema, nodes: 'tasks', given: withoutNulls, read: readPipeline },
   plan: { schema: planSchema, nodes: 'steps', read: readExecutionPlan },
 };
 
@@ -63,16 +65,17 @@ export function detectFormat(definition: unknown): Format | null {
 }
 
 function compileJson(
-  definition: unknown,
+  written: unknown,
   format: Format | null,
   options: CompileOptions,
   findings: Findings,
 ): Plan | null {
-  if (format === null || !isJsonObject(definition)) {
-    reportUnknownFormat(definition, findings);
+  if (format === null || !isJsonObject(written)) {
+    reportUnknownFormat(written, findings);
     return null;
   }
   const frontEnd = FRONT_ENDS[format];
+  const definition = frontEnd.given?.(written) ?? written;
   if (!fits(definition, frontEnd, options, findings)) return null;
   checkSchema(frontEnd.schema, definition, findings);
   const draft = frontEnd.read(definition, findings, options);

@@ -11,5 +11,7 @@ export const MAX_DEPTH = 2 + MAX_PARAMETER_DEPTH;
 
 /** Values (members, elements) of a whole definition. Also stops on data that is shared or cyclic. */
 export const MAX_VALUES = 200_000;
+/** Of what a pipeline keeps of an answer or a callback (002 "Response Payload Limits"); the rest is cut off. */
+export const MAX_STEP_BODY_BYTES = 256 * 1024;
 /** The JSON text of one node's parameters, or of the outputs. A single expression is limited by its parser. */
 export const MAX_TEMPLATE_CHARS = 1_000_000;

@@ -26,6 +26,18 @@ const HTTP_STEP_ACTION = 'http.step';
 const CRON = /^[\d*,/?#LWa-zA-Z-]+(\s+[\d*,/?#LWa-zA-Z-]+){4,5}$/;
 const HTTP_URL = /^https?:\/\/[^\s/]/i;
 
+/** An `if` may be null (002), and so may the rest: it is the same as saying nothing. Only a body of null is a body. */
+export function withoutNulls(definition: JsonObject): JsonObject {
+  const given = present(definition);
+  if (!isJsonObject(given.tasks)) return given;
+  const tasks = Object.entries(given.tasks).map(([name, task]) => [name, isJsonObject(task) ? present(task) : task]);
+  return { ...given, tasks: Object.fromEntries(tasks) as JsonObject };
+}
+
+function present(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key, member]) => member !== null || key === 'body'));
+}
+
 export function readPipeline(definition: JsonObject, findings: Findings): Draft {
   const nodes: DraftNode[] = [];
   const edges: DraftEdge[] = [];

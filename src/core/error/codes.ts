@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   FORBIDDEN: { message: 'The token does not allow this.', httpStatus: 403 },
   TENANT_MISMATCH: { message: 'The tenantId of the request is not the tenant of the token.', httpStatus: 403 },
   NOT_FOUND: { message: 'There is nothing at this address.', httpStatus: 404 },
+  METHOD_NOT_ALLOWED: { message: 'This address does not take this method.', httpStatus: 405 },
   PAYLOAD_TOO_LARGE: { message: 'The body of the request exceeds the size limit.', httpStatus: 413 },
   UNSUPPORTED_MEDIA_TYPE: { message: 'The body of the request must be application/json.', httpStatus: 415 },
   RATE_LIMITED: { message: 'Too many requests.', httpStatus: 429 },

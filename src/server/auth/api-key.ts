@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { ROLES, type Role, SCOPES, type Scope } from '../../protocol/scope.ts';
 import type { AccessStore, ApiKey } from '../../store/access-port.ts';
+import { type Actor, type AuditStore, SYSTEM } from '../../store/audit-port.ts';
 import type { Caller } from '../caller.ts';
 import type { Verifier } from './authenticator.ts';
 
@@ -21,11 +22,36 @@ export interface NewKey {
 }
 
 /** The key is in the answer and nowhere else: it cannot be shown again. */
-export async function createApiKey(store: AccessStore, key: NewKey): Promise<{ id: string; key: string }> {
+export async function createApiKey(
+  store: Pick<AuditStore, 'audited'>,
+  key: NewKey,
+  by: Actor = SYSTEM,
+): Promise<{ id: string; key: string }> {
   const secret = `${PREFIX}${randomBytes(32).toString('base64url')}`;
   const id = randomUUID();
-  await store.apiKeyCreate({ ...key, id, hash: hashOf(secret), scopes: [...key.scopes], roles: [...key.roles] });
+  const { tenantId, name } = key;
+  const [scopes, roles] = [[...key.scopes], [...key.roles]];
+  await store.audited({
+    tenantId,
+    by,
+    work: (joined) => joined.apiKeyCreate({ ...key, id, hash: hashOf(secret), scopes, roles }),
+    deed: () => ({ action: 'key.create', target: `key/${id}`, details: { name, scopes, roles } }),
+  });
   return { id, key: secret };
+}
+
+/** False: there is no such key, or it was revoked before. */
+export function revokeApiKey(
+  store: Pick<AuditStore, 'audited'>,
+  key: { tenantId: string; id: string },
+  by: Actor = SYSTEM,
+): Promise<boolean> {
+  return store.audited({
+    tenantId: key.tenantId,
+    by,
+    work: (joined) => joined.apiKeyRevoke(key),
+    deed: (revoked) => (revoked ? { action: 'key.revoke', target: `key/${key.id}` } : null),
+  });
 }
 
 export function apiKeyVerifier(store: AccessStore): Verifier {

@@ -45,5 +45,6 @@ function looseCaller(headers: IncomingHttpHeaders): Caller {
     roles: new Set(ROLES),
     rateKey: 'loose',
     loose: true,
+    tenantIsOpen: headers['x-tenant-id'] === undefined,
   };
 }

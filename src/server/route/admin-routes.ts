@@ -28,7 +28,7 @@ export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpe
       method: 'GET',
       path: LETTERS,
       summary: 'Executions that the engine gave up on, oldest first',
-      query: z.object(pageQuery).strict(),
+      query: z.object(pageQuery),
       responses: { 200: pageOf(deadLetterSchema) },
       async handle({ query: { limit, cursor = '0' }, caller }) {
         if (!letterId.safeParse(cursor).success) throw badCursor();
@@ -44,8 +44,8 @@ export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpe
       path: `${LETTERS}/:id/requeue`,
       summary: 'Try the execution again',
       responses: { 202: z.object({ executionId: z.string() }) },
-      async handle({ params: { id }, caller }) {
-        const executionId = await deadLetters.requeue(caller.tenantId, id);
+      async handle({ params: { id }, caller, by }) {
+        const executionId = await deadLetters.requeue(caller.tenantId, id, by);
         if (executionId === null) throw noLetter();
         return { status: 202, body: { executionId } };
       },
@@ -56,8 +56,8 @@ export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpe
       path: `${LETTERS}/:id`,
       summary: 'Forget a dead letter; its execution stays Failed',
       responses: { 204: null },
-      async handle({ params: { id }, caller }) {
-        if (!(await deadLetters.purge(caller.tenantId, id))) throw noLetter();
+      async handle({ params: { id }, caller, by }) {
+        if (!(await deadLetters.purge(caller.tenantId, id, by))) throw noLetter();
         return { status: 204 };
       },
     }),

@@ -1,6 +1,8 @@
 // `POST /wh/{token}`: the callback that a waiting node was promised. The token is the proof, so nobody is asked who they are.
 
 import { z } from 'zod';
+import type { Callback } from '../../core/decider/state.ts';
+import { MAX_STEP_BODY_BYTES } from '../../core/definition/limits.ts';
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json } from '../../core/json/json.ts';
@@ -21,12 +23,24 @@ export function callbackRoutes({ executions }: { readonly executions: Executions
       params: z.object({ token: z.string().regex(/^[\w.-]{1,500}$/) }),
       body: z.unknown(),
       responses: { 200: z.object({ received: z.literal(true) }) },
-      async handle({ params: { token }, body }) {
-        const outcome = await executions.callBack(token, body as Json);
+      async handle({ params: { token }, body, rawBody }) {
+        const { payload, ...about } = callbackIn(rawBody, body as Json);
+        const outcome = await executions.callBack(token, payload, about);
         if (outcome === 'accepted') return { status: 200, body: { received: true } };
         const code = outcome === 'gone' ? 'CALLBACK_GONE' : 'CALLBACK_NOT_FOUND';
         throw new PawlError(code, ERROR_CODES[code].message);
       },
     }),
   ];
+}
+
+/** What is longer than 256 KB is cut there, kept as text and marked (002 "Response Payload Limits"). */
+function callbackIn(rawBody: string, body: Json): Callback {
+  const isTooLong = Buffer.byteLength(rawBody) > MAX_STEP_BODY_BYTES;
+  return isTooLong ? { payload: cutText(rawBody), truncated: true } : { payload: body };
+}
+
+/** A character that the cut splits in half is dropped. */
+function cutText(text: string): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_STEP_BODY_BYTES), { stream: true });
 }

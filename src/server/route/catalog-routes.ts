@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { actionPatch, actionSchema, connectorPatch, connectorSchema } from '../../protocol/operation.ts';
 import { pageOf } from '../../protocol/page.ts';
+import type { AuditStore, Deed } from '../../store/audit-port.ts';
 import type { ActionEntry, CatalogStore, ConnectorEntry } from '../../store/catalog-port.ts';
 import { isoTime } from '../present/execution.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface CatalogRoutesDeps {
-  readonly catalog: CatalogStore;
+  readonly catalog: CatalogStore & Pick<AuditStore, 'audited'>;
 }
 
 const common = { tag: 'Catalog' } as const;
@@ -28,13 +29,13 @@ const text = z
   .min(1)
   .max(100)
   .regex(/^[^\p{Cc}]+$/u);
-const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial().strict();
+const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial();
 
 export function catalogRoutes({ catalog }: CatalogRoutesDeps): RouteSpec[] {
   return [...connectorRoutes(catalog), ...actionRoutes(catalog)];
 }
 
-function connectorRoutes(catalog: CatalogStore): RouteSpec[] {
+function connectorRoutes(catalog: CatalogRoutesDeps['catalog']): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -74,15 +75,16 @@ function connectorRoutes(catalog: CatalogStore): RouteSpec[] {
       summary: 'Enable or disable a connector',
       body: connectorPatch,
       responses: { 200: connectorSchema },
-      async handle({ params: { id }, body }) {
-        await catalog.connectorUpdate({ id, ...body });
+      async handle({ params: { id }, body, caller: { tenantId }, by }) {
+        const work = (store: CatalogStore) => store.connectorUpdate({ id, ...body });
+        await catalog.audited({ tenantId, by, work, deed: (found) => (found ? deedOf('connector', id, body) : null) });
         return { status: 200, body: presentConnector(await connectorOf(catalog, id)) };
       },
     }),
   ];
 }
 
-function actionRoutes(catalog: CatalogStore): RouteSpec[] {
+function actionRoutes(catalog: CatalogRoutesDeps['catalog']): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -116,13 +118,20 @@ function actionRoutes(catalog: CatalogStore): RouteSpec[] {
       summary: 'Enable, disable or deprecate an action',
       body: actionPatch,
       responses: { 200: actionSchema },
-      async handle({ params: { id }, body }) {
-        await catalog.actionUpdate({ id, ...body });
+      async handle({ params: { id }, body, caller: { tenantId }, by }) {
+        const work = (store: CatalogStore) => store.actionUpdate({ id, ...body });
+        await catalog.audited({ tenantId, by, work, deed: (found) => (found ? deedOf('action', id, body) : null) });
         return { status: 200, body: presentAction(await actionOf(catalog, id)) };
       },
     }),
   ];
 }
+
+const deedOf = (kind: 'connector' | 'action', id: string, changes: object): Deed => ({
+  action: `${kind}.update`,
+  target: `${kind}/${id}`,
+  details: { ...changes },
+});
 
 async function connectorOf(catalog: CatalogStore, id: string): Promise<ConnectorEntry> {
   const found = await catalog.connectorGet({ id });

@@ -5,7 +5,7 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import type { Executions } from '../../engine/executions.ts';
 import { acceptedAnswer, cancelRequest, executeAnswer, executeRequest, retryAnswer } from '../../protocol/execution.ts';
-import { executionId, workflowId } from '../../protocol/identifier.ts';
+import { executionRef, workflowId } from '../../protocol/identifier.ts';
 import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
@@ -25,7 +25,7 @@ const one = {
   method: 'POST',
   tag: 'Executions',
   notFound: 'EXECUTION_NOT_FOUND',
-  params: z.object({ executionId }),
+  params: z.object({ executionId: executionRef }),
 } as const;
 
 export function executionCommandRoutes(deps: ExecutionCommandRoutesDeps): RouteSpec[] {
@@ -79,8 +79,8 @@ function cancelRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     summary: 'Cancel: 202 when accepted, 200 when repeated, 409 when it ended otherwise',
     body: cancelRequest,
     responses: { 200: acceptedAnswer, 202: acceptedAnswer },
-    async handle({ params: { executionId: id }, body, caller }) {
-      const { repeated } = await executions.cancel(caller.tenantId, id, body.reason);
+    async handle({ params: { executionId: id }, body, caller, by }) {
+      const { repeated } = await executions.cancel(caller.tenantId, id, body.reason, by);
       const { status } = await executions.get(caller.tenantId, id);
       return { status: repeated ? 200 : 202, body: { executionId: id, status } };
     },
@@ -92,13 +92,15 @@ function signalRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     ...one,
     path: `${BASE}/signals`,
     access: 'executions:signal',
-    summary: 'Send a signal (PAUSE, RESUME, RETRY_STEP, …); the role that each needs is in 004 §2.3',
+    summary: 'Send a signal (PAUSE, RESUME, RETRY_STEP, …): 202 accepted, 200 repeated, 409 when it cannot be applied',
     body: signalRequest,
     responses: { 200: signalAnswer, 202: signalAnswer },
-    async handle({ params: { executionId: id }, body: { signalId, type, payload }, caller }) {
+    async handle({ params: { executionId: id }, body: { signalId, type, payload }, caller, by }) {
       requireRole(caller, rolesFor(type), type);
       const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };
-      const { repeated } = await executions.signal(caller.tenantId, id, signal);
+      const refused = await executions.signalRefusal(caller.tenantId, id, signal);
+      if (refused !== null) throw new PawlError('WFENG002', `${type} cannot be applied: ${refused}`);
+      const { repeated } = await executions.signal(caller.tenantId, id, signal, by);
       return { status: repeated ? 200 : 202, body: { executionId: id, signalId: signal.signalId, repeated } };
     },
   });
@@ -111,9 +113,9 @@ function retryRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     access: 'executions:signal',
     summary: 'Run the failed nodes again, and what comes after them',
     responses: { 202: retryAnswer },
-    async handle({ params: { executionId: id }, caller }) {
+    async handle({ params: { executionId: id }, caller, by }) {
       requireRole(caller, rolesFor('RETRY_STEP'), 'RETRY_STEP');
-      const { nodes } = await executions.retry(caller.tenantId, id);
+      const { nodes } = await executions.retry(caller.tenantId, id, by);
       return { status: 202, body: { executionId: id, nodes } };
     },
   });

@@ -12,7 +12,7 @@ import {
   graphSchema,
   hierarchySchema,
 } from '../../protocol/execution.ts';
-import { executionId } from '../../protocol/identifier.ts';
+import { executionId, executionRef } from '../../protocol/identifier.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { EVENT_STREAM_HEADERS, eventStream, resumeAfter, wantsEventStream } from '../event-stream.ts';
 import {
@@ -31,7 +31,7 @@ export interface ExecutionRoutesDeps {
 }
 
 const BASE = '/api/v1/executions';
-const params = z.object({ executionId });
+const params = z.object({ executionId: executionRef });
 const common = { tag: 'Executions', access: 'workflows:read', notFound: 'EXECUTION_NOT_FOUND' } as const;
 const one = { ...common, method: 'GET', params } as const;
 

@@ -56,12 +56,12 @@ function replaceRoute({ workflows, pipelines, publicUrl, firstSecretOf }: Pipeli
     params: workflowParams,
     body: z.unknown(),
     responses: { 200: dataOf(pipelineSchema) },
-    async handle({ params, body, caller }) {
+    async handle({ params, body, caller, by }) {
       const existing = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
       if (existing.format !== 'pipeline') {
         throw wrongState(existing, `it is a ${existing.format} and not a pipeline: change it through a draft`);
       }
-      const replaced = await pipelines.replace(caller.tenantId, existing, body as Json);
+      const replaced = await pipelines.replace(caller.tenantId, existing, body as Json, by);
       const secret = await firstSecretOf?.(caller.tenantId, replaced);
       return { status: 200, body: { data: pipelineView(replaced, publicUrl(), secret) } };
     },
@@ -93,6 +93,12 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
         ...(givenCorrelationId === undefined ? {} : { correlationId: givenCorrelationId }),
       });
       const known = isNew ? null : await executions.get(caller.tenantId, executionId);
+      if (known !== null && !(await workflows.isRunOf(caller.tenantId, workflow, known))) {
+        throw new PawlError(
+          'WFENG001',
+          'the Idempotency-Key was used for a workflow of this name that was deleted since',
+        );
+      }
       const run = {
         run_id: prefixedId('run', executionId),
         workflow_id: prefixedId('wf', workflow.uid),
@@ -169,7 +175,7 @@ async function findRun(
 ): Promise<{ workflow: WorkflowRecord; view: ExecutionView }> {
   const workflow = await workflows.find(tenantId, workflowRef(workflowId));
   const view = await executions.get(tenantId, runId);
-  if (view.workflowId === workflow.workflowId) return { workflow, view };
+  if (await workflows.isRunOf(tenantId, workflow, view)) return { workflow, view };
   throw new PawlError('EXECUTION_NOT_FOUND', `no run ${runId} of workflow "${workflow.workflowId}"`);
 }
 

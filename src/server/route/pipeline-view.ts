@@ -112,7 +112,8 @@ function taskViews({ state, outputs }: Inspection, withBodies: boolean): Record<
 
 function taskView(node: NodeState, step: Step, outputs: Json | undefined, withBody: boolean): TaskResult {
   const response = step.kind === 'action' && isJsonObject(outputs) ? outputs : {};
-  const { status_code: code, is_truncated: truncated } = response;
+  const { status_code: code } = response;
+  const hasBody = typeof code === 'number' || (step.kind === 'webhook' && node.status === 'Succeeded');
   const status = taskStatus(node);
   return {
     status,
@@ -121,7 +122,7 @@ function taskView(node: NodeState, step: Step, outputs: Json | undefined, withBo
     ...(node.startedAt === null ? {} : { started_at: isoTime(node.startedAt) }),
     ...(node.endedAt === null || status === 'running' ? {} : { finished_at: isoTime(node.endedAt) }),
     ...(node.attempts === 0 ? {} : { attempt: node.attempts }),
-    ...(typeof code === 'number' ? { is_truncated: truncated === true } : {}),
+    ...(hasBody ? { is_truncated: response.is_truncated === true || node.truncated } : {}),
     ...(node.error === null || status === 'success' ? {} : { error_message: node.error.message }),
     ...(node.status === 'Skipped' && node.reason !== null ? { skip_reason: node.reason } : {}),
     ...((status === 'sleeping' || status === 'waiting') && node.until !== null ? { wake_at: isoTime(node.until) } : {}),

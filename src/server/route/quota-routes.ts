@@ -4,7 +4,9 @@
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { QuotaReport, Quotas } from '../../engine/quotas.ts';
-import { type QuotaJson, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';
+import { tenantListQuery, tenantSchema } from '../../protocol/audit.ts';
+import { pageOf } from '../../protocol/page.ts';
+import { type QuotaJson, type QuotaLimits, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';
 import { nextMonthAt } from '../../store/quota-refusal.ts';
 import type { Caller } from '../caller.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
@@ -27,6 +29,23 @@ export function quotaRoutes({ quotas }: { readonly quotas: Quotas }): RouteSpec[
   };
   return [
     defineRoute({
+      access: 'admin',
+      tag: 'Admin',
+      method: 'GET',
+      path: '/api/v1/admin/tenants',
+      summary: 'Tenants and what they have: all of them for the role System, otherwise your own',
+      query: tenantListQuery,
+      responses: { 200: pageOf(tenantSchema) },
+      async handle({ query: { limit, cursor = '' }, caller }) {
+        const only = caller.roles.has('System') ? null : caller.tenantId;
+        const found = await quotas.tenants({ afterId: cursor, limit: limit + 1, only });
+        const data = found.slice(0, limit).map(({ preset, ...tenant }) => {
+          return { ...tenant, ...(preset === null ? {} : { preset }) };
+        });
+        return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.tenantId } : {}) } };
+      },
+    }),
+    defineRoute({
       ...one,
       method: 'GET',
       summary: 'What a tenant may have, and what it uses',
@@ -40,10 +59,10 @@ export function quotaRoutes({ quotas }: { readonly quotas: Quotas }): RouteSpec[
       method: 'PUT',
       summary: 'Set the quota of a tenant: a preset, limits of its own, or both; `{ "preset": null }` lifts it',
       body: quotaRequest,
-      async handle({ params: { tenantId }, body, caller }) {
+      async handle({ params: { tenantId }, body, caller, by }) {
         requireKnown(caller, tenantId);
         if (!caller.roles.has('System')) throw new PawlError('FORBIDDEN', 'setting a quota needs the role System');
-        await quotas.put(tenantId, body);
+        await quotas.put(tenantId, body, by);
         return report(tenantId);
       },
     }),
@@ -60,7 +79,7 @@ function quotaView({ tenantId, preset, limits, usage }: QuotaReport): QuotaJson 
   return {
     tenantId,
     ...(preset === null ? {} : { preset }),
-    limits,
+    limits: shownLimits(limits),
     usage: {
       workflows: usage.workflows,
       concurrentRuns: usage.liveRuns,
@@ -68,4 +87,10 @@ function quotaView({ tenantId, preset, limits, usage }: QuotaReport): QuotaJson 
       resetsAt: isoTime(nextMonthAt(usage.at)),
     },
   };
+}
+
+/** Absent rather than null, as everywhere. */
+function shownLimits(limits: QuotaLimits): QuotaJson['limits'] {
+  const set = Object.entries(limits).filter(([, limit]) => limit !== null);
+  return Object.fromEntries(set) as QuotaJson['limits'];
 }

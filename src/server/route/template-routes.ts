@@ -23,6 +23,7 @@ import {
   setSchema,
   versionQuery,
 } from '../../protocol/template.ts';
+import type { Actor } from '../../store/audit-port.ts';
 import type { Caller } from '../caller.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
 import { documentSummaryView, documentView, setView } from './template-view.ts';
@@ -49,7 +50,11 @@ export function templateRoutes(deps: TemplateRoutesDeps): RouteSpec[] {
   ];
 }
 
-const authorOf = ({ tenantId, scopes }: Caller): Author => ({ tenantId, isAdmin: scopes.has('admin') });
+const authorOf = ({ tenantId, scopes }: Caller, by: Actor): Author => ({
+  tenantId,
+  isAdmin: scopes.has('admin'),
+  by,
+});
 
 function setRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
   return [
@@ -85,8 +90,8 @@ function setRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
       summary: 'Create or change a set of document templates',
       body: setRequest,
       responses: { 200: setSchema, 201: setSchema },
-      async handle({ params, body: { tenantId: _checked, ...content }, caller }) {
-        const { set, created } = await documents.putSet(authorOf(caller), params.templateSetId, content);
+      async handle({ params, body: { tenantId: _checked, ...content }, caller, by }) {
+        const { set, created } = await documents.putSet(authorOf(caller, by), params.templateSetId, content);
         return { status: created ? 201 : 200, body: setView(set) };
       },
     }),
@@ -182,8 +187,8 @@ function addRoute({ documents }: TemplateRoutesDeps): RouteSpec {
     params: documentParams,
     body: documentRequest,
     responses: { 201: documentSchema },
-    async handle({ params, body: { tenantId: _checked, fields, ...content }, caller }) {
-      const added = await documents.add(authorOf(caller), params, { ...content, fields: fields as Json });
+    async handle({ params, body: { tenantId: _checked, fields, ...content }, caller, by }) {
+      const added = await documents.add(authorOf(caller, by), params, { ...content, fields: fields as Json });
       return { status: 201, body: documentView(added) };
     },
   });
@@ -217,10 +222,10 @@ function patchRoute({ documents }: TemplateRoutesDeps): RouteSpec {
     params: documentVersionParams,
     body: documentPatch,
     responses: { 200: documentSchema },
-    async handle({ params, body, caller }) {
+    async handle({ params, body, caller, by }) {
       return {
         status: 200,
-        body: documentView(await documents.setEnabled(authorOf(caller), params, body.isEnabled)),
+        body: documentView(await documents.setEnabled(authorOf(caller, by), params, body.isEnabled)),
       };
     },
   });

@@ -75,8 +75,8 @@ function writeRoutes({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSp
       summary: 'Create a workflow template',
       body: workflowTemplateRequest,
       responses: { 201: workflowTemplateSchema },
-      async handle({ body, caller }) {
-        const created = await workflowTemplates.create(caller.tenantId, body.id, contentOf(body));
+      async handle({ body, caller, by }) {
+        const created = await workflowTemplates.create(caller.tenantId, body.id, contentOf(body), by);
         return { status: 201, body: templateView(created) };
       },
     }),
@@ -88,9 +88,9 @@ function writeRoutes({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSp
       summary: 'Replace a workflow template of yours',
       body: workflowTemplateContent,
       responses: { 200: workflowTemplateSchema },
-      async handle({ params, body, caller }) {
-        const { tenantId } = caller;
-        const replaced = await workflowTemplates.replace(tenantId, params.workflowTemplateId, contentOf(body));
+      async handle({ params, body, caller: { tenantId }, by }) {
+        const { workflowTemplateId } = params;
+        const replaced = await workflowTemplates.replace(tenantId, workflowTemplateId, contentOf(body), by);
         return { status: 200, body: templateView(replaced) };
       },
     }),
@@ -101,8 +101,8 @@ function writeRoutes({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSp
       path: `${PATH}/:workflowTemplateId`,
       summary: 'Delete a workflow template of yours; workflows made from it stay',
       responses: { 204: null },
-      async handle({ params, caller }) {
-        await workflowTemplates.delete(caller.tenantId, params.workflowTemplateId);
+      async handle({ params, caller, by }) {
+        await workflowTemplates.delete(caller.tenantId, params.workflowTemplateId, by);
         return { status: 204 };
       },
     }),

@@ -70,9 +70,10 @@ function createRoute(deps: TriggerRoutesDeps): RouteSpec {
     summary: 'Create a trigger; a generated secret is in this answer and in no other',
     body: triggerCreateRequest,
     responses: { 201: triggerSchema },
-    async handle({ body, caller }) {
+    async handle({ body, caller, by }) {
       const { tenantId: _checked, config, ...request } = body;
-      const created = await deps.triggers.create(caller.tenantId, { ...request, config: config as Json | undefined });
+      const wanted = { ...request, config: config as Json | undefined };
+      const created = await deps.triggers.create(caller.tenantId, wanted, by);
       return shown(deps, 201, created);
     },
   });
@@ -99,10 +100,10 @@ function updateRoute(deps: TriggerRoutesDeps): RouteSpec {
     summary: 'Change a trigger; what is not mentioned stays',
     body: triggerUpdateRequest,
     responses: { 200: triggerSchema },
-    async handle({ params, body, caller }) {
+    async handle({ params, body, caller, by }) {
       const { tenantId: _checked, config, ...request } = body;
       const change = { ...request, config: config as Json | undefined };
-      return shown(deps, 200, await deps.triggers.update(keyOf(caller, params), change));
+      return shown(deps, 200, await deps.triggers.update(keyOf(caller, params), change, by));
     },
   });
 }
@@ -114,8 +115,8 @@ function deleteRoute({ triggers }: TriggerRoutesDeps): RouteSpec {
     path: `${PATH}/:triggerId`,
     summary: 'Delete a trigger, and the records of its firings',
     responses: { 204: null },
-    async handle({ params, caller }) {
-      await triggers.delete(keyOf(caller, params));
+    async handle({ params, caller, by }) {
+      await triggers.delete(keyOf(caller, params), by);
       return { status: 204 };
     },
   });
@@ -129,8 +130,9 @@ function rotateRoute(deps: TriggerRoutesDeps): RouteSpec {
     summary: 'Give a webhook a new secret; the one before it stays valid until the next rotation',
     body: secretRotateRequest,
     responses: { 200: triggerSchema },
-    async handle({ params, body: { secret, keepPrevious }, caller }) {
-      return shown(deps, 200, await deps.triggers.rotateSecret(keyOf(caller, params), { secret, keepPrevious }));
+    async handle({ params, body: { secret, keepPrevious }, caller, by }) {
+      const key = keyOf(caller, params);
+      return shown(deps, 200, await deps.triggers.rotateSecret(key, { secret, keepPrevious }, by));
     },
   });
 }

@@ -16,6 +16,7 @@ import {
   workflowSchema,
   workflowStateSchema,
 } from '../../protocol/workflow.ts';
+import type { Actor } from '../../store/audit-port.ts';
 import type { WorkflowRecord } from '../../store/workflow-port.ts';
 import type { Caller } from '../caller.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
@@ -52,10 +53,10 @@ function saveRoute({ workflows, pipelines, publicUrl, firstSecretOf }: WorkflowM
     summary: 'Create a graph workflow as a draft, edit its draft, or create a pipeline',
     body: z.unknown(),
     responses: { 201: eitherSchema, 200: workflowSchema },
-    async handle({ body, caller }): Promise<Answer> {
+    async handle({ body, caller, by }): Promise<Answer> {
       const definition = body as Json;
       if (detectFormat(definition) === 'pipeline') {
-        const pipeline = await pipelines.create(caller.tenantId, definition);
+        const pipeline = await pipelines.create(caller.tenantId, definition, by);
         const secret = await firstSecretOf?.(caller.tenantId, pipeline);
         return { status: 201, body: { data: pipelineView(pipeline, publicUrl(), secret) } };
       }
@@ -105,10 +106,10 @@ function publishRoute({ workflows }: WorkflowManageDeps): RouteSpec {
     summary: 'Publish the draft as an immutable version',
     query: publishQuery,
     responses: { 200: publicationSchema },
-    async handle({ params, query, caller }) {
+    async handle({ params, query, caller, by }) {
       const { tenantId } = caller;
       const { workflowId } = await workflows.find(tenantId, workflowRef(params.workflowId));
-      const published = await workflows.publish({ tenantId, workflowId }, { activate: query.autoActivate });
+      const published = await workflows.publish({ tenantId, workflowId }, { activate: query.autoActivate, by });
       const { warnings, ...publication } = published;
       return { status: 200, body: { ...publication, ...(warnings.length === 0 ? {} : { warnings }) } };
     },
@@ -121,13 +122,14 @@ function statusRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
     {
       name: 'archive',
       summary: 'Archive: nothing new starts, what runs goes on, what is pending fails, triggers are disabled',
-      move: (caller: Caller, workflow: WorkflowRecord) => workflows.archive(caller.tenantId, workflow),
+      move: (caller: Caller, workflow: WorkflowRecord, by: Actor) => workflows.archive(caller.tenantId, workflow, by),
       status: 'Archived',
     },
     {
       name: 'reactivate',
       summary: 'Make an archived workflow active again, with the triggers that archiving disabled',
-      move: (caller: Caller, workflow: WorkflowRecord) => workflows.reactivate(caller.tenantId, workflow),
+      move: (caller: Caller, workflow: WorkflowRecord, by: Actor) =>
+        workflows.reactivate(caller.tenantId, workflow, by),
       status: 'Active',
     },
   ];
@@ -138,9 +140,9 @@ function statusRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
       path: `/api/v1/workflows/:workflowId/${name}`,
       summary,
       responses: { 200: workflowStateSchema },
-      async handle({ params, caller }) {
+      async handle({ params, caller, by }) {
         const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
-        await move(caller, workflow);
+        await move(caller, workflow, by);
         return { status: 200, body: { workflowId: workflow.workflowId, status } };
       },
     }),
@@ -155,9 +157,9 @@ function patchRoute({ workflows, publicUrl }: WorkflowManageDeps): RouteSpec {
     summary: 'Enable or disable',
     body: workflowPatch,
     responses: { 200: eitherSchema },
-    async handle({ params, body, caller }) {
+    async handle({ params, body, caller, by }) {
       const found = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
-      await workflows.setEnabled(caller.tenantId, found, (body.isEnabled ?? body.enabled) === true);
+      await workflows.setEnabled(caller.tenantId, found, (body.isEnabled ?? body.enabled) === true, by);
       const workflow = await workflows.find(caller.tenantId, found);
       const isPipeline = workflow.format === 'pipeline';
       const shown = isPipeline ? { data: pipelineView(workflow, publicUrl()) } : workflowView(workflow);
@@ -173,9 +175,9 @@ function deleteRoute({ workflows }: WorkflowManageDeps): RouteSpec {
     path: '/api/v1/workflows/:workflowId',
     summary: 'Delete a draft, or a pipeline; runs in flight go on',
     responses: { 204: null },
-    async handle({ params, caller }) {
+    async handle({ params, caller, by }) {
       const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
-      await workflows.delete(caller.tenantId, workflow);
+      await workflows.delete(caller.tenantId, workflow, by);
       return { status: 204 };
     },
   });

@@ -1,10 +1,10 @@
 // Reading workflows of every format: lists, one of them, its versions and what changed between two. A pipeline is shown as 002
-// has it where it is asked for by itself, and among the others in the shape they share.
+// has it; among workflows of other formats it also has what they have in common.
 
 import { z } from 'zod';
 import type { Workflows } from '../../engine/workflows.ts';
 import { pageOf } from '../../protocol/page.ts';
-import { dataOf, pipelineDefinitionSchema, pipelineSchema } from '../../protocol/pipeline.ts';
+import { dataOf, listedPipelineSchema, pipelineDefinitionSchema, pipelineSchema } from '../../protocol/pipeline.ts';
 import {
   diffQuery,
   diffSchema,
@@ -39,15 +39,17 @@ function listRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
     path: '/api/v1/workflows',
     summary: 'List workflows; with `format=pipeline`, pipelines in their own shape',
     query: workflowListQuery,
-    responses: { 200: pageOf(z.union([workflowSchema, pipelineSchema])) },
+    responses: { 200: pageOf(z.union([listedPipelineSchema, workflowSchema, pipelineSchema])) },
     async handle({ query, caller }) {
       const { status = null, isEnabled = null, format = null, search = null, limit, cursor = '' } = query;
       const filter = { status, isEnabled, format, search };
       const found = await workflows.list(caller.tenantId, filter, { afterId: cursor, limit: limit + 1 });
       const page = found.slice(0, limit);
-      const data = page.map((workflow) =>
-        format === 'pipeline' ? pipelineView(workflow, publicUrl()) : workflowView(workflow),
-      );
+      const data = page.map((workflow) => {
+        if (workflow.format !== 'pipeline') return workflowView(workflow);
+        const pipeline = pipelineView(workflow, publicUrl());
+        return format === 'pipeline' ? pipeline : { ...workflowView(workflow), ...pipeline };
+      });
       const nextCursor = found.length > limit ? { nextCursor: page.at(-1)!.workflowId } : {};
       return { status: 200, body: { data, ...nextCursor } };
     },

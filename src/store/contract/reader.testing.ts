@@ -56,7 +56,7 @@ export function describeReader(store: () => Store): void {
     expect(await page(6)).toEqual([]);
   });
 
-  it('gives attempts with the parameters they had, which retries share', async () => {
+  it('gives attempts in the order of their starts, with the parameters they had, which retries share', async () => {
     const { runner, ids } = await owning(store(), 1);
     const executionId = ids[0]!;
     const events = [
@@ -66,12 +66,12 @@ export function describeReader(store: () => Store): void {
     ];
     const attempts = [
       newAttempt(executionId, { nodeId: 'greet', status: 'RetriableFailure', error: AWKWARD_JSON, outputs: null }),
-      newAttempt(executionId, { nodeId: 'greet', attempt: 2, startedSeq: 4, startedAt: BEGINNING + 1 }),
-      newAttempt(executionId, { nodeId: 'count', startedSeq: 2, startedAt: BEGINNING + 2 }),
+      newAttempt(executionId, { nodeId: 'count', startedSeq: 2 }),
+      newAttempt(executionId, { nodeId: 'greet', attempt: 2, startedSeq: 4 }),
       newAttempt(executionId, { nodeId: 'other', startedSeq: 4, startedAt: BEGINNING + 3 }),
     ];
     await store().executionCommit(newBatch(runner.commitSlot, { events, attempts }));
-    const parameters = ['{"text":"\\u0000"}', '{"text":"\\u0000"}', '{"n":1}', null];
+    const parameters = ['{"text":"\\u0000"}', '{"n":1}', '{"text":"\\u0000"}', null];
     expect(await store().executionAttempts({ executionId })).toEqual(
       attempts.map((attempt, i) => ({ ...attempt, parameters: parameters[i] })),
     );

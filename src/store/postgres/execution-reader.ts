@@ -9,6 +9,7 @@ import { statement } from './statement.ts';
 
 const GET = statement('execution_get');
 const TENANT = statement('execution_tenant');
+const REQUEST_TENANT = statement('request_tenant');
 const CALLBACK = statement('callback_target');
 const BY_REQUEST = statement('execution_by_request');
 const CHILDREN = statement('execution_children');
@@ -28,6 +29,10 @@ export function executionReader(reader: Database): ExecutionReader {
     async executionGet({ tenantId, executionId }) {
       const [row] = await reader.run<ViewRow>(GET, [executionId, tenantId]);
       return row === undefined ? null : executionView(row);
+    },
+    async requestTenant({ requestId }) {
+      const [row] = await reader.run<{ tenant_id: string }>(REQUEST_TENANT, [requestId]);
+      return row?.tenant_id ?? null;
     },
     async executionTenant({ executionId }) {
       const [row] = await reader.run<{ tenant_id: string }>(TENANT, [executionId]);

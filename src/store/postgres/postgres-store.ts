@@ -2,6 +2,7 @@
 
 import type { Store } from '../port.ts';
 import { accessStore } from './access-store.ts';
+import { auditStore } from './audit-store.ts';
 import { catalogStore } from './catalog-store.ts';
 import { type Database, openEngineDatabase, openReadDatabase } from './database.ts';
 import { deliveryStore } from './delivery-store.ts';
@@ -62,6 +63,7 @@ export function storeOn(engine: Database, reader: Database): Store {
     ...lifecycleStore(engine, reader),
     ...instanceStore(engine, reader),
     ...deliveryStore(engine, reader),
+    ...auditStore(reader, (database) => storeOn(database, database)),
     ...operationStore(engine, reader),
     async close() {
       await Promise.all([engine.close(), reader.close()]);

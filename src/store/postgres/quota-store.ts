@@ -2,7 +2,7 @@
 
 import type { QuotaPreset } from '../../protocol/quota.ts';
 import type { Timestamp } from '../port.ts';
-import type { QuotaStore, TenantQuota } from '../quota-port.ts';
+import type { QuotaStore, TenantQuota, TenantSummary } from '../quota-port.ts';
 import { tooManyWorkflows } from '../quota-refusal.ts';
 import type { Database, Session } from './database.ts';
 import { startExecutions } from './execution-store.ts';
@@ -19,6 +19,7 @@ const COUNT_WORKFLOWS = statement('quota_workflows');
 const ADD_USAGE = statement('usage_add');
 const USAGE = statement('tenant_usage');
 const SHARES = statement('quota_shares');
+const TENANTS = statement('tenant_list');
 
 export function quotaStore(engine: Database, reader: Database): QuotaStore {
   return {
@@ -48,6 +49,7 @@ export function quotaStore(engine: Database, reader: Database): QuotaStore {
       const rows = await reader.run<{ tenant_id: string; used: number }>(SHARES, []);
       return rows.map(({ tenant_id, used }) => ({ tenantId: tenant_id, used }));
     },
+    tenantList: ({ afterId, limit, only }) => reader.run<TenantSummary>(TENANTS, [afterId, limit, only]),
     async usageAdd({ items }) {
       await engine.run(ADD_USAGE, [items.map(({ tenantId }) => tenantId), items.map(({ executions }) => executions)]);
     },

@@ -41,7 +41,7 @@ export function readerStatements(tables: Tables): ReaderStatements {
     },
     executionAttempts({ executionId }) {
       const rows = [...(tables.attempts.get(executionId)?.values() ?? [])];
-      rows.sort((a, b) => a.startedAt - b.startedAt || (a.nodeId < b.nodeId ? -1 : 1) || a.attempt - b.attempt);
+      rows.sort((a, b) => a.startedSeq - b.startedSeq || (a.nodeId < b.nodeId ? -1 : 1) || a.attempt - b.attempt);
       return rows.map((row) => ({ ...row, parameters: parametersOf(tables, executionId, row.nodeId, row.startedSeq) }));
     },
     executionJournal: ({ executionId, afterSeq, limit }) =>

@@ -89,3 +89,19 @@ select tenant_id, greatest(
   case when concurrent_runs = 0 then 1 else runs::float8 / concurrent_runs end,
   case when executions_per_month = 0 then 1 else executions::float8 / executions_per_month end) as used
 from used;
+
+-- name: tenant_list
+-- Index by index to the next id of each table, as often as the page is long: as many tenants as executions would be too many.
+with recursive known as (
+  select next_tenant($1) as id
+  union all
+  select next_tenant(known.id) from known where known.id is not null
+),
+page as (
+  select id from known where id is not null and ($3::text is null or id = $3) limit $2
+)
+select page.id as "tenantId", (select q.preset from tenant_quotas q where q.tenant_id = page.id) as preset,
+  (select count(*)::int from workflows w where w.tenant_id = page.id and w.deleted_at is null and w.status <> 'Archived') as workflows,
+  (select count(*)::int from execution_queue q join workflow_executions e on e.id = q.execution_id
+   where q.tenant_id = page.id and e.parent_id is null) as "concurrentRuns"
+from page order by page.id;

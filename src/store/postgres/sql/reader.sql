@@ -10,6 +10,10 @@ from executions_view where id = $1 and tenant_id = $2;
 -- Whose execution it is, for callers that prove their right otherwise: the holder of a callback token.
 select tenant_id from workflow_executions where id = $1;
 
+-- name: request_tenant
+-- Without a tenant no index leads there: for a development database.
+select tenant_id from workflow_executions where request_id = $1 order by id desc limit 1;
+
 -- name: callback_target
 -- Three probes by key. Nearly always nothing of the node has ended yet and nothing was skipped, and that is all there is to know.
 select e.tenant_id, e.workflow_id, e.version, live.found as is_live, coalesce(ended.status = 'Succeeded', false) as was_received,
@@ -102,7 +106,7 @@ select count(*)::int as connections from pg_stat_activity where datname = curren
 
 -- name: execution_attempts
 select execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at
-from action_executions where execution_id = $1 order by started_at, node_id, attempt;
+from action_executions where execution_id = $1 order by started_seq, node_id, attempt;
 
 -- name: execution_parameters
 select seq, inputs from execution_events where execution_id = $1 and inputs is not null order by seq;

@@ -1,0 +1,64 @@
+// The start of a fresh execution is not written by itself: its first attempts are dispatched straight after the claim, and
+// the facts of the start go into the commit of whatever comes next, which for a quick action is its result. That is one
+// commit less for every execution, and one wait less for the disk before its first action.
+//
+// Nothing runs before its cause is durable (I2): the cause is the claim, which is. What was decided follows from rows that
+// never change (the execution, its version) and from nothing else: who claims it after a crash renders the same parameters
+// and calls with the same key (I7). Only a turn that is nothing but that start is held: no mail was consumed, no child
+// inserted, no crash is to be forgotten, and nothing waits but attempts (docs/decisions/0006).
+
+import type { Timers } from './environment.ts';
+import type { Resident } from './resident.ts';
+import type { Turn } from './transition.ts';
+
+/** How long the start may wait for the first result: about as long as a quick call takes, and nobody sees the delay. */
+const HELD_AT_MOST_MS = 20;
+
+export class HeldStarts {
+  private readonly timers: Timers;
+  private readonly write: (resident: Resident) => void;
+  private holding: Resident[] = [];
+  private cancel: (() => void) | null = null;
+
+  constructor(timers: Timers, write: (resident: Resident) => void) {
+    this.timers = timers;
+    this.write = write;
+  }
+
+  hold(resident: Resident, turn: Turn): void {
+    resident.heldStart = turn;
+    this.holding.push(resident);
+    this.cancel ??= this.timers.after(HELD_AT_MOST_MS, () => this.writeAll());
+  }
+
+  stop(): void {
+    this.cancel?.();
+    this.holding = [];
+  }
+
+  private writeAll(): void {
+    this.cancel = null;
+    const overdue = this.holding;
+    this.holding = [];
+    for (const resident of overdue) if (resident.heldStart !== null) this.write(resident);
+  }
+}
+
+export function isHeldStart({ written, commands }: Turn): boolean {
+  const [event, ...more] = written.events;
+  if (event === undefined || event.seq !== 0 || more.length > 0 || written.crashResets !== undefined) return false;
+  // An attempt that could not be rendered has ended in this very turn.
+  if (written.consumed.length + written.sent.length + written.attempts.length > 0) return false;
+  return commands.length > 0 && commands.every(({ type }) => type === 'runAction');
+}
+
+/** What was held goes first, and is held no more. Its commands have been carried out. */
+export function withHeldStart(resident: Resident, turn: Turn): Turn {
+  const { heldStart } = resident;
+  if (heldStart === null) return turn;
+  resident.heldStart = null;
+  const events = [...heldStart.written.events, ...turn.written.events];
+  const bytes = heldStart.written.bytes + turn.written.bytes;
+  const transitions = [...heldStart.transitions, ...turn.transitions];
+  return { written: { ...turn.written, events, bytes }, commands: turn.commands, transitions };
+}

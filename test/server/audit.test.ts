@@ -1,0 +1,152 @@
+// The audit log: every change leaves a record, in the transaction that made it; records cannot be changed; each tenant sees its
+// own.
+
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { createApiKey, revokeApiKey } from '../../src/server/auth/api-key.ts';
+import { chain, echo, sleep, tokenFor, useServer } from './api-server.ts';
+
+const server = useServer();
+const records = async (query = ''): Promise<JsonObject[]> =>
+  (await server.get(`/api/v1/admin/audit${query}`)).body.data as JsonObject[];
+const lines = async (query = '') =>
+  (await records(query)).map(({ actor, action, target }) => `${actor} ${action} ${target}`).reverse();
+
+beforeAll(async () => {
+  await server.pawl.publish(chain('long', sleep('nap', 3_600_000)), { tenantId: 'acme' });
+});
+
+describe('a change', () => {
+  it('of a workflow is recorded once it has happened, with who did it and what came of it', async () => {
+    const ben = { token: await tokenFor({ subject: 'ben' }), headers: { 'x-correlation-id': 'ticket-7' } };
+    await server.post('/api/v1/workflows', chain('w', echo('a')));
+    await server.post('/api/v1/workflows/w/publish');
+    await server.post('/api/v1/workflows/w/publish');
+    await server.ask('PATCH', '/api/v1/workflows/w', { body: { isEnabled: false } });
+    await server.post('/api/v1/workflows/w/archive', undefined, ben);
+    await server.post('/api/v1/workflows/w/archive', undefined, ben);
+    await server.ask('DELETE', '/api/v1/workflows/w');
+    expect(await lines('?target=workflow/w')).toEqual([
+      'ada workflow.publish workflow/w',
+      'ada workflow.disable workflow/w',
+      'ben workflow.archive workflow/w',
+    ]);
+    expect(await records('?target=workflow/w&actor=ben')).toEqual([
+      expect.objectContaining({ action: 'workflow.archive', correlationId: 'ticket-7', at: expect.any(String) }),
+    ]);
+    expect(await records('?action=workflow.publish')).toMatchObject([{ details: { version: 1, status: 'Active' } }]);
+  });
+
+  it('of an execution is recorded with its signal, and not when it is a repeat or refused', async () => {
+    const { body } = await server.post('/api/v1/workflows/long/execute', {});
+    const id = body.executionId as string;
+    const pause = { signalId: randomUUID(), type: 'PAUSE', payload: { reason: 'lunch' } };
+    const path = `/api/v1/executions/${id}`;
+    expect((await server.post(`${path}/signals`, pause)).status).toBe(202);
+    expect((await server.post(`${path}/signals`, pause)).status).toBe(200);
+    await expect.poll(async () => (await server.get(path)).body.status).toBe('Paused');
+    expect((await server.post(`${path}/signals`, { ...pause, signalId: randomUUID() })).status).toBe(409);
+    expect((await server.post(`${path}/cancel`, { reason: 'enough' })).status).toBe(202);
+    await server.pawl.result(id, { tenantId: 'acme' });
+    expect((await server.post(`${path}/retry`)).status).toBe(202);
+    const found = await records(`?target=execution/${id}`);
+    expect(found.map(({ action, details }) => [action, details]).reverse()).toEqual([
+      ['execution.signal', pause],
+      ['execution.cancel', { reason: 'enough' }],
+      ['execution.retry', { nodes: ['nap'] }],
+    ]);
+  });
+
+  it('of triggers, the catalog, quotas, templates and keys is recorded, without secrets', async () => {
+    const config = { generateSecret: true };
+    const { body } = await server.post('/api/v1/triggers', { workflowId: 'long', triggerType: 'Webhook', config });
+    await server.post(`/api/v1/triggers/${body.id}/rotate-secret`, {});
+    await server.ask('DELETE', `/api/v1/triggers/${body.id}`);
+    await server.ask('PATCH', '/api/v1/actions/core.echo', { body: { deprecationNotice: 'soon' } });
+    await server.ask('PATCH', '/api/v1/connectors/core', { body: { isEnabled: true } });
+    await server.ask('PUT', '/api/v1/admin/tenants/acme/quota', { body: { preset: null } });
+    await server.ask('PUT', '/api/v1/templates/sets/briefs', { body: { displayName: 'Briefs', team: 'x' } });
+    const key = { tenantId: 'acme', name: 'ci', scopes: ['workflows:read' as const], roles: [], expiresAt: null };
+    const made = await createApiKey(server.pawl.store, key);
+    expect(await revokeApiKey(server.pawl.store, { tenantId: 'acme', id: made.id })).toBe(true);
+    expect(await revokeApiKey(server.pawl.store, { tenantId: 'acme', id: made.id })).toBe(false);
+    const actions = (await records('?limit=10')).map(({ action }) => action).reverse();
+    expect(actions.slice(-9)).toEqual([
+      'trigger.create',
+      'trigger.rotate-secret',
+      'trigger.delete',
+      'action.update',
+      'connector.update',
+      'tenant.quota',
+      'template.set',
+      'key.create',
+      'key.revoke',
+    ]);
+    const everything = JSON.stringify(await records('?limit=200'));
+    expect(everything).not.toContain('whsec_');
+    expect(everything).not.toContain(made.key);
+  });
+
+  it('that fails leaves no record, and a record that fails leaves no change', async () => {
+    const { store } = server.pawl;
+    const enable = (isEnabled: boolean, fail: boolean) =>
+      store.audited({
+        tenantId: 'acme',
+        by: { name: 'x' },
+        work: (joined) => joined.workflowEnable({ tenantId: 'acme', workflowId: 'long', isEnabled }),
+        deed: () => {
+          if (fail) throw new Error('not recorded');
+          return { action: 'test.enable', target: 'x' };
+        },
+      });
+    await expect(enable(false, true)).rejects.toThrow('not recorded');
+    expect((await server.get('/api/v1/workflows/long')).body.isEnabled).toBe(true);
+    expect(await records('?action=test')).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  it('is read in pages, within one tenant', async () => {
+    const first = await server.get('/api/v1/admin/audit?limit=2');
+    const next = await server.get(`/api/v1/admin/audit?limit=200&cursor=${first.body.nextCursor}`);
+    const all = (await records('?limit=200')).map(({ id }) => id);
+    const paged = [first, next].flatMap(({ body }) => (body.data as JsonObject[]).map(({ id }) => id));
+    expect(paged).toEqual(all);
+    const token = await tokenFor({ tenant: 'globex' });
+    expect((await server.get('/api/v1/admin/audit', { token })).body).toEqual({ data: [] });
+    expect((await server.get('/api/v1/admin/audit?cursor=x')).status).toBe(400);
+  });
+
+  it('cannot be changed, even by whoever has the database', async () => {
+    const client = new pg.Client({ connectionString: server.database.connectionString });
+    await client.connect();
+    try {
+      for (const sql of ['update audit_log set actor = $$x$$', 'delete from audit_log', 'truncate audit_log']) {
+        await expect(client.query(sql)).rejects.toThrow('append-only');
+      }
+    } finally {
+      await client.end();
+    }
+  });
+});
+
+describe('tenants', () => {
+  it('are listed for System, and to others only they themselves are', async () => {
+    await server.pawl.publish(chain('w', echo('a')), { tenantId: 'globex' });
+    await server.ask('PUT', '/api/v1/admin/tenants/initech/quota', { body: { preset: 'free' } });
+    const { body } = await server.get('/api/v1/admin/tenants');
+    expect((body.data as JsonObject[]).map(({ tenantId }) => tenantId)).toEqual(['acme', 'globex', 'initech']);
+    expect((body.data as JsonObject[])[2]).toEqual({
+      tenantId: 'initech',
+      preset: 'free',
+      workflows: 0,
+      concurrentRuns: 0,
+    });
+    const page = await server.get('/api/v1/admin/tenants?limit=1&cursor=acme');
+    expect(page.body).toMatchObject({ data: [{ tenantId: 'globex', workflows: 1 }], nextCursor: 'globex' });
+    const token = await tokenFor({ roles: ['Admin'] });
+    expect((await server.get('/api/v1/admin/tenants', { token })).body).toMatchObject({ data: [{ tenantId: 'acme' }] });
+  });
+});

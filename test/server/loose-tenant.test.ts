@@ -1,0 +1,41 @@
+// Where nobody proves who they are (000 §12.5.4), the tenant is what the request says, or whose the id in its path is.
+
+import { expect, it } from 'vitest';
+import { chain, echo, useServer } from './api-server.ts';
+
+const server = useServer({ auth: { allowLooseAuth: true }, trigger: { enableSchedules: false } });
+const of = (tenant: string) => ({ token: null, headers: { 'x-tenant-id': tenant } });
+const plan = {
+  metadata: {
+    planId: 'nightly',
+    planVersion: '1',
+    createdAt: '2026-02-22T10:00:00Z',
+    createdBy: 'tests',
+    schemaVersion: 'v1',
+  },
+  scope: { tenantId: 'zeta', projectId: 'p', environmentId: 'e', repoSha: 'abc' },
+  steps: [{ stepId: 'one', type: 'core.echo', inputs: {}, timeout: '10s' }],
+};
+
+it('a run of a plan for another tenant is found where its answer says', async () => {
+  const { status, body } = await server.post(
+    '/api/v1/engine/runs',
+    { plan, context: { runId: 'n-1' } },
+    { token: null },
+  );
+  expect(status).toBe(202);
+  expect((await server.get(body.statusUrl as string, { token: null })).body).toMatchObject({ tenantId: 'zeta' });
+  expect((await server.get('/engine/runs/n-1/debug', { token: null })).body).toMatchObject({ tenantId: 'zeta' });
+  expect((await server.get(body.statusUrl as string, of('zeta'))).status).toBe(200);
+  expect((await server.get(body.statusUrl as string, of('default'))).status).toBe(404);
+  expect((await server.get(`${body.statusUrl}?tenantId=other`, { token: null })).status).toBe(404);
+});
+
+it('an execution that was started for another tenant is found where its answer says', async () => {
+  await server.pawl.publish(chain('theirs', echo('a')), { tenantId: 'acme' });
+  const execute = '/api/v1/workflows/theirs/execute';
+  expect((await server.post(execute, {}, { token: null })).status).toBe(404);
+  const { status, body } = await server.post(execute, { tenantId: 'acme' }, { token: null });
+  expect(status).toBe(202);
+  expect((await server.get(body.statusUrl as string, { token: null })).body).toMatchObject({ tenantId: 'acme' });
+});
