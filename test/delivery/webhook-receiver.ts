@@ -25,7 +25,7 @@ export interface WebhookReceiver {
 
 export async function webhookReceiver(): Promise<WebhookReceiver> {
   const arrivals: ((received: Received) => void)[] = [];
-  const receiver = { received: [] as Received[], answer: (): Reply => ({ status: 204 }) } as WebhookReceiver;
+  const receiver: Pick<WebhookReceiver, 'received' | 'answer'> = { received: [], answer: () => ({ status: 204 }) };
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const piece of request) body += piece;
