@@ -52,6 +52,7 @@ export { errorOfAnswer, readAnswer, requireToken } from './action/remote-failure
 export { loadUserActions } from './action/user/user-actions.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
+export type { Handler, HandlerAnswer, Work } from './delivery/channel/process.ts';
 export { startEmbedded } from './store/embedded/embedded.ts';
 export { migrateDown, migrateUp, migrationStatus } from './store/migrate/migrate.ts';
 export { inspectDatabase } from './store/postgres/database-inspection.ts';

@@ -2,7 +2,8 @@
 // (I20). Written in one statement with the end of its queue row.
 
 import type { Fact } from '../core/decider/fact.ts';
-import type { LoadedExecution, NewMessage, OperationStore } from '../store/port.ts';
+import type { OperationStore } from '../store/operation-port.ts';
+import type { LoadedExecution, NewMessage } from '../store/port.ts';
 import { mailBody, mailKey } from './mail.ts';
 
 type DeadLetterParams = Omit<Parameters<OperationStore['deadLetterAdd']>[0], 'slotId'>;

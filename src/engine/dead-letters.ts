@@ -1,7 +1,8 @@
 // Dead letters as an operator handles them: look, try again, forget (003 §11, I20).
 
 import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
-import type { DeadLetter, ExecutionStore, OperationStore } from '../store/port.ts';
+import type { DeadLetter, OperationStore } from '../store/operation-port.ts';
+import type { ExecutionStore } from '../store/port.ts';
 
 export interface DeadLettersDeps {
   readonly store: ExecutionStore & OperationStore & Pick<AuditStore, 'audited'>;

@@ -8,6 +8,7 @@ import type { AuditStore } from './audit-port.ts';
 import type { CatalogStore } from './catalog-port.ts';
 import type { DeliveryStore } from './delivery-port.ts';
 import type { LifecycleStore } from './lifecycle-port.ts';
+import type { OperationStore } from './operation-port.ts';
 import type { QuotaStore } from './quota-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
 import type { TemplateStore } from './template-port.ts';
@@ -363,40 +364,4 @@ export interface ActionRow {
   version: string;
   deprecationNotice: string | null;
   tags: string[];
-}
-
-// ── Operations ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-export interface OperationStore {
-  /** Poison: the row leaves the queue, its cause is kept, the execution ends as Failed (I20). One statement. */
-  deadLetterAdd(params: {
-    slotId: string;
-    outcome: OutcomeRow;
-    reason: string;
-    payload: JsonText;
-    attempts: number;
-    lastError: string;
-    /** The journal's last row, if the journal can still be written. */
-    event?: CommitBatch['events'][number];
-    /** Who waits for this execution: its parent. */
-    sent?: NewMessage[];
-  }): Promise<{ applied: boolean }>;
-  /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues one. */
-  deadLetterList(params: { tenantId: string; afterId: string; limit: number }): Promise<DeadLetter[]>;
-  deadLetterPurge(params: { tenantId: string; ids: string[] }): Promise<number>;
-  /** Deletes ended executions older than the limit with all their rows, in id order; live and referenced rows stay (I24). */
-  retentionPurge(params: { endedBefore: Timestamp; limit: number }): Promise<number>;
-  now(): Promise<Timestamp>;
-  /** A random key that all processes of this installation share, made when first asked for. */
-  secretGet(params: { name: string }): Promise<Uint8Array>;
-}
-
-export interface DeadLetter {
-  id: string;
-  executionId: string;
-  enqueuedAt: Timestamp;
-  reason: string;
-  payload: JsonText;
-  attempts: number;
-  lastError: string | null;
 }

@@ -2,7 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { uuidV7 } from '../../core/id/id.ts';
-import type { DeadLetter, JsonText, OperationStore, Timestamp } from '../port.ts';
+import type { DeadLetter, OperationStore } from '../operation-port.ts';
+import type { JsonText, Timestamp } from '../port.ts';
 import { encodeColumns } from './array-parameter.ts';
 import type { Database } from './database.ts';
 import { EVENT_COLUMNS, MESSAGE_COLUMNS, readable } from './execution-columns.ts';

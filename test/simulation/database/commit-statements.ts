@@ -1,7 +1,8 @@
 // The commit, and what else ends an execution. All or nothing under one fence row (I3, I4, I13, I17). See execution_commit
 // in src/store/postgres/sql/execution.sql, and operation.sql.
 
-import type { CommitBatch, DeadLetter } from '../../../src/store/port.ts';
+import type { DeadLetter } from '../../../src/store/operation-port.ts';
+import type { CommitBatch } from '../../../src/store/port.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import { checkBatch, checkEvent, checkMessage, checkOutcome, readable } from './column.ts';
 import { addExecution, requestKey } from './execution-statements.ts';

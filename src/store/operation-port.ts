@@ -1,0 +1,38 @@
+// What operators and housekeeping ask of storage: dead letters, retention, the database's clock, shared secrets. Part of the one
+// door to storage (port.ts).
+
+import type { CommitBatch, JsonText, NewMessage, OutcomeRow, Timestamp } from './port.ts';
+
+export interface OperationStore {
+  /** Poison: the row leaves the queue, its cause is kept, the execution ends as Failed (I20). One statement. */
+  deadLetterAdd(params: {
+    slotId: string;
+    outcome: OutcomeRow;
+    reason: string;
+    payload: JsonText;
+    attempts: number;
+    lastError: string;
+    /** The journal's last row, if the journal can still be written. */
+    event?: CommitBatch['events'][number];
+    /** Who waits for this execution: its parent. */
+    sent?: NewMessage[];
+  }): Promise<{ applied: boolean }>;
+  /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues one. */
+  deadLetterList(params: { tenantId: string; afterId: string; limit: number }): Promise<DeadLetter[]>;
+  deadLetterPurge(params: { tenantId: string; ids: string[] }): Promise<number>;
+  /** Deletes ended executions older than the limit with all their rows, in id order; live and referenced rows stay (I24). */
+  retentionPurge(params: { endedBefore: Timestamp; limit: number }): Promise<number>;
+  now(): Promise<Timestamp>;
+  /** A random key that all processes of this installation share, made when first asked for. */
+  secretGet(params: { name: string }): Promise<Uint8Array>;
+}
+
+export interface DeadLetter {
+  id: string;
+  executionId: string;
+  enqueuedAt: Timestamp;
+  reason: string;
+  payload: JsonText;
+  attempts: number;
+  lastError: string | null;
+}
