@@ -14,7 +14,8 @@ const label = (maximum: number) =>
     .max(maximum)
     .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
 
-const externalRef = label(255);
+/** No client can put the last two into an address. */
+const externalRef = label(255).regex(/^(?!\.{1,2}$)/, 'must not be "." or ".."');
 const json = z.record(z.string(), z.unknown());
 const problem = z.object({
   code: z.string(),

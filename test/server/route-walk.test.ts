@@ -43,7 +43,15 @@ beforeAll(async () => {
   await server.ask('PUT', '/api/v1/templates/sets/theirs', { body: { displayName: 'Theirs', team: 'x' } });
   await server.post('/api/v1/templates/theirs/theirs', DOCUMENT);
   await server.post('/api/v1/templates/workflows', { id: 'theirs', ...WORKFLOW_TEMPLATE });
+  await server.post('/api/v1/lifecycles', { definition: LIFECYCLE });
+  await server.post('/api/v1/consumers', { code: 'theirs', kind: 'pull', subscriptions: [{ env: 'prod' }] });
+  await server.post('/api/v1/lifecycles/prod/theirs/trigger', TRIGGER);
+  const { body: due } = await server.get('/api/v1/deliveries?consumer=theirs&wait=30s');
   ids = {
+    env: 'prod',
+    externalRef: 'theirs',
+    code: 'theirs',
+    ackGuid: (due.data as JsonObject[])[0]!.ackGuid as string,
     templateSetId: 'theirs',
     templateId: 'theirs',
     version: '1',
@@ -56,7 +64,7 @@ beforeAll(async () => {
     stepId: 'a',
     id: '1',
     token: 'x.y.z',
-    name: 'none',
+    name: 'theirs',
     run,
   };
 });
@@ -88,6 +96,16 @@ const WORKFLOW_TEMPLATE = {
   definition: chain('theirs', echo('a')),
 };
 
+const LIFECYCLE = {
+  env: 'prod',
+  name: 'theirs',
+  initial: 'a',
+  states: { a: {}, b: { final: true } },
+  events: { go: {} },
+  transitions: [{ from: 'a', on: 'go', to: 'b' }],
+};
+const TRIGGER = { externalRef: 'theirs', event: 'go', requestId: 'r' };
+
 /** Bodies that pass the schema, so that what is refused is not the body. */
 const BODIES: Record<string, JsonObject> = {
   'POST /api/v1/executions/{executionId}/signals': {
@@ -102,6 +120,10 @@ const BODIES: Record<string, JsonObject> = {
   'PUT /api/v1/templates/workflows/{workflowTemplateId}': WORKFLOW_TEMPLATE,
   'POST /api/v1/templates/workflows/{workflowTemplateId}/instantiate': { displayName: 'Theirs' },
   'PUT /api/v1/admin/tenants/{tenantId}/quota': { preset: null },
+  'POST /api/v1/lifecycles/{env}/{name}/trigger': TRIGGER,
+  'POST /api/v1/lifecycles/{env}/{name}/instances/{externalRef}/activities': { activity: 'call', status: 'done' },
+  'POST /api/v1/consumers/{code}/replay': { from: '2020-01-01T00:00:00Z' },
+  'POST /api/v1/deliveries/{ackGuid}/ack': { consumer: 'theirs', stage: 'Processed' },
 };
 
 /** Names are each tenant's own: what is not there yet is made. */
