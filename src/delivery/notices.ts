@@ -131,7 +131,7 @@ export class Notices {
     const wake = () => resolve();
     this.followers.add(wake);
     signal.addEventListener('abort', wake, { once: true });
-    await promise;
+    if (!signal.aborted) await promise;
     cancel();
     this.followers.delete(wake);
     signal.removeEventListener('abort', wake);

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { DELIVERED, sentOf } from './channel.ts';
+
+const said = (outcome: string, rest = {}) => ({ stage: 'Processed', outcome, message: null, retryAt: null, ...rest });
+
+describe('what an answer says', () => {
+  it.each([undefined, null, 'ok', 1, {}, [], { stage: 'Delivered' }, { stage: 'processed' }])(
+    '%j is a delivery',
+    (answer) => {
+      expect(sentOf(answer)).toBe(DELIVERED);
+    },
+  );
+
+  it('Processed is done, with success unless it says otherwise', () => {
+    expect(sentOf({ stage: 'Processed' })).toEqual(said('succeeded'));
+    expect(sentOf({ stage: 'Processed', message: 'fine', retryAt: 'ignored' })).toEqual(
+      said('succeeded', { message: 'fine' }),
+    );
+  });
+
+  it('a failure is final, unless it says when to try again', () => {
+    expect(sentOf({ outcome: 'failed' })).toEqual(said('failed'));
+    const retryAt = Date.UTC(2030, 0, 1);
+    for (const time of [retryAt, new Date(retryAt), '2030-01-01T00:00:00Z']) {
+      expect(sentOf({ stage: 'Processed', outcome: 'failed', retryAt: time })).toEqual(said('failed', { retryAt }));
+    }
+  });
+
+  it('"try again some day" is never taken for "never"', () => {
+    expect(() => sentOf({ outcome: 'failed', retryAt: 'soon' })).toThrow(/retryAt/);
+  });
+
+  it('what is long is cut', () => {
+    expect(sentOf({ outcome: 'failed', message: 'x'.repeat(5_000) })).toEqual(
+      said('failed', { message: 'x'.repeat(2_000) }),
+    );
+  });
+});

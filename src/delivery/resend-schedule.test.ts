@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { delayAfter, remindDelays, resendDelays } from './resend-schedule.ts';
+
+const options = { deliveredAfterMs: 30_000, processedAfterMs: 300_000, resendCapMs: 300_000 };
+
+describe('sending again', () => {
+  it('is every 30 s for the first ten times, then takes longer, and never longer than 5 min', () => {
+    const seconds = resendDelays(options).map((delayMs) => delayMs / 1_000);
+    expect(seconds).toEqual([...Array.from({ length: 10 }, () => 30), 60, 120, 240, 300]);
+  });
+
+  it('is never quicker than it began, whatever the cap says', () => {
+    expect(new Set(resendDelays({ ...options, resendCapMs: 10 }))).toEqual(new Set([30_000]));
+  });
+
+  it('goes on as it last was', () => {
+    expect([1, 2, 3, 100].map((attempts) => delayAfter([10, 20], attempts))).toEqual([10, 20, 20, 20]);
+  });
+});
+
+it('reminders come more and more gently', () => {
+  expect(remindDelays(options)).toEqual([300_000, 600_000, 1_200_000, 2_400_000]);
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../core/json/json.ts';
+import { asksForExecutions, matching, type Subject, type Subscription, subscriptionProblems } from './subscription.ts';
+
+const submitted: Subject = { kind: 'transition', env: 'prod', definition: 'loan', event: 'submit' };
+const completed: Subject = { kind: 'execution', env: 'prod', workflow: 'notify', type: 'RunCompleted' };
+
+const gets = (subject: Subject, ...subscribed: Subscription[]): boolean =>
+  matching([{ subscribed }], subject).length === 1;
+
+describe('a subscription to transitions', () => {
+  it.each<[Subscription, boolean]>([
+    [{}, true],
+    [{ env: 'prod' }, true],
+    [{ env: 'test' }, false],
+    [{ definition: 'loan' }, true],
+    [{ definition: 'claim' }, false],
+    [{ events: ['approve', 'submit'] }, true],
+    [{ events: ['approve'] }, false],
+    [{ kinds: ['transition'] }, true],
+    [{ kinds: ['hook'] }, false],
+    [{ kinds: ['execution'] }, false],
+    [{ env: 'prod', definition: 'loan', kinds: ['transition', 'hook'], events: ['submit'] }, true],
+    [{ workflows: ['notify'] }, false],
+    [{ types: ['RunCompleted'] }, false],
+  ])('%j gets it: %s', (subscription, expected) => {
+    expect(gets(submitted, subscription)).toBe(expected);
+  });
+});
+
+describe('a subscription to executions', () => {
+  it.each<[Subscription, boolean]>([
+    // Nobody gets them by accident.
+    [{}, false],
+    [{ env: 'prod' }, false],
+    [{ kinds: ['execution'] }, true],
+    [{ kinds: ['execution'], env: 'test' }, false],
+    [{ kinds: ['transition'] }, false],
+    [{ workflows: ['notify'] }, true],
+    [{ workflows: ['other'] }, false],
+    [{ types: ['RunFailed', 'RunCompleted'] }, true],
+    [{ types: ['RunFailed'] }, false],
+    [{ workflows: ['notify'], types: ['RunFailed'] }, false],
+    [{ kinds: ['transition'], types: ['RunCompleted'] }, false],
+    [{ kinds: ['execution'], definition: 'loan' }, false],
+    [{ kinds: ['execution'], events: ['submit'] }, false],
+  ])('%j gets it: %s', (subscription, expected) => {
+    expect(gets(completed, subscription)).toBe(expected);
+    if (expected) expect(asksForExecutions(subscription)).toBe(true);
+  });
+});
+
+it('one of several is enough, and without any nothing matches', () => {
+  expect(gets(submitted, { env: 'test' }, { definition: 'loan' })).toBe(true);
+  expect(gets(submitted)).toBe(false);
+});
+
+it('each consumer is asked for itself', () => {
+  const loans = { code: 'a', subscribed: [{ definition: 'loan' }] };
+  const claims = { code: 'b', subscribed: [{ definition: 'claim' }] };
+  expect(matching([loans, claims], submitted)).toEqual([loans]);
+});
+
+describe('what is wrong with subscriptions', () => {
+  it.each<[Json, string[]]>([
+    [[{ env: 'prod', kinds: ['hook'], events: ['a'], workflows: ['w'], types: ['RunFailed'] }], []],
+    [{ env: 'prod' }, ['/subscriptions']],
+    [['prod'], ['/subscriptions/0']],
+    [[{ environment: 'prod' }], ['/subscriptions/0/environment']],
+    [
+      [{ env: '' }, { definition: 1 }],
+      ['/subscriptions/0/env', '/subscriptions/1/definition'],
+    ],
+    [
+      [{ events: [] }, { types: 'RunFailed' }],
+      ['/subscriptions/0/events', '/subscriptions/1/types'],
+    ],
+    [[{ kinds: ['transition', 'work'] }], ['/subscriptions/0/kinds']],
+    [Array.from({ length: 101 }, () => ({})), ['/subscriptions']],
+  ])('%j', (given, paths) => {
+    expect(subscriptionProblems(given).map(({ path }) => path)).toEqual(paths);
+  });
+});
