@@ -1,0 +1,133 @@
+// `pawl lifecycle …` against a running `pawl dev`, as a person types it.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/sdk/client.ts';
+import { type DevProcess, pawl, startDev } from './dev-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pawl-lifecycle-'));
+const loan = join(import.meta.dirname, '../../examples/lifecycle/loan.json');
+const policies = join(import.meta.dirname, '../../examples/lifecycle/loan-policies.json');
+let dev: DevProcess;
+beforeAll(async () => {
+  dev = await startDev(join(folder, 'data'));
+});
+afterAll(async () => {
+  dev.process.kill('SIGINT');
+  await dev.exited;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const lifecycle = (...args: string[]) => pawl({ PAWL_URL: dev.url }, 'lifecycle', ...args);
+
+describe('pawl lifecycle', () => {
+  it('imports, triggers, shows and acknowledges', async () => {
+    expect((await lifecycle('import', loan, '--policies', policies)).stdout).toBe('✓ prod/loan: version 1\n');
+    expect((await lifecycle('import', loan, '--policies', policies)).stdout).toBe(
+      '✓ prod/loan: version 1, unchanged\n',
+    );
+    expect((await lifecycle('list')).stdout).toMatch(/^LIFECYCLE +VERSION +IMPORTED\nprod\/loan +1 /);
+
+    const submit = ['trigger', 'prod/loan', 'loan 7/a', 'submit', '--request-id', 'r', '--payload', '{"amount":5000}'];
+    expect((await lifecycle(...submit)).stdout).toBe('loan 7/a: draft → submitted\n');
+    expect((await lifecycle(...submit)).stdout).toBe('loan 7/a: not applied (DuplicateRequest): draft → submitted\n');
+
+    const shown = await lifecycle('show', 'prod/loan', 'loan 7/a');
+    expect(shown.stdout.split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^loan 7\/a is in submitted since \S+, timeout at \S+$/),
+      '',
+      '  draft (initial)',
+      '    submit  → submitted',
+      '▶ submitted',
+      '    remind (every 2d, 3×)  → stays',
+      '    approve                → approved',
+      '    reject                 → rejected',
+      '  approved (final)',
+      '  rejected (final)',
+      '',
+    ]);
+    expect((await lifecycle('show', 'prod/loan', '--mermaid')).stdout).toMatch(/^stateDiagram-v2\n/);
+
+    const { deliveries } = createClient({ url: dev.url });
+    const [work] = await deliveries.pull('kyc', { wait: '10s' });
+    const acked = await lifecycle('ack', work!.ackGuid!, '--consumer', 'kyc', '--json');
+    expect(JSON.parse(acked.stdout)).toMatchObject({ stage: 'Processed', changed: true });
+    expect((await lifecycle('ack', work!.ackGuid!, '--consumer', 'kyc')).stdout).toBe('Processed (it was before)\n');
+    const moves = async () => {
+      const { stdout } = await lifecycle('timeline', 'prod/loan', 'loan 7/a', '--json');
+      return (JSON.parse(stdout) as { event: string; cause: { type: string } }[]).map(({ event, cause }) => [
+        event,
+        cause.type,
+      ]);
+    };
+    await expect.poll(moves, { timeout: 20_000 }).toEqual([
+      ['submit', 'trigger'],
+      ['approve', 'policy'],
+    ]);
+    expect((await lifecycle('timeline', 'prod/loan', 'loan 7/a')).stdout).toMatch(
+      /^AT +WHAT +EVENT +BY +CAUSE +PAYLOAD\n\S+ +draft → submitted +submit +trigger +\{"amount":5000\}\n/,
+    );
+  });
+
+  it('says what is wrong, and ends with the code of it', async () => {
+    await lifecycle('import', loan);
+    expect(await lifecycle('trigger', 'prod/loan', 'x', 'aprove')).toMatchObject({
+      code: 1,
+      stderr:
+        'pawl: the lifecycle `loan` of `prod` has no event `aprove`; did you mean `approve`? [TRANSITION_REJECTED]\n',
+    });
+    expect(await lifecycle('show', 'loan')).toMatchObject({
+      code: 2,
+      stderr: 'pawl: "loan" is not an env and a name such as prod/loan\n',
+    });
+    expect(await lifecycle('show', 'prod/loan', 'nobody')).toMatchObject({ code: 1 });
+    const bad = join(folder, 'bad.json');
+    writeFileSync(bad, readFileSync(loan, 'utf8').replace('"initial": "draft"', '"initial": "drft"'));
+    const refused = await lifecycle('import', bad);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('error[UNKNOWN_STATE]: unknown state `drft`');
+    expect(refused.stdout).toContain(`${bad}:5:14`);
+    expect(await lifecycle('import', policies)).toMatchObject({ code: 2 });
+    expect(await lifecycle('import', join(folder, 'none.json'))).toMatchObject({ code: 2 });
+    const published = await pawl({ PAWL_URL: dev.url }, 'publish', loan);
+    expect(published).toMatchObject({ code: 1, stdout: expect.stringContaining('`pawl lifecycle import`') });
+  });
+});
+
+describe('the client of the SDK', () => {
+  it('works through what is due to a consumer', async () => {
+    const { lifecycles, consumers, deliveries } = createClient({ url: dev.url });
+    await lifecycles.import({
+      definition: JSON.parse(readFileSync(loan, 'utf8')) as Record<string, unknown>,
+      policies: JSON.parse(readFileSync(policies, 'utf8')) as Record<string, unknown>,
+    });
+    const loans = lifecycles.of('prod', 'loan');
+    await consumers.register({ code: 'watcher', kind: 'pull', subscriptions: [{ events: ['approve', 'reject'] }] });
+    for (const ref of ['good', 'bad']) {
+      await loans.trigger({ externalRef: ref, event: 'submit', requestId: 'r', payload: { amount: 9_999 } });
+    }
+    const checking = new AbortController();
+    const watching = new AbortController();
+    const check = async ({ externalRef }: { externalRef?: string | undefined }) => {
+      if (externalRef === 'bad') throw new Error('no passport');
+    };
+    const seen: unknown[] = [];
+    const watch = async ({ externalRef, event }: { externalRef?: string | undefined; event?: unknown }) => {
+      seen.push([externalRef, (event as { name: string }).name]);
+      if (seen.length === 2) watching.abort();
+    };
+    const checked = deliveries.work('kyc', check, { signal: checking.signal, retryAfterMs: null });
+    await deliveries.work('watcher', watch, { signal: watching.signal });
+    checking.abort();
+    await checked;
+    expect(seen.sort()).toEqual([
+      ['bad', 'reject'],
+      ['good', 'approve'],
+    ]);
+    const { data: dead } = await deliveries.list({ stage: 'Dead', consumer: 'kyc' });
+    expect(dead).toMatchObject([{ message: 'no passport' }]);
+    expect((await deliveries.notices()).data.map(({ kind }) => kind)).toContain('ConsumerFailure');
+  });
+});
