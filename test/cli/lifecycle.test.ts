@@ -128,6 +128,7 @@ describe('the client of the SDK', () => {
     ]);
     const { data: dead } = await deliveries.list({ stage: 'Dead', consumer: 'kyc' });
     expect(dead).toMatchObject([{ message: 'no passport' }]);
-    expect((await deliveries.notices()).data.map(({ kind }) => kind)).toContain('ConsumerFailure');
+    const kinds = async () => (await deliveries.notices()).data.map(({ kind }) => kind);
+    await expect.poll(kinds).toContain('ConsumerFailure');
   });
 });
