@@ -51,7 +51,7 @@ describe('several definitions', () => {
     const examples = join(ROOT, 'examples');
     const all = await pawl({}, 'validate', examples, folder);
     expect(all.code).toBe(1);
-    expect(all.stdout).toContain('settings.json: not a workflow definition');
+    expect(all.stdout).toContain('settings.json: not a definition');
     expect(all.stdout).toMatch(/\n\d+ definitions, 1 not valid\n$/);
     const good = await pawl({}, 'validate', `${examples}/graph/*.json`, '--json');
     expect(good.code).toBe(0);
