@@ -16,15 +16,15 @@ export class Circuit {
     return this.failures >= this.failuresToOpen;
   }
 
-  /** How many may be on their way, of those that have room. */
-  room(now: number, free: number, inFlight: number): number {
-    if (!this.isOpen) return free;
-    return inFlight === 0 && now >= this.probeAt ? Math.min(1, free) : 0;
+  /** How many may be claimed, of those that there is room for. */
+  room(now: number, wanted: number, isIdle: boolean): number {
+    if (!this.isOpen) return wanted;
+    return isIdle && now >= this.probeAt ? Math.min(1, wanted) : 0;
   }
 
-  /** How long until the next try; null: no need to wait. */
-  waitMs(now: number): number | null {
-    return this.isOpen ? Math.max(0, this.probeAt - now) : null;
+  /** Of an open one: how long until the next try. */
+  waitMs(now: number): number {
+    return Math.max(0, this.probeAt - now);
   }
 
   succeeded(): void {

@@ -16,6 +16,7 @@ import { circuitOpened, consumerFailure, deadAfterAttempts, dispatchFailure, sen
 import type { DeliveryObserver, DeliveryOptions, Timers } from './environment.ts';
 import type { Notices } from './notices.ts';
 import { delayAfter, remindDelays, resendDelays } from './resend-schedule.ts';
+import { Slots } from './slots.ts';
 
 export interface LaneDeps {
   readonly store: Pick<DeliveryStore, 'deliveryClaim'>;
@@ -36,7 +37,9 @@ export class Lane {
   private readonly circuit: Circuit;
   private readonly resendMs: number[];
   private readonly remindMs: number[];
+  /** Claimed and not yet acknowledged. */
   private readonly inFlight = new Map<string, Promise<void>>();
+  private readonly slots: Slots;
   private readonly stopping = new AbortController();
   private claiming: Promise<void> | null = null;
   private wanted = false;
@@ -48,6 +51,7 @@ export class Lane {
     this.consumer = consumer;
     this.channel = channel;
     const { circuitFailures: failuresToOpen, deliveredAfterMs: probeMs } = deps.options;
+    this.slots = new Slots(deps.timers);
     this.circuit = new Circuit({ failuresToOpen, probeMs });
     this.resendMs = resendDelays(deps.options);
     this.remindMs = remindDelays(deps.options);
@@ -79,14 +83,14 @@ export class Lane {
   private pump(): void {
     if (!this.wanted || this.isClosed || this.claiming !== null || this.consumer.isPaused) return;
     const now = this.deps.timers.monotonicMs();
-    const free = this.consumer.concurrency - this.inFlight.size;
-    const room = this.circuit.room(now, free, this.inFlight.size);
+    const { slots, circuit } = this;
+    const room = circuit.room(now, slots.wanted(this.consumer.concurrency, this.inFlight.size), slots.isIdle);
     if (room > 0) {
       this.claiming = this.claim(room).finally(() => {
         this.claiming = null;
         this.pump();
       });
-    } else if (free > 0 && this.inFlight.size === 0) this.wakeIn(this.circuit.waitMs(now) ?? 0);
+    } else if (circuit.isOpen && slots.isIdle) this.wakeIn(circuit.waitMs(now));
   }
 
   private wakeIn(delayMs: number): void {
@@ -123,6 +127,16 @@ export class Lane {
   }
 
   private async deliver(delivery: ClaimedDelivery, at: Timestamp): Promise<void> {
+    const sent = await this.slots.use(this.consumer.concurrency, (waited) =>
+      // Taken ahead of its turn for nothing: it is due again by itself.
+      waited && (this.circuit.isOpen || this.stopping.signal.aborted) ? Promise.resolve(null) : this.send(delivery, at),
+    );
+    this.pump();
+    if (sent !== null) await this.acknowledge(delivery, sent);
+  }
+
+  /** null: it did not arrive, as far as we know. */
+  private async send(delivery: ClaimedDelivery, at: Timestamp): Promise<Sent | null> {
     const { consumer, deps } = this;
     const { signal } = this.stopping;
     const notice = sentAgain(delivery, consumer);
@@ -130,9 +144,10 @@ export class Lane {
     try {
       const sent = await untilAborted(this.channel.send(delivery, consumer, signal), signal);
       this.circuit.succeeded();
-      await this.acknowledge(delivery, completed(sent, delivery, consumer));
+      return completed(sent, delivery, consumer);
     } catch (error) {
       if (!signal.aborted) this.failed(delivery, at, error as Error);
+      return null;
     }
   }
 

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { type HandTimers, handTimers } from '../engine/hand-timers.testing.ts';
+import { Slots } from './slots.ts';
+
+function setup() {
+  const timers: HandTimers = handTimers();
+  const slots = new Slots(timers);
+  const ends: (() => void)[] = [];
+  /** Takes a slot, or waits for one. */
+  const take = () => slots.use(2, (waited) => new Promise<boolean>((resolve) => ends.push(() => resolve(waited))));
+  /** Takes a slot for so long. */
+  const takeFor = async (ms: number) => {
+    const taken = take();
+    timers.advance(ms);
+    ends.pop()!();
+    return taken;
+  };
+  return { slots, take, takeFor, ends };
+}
+
+describe('slots', () => {
+  it('are as many as the consumer wants at once; who comes later waits for one', async () => {
+    const { slots, take, ends } = setup();
+    const [first, second, third] = [take(), take(), take()];
+    expect(ends).toHaveLength(2);
+    expect(slots.wanted(2, 3)).toBe(0);
+    ends.shift()!();
+    expect(await first).toBe(false);
+    await Promise.resolve();
+    expect(ends).toHaveLength(2);
+    for (const end of ends) end();
+    expect([await second, await third]).toEqual([false, true]);
+    expect(slots.isIdle).toBe(true);
+  });
+
+  it('of a consumer that nothing is known of, or that is slow, are filled as they get free', async () => {
+    const { slots, take, takeFor } = setup();
+    expect(slots.wanted(2, 0)).toBe(2);
+    void take();
+    expect(slots.wanted(2, 1)).toBe(1);
+    await takeFor(5_000);
+    expect(slots.wanted(2, 1)).toBe(1);
+  });
+
+  it('of a quick one are filled ahead, but not for the sake of a few', async () => {
+    const { slots, take, takeFor } = setup();
+    await takeFor(5);
+    expect(slots.wanted(2, 0)).toBe(8);
+    for (let count = 0; count < 6; count++) void take();
+    expect(slots.wanted(2, 6)).toBe(2);
+    void take();
+    expect(slots.wanted(2, 7)).toBe(0);
+  });
+
+  it('are not filled while too much of what arrived is not written down', async () => {
+    const { slots, takeFor } = setup();
+    await takeFor(5);
+    expect(slots.wanted(2, 16)).toBe(0);
+    expect(slots.wanted(2, 13)).toBe(3);
+  });
+});
