@@ -21,6 +21,7 @@ import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
 import { callbackToken } from './engine/callback-token.ts';
 import { DeadLetters } from './engine/dead-letters.ts';
+import { DisabledActions } from './engine/disabled-actions.ts';
 import { DocumentTemplates } from './engine/document-templates.ts';
 import type { EngineMetric } from './engine/environment.ts';
 import { ExecutionQueries } from './engine/execution-queries.ts';
@@ -197,7 +198,8 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers) 
   const book = new QuotaBook({ ...shared, observer: { warn } });
   await book.start();
   closers.push(async () => book.stop());
-  return { config, store, connectionString, ...catalog, http, telemetry, warn, callbackKey, shared, book };
+  const disabled = new DisabledActions(store, systemTimers);
+  return { config, store, connectionString, ...catalog, http, telemetry, warn, callbackKey, shared, book, disabled };
 }
 
 /** The actions, and the templates of documents and workflows. */
@@ -254,7 +256,7 @@ function createServices(base: Base, tell: Tell) {
 }
 
 function listen(
-  { config, store, registry, telemetry }: Base,
+  { config, store, registry, telemetry, disabled }: Base,
   metrics: Metrics,
   { triggering, ...services }: Services,
   tell: Tell,
@@ -272,6 +274,7 @@ function listen(
     deadLetters,
     metrics,
     actionTypes: registry.types,
+    disabled,
     publicUrl,
   };
   return startServer(parts, { ...config, observer: telemetry.http });
@@ -285,7 +288,7 @@ async function openMonitor({ config, store, registry, telemetry }: Base): Promis
 }
 
 function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
-  const { config, registry, store, http, telemetry, warn, callbackKey, shared, book } = base;
+  const { config, registry, store, http, telemetry, warn, callbackKey, shared, book, disabled } = base;
   const meter = new UsageMeter({ ...shared, observer: { warn }, isCounted: (tenantId) => book.isCounted(tenantId) });
   closers.push(() => meter.stop());
   const attempts = createActionAttempts({
@@ -296,6 +299,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
     wallClockMs: () => Date.now(),
     outputLimitBytes: config.action.outputLimitBytes,
     abortGraceMs: config.engine.abortGraceMs,
+    disabled,
   });
   return new Runner({
     ...shared,

@@ -71,6 +71,14 @@ export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'conn
   );
 }
 
+/** What has become of the actions that a definition uses since it was written: all of it is a warning by now. */
+export async function actionNotices(store: Pick<CatalogStore, 'actionsNoticed'>, definition: Json): Promise<Problem[]> {
+  const uses = actionUses(definition);
+  if (uses.length === 0) return [];
+  const noticed = new Map((await store.actionsNoticed()).map((notice) => [notice.id, notice]));
+  return uses.flatMap((use) => availability(use, noticed)).map((notice) => ({ ...notice, severity: 'warning' }));
+}
+
 interface ActionUse {
   readonly type: string;
   readonly path: string;
@@ -113,7 +121,10 @@ function taskUses(tasks: Json | undefined): ActionUse[] {
 }
 
 /** An action that does not exist is the compiler's to report. */
-function availability({ type, path }: ActionUse, catalog: ActionCatalog): Problem[] {
+function availability(
+  { type, path }: ActionUse,
+  catalog: ReadonlyMap<string, Pick<CatalogEntry, 'isEnabled' | 'deprecationNotice'>>,
+): Problem[] {
   const entry = catalog.get(type);
   if (entry === undefined) return [];
   const { isEnabled, deprecationNotice } = entry;

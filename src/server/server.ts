@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isUuid } from '../core/id/id.ts';
 import type { DeadLetters } from '../engine/dead-letters.ts';
+import type { DisabledActions } from '../engine/disabled-actions.ts';
 import type { DocumentTemplates } from '../engine/document-templates.ts';
 import type { ExecutionQueries } from '../engine/execution-queries.ts';
 import type { Executions } from '../engine/executions.ts';
@@ -55,6 +56,7 @@ export interface ServerParts {
   readonly quotas: Quotas;
   readonly metrics: Metrics;
   readonly actionTypes: ReadonlySet<string>;
+  readonly disabled: DisabledActions;
   readonly publicUrl: () => string;
 }
 
@@ -154,7 +156,7 @@ export function allRoutes(
     ...executionRoutes({ queries }),
     ...callbackRoutes({ executions }),
     ...engineRunRoutes({ runs, queries, plans: { store, folder, maxBytes } }),
-    ...catalogRoutes({ catalog: store }),
+    ...catalogRoutes({ catalog: store, changed: () => parts.disabled.forget() }),
     ...templateWorkflowRoutes(parts),
     ...templateRoutes(parts),
     ...adminRoutes({ deadLetters, runners: store }),

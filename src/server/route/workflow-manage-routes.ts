@@ -61,7 +61,9 @@ function saveRoute({ workflows, pipelines, publicUrl, firstSecretOf }: WorkflowM
         return { status: 201, body: { data: pipelineView(pipeline, publicUrl(), secret) } };
       }
       const { workflow, created } = await workflows.save(caller.tenantId, definition);
-      return { status: created ? 201 : 200, body: workflowView(workflow, JSON.stringify(definition)) };
+      const text = JSON.stringify(definition);
+      const warnings = await workflows.notices(text);
+      return { status: created ? 201 : 200, body: workflowView(workflow, text, warnings) };
     },
   });
 }

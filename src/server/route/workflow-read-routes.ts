@@ -68,7 +68,10 @@ function getRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
     async handle({ params, query, caller }) {
       const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
       const { definition } = await workflows.definition(caller.tenantId, workflow, query.version);
-      if (workflow.format !== 'pipeline') return { status: 200, body: workflowView(workflow, definition) };
+      if (workflow.format !== 'pipeline') {
+        const warnings = await workflows.notices(definition);
+        return { status: 200, body: workflowView(workflow, definition, warnings) };
+      }
       return { status: 200, body: { data: pipelineDefinitionView(workflow, publicUrl(), definition) } };
     },
   });
