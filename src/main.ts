@@ -15,7 +15,8 @@ import { mondayActions, mondayConnector } from './action/monday/monday-actions.t
 import { createRegistry } from './action/registry.ts';
 import { slackActions, slackConnector } from './action/slack/slack-actions.ts';
 import { loadUserActions } from './action/user/user-actions.ts';
-import { type Config, type ConfigInput, resolveConfig } from './config.ts';
+import { definitionSettings, publishOptions } from './config/definition-setting.ts';
+import { type Config, type ConfigInput, mistypedVariables, resolveConfig } from './config.ts';
 import { uuidV7 } from './core/id/id.ts';
 import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
@@ -39,7 +40,6 @@ import { Pipelines } from './engine/workflow-pipeline.ts';
 import { WorkflowTemplates } from './engine/workflow-templates.ts';
 import { Workflows } from './engine/workflows.ts';
 import type { Metrics } from './server/metrics.ts';
-import { startMonitor } from './server/monitor.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
 import type { Hint } from './store/hint-port.ts';
@@ -49,7 +49,7 @@ import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
 import { inTransactionOf, type TransactionClient } from './store/postgres/start-in-transaction.ts';
-import { openTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts';
+import { openProbe, openTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts';
 import { createTriggering, type Triggering } from './trigger/triggering.ts';
 import { cronProblem } from './trigger/triggers.ts';
 
@@ -59,6 +59,7 @@ export { guardedFetch } from './action/guarded-fetch.ts';
 export { passThroughHeaders } from './action/pass-through.ts';
 export { errorOfAnswer, readAnswer, requireToken } from './action/remote-failure.ts';
 export { loadUserActions } from './action/user/user-actions.ts';
+export { type ConfigInput, defineConfig } from './config.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
 export { startEmbedded } from './store/embedded/embedded.ts';
@@ -88,8 +89,8 @@ export interface Pawl {
   readonly runner: Runner | null;
   /** Where it answers HTTP; null when it does not. */
   readonly url: string | null;
-  /** Where it answers probes and Prometheus; null when it does not (monitor.port). */
-  readonly monitorUrl: string | null;
+  /** Where it answers probes and Prometheus; null when it does not (probe.port). */
+  readonly probeUrl: string | null;
   readonly metrics: ReadonlyMap<EngineMetric, number>;
   readonly actionTypes: ReadonlySet<string>;
   /** Validates a definition of any format and makes it the workflow's active version. */
@@ -169,12 +170,12 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   // Listening first: the address is part of every callback URL that the runner hands out.
   const { metrics } = base.telemetry;
   if (metrics !== null && options.serve === true) server = await listen(base, metrics, services, board.tell, publicUrl);
-  const monitor = await openMonitor(base);
-  if (monitor !== null) closers.push(() => monitor.close());
+  const probe = await openProbe(base.telemetry, config, { store: base.store, actionTypes: base.registry.types });
+  if (probe !== null) closers.push(() => probe.close());
   await runner?.start();
   if (runner !== null && config.trigger.enableSchedules) scheduler.start();
   const { store, telemetry, registry } = base;
-  const urls = { url: server?.url ?? null, monitorUrl: monitor?.url ?? null };
+  const urls = { url: server?.url ?? null, probeUrl: probe?.url ?? null };
   const parts = { config, store, ...services, runner, ...urls, actionTypes: registry.types };
   return { ...parts, metrics: telemetry.counts, ...operations(services.workflows, services.executions) };
 }
@@ -190,11 +191,18 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers) 
   const telemetry = await openTelemetry(options, config, store);
   closers.push(() => telemetry.close());
   const { warn } = telemetry;
+  for (const mistyped of mistypedVariables())
+    warn('there is no such option: the variable means nothing', { ...mistyped });
   const catalog = await openCatalog(options, config, { store, closers, telemetry });
   const http = createHttpClient({ allowLoopback: config.http.allowLoopback, allow: config.http.allow });
   closers.push(() => http.close());
   const callbackKey = await store.secretGet({ name: 'callback' });
-  const shared = { store, plans: new PlanCache(store, systemTimers), timers: systemTimers, newId };
+  const shared = {
+    store,
+    plans: new PlanCache(store, systemTimers, definitionSettings(config)),
+    timers: systemTimers,
+    newId,
+  };
   const book = new QuotaBook({ ...shared, observer: { warn } });
   await book.start();
   closers.push(async () => book.stop());
@@ -214,7 +222,7 @@ async function openCatalog(
   const userActions = config.action.folder === undefined ? [] : await loadUserActions(config.action.folder);
   const actions = [...builtInActions(config, documents), ...userActions, ...(options.actions ?? [])];
   const registry = createRegistry(actions, CONNECTORS);
-  await store.catalogUpsert(registry.catalog());
+  if (config.catalog.autoRegisterActions) await store.catalogUpsert(registry.catalog());
   await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
   return { registry, documents, renderer };
 }
@@ -234,7 +242,7 @@ function createServices(base: Base, tell: Tell) {
     mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
   });
   const quotas = new Quotas({ store, changed: () => book.runOnce() });
-  const workflows = new Workflows({ store, quotas, schemas, options: config.publish });
+  const workflows = new Workflows({ store, quotas, schemas, options: publishOptions(config) });
   return {
     executions,
     workflows,
@@ -280,13 +288,6 @@ function listen(
   return startServer(parts, { ...config, observer: telemetry.http });
 }
 
-/** The second door: only where one is wanted, of runners too. */
-async function openMonitor({ config, store, registry, telemetry }: Base): Promise<RunningServer | null> {
-  const { host, port } = config.monitor;
-  if (port === undefined || telemetry.metrics === null) return null;
-  return startMonitor({ store, actionTypes: registry.types, metrics: telemetry.metrics }, { host, port });
-}
-
 function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
   const { config, registry, store, http, telemetry, warn, callbackKey, shared, book, disabled } = base;
   const meter = new UsageMeter({ ...shared, observer: { warn }, isCounted: (tenantId) => book.isCounted(tenantId) });
@@ -311,7 +312,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
       },
     },
     tracing: telemetry.tracing,
-    options: config.engine,
+    options: { ...config.engine, expressionLimits: config.expression },
     newSeed: () => randomInt(2 ** 31),
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
     perTenantAction: (tenantId, type) =>

@@ -236,7 +236,8 @@ export class Workflows {
 
   private async checkDraft(tenantId: string, definition: Json): Promise<CheckedDefinition> {
     const more = await this.publishCheck.triggerSchemaProblems(tenantId, definition);
-    return this.affordable(tenantId, checkDefinition(definition, { more }));
+    const options = { ...this.options, validateParameterTemplates: false };
+    return this.affordable(tenantId, checkDefinition(definition, { options, more }));
   }
 
   private async affordable(tenantId: string, checked: CheckedDefinition, cron = false): Promise<CheckedDefinition> {

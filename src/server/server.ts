@@ -76,7 +76,11 @@ export interface ServerOptions {
     readonly perTokenBurst: number;
     readonly perWorkflowPerMinute: number;
   };
-  readonly trigger: { readonly enableWebhooks: boolean; readonly enableEvents: boolean };
+  readonly trigger: {
+    readonly enableWebhooks: boolean;
+    readonly enableEvents: boolean;
+    readonly webhookBasePath: string;
+  };
   readonly observer: AppObserver;
 }
 
@@ -145,13 +149,14 @@ export function allRoutes(
   const throttle = isThrottled ? createWorkflowThrottle(store, perWorkflowPerMinute) : null;
   const requirePrincipal = options.auth.requirePrincipalForExecute;
   const firstSecretOf: FirstSecretOf = (tenantId, pipeline) => triggers.firstSecretOf(tenantId, pipeline);
+  const webhookBase = () => `${publicUrl()}${options.trigger.webhookBasePath}`;
   let openApi: unknown;
   const routes: RouteSpec[] = [
-    ...workflowReadRoutes({ workflows, publicUrl }),
-    ...workflowManageRoutes({ workflows, pipelines, publicUrl, firstSecretOf }),
-    ...pipelineRoutes({ workflows, pipelines, executions, publicUrl, firstSecretOf, throttle }),
+    ...workflowReadRoutes({ workflows, webhookBase }),
+    ...workflowManageRoutes({ workflows, pipelines, webhookBase, firstSecretOf }),
+    ...pipelineRoutes({ workflows, pipelines, executions, webhookBase, firstSecretOf, throttle }),
     ...executionCommandRoutes({ executions, throttle, requirePrincipal }),
-    ...triggerRoutes({ triggers, publicUrl }),
+    ...triggerRoutes({ triggers, webhookBase }),
     ...firingRoutes({ intake, throttle, ...options.trigger }),
     ...executionRoutes({ queries }),
     ...callbackRoutes({ executions }),

@@ -9,7 +9,7 @@ import { chain, echo, useServer } from '../server/api-server.ts';
 import { createTrigger, sendWebhook } from '../trigger/trigger-api.ts';
 import { type Sample, samplesOf, sampleValue } from './prometheus-text.ts';
 
-const server = useServer({ cost: { usdPerAttempt: 0.5 }, monitor: { port: 0 } });
+const server = useServer({ cost: { usdPerAttempt: 0.5 }, probe: { port: 0 } });
 const tenantId = 'acme';
 const SECRET = `whsec_${Buffer.from('a secret that is long enough').toString('base64')}`;
 let text: string;
@@ -155,10 +155,10 @@ describe('the metrics', () => {
 describe('the second door', () => {
   it('shows health and metrics without a token, also of a runner that serves nothing else', async () => {
     const database = { url: server.database.connectionString };
-    const runner = await createPawl({ database, monitor: { port: 0 } });
+    const runner = await createPawl({ database, probe: { port: 0 } });
     try {
       expect(runner.url).toBeNull();
-      for (const url of [runner.monitorUrl, server.pawl.monitorUrl]) {
+      for (const url of [runner.probeUrl, server.pawl.probeUrl]) {
         expect(await (await fetch(`${url}/metrics`)).text()).toContain('# TYPE action_duration_seconds histogram');
         expect((await fetch(`${url}/health/live`)).status).toBe(200);
         expect((await fetch(`${url}/health/ready`)).status).toBe(200);
@@ -171,14 +171,14 @@ describe('the second door', () => {
 
   it('is still readable when the database is gone', async () => {
     const database = { url: server.database.connectionString };
-    const runner = await createPawl({ database, runner: false, monitor: { port: 0 } });
+    const runner = await createPawl({ database, runner: false, probe: { port: 0 } });
     await runner.store.close();
-    const body = await (await fetch(`${runner.monitorUrl}/metrics`)).text();
+    const body = await (await fetch(`${runner.probeUrl}/metrics`)).text();
     expect(sampleValue(samplesOf(body), 'pawl_database_up')).toBe(0);
-    expect((await fetch(`${runner.monitorUrl}/health/ready`)).status).toBe(503);
+    expect((await fetch(`${runner.probeUrl}/health/ready`)).status).toBe(503);
     await runner.close().catch(() => {});
     await eventually(() =>
-      fetch(`${runner.monitorUrl}/health/live`).then(
+      fetch(`${runner.probeUrl}/health/live`).then(
         () => 'open',
         () => 'closed',
       ),

@@ -63,7 +63,13 @@ async function startApi(options: PawlOptions, prepare: PrepareDatabase): Promise
     http: { allowLoopback: true },
     ...options,
   });
-  const deps = { ...pawl, publicUrl: () => url, throttle: null, requirePrincipal: false };
+  const deps = {
+    ...pawl,
+    publicUrl: () => url,
+    webhookBase: () => `${url}/api/v1/triggers`,
+    throttle: null,
+    requirePrincipal: false,
+  };
   const routes = [
     ...workflowReadRoutes(deps),
     ...workflowManageRoutes(deps),

@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts';
 import { healthRoutes } from './route/health-routes.ts';
 import { PortTakenError, type RunningServer } from './server.ts';
 
-export async function startMonitor(
+export async function startProbe(
   parts: HealthDeps & { readonly metrics: Metrics },
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<RunningServer> {
@@ -20,7 +20,7 @@ export async function startMonitor(
   await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
     if (error.code !== 'EADDRINUSE') throw error;
-    throw new PortTakenError(`port ${port} of ${host} (monitor.port) is taken by another program`);
+    throw new PortTakenError(`port ${port} of ${host} (probe.port) is taken by another program`);
   });
   const address = app.server.address() as { port: number };
   return {
