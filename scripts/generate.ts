@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { builtInActionTypes } from '../src/catalog.ts';
+import { SEED_OPTIONS } from '../src/config/seed-option.ts';
 import { type OptionReference, optionReference } from '../src/config.ts';
 import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
 import { lifecycleJsonSchema } from '../src/lifecycle/json-schema.ts';
@@ -32,21 +33,60 @@ const FILES: readonly GeneratedFile[] = [
   ...generateArchitecture().map(({ path, content }) => ({ path, content: () => content })),
 ];
 
+const CONFIGURATION_INTRODUCTION = `# Configuration
+
+Pawl runs without any. What it needs to know otherwise comes from three places; later ones count more:
+
+1. **a file**, \`pawl.config.ts\`, \`.js\`, \`.yaml\` or \`.json\` in the folder where it runs (or \`--config FILE\`, \`PAWL_CONFIG\`);
+2. **the environment**, under the name in the second column below;
+3. **flags** of the command, or what your program gives to \`createPawl\`.
+
+\`\`\`yaml
+# pawl.config.yaml
+server:
+  port: 8080
+engine:
+  maxParallelActions: 50
+  maxParallelPerAction: { slack.post-message: 5 }
+\`\`\`
+
+\`\`\`ts
+// pawl.config.ts: the same, with types
+import { defineConfig } from 'pawl';
+
+export default defineConfig({ server: { port: 8080 }, engine: { maxParallelActions: 50 } });
+\`\`\`
+
+What is wrong is said at the start, all of it, with where it came from; \`pawl doctor\` says it too:
+
+\`\`\`
+The configuration is not valid:
+- server.prot: there is no such option; did you mean server.port? (from pawl.config.yaml)
+- engine.leaseMs: expected at least 500, got 10 (from PAWL_ENGINE_LEASE_MS)
+\`\`\`
+
+A variable \`PAWL_…\` that is no option is a warning in the log, with the one that was probably meant. Units are in the names;
+\`DATABASE_URL\` and the \`OTEL_…\` variables of OpenTelemetry are understood too. Credentials of connectors are
+\`CONNECTOR_<ID>_TOKEN\`, only in the environment ([connectors.md](connectors.md)). Secrets belong there as well: a file is
+read by everybody who reads the repository.
+
+This page is generated from the options themselves (\`npm run generate\`).
+`;
+
 function configurationPage(): string {
   const sections = Map.groupBy(optionReference(), ({ section }) => section);
   const tables = [...sections].map(([section, options]) => {
     const rows = options.map(optionRow).join('\n');
     return `## ${section}\n\n| option | environment | default | what it is |\n|---|---|---|---|\n${rows}`;
   });
-  return `# Configuration
-
-Every option can be given to \`createPawl\`, or in the environment under the name in the second column; commands have flags for
-the common ones. \`DATABASE_URL\` stands for \`database.url\`. Units are in the names. This page is generated from
-\`src/config.ts\` (\`npm run generate\`).
-
+  return `${CONFIGURATION_INTRODUCTION}
 ${tables.join('\n\n')}
 
-Credentials of connectors are read from \`CONNECTOR_<ID>_TOKEN\` (see connectors.md).
+## Names in the specification
+
+| there | here |
+|---|---|
+${SEED_OPTIONS.map(({ name, here }) => `| \`${name}\` | ${/^[a-z]+\.[A-Za-z]+$/i.test(here) ? `\`${here}\`` : here} |`).join('\n')}
 `;
 }
 

@@ -44,7 +44,7 @@ export async function openCatalog(
     [...builtInActions(config, { documents, trigger }), ...userActions, ...own],
     CONNECTORS,
   );
-  await store.catalogUpsert(registry.catalog());
+  if (config.catalog.autoRegisterActions) await store.catalogUpsert(registry.catalog());
   await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
   return { registry, documents, renderer };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { resolveConfig, terminalPreferences } from './config.ts';
+import { SEED_OPTIONS } from './config/seed-option.ts';
+import { mistypedVariables, optionReference, resolveConfig, terminalPreferences } from './config.ts';
 
 const problemsOf = (...given: Parameters<typeof resolveConfig>): string[] => {
   try {
@@ -45,17 +46,34 @@ describe('an option', () => {
     );
   });
 
-  it('that is not valid is named with its variable, what was expected and what came, all at once', () => {
-    const problems = problemsOf(
-      { engine: { leaseMs: 10 } },
-      { PAWL_SERVER_PORT: 'many', PAWL_HTTP_ALLOW_LOOPBACK: 'maybe' },
-    );
-    expect(problems).toHaveLength(3);
-    expect(problems.find((problem) => problem.includes('engine.leaseMs'))).toMatch(
-      /PAWL_ENGINE_LEASE_MS.*500.*it is 10$/,
-    );
-    expect(problems.find((problem) => problem.includes('server.port'))).toContain('"many"');
-    expect(problems.find((problem) => problem.includes('http.allowLoopback'))).toContain('"maybe"');
+  it('comes from a file, before that from the environment, and before that from the program', () => {
+    const file = { name: 'pawl.config.yaml', options: { engine: { leaseMs: 3_000, pollMs: 600, drainMs: 5 } } };
+    const environment = { PAWL_ENGINE_POLL_MS: '700', PAWL_ENGINE_DRAIN_MS: '6', PAWL_ENGINE_NAME: '' };
+    expect(resolveConfig({ engine: { drainMs: 7 } }, environment, file).engine).toMatchObject({
+      leaseMs: 3_000,
+      pollMs: 700,
+      drainMs: 7,
+      name: 'runner',
+    });
+  });
+
+  it('that is not valid is named with what was expected, what came and where from, all at once', () => {
+    const file = { name: 'pawl.config.yaml', options: { rateLimit: { perTokenBurst: [] }, templates: 5, servre: {} } };
+    const environment = { PAWL_SERVER_PORT: 'many', PAWL_HTTP_ALLOW_LOOPBACK: 'maybe', PAWL_SERVER_LOG_LEVEL: 'loud' };
+    expect(problemsOf({ engine: { leaseMs: 10 } }, environment, file).toSorted()).toEqual([
+      '- engine.leaseMs: expected at least 500, got 10 (from the flags or options of the program)',
+      '- http.allowLoopback: expected true or false, got "maybe" (from PAWL_HTTP_ALLOW_LOOPBACK)',
+      '- rateLimit.perTokenBurst: expected a number, got [] (from pawl.config.yaml)',
+      '- server.logLevel: expected one of trace, debug, info, warn, error, silent, got "loud" (from PAWL_SERVER_LOG_LEVEL)',
+      '- server.port: expected a number, got "many" (from PAWL_SERVER_PORT)',
+      '- servre: there is no such option; did you mean server? (from pawl.config.yaml)',
+      '- templates: expected options, as name and value, got 5 (from pawl.config.yaml)',
+    ]);
+  });
+
+  it('that is a secret is never shown', () => {
+    const [problem] = problemsOf({}, { PAWL_AUTH_SECRET: 'too-short-canary' });
+    expect(problem).toBe('- auth.secret: expected at least 32 characters, got something else (from PAWL_AUTH_SECRET)');
   });
 
   it.each([
@@ -71,7 +89,24 @@ describe('an option', () => {
 describe('an option that does not exist', () => {
   it('is refused: a slip of the pen must not mean the default', () => {
     const misspelt = { engine: { leaseMS: 700 } } as Parameters<typeof resolveConfig>[0];
-    expect(problemsOf(misspelt, {})).toEqual([expect.stringContaining('engine.leaseMS')]);
+    expect(problemsOf(misspelt, {})).toEqual([
+      expect.stringContaining('engine.leaseMS: there is no such option; did you mean engine.leaseMs?'),
+    ]);
+  });
+
+  it('in the environment is found, with the one that was meant', () => {
+    const environment = {
+      PAWL_SERVER_PROT: '1',
+      PAWL_NONSENSE: '1',
+      PAWL_URL: 'fine',
+      PAWL_SERVICE_HOST: 'of Kubernetes',
+      PAWL_PORT_7295_TCP: 'of Kubernetes',
+      PAWL_SERVER_PORT: '1',
+    };
+    expect(mistypedVariables(environment)).toEqual([
+      { variable: 'PAWL_SERVER_PROT', didYouMean: 'PAWL_SERVER_PORT' },
+      { variable: 'PAWL_NONSENSE' },
+    ]);
   });
 });
 
@@ -87,5 +122,18 @@ describe('the terminal', () => {
     expect(terminalPreferences({ isTTY: true }, {})).toEqual({ colour: true, debug: false });
     expect(terminalPreferences({ isTTY: true }, { NO_COLOR: '1' }).colour).toBe(false);
     expect(terminalPreferences({}, { PAWL_DEBUG: '1' })).toEqual({ colour: false, debug: true });
+  });
+});
+
+describe('the reference', () => {
+  it('has a reason for every option', () => {
+    for (const { section, option, description } of optionReference())
+      expect(description, `${section}.${option}`).not.toBe('');
+  });
+
+  it('names an option that exists, or a reason, for every option of the specification', () => {
+    const known = new Set(optionReference().map(({ section, option }) => `${section}.${option}`));
+    for (const { name, here } of SEED_OPTIONS)
+      expect(known.has(here) || here.includes(' '), `${name}: ${here}`).toBe(true);
   });
 });

@@ -7,12 +7,14 @@ import { createRenderPool } from './action/core/render-pool.ts';
 import { environmentCredentials } from './action/credentials.ts';
 import { createHttpClient } from './action/http/client.ts';
 import { openCatalog } from './catalog.ts';
-import { type Config, type ConfigInput, resolveConfig } from './config.ts';
+import { definitionSettings, publishOptions } from './config/definition-setting.ts';
+import { type Config, type ConfigInput, mistypedVariables, resolveConfig } from './config.ts';
 import { uuidV7 } from './core/id/id.ts';
 import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
 import { callbackToken } from './engine/callback-token.ts';
 import { DeadLetters } from './engine/dead-letters.ts';
+import { DisabledActions } from './engine/disabled-actions.ts';
 import type { EngineMetric } from './engine/environment.ts';
 import { ExecutionQueries } from './engine/execution-queries.ts';
 import { Executions } from './engine/executions.ts';
@@ -31,7 +33,6 @@ import { WorkflowTemplates } from './engine/workflow-templates.ts';
 import { Workflows } from './engine/workflows.ts';
 import { inProcess, type Messaging, type MessagingDeps, openMessaging, type PawlLifecycles } from './messaging.ts';
 import type { Metrics } from './server/metrics.ts';
-import { startProbe } from './server/probe.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
 import type { Hint } from './store/hint-port.ts';
@@ -40,7 +41,7 @@ import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
 import { inTransactionOf, type TransactionClient } from './store/postgres/start-in-transaction.ts';
-import { openTelemetry, type TelemetryOptions } from './telemetry.ts';
+import { openProbe, openTelemetry, type TelemetryOptions } from './telemetry.ts';
 import { createTriggering, type Triggering } from './trigger/triggering.ts';
 import { cronProblem } from './trigger/triggers.ts';
 
@@ -50,6 +51,7 @@ export { guardedFetch } from './action/guarded-fetch.ts';
 export { passThroughHeaders } from './action/pass-through.ts';
 export { errorOfAnswer, readAnswer, requireToken } from './action/remote-failure.ts';
 export { loadUserActions } from './action/user/user-actions.ts';
+export { type ConfigInput, defineConfig } from './config.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
 export type { Handler, HandlerAnswer, Work } from './delivery/channel/process.ts';
@@ -147,7 +149,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const { metrics } = base.telemetry;
   if (metrics !== null && options.serve === true)
     server = await listen(base, metrics, { ...services, messaging }, board.tell, publicUrl);
-  const probe = await openProbe(base);
+  const probe = await openProbe(base.telemetry, config, { store: base.store, actionTypes: base.registry.types });
   if (probe !== null) closers.push(() => probe.close());
   await runner?.start();
   await messaging.start();
@@ -178,15 +180,23 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers, 
   const telemetry = await openTelemetry(options, config, store);
   closers.push(() => telemetry.close());
   const { warn } = telemetry;
+  for (const mistyped of mistypedVariables())
+    warn('there is no such option: the variable means nothing', { ...mistyped });
   const catalog = await openCatalog(options.actions ?? [], config, { store, closers, telemetry, trigger });
   const http = createHttpClient({ allowLoopback: config.http.allowLoopback, allow: config.http.allow });
   closers.push(() => http.close());
   const callbackKey = await store.secretGet({ name: 'callback' });
-  const shared = { store, plans: new PlanCache(store, systemTimers), timers: systemTimers, newId };
+  const shared = {
+    store,
+    plans: new PlanCache(store, systemTimers, definitionSettings(config)),
+    timers: systemTimers,
+    newId,
+  };
   const book = new QuotaBook({ ...shared, observer: { warn } });
   await book.start();
   closers.push(async () => book.stop());
-  return { config, store, connectionString, ...catalog, http, telemetry, warn, callbackKey, shared, book };
+  const disabled = new DisabledActions(store, systemTimers);
+  return { config, store, connectionString, ...catalog, http, telemetry, warn, callbackKey, shared, book, disabled };
 }
 
 function createServices(base: Base, tell: Tell) {
@@ -204,7 +214,7 @@ function createServices(base: Base, tell: Tell) {
     mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
   });
   const quotas = new Quotas({ store, changed: () => book.runOnce() });
-  const workflows = new Workflows({ store, quotas, schemas, options: config.publish });
+  const workflows = new Workflows({ store, quotas, schemas, options: publishOptions(config) });
   return {
     executions,
     workflows,
@@ -235,7 +245,7 @@ function outward({ executions, triggering }: Services): Pick<MessagingDeps, 'sta
 }
 
 function listen(
-  { config, store, registry, telemetry }: Base,
+  { config, store, registry, telemetry, disabled }: Base,
   metrics: Metrics,
   { triggering, messaging, ...services }: Services & { messaging: Messaging },
   tell: Tell,
@@ -254,20 +264,14 @@ function listen(
     deadLetters,
     metrics,
     actionTypes: registry.types,
+    disabled,
     publicUrl,
   };
   return startServer(parts, { ...config, observer: telemetry.http });
 }
 
-/** The second door: only where one is wanted, of runners too. */
-async function openProbe({ config, store, registry, telemetry }: Base): Promise<RunningServer | null> {
-  const { host, port } = config.probe;
-  if (port === undefined || telemetry.metrics === null) return null;
-  return startProbe({ store, actionTypes: registry.types, metrics: telemetry.metrics }, { host, port });
-}
-
 function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
-  const { config, registry, store, http, telemetry, warn, callbackKey, shared, book } = base;
+  const { config, registry, store, http, telemetry, warn, callbackKey, shared, book, disabled } = base;
   const meter = new UsageMeter({ ...shared, observer: { warn }, isCounted: (tenantId) => book.isCounted(tenantId) });
   closers.push(() => meter.stop());
   const attempts = createActionAttempts({
@@ -278,6 +282,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
     wallClockMs: () => Date.now(),
     outputLimitBytes: config.action.outputLimitBytes,
     abortGraceMs: config.engine.abortGraceMs,
+    disabled,
   });
   return new Runner({
     ...shared,
@@ -289,7 +294,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
       },
     },
     tracing: telemetry.tracing,
-    options: config.engine,
+    options: { ...config.engine, expressionLimits: config.expression },
     newSeed: () => randomInt(2 ** 31),
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
     perTenantAction: (tenantId, type) =>

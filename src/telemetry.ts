@@ -7,8 +7,10 @@ import type { Measure } from './core/decider/input.ts';
 import type { RaisedNotice } from './delivery/notices.ts';
 import type { EndedExecution, EngineMetric, RunAttempt } from './engine/environment.ts';
 import type { AppObserver } from './server/app.ts';
+import type { HealthDeps } from './server/health.ts';
 import { createLog, type Log, type LogTarget } from './server/log.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
+import type { RunningServer } from './server/server.ts';
 import type { NewExecution, Store } from './store/port.ts';
 import type { TriggerRecord } from './store/trigger-port.ts';
 import type { ExecutionTracing } from './trace/tracing.ts';
@@ -88,6 +90,17 @@ export async function openTelemetry(
     },
     close: async () => tracing?.close(),
   };
+}
+
+/** The second door: only where one is wanted, of runners too. */
+export async function openProbe(
+  { metrics }: Telemetry,
+  { probe: { host, port } }: Config,
+  parts: HealthDeps,
+): Promise<RunningServer | null> {
+  if (port === undefined || metrics === null) return null;
+  const { startProbe } = await import('./server/probe.ts');
+  return startProbe({ ...parts, metrics }, { host, port });
 }
 
 async function openTraces({ trace }: Config, warn: Telemetry['warn']): Promise<ExecutionTracing | undefined> {

@@ -156,6 +156,8 @@ function settle(running: PromiseLike<unknown>, scope: AttemptScope, request: Inv
 
 function abortReason(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason;
+  // An abort without a reason brings one that says nothing.
+  if (reason instanceof DOMException) return new Error('The execution stops');
   return reason instanceof Error ? reason : new Error(typeof reason === 'string' ? reason : 'The execution stops');
 }
 

@@ -35,6 +35,8 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .version(packageJson.version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
+    .option('--config <file>', 'options from this file (otherwise pawl.config.* of this folder)')
+    .hook('preAction', (_program, command) => readConfiguration(command))
     .option('--no-color', 'no colours (also: NO_COLOR=1; never in a pipe)')
     .on('option:no-color', refuseColours)
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'pawl: ')) })
@@ -49,6 +51,34 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     command.showHelpAfterError(`Run \`pawl help ${command.name()}\` to see what it takes.`);
   }
   return program;
+}
+
+/** What only asks a server needs no options of its own. */
+const WITHOUT_CONFIGURATION = new Set([
+  'validate',
+  'publish',
+  'start',
+  'workflows',
+  'list',
+  'describe',
+  'logs',
+  'retry',
+  'cancel',
+  'signal',
+]);
+
+async function readConfiguration(command: Command): Promise<void> {
+  if (WITHOUT_CONFIGURATION.has(command.name())) return;
+  const { ConfigError, mistypedVariables, useConfigFile } = await import('../config.ts');
+  for (const { variable, didYouMean } of mistypedVariables()) {
+    const hint = didYouMean === undefined ? '' : `; did you mean ${didYouMean}?`;
+    process.stderr.write(`pawl: ${variable} means nothing${hint}\n`);
+  }
+  try {
+    await useConfigFile(command.optsWithGlobals<{ config?: string }>().config);
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
 }
 
 const isVersion = (args: readonly string[]): boolean => args[0] === '--version' || args[0] === '-v';

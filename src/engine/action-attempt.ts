@@ -7,6 +7,7 @@ import { invokeAction } from '../action/invoke.ts';
 import type { Registry } from '../action/registry.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Store } from '../store/port.ts';
+import type { DisabledActions } from './disabled-actions.ts';
 import type { AttemptLink, AttemptRequest, AttemptResult, RunAttempt } from './environment.ts';
 
 export interface ActionAttemptDeps {
@@ -17,10 +18,11 @@ export interface ActionAttemptDeps {
   readonly wallClockMs: () => number;
   readonly outputLimitBytes: number;
   readonly abortGraceMs: number;
+  readonly disabled: DisabledActions;
 }
 
 export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
-  const { registry, credentials, http, store, wallClockMs: now, outputLimitBytes, abortGraceMs } = deps;
+  const { registry, credentials, http, store, wallClockMs: now, outputLimitBytes, abortGraceMs, disabled } = deps;
   return async (request) => {
     const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
     const result = await invokeAction({
@@ -46,8 +48,9 @@ export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
         findResource: (key) => store.resourceFind({ tenantId, ...key }),
       },
     });
-    if (!result.ok || result.resourceLinks.length === 0) return result;
-    return (await linkConflict(store, request, result.resourceLinks)) ?? result;
+    const noted = await disabled.noted(request.actionType, now(), result);
+    if (!result.ok || result.resourceLinks.length === 0) return noted;
+    return (await linkConflict(store, request, result.resourceLinks)) ?? noted;
   };
 }
 

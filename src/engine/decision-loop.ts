@@ -128,9 +128,9 @@ export class DecisionLoop {
   /** A decision that throws is a bug, and this execution met it: it goes to the dead letters, and nobody crashes for it. */
   private turnOf(resident: Resident, seq: number): Turn | null {
     const { clock, newSeed, newId, options, observer } = this.deps;
-    const { abortGraceMs } = options;
+    const { abortGraceMs, expressionLimits: limits } = options;
     try {
-      const context = { now: clock.now(), seed: newSeed(), abortGraceMs, measure: observer.measure };
+      const context = { now: clock.now(), seed: newSeed(), abortGraceMs, limits, measure: observer.measure };
       return takeTurn(resident, context, newId);
     } catch (error) {
       this.bury(resident, `deciding failed: ${error instanceof Error ? error.message : String(error)}`, seq);

@@ -3,6 +3,8 @@
 
 import type { Measure } from '../core/decider/input.ts';
 import type { State } from '../core/decider/state.ts';
+import type { Limits } from '../core/expression/evaluate.ts';
+import { DEFAULT_LIMITS } from '../core/expression/evaluation.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { JsonText, NewExecution } from '../store/port.ts';
@@ -136,6 +138,8 @@ export interface EngineOptions {
   readonly commitSlots: number;
   /** Executions that ended longer ago are forgotten; 0 = never. */
   readonly retentionMs: number;
+  /** How much one evaluation of an expression may take. */
+  readonly expressionLimits: Limits;
 }
 
 export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
@@ -156,4 +160,5 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   maxPoisonRetries: 3,
   commitSlots: 3,
   retentionMs: 0,
+  expressionLimits: DEFAULT_LIMITS,
 };

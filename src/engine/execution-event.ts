@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../core/json/json.ts';
 import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ActionLogRow, JournalRow } from '../store/port.ts';
+import { WARNING_LEVEL } from './disabled-actions.ts';
 
 export interface ExecutionEvent {
   readonly seq: number;
@@ -16,6 +17,8 @@ export interface ExecutionEvent {
   readonly type: string;
   readonly nodeId?: string;
   readonly data: JsonObject;
+  /** A line of an attempt: it shares its seq with the fact after it. */
+  readonly isLine?: true;
 }
 
 /** Events after `afterSeq`. Without a plan (it cannot be loaded any more) nodes are shown by their number. */
@@ -113,15 +116,26 @@ function logEvents(
   const nodeId = nodeName(plan, fact.node);
   const lines = logsOf.get(`${fact.attempt}:${nodeId}`) ?? [];
   const step = plan?.nodes[fact.node]?.step;
-  return lines.map(({ at, level, message, data, attempt }) => ({
-    seq,
-    at,
-    level: level.charAt(0).toUpperCase() + level.slice(1),
-    category: `Action:${step === undefined ? 'unknown' : actionTypeOf(step)}`,
-    type: 'Log',
-    nodeId,
-    data: { message, attempt, ...(data === null ? {} : { data: JSON.parse(data) as Json }) },
-  }));
+  return lines.map(({ at, level, message, data, attempt }): ExecutionEvent => {
+    const about = { seq, at, nodeId, isLine: true as const };
+    if (level === WARNING_LEVEL) {
+      const { code } = JSON.parse(data ?? '{}') as { code?: string };
+      return {
+        ...about,
+        level: 'Warn',
+        category: 'Orchestrator',
+        type: 'Warning',
+        data: { code: code ?? null, message },
+      };
+    }
+    return {
+      ...about,
+      level: level.charAt(0).toUpperCase() + level.slice(1),
+      category: `Action:${step === undefined ? 'unknown' : actionTypeOf(step)}`,
+      type: 'Log',
+      data: { message, attempt, ...(data === null ? {} : { data: JSON.parse(data) as Json }) },
+    };
+  });
 }
 
 function endsAttempt({ type }: Fact): boolean {

@@ -2,6 +2,7 @@
 // least recently used goes first); whether its workflow is archived may change, so that is asked again now and then.
 
 import { compileDefinition } from '../core/definition/compile.ts';
+import type { ReadOptions } from '../core/definition/draft.ts';
 import type { WorkflowStore } from '../store/port.ts';
 import type { LoadedPlan, PlanSource, Timers } from './environment.ts';
 
@@ -16,11 +17,13 @@ interface Entry {
 export class PlanCache implements PlanSource {
   private readonly store: WorkflowStore;
   private readonly timers: Timers;
+  private readonly settings: ReadOptions;
   private readonly entries = new Map<string, Entry>();
 
-  constructor(store: WorkflowStore, timers: Timers) {
+  constructor(store: WorkflowStore, timers: Timers, settings: ReadOptions = {}) {
     this.store = store;
     this.timers = timers;
+    this.settings = settings;
   }
 
   async plan(params: { tenantId: string; workflowId: string; version: number }): Promise<LoadedPlan | null> {
@@ -32,7 +35,7 @@ export class PlanCache implements PlanSource {
     const row = await this.store.definitionGet({ tenantId, workflowId, version });
     if (row === null) return null;
     const isArchived = row.status === 'Archived';
-    const compiled = entry?.loaded ?? compileStored(row.definition);
+    const compiled = entry?.loaded ?? compileStored(row.definition, this.settings);
     const loaded = 'problem' in compiled ? compiled : { plan: compiled.plan, isArchived };
     this.entries.delete(key);
     this.entries.set(key, { loaded, statusAt: now });
@@ -41,8 +44,8 @@ export class PlanCache implements PlanSource {
   }
 }
 
-function compileStored(definition: string): LoadedPlan {
-  const result = compileDefinition(JSON.parse(definition));
+function compileStored(definition: string, settings: ReadOptions): LoadedPlan {
+  const result = compileDefinition(JSON.parse(definition), settings);
   if (result.ok) return { plan: result.plan, isArchived: false };
   const [first] = result.problems;
   return { problem: `the stored definition is not valid: ${first?.message} (${first?.path})` };

@@ -2,7 +2,7 @@
 // by the compiler; that its actions exist and are enabled, against the catalog; and, where wanted, a rendering of its
 // parameters. Everything that is wrong is reported at once, as WFENG005 with a list.
 
-import { compileDefinition } from '../core/definition/compile.ts';
+import { type CompileOptions, compileDefinition } from '../core/definition/compile.ts';
 import { childPointer } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -29,11 +29,13 @@ export type ActionCatalog = ReadonlyMap<string, CatalogEntry>;
 export interface PublishOptions {
   /** Render every parameter at publish, with nothing in the trigger. */
   readonly validateParameterTemplates: boolean;
+  /** What an installation has set for definitions. */
+  readonly compile?: Omit<CompileOptions, 'actions'>;
 }
 
 export interface CheckOptions {
   readonly catalog?: ActionCatalog;
-  readonly options?: PublishOptions;
+  readonly options?: PublishOptions | undefined;
   readonly more?: readonly Problem[];
 }
 
@@ -43,7 +45,7 @@ export function checkDefinition(
   { catalog, options, more = [] }: CheckOptions = {},
 ): CheckedDefinition {
   const actions = catalog === undefined ? {} : { actions: new Set(catalog.keys()) };
-  const compiled = compileDefinition(definition, actions);
+  const compiled = compileDefinition(definition, { ...options?.compile, ...actions });
   const uses = catalog === undefined ? [] : actionUses(definition).map((use) => availability(use, catalog));
   const found = [...(compiled.ok ? compiled.warnings : compiled.problems), ...more, ...uses.flat()];
   if (compiled.ok && options?.validateParameterTemplates === true) found.push(...dryRunProblems(compiled.plan));
@@ -69,6 +71,14 @@ export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'conn
       { isEnabled: isEnabled && !disabled.has(connectorId), deprecationNotice, parameterSchema },
     ]),
   );
+}
+
+/** What has become of the actions that a definition uses since it was written: all of it is a warning by now. */
+export async function actionNotices(store: Pick<CatalogStore, 'actionsNoticed'>, definition: Json): Promise<Problem[]> {
+  const uses = actionUses(definition);
+  if (uses.length === 0) return [];
+  const noticed = new Map((await store.actionsNoticed()).map((notice) => [notice.id, notice]));
+  return uses.flatMap((use) => availability(use, noticed)).map((notice) => ({ ...notice, severity: 'warning' }));
 }
 
 interface ActionUse {
@@ -113,7 +123,10 @@ function taskUses(tasks: Json | undefined): ActionUse[] {
 }
 
 /** An action that does not exist is the compiler's to report. */
-function availability({ type, path }: ActionUse, catalog: ActionCatalog): Problem[] {
+function availability(
+  { type, path }: ActionUse,
+  catalog: ReadonlyMap<string, Pick<CatalogEntry, 'isEnabled' | 'deprecationNotice'>>,
+): Problem[] {
   const entry = catalog.get(type);
   if (entry === undefined) return [];
   const { isEnabled, deprecationNotice } = entry;

@@ -18,7 +18,13 @@ import type {
 import { PublishCheck } from './publish-check.ts';
 import type { Quotas } from './quotas.ts';
 import type { SchemaCheck } from './schema-check.ts';
-import { type CheckedDefinition, checkDefinition, type PublishOptions, readCatalog } from './workflow-check.ts';
+import {
+  actionNotices,
+  type CheckedDefinition,
+  checkDefinition,
+  type PublishOptions,
+  readCatalog,
+} from './workflow-check.ts';
 import { pipelineOf, storedDefinition } from './workflow-definition.ts';
 import { type Change, diffJson } from './workflow-diff.ts';
 
@@ -87,6 +93,11 @@ export class Workflows {
     if (found !== null) return found;
     const what = version === 'draft' ? 'no open draft' : `no version ${version}`;
     throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has ${what}`);
+  }
+
+  /** Actions of a definition that are deprecated or disabled by now. */
+  notices(definition: string): Promise<Problem[]> {
+    return actionNotices(this.store, JSON.parse(definition) as Json);
   }
 
   async versions(
@@ -225,7 +236,8 @@ export class Workflows {
 
   private async checkDraft(tenantId: string, definition: Json): Promise<CheckedDefinition> {
     const more = await this.publishCheck.triggerSchemaProblems(tenantId, definition);
-    return this.affordable(tenantId, checkDefinition(definition, { more }));
+    const options = { ...this.options, validateParameterTemplates: false };
+    return this.affordable(tenantId, checkDefinition(definition, { options, more }));
   }
 
   private async affordable(tenantId: string, checked: CheckedDefinition, cron = false): Promise<CheckedDefinition> {

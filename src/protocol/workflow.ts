@@ -33,6 +33,7 @@ export const workflowSchema = z
     currentVersion: z.int().optional(),
     hasDraft: z.boolean(),
     definition: z.unknown().optional(),
+    warnings: z.array(problemSchema).optional().describe('of one workflow: actions that are deprecated or disabled'),
     createdAt: timestamp,
     updatedAt: timestamp,
   })

@@ -47,6 +47,6 @@ export async function* serverSent<Item>(
 
 /** A log line shares the seq of the fact after it, so only that fact carries the id: nothing is lost between them. */
 function message(event: ExecutionEvent): string {
-  const id = event.type === 'Log' ? '' : `id: ${event.seq}\n`;
+  const id = event.isLine === true ? '' : `id: ${event.seq}\n`;
   return `${id}event: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`;
 }

@@ -6,6 +6,7 @@ import type { Consumers } from '../delivery/consumers.ts';
 import type { Deliveries } from '../delivery/deliveries.ts';
 import type { Notices } from '../delivery/notices.ts';
 import type { DeadLetters } from '../engine/dead-letters.ts';
+import type { DisabledActions } from '../engine/disabled-actions.ts';
 import type { DocumentTemplates } from '../engine/document-templates.ts';
 import type { ExecutionQueries } from '../engine/execution-queries.ts';
 import type { Executions } from '../engine/executions.ts';
@@ -68,6 +69,7 @@ export interface ServerParts {
   readonly notices: Notices;
   readonly metrics: Metrics;
   readonly actionTypes: ReadonlySet<string>;
+  readonly disabled: DisabledActions;
   readonly publicUrl: () => string;
 }
 
@@ -87,7 +89,11 @@ export interface ServerOptions {
     readonly perTokenBurst: number;
     readonly perWorkflowPerMinute: number;
   };
-  readonly trigger: { readonly enableWebhooks: boolean; readonly enableEvents: boolean };
+  readonly trigger: {
+    readonly enableWebhooks: boolean;
+    readonly enableEvents: boolean;
+    readonly webhookBasePath: string;
+  };
   readonly observer: AppObserver;
 }
 
@@ -156,18 +162,19 @@ export function allRoutes(
   const throttle = isThrottled ? createWorkflowThrottle(store, perWorkflowPerMinute) : null;
   const requirePrincipal = options.auth.requirePrincipalForExecute;
   const firstSecretOf: FirstSecretOf = (tenantId, pipeline) => triggers.firstSecretOf(tenantId, pipeline);
+  const webhookBase = () => `${publicUrl()}${options.trigger.webhookBasePath}`;
   let openApi: unknown;
   const routes: RouteSpec[] = [
-    ...workflowReadRoutes({ workflows, publicUrl }),
-    ...workflowManageRoutes({ workflows, pipelines, publicUrl, firstSecretOf }),
-    ...pipelineRoutes({ workflows, pipelines, executions, publicUrl, firstSecretOf, throttle }),
+    ...workflowReadRoutes({ workflows, webhookBase }),
+    ...workflowManageRoutes({ workflows, pipelines, webhookBase, firstSecretOf }),
+    ...pipelineRoutes({ workflows, pipelines, executions, webhookBase, firstSecretOf, throttle }),
     ...executionCommandRoutes({ executions, throttle, requirePrincipal }),
-    ...triggerRoutes({ triggers, publicUrl }),
+    ...triggerRoutes({ triggers, webhookBase }),
     ...firingRoutes({ intake, throttle, ...options.trigger }),
     ...executionRoutes({ queries }),
     ...callbackRoutes({ executions }),
     ...engineRunRoutes({ runs, queries, plans: { store, folder, maxBytes } }),
-    ...catalogRoutes({ catalog: store }),
+    ...catalogRoutes({ catalog: store, changed: () => parts.disabled.forget() }),
     ...templateWorkflowRoutes(parts),
     ...templateRoutes(parts),
     ...adminRoutes({ deadLetters, runners: store }),

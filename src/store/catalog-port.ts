@@ -6,6 +6,8 @@ export interface CatalogStore {
   connectorList(): Promise<ConnectorEntry[]>;
   connectorGet(params: { id: string }): Promise<ConnectorEntry | null>;
   actionList(params: { connectorId?: string; category?: string; search?: string }): Promise<ActionEntry[]>;
+  /** Those that are disabled, by themselves or with their connector, or deprecated. */
+  actionsNoticed(): Promise<ActionNotice[]>;
   actionGet(params: { id: string }): Promise<ActionEntry | null>;
   /** Undefined fields stay as they are. False: there is no such row. */
   connectorUpdate(params: { id: string; isEnabled?: boolean | undefined }): Promise<boolean>;
@@ -14,6 +16,12 @@ export interface CatalogStore {
     isEnabled?: boolean | undefined;
     deprecationNotice?: string | null | undefined;
   }): Promise<boolean>;
+}
+
+export interface ActionNotice {
+  id: string;
+  isEnabled: boolean;
+  deprecationNotice: string | null;
 }
 
 export type ConnectorEntry = ConnectorRow & { isEnabled: boolean; createdAt: Timestamp };

@@ -145,6 +145,16 @@ describe('private addresses (S5)', () => {
   });
 });
 
+describe('a request of 10 MB', () => {
+  it.each(['/workflows', '/workflows/small/trigger', '/workflows/small'])('to %s is refused', async (path) => {
+    await create(api(), 'small', once(shop().url));
+    const method = path.endsWith('small') ? 'PUT' : 'POST';
+    const { status, body } = await api().send<Refusal>(method, path, { filler: 'x'.repeat(10 * KB * KB) });
+    expect([status, body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    expect((await api().get<{ data: unknown[] }>('/workflows/small/runs')).body.data).toEqual([]);
+  });
+});
+
 describe('callbacks', () => {
   async function waiting(name: string, wait: JsonObject = {}): Promise<{ runId: string; path: string }> {
     await create(api(), name, {

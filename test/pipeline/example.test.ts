@@ -3,11 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
+import { makeClockMovable, moveClock } from '../support/moving-clock.ts';
 import { useApi } from '../workflow/api.ts';
 import { ended, runUntil, statuses, trigger } from './run.ts';
 import { useShop } from './shop.ts';
 
-const api = useApi();
+const api = useApi({}, makeClockMovable);
 const shop = useShop();
 
 async function createExample(file: string, name?: string): Promise<string> {
@@ -61,7 +62,7 @@ describe('order-receipt', () => {
 });
 
 describe('trial-expiry', () => {
-  it('sleeps for thirteen days', async () => {
+  it('sleeps for thirteen days, reminds, and expires a day later', async () => {
     const name = await createExample('trial-expiry');
     const runId = await trigger(api(), name, { user_id: 'u1' });
     const run = await runUntil(api(), name, runId, ({ tasks }) => tasks['wait-13-days']?.status === 'sleeping');
@@ -75,6 +76,16 @@ describe('trial-expiry', () => {
     const { started_at: from, wake_at: until } = run.tasks['wait-13-days']!;
     expect(Date.parse(until!) - Date.parse(from!)).toBe(13 * 24 * 3600 * 1000);
     expect(shop().bodies('/api/activate-trial')).toEqual([{ user_id: 'u1' }]);
+
+    await moveClock(api().database.connectionString, '13 days');
+    await runUntil(api(), name, runId, ({ tasks }) => tasks['wait-1-day']?.status === 'sleeping');
+    expect(shop().bodies('/api/send-email')).toEqual([{ template: 'trial-ending-soon', user_id: 'u1' }]);
+    expect(shop().bodies('/api/expire-trial')).toEqual([]);
+
+    await moveClock(api().database.connectionString, '1 day');
+    const over = await ended(api(), name, runId);
+    expect([over.status, new Set(Object.values(statuses(over)))]).toEqual(['completed', new Set(['success'])]);
+    expect(shop().bodies('/api/expire-trial')).toEqual([{ user_id: 'u1' }]);
   });
 });
 
@@ -101,5 +112,21 @@ describe('checkout-flow', () => {
       'fulfill-order': fulfilled,
       'handle-timeout': 'skipped',
     });
+  });
+
+  it('when nobody calls back within the hour, the checkout has expired', async () => {
+    const name = await createExample('checkout-flow', 'checkout-forgotten');
+    const runId = await trigger(api(), name, { amount: 12, order_id: 'o1' });
+    await runUntil(api(), name, runId, ({ tasks }) => tasks['payment-result']?.status === 'waiting');
+    await moveClock(api().database.connectionString, '1 hour');
+    const run = await ended(api(), name, runId);
+    expect(run.status).toBe('completed');
+    expect(statuses(run)).toEqual({
+      'create-checkout': 'success',
+      'payment-result': 'timeout',
+      'fulfill-order': 'skipped',
+      'handle-timeout': 'success',
+    });
+    expect((await api().post(new URL(callbackUrls().at(-1)!).pathname, { status: 'paid' })).status).toBe(410);
   });
 });

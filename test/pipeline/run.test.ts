@@ -84,6 +84,31 @@ describe('a trigger', () => {
   });
 });
 
+describe('runs of one pipeline at once', () => {
+  it('do not see each other', async () => {
+    await create(api(), 'crowd', {
+      open: call('/crowd-open', { body: { id: '{{trigger.body.id}}', url: '{{wait.paid.url}}' } }),
+      paid: { needs: ['open'], wait_for_webhook: {} },
+      ship: call('/crowd-ship', {
+        needs: ['paid'],
+        body: { id: '{{trigger.body.id}}', paid: '{{tasks.paid.body.by}}' },
+      }),
+    });
+    const ids = Array.from({ length: 20 }, (_, index) => index);
+    const runs = await Promise.all(ids.map((id) => trigger(api(), 'crowd', { id })));
+    for (const runId of runs) {
+      await runUntil(api(), 'crowd', runId, ({ tasks }) => tasks.paid?.status === 'waiting');
+    }
+    const opened = shop().bodies('/crowd-open') as { id: number; url: string }[];
+    expect(new Set(opened.map(({ url }) => url)).size).toBe(20);
+    await Promise.all(opened.map(({ id, url }) => api().post(new URL(url).pathname, { by: id })));
+    for (const runId of runs) expect((await ended(api(), 'crowd', runId)).status).toBe('completed');
+    const shipped = shop().bodies('/crowd-ship') as { id: number; paid: number }[];
+    expect(shipped.map(({ id }) => id).sort((a, b) => a - b)).toEqual(ids);
+    for (const { id, paid } of shipped) expect(paid).toBe(id);
+  });
+});
+
 describe('the result of each task', () => {
   it('is as documented', async () => {
     shop().answer('/charge', 200, { amount: 12 });

@@ -175,10 +175,16 @@ export const layers: readonly Layer[] = [
     packages: ['standardwebhooks'],
   },
   {
+    path: 'src/config',
+    job: 'every option with its form, default and reason; the configuration file',
+    imports: ['src/core', 'src/engine'],
+    packages: ['zod', 'yaml', 'node:*'],
+  },
+  {
     path: 'src/config.ts',
     job: 'one resolved, validated configuration; the only reader of the environment',
-    imports: ['src/core', 'src/engine'],
-    packages: ['zod', 'node:*'],
+    imports: ['src/core', 'src/engine', 'src/config'],
+    packages: ['zod'],
   },
   {
     path: 'package.json',
@@ -209,7 +215,7 @@ export const layers: readonly Layer[] = [
     job: 'puts the parts together; the only file that knows every layer',
     imports: [
       ...[...ports, ...services, ...edges, ...implementations, 'src/sdk'],
-      ...['src/config.ts', 'src/telemetry.ts', 'src/catalog.ts', 'src/messaging.ts'],
+      ...['src/config', 'src/config.ts', 'src/telemetry.ts', 'src/catalog.ts', 'src/messaging.ts'],
     ],
     packages: ['pino', 'prom-client', '@opentelemetry/*', 'node:*'],
   },

@@ -40,18 +40,21 @@ export interface Refusal {
 }
 
 /** Started before the first test of a file and stopped after its last. */
-export function useApi(options: PawlOptions = {}): () => Api {
+export function useApi(options: PawlOptions = {}, prepare: PrepareDatabase = async () => {}): () => Api {
   let api: Api;
   let close: () => Promise<void>;
   beforeAll(async () => {
-    [api, close] = await startApi(options);
+    [api, close] = await startApi(options, prepare);
   });
   afterAll(() => close());
   return () => api;
 }
 
-async function startApi(options: PawlOptions): Promise<[Api, () => Promise<void>]> {
+type PrepareDatabase = (connectionString: string) => Promise<void>;
+
+async function startApi(options: PawlOptions, prepare: PrepareDatabase): Promise<[Api, () => Promise<void>]> {
   const database = await testDatabase();
+  await prepare(database.connectionString);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const pawl = await createPawl({
@@ -60,7 +63,13 @@ async function startApi(options: PawlOptions): Promise<[Api, () => Promise<void>
     http: { allowLoopback: true },
     ...options,
   });
-  const deps = { ...pawl, publicUrl: () => url, throttle: null, requirePrincipal: false };
+  const deps = {
+    ...pawl,
+    publicUrl: () => url,
+    webhookBase: () => `${url}/api/v1/triggers`,
+    throttle: null,
+    requirePrincipal: false,
+  };
   const routes = [
     ...workflowReadRoutes(deps),
     ...workflowManageRoutes(deps),

@@ -53,6 +53,11 @@ describe('the catalog', () => {
         suggestion: 'use voice.shout',
       }),
     ]);
+    const shown = await api().get<{ warnings?: JsonObject[] }>('/workflows/dated');
+    expect(shown.body.warnings).toEqual(body.warnings);
+    expect((await api().post('/workflows', speaking('dated-too', 'voice.old'))).body).toMatchObject({
+      warnings: [{ code: 'ACTION_DEPRECATED' }],
+    });
   });
 
   it('refuses what is missing or disabled, all of it, and published versions run on', async () => {
@@ -67,6 +72,11 @@ describe('the catalog', () => {
     expect((await api().get('/workflows/blocked')).body).toMatchObject({ status: 'Draft' });
     const { executionId } = await api().pawl.start('running-on', { trigger: { text: 'hi' } });
     expect(await api().pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { text: 'HI' } });
+    const view = await api().pawl.queries.get('default', executionId);
+    const { events } = await api().pawl.queries.events(view, { afterSeq: -1, limit: 100 });
+    expect(events.filter(({ type }) => type === 'Warning')).toMatchObject([
+      { level: 'Warn', nodeId: 'n0', data: { code: 'ACTION_DISABLED' } },
+    ]);
 
     await api().pawl.store.actionUpdate({ id: 'voice.shout', isEnabled: true });
     await api().pawl.store.connectorUpdate({ id: 'voice', isEnabled: false });

@@ -1,6 +1,7 @@
 // What may happen to an execution, from the decider's point of view. Everything that a decision depends on arrives here
 // or in DecideContext as data: the decider asks no clock, no random source and no store.
 
+import type { Limits } from '../expression/evaluate.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { EndStatus, ExecutionError, NodeError, SignalType } from './fact.ts';
 
@@ -52,6 +53,8 @@ export interface DecideContext {
   /** Seeds the jitter of retry delays. The same seed gives the same facts (I16). */
   readonly seed: number;
   readonly abortGraceMs: number;
+  /** How much one evaluation may take; absent: the usual. */
+  readonly limits?: Limits | undefined;
   /** Around each evaluation and rendering, for whoever wants to know how long they take; they are the same without it. */
   readonly measure?: Measure | undefined;
 }

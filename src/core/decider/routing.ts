@@ -64,8 +64,8 @@ function holds(deciding: Deciding, condition: Condition | null, node: number): b
   const { state, context } = deciding;
   const { value, warning } =
     context.measure === undefined
-      ? evaluateCondition(condition.expr, state.scope)
-      : context.measure('condition', () => evaluateCondition(condition.expr, state.scope));
+      ? evaluateCondition(condition.expr, state.scope, context.limits)
+      : context.measure('condition', () => evaluateCondition(condition.expr, state.scope, context.limits));
   if (warning !== undefined) {
     const message = `condition \`${condition.source}\` counts as false: ${warning}`;
     emit(deciding, { type: 'Warning', code: 'CONDITION_ERROR', message, node });

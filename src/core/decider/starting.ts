@@ -85,8 +85,8 @@ function render(deciding: Deciding, template: Template | null): Json | TemplateE
   const { state, context } = deciding;
   try {
     return context.measure === undefined
-      ? renderTemplate(template, state.scope)
-      : context.measure('template', () => renderTemplate(template, state.scope));
+      ? renderTemplate(template, state.scope, context.limits)
+      : context.measure('template', () => renderTemplate(template, state.scope, context.limits));
   } catch (error) {
     return error as TemplateError;
   }

@@ -31,3 +31,21 @@ export const DEFAULT_SNAPSHOT: SnapshotPolicy = {
   maxContextSizeBytes: 10 * 1024 * 1024,
   overflowBehavior: 'Fail',
 };
+
+/** The part that an installation may set otherwise. Plans are compiled where they run, so what is set there counts. */
+export interface DefinitionDefaults {
+  readonly attemptTimeoutMs: number;
+  readonly graphTimeoutMs: number;
+  /** Of a node that waits for its child; null: as long as the child may take. */
+  readonly childTimeoutMs: number | null;
+  readonly retry: RetryPolicy;
+  readonly snapshot: SnapshotPolicy;
+}
+
+export const DEFINITION_DEFAULTS: DefinitionDefaults = {
+  attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+  graphTimeoutMs: GRAPH_TIMEOUT_MS,
+  childTimeoutMs: null,
+  retry: DEFAULT_RETRY,
+  snapshot: DEFAULT_SNAPSHOT,
+};

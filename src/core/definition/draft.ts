@@ -4,6 +4,7 @@
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Dispatch, Format, NodePolicy, Plan, PlanEdge, PlanNode, RetryPolicy, Step } from '../plan/plan.ts';
+import type { DefinitionDefaults } from './defaults.ts';
 
 export interface Located<T> {
   readonly value: T;
@@ -63,4 +64,5 @@ export interface DraftEdge {
 export interface ReadOptions {
   /** Named policies that `retryPolicyRef` may refer to; without them any name is accepted and means the default. */
   readonly retryPolicies?: Readonly<Record<string, Partial<RetryPolicy>>>;
+  readonly defaults?: DefinitionDefaults;
 }

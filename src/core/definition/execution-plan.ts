@@ -5,7 +5,7 @@ import { DURATION_FORMS, parseDuration } from '../duration/duration.ts';
 import { didYouMean } from '../expression/problem.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
 import type { Dispatch, NodePolicy, PluginRef, RetryPolicy, SecretRef } from '../plan/plan.ts';
-import { ATTEMPT_TIMEOUT_MS, DEFAULT_RETRY, DEFAULT_SNAPSHOT, WAITING_POLICY } from './defaults.ts';
+import { DEFINITION_DEFAULTS, type DefinitionDefaults, WAITING_POLICY } from './defaults.ts';
 import { DELAY_ACTION, readDelay } from './delay.ts';
 import { readDependencies } from './dependency.ts';
 import type { Draft, DraftCondition, DraftEdge, DraftNode, DraftStep, ReadOptions } from './draft.ts';
@@ -35,7 +35,7 @@ export function readExecutionPlan(definition: JsonObject, findings: Findings, op
     outputs: null,
     vars: {},
     scope: objectIn(definition.scope),
-    snapshot: DEFAULT_SNAPSHOT,
+    snapshot: defaultsOf(options).snapshot,
   };
 }
 
@@ -98,31 +98,35 @@ function readPolicy(
   findings: Findings,
   options: ReadOptions,
 ): NodePolicy {
-  const timeoutMs = readTimeout(raw, at, findings);
+  const timeoutMs = readTimeout(raw, at, findings, defaultsOf(options).attemptTimeoutMs);
   const retry = readRetry(raw, at, findings, options);
   return step?.kind === 'sleep' ? WAITING_POLICY : { timeoutMs, rerenderOnRetry: false, retry };
 }
 
-function readTimeout(raw: JsonObject, at: string, findings: Findings): number {
+const defaultsOf = ({ defaults = DEFINITION_DEFAULTS }: ReadOptions): DefinitionDefaults => defaults;
+
+function readTimeout(raw: JsonObject, at: string, findings: Findings, otherwise: number): number {
   if (typeof raw.timeout === 'number') return raw.timeout;
-  if (typeof raw.timeout !== 'string') return ATTEMPT_TIMEOUT_MS;
+  if (typeof raw.timeout !== 'string') return otherwise;
   const ms = parseDuration(raw.timeout);
   if (ms !== null && ms > 0) return ms;
   const message = `"${raw.timeout.slice(0, 60)}" is not a timeout of more than zero and at most ten years`;
   findings.error('BAD_DURATION', `${at}/timeout`, message, `write ${DURATION_FORMS}, or milliseconds as a number`);
-  return ATTEMPT_TIMEOUT_MS;
+  return otherwise;
 }
 
-function readRetry(raw: JsonObject, at: string, findings: Findings, { retryPolicies }: ReadOptions): RetryPolicy {
+function readRetry(raw: JsonObject, at: string, findings: Findings, options: ReadOptions): RetryPolicy {
+  const { retryPolicies } = options;
+  const { retry } = defaultsOf(options);
   const name = textIn(raw.retryPolicyRef);
-  if (name === null || retryPolicies === undefined) return DEFAULT_RETRY;
+  if (name === null || retryPolicies === undefined) return retry;
   const policy = Object.hasOwn(retryPolicies, name) ? retryPolicies[name] : undefined;
   if (policy === undefined) {
     const suggestion = didYouMean(findings.nearMiss(name, Object.keys(retryPolicies)));
     const message = `there is no retry policy \`${name}\` in the configuration`;
     findings.error('UNKNOWN_RETRY_POLICY', `${at}/retryPolicyRef`, message, suggestion);
   }
-  return { ...DEFAULT_RETRY, ...policy };
+  return { ...retry, ...policy };
 }
 
 function readWhen(raw: JsonObject, at: string): DraftCondition | null {

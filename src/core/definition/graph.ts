@@ -3,20 +3,21 @@
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { NodePolicy, Plan, RetryPolicy } from '../plan/plan.ts';
-import { ATTEMPT_TIMEOUT_MS, DEFAULT_RETRY, DEFAULT_SNAPSHOT, GRAPH_TIMEOUT_MS, WAITING_POLICY } from './defaults.ts';
+import { DEFINITION_DEFAULTS, type DefinitionDefaults, WAITING_POLICY } from './defaults.ts';
 import { DELAY_ACTION, readDelay } from './delay.ts';
-import type { Draft, DraftEdge, DraftNode, DraftStep, Located } from './draft.ts';
+import type { Draft, DraftEdge, DraftNode, DraftStep, Located, ReadOptions } from './draft.ts';
 import { choiceIn, flagIn, listIn, numberIn, objectIn, textIn } from './json-read.ts';
 import type { Findings } from './problem.ts';
 
-export function readGraph(definition: JsonObject, findings: Findings): Draft {
+export function readGraph(definition: JsonObject, findings: Findings, options: ReadOptions): Draft {
+  const { defaults = DEFINITION_DEFAULTS } = options;
   const nodes: DraftNode[] = [];
   const edges: DraftEdge[] = [];
   listIn(definition.nodes).forEach((value, index) => {
     const raw = objectIn(value);
     const at = `/nodes/${index}`;
     edges.push(...readEdges(raw, nodes.length, at));
-    nodes.push(readNode(raw, at, findings));
+    nodes.push(readNode(raw, at, findings, defaults));
   });
   const startNode = textIn(definition.startNode);
   return {
@@ -26,15 +27,15 @@ export function readGraph(definition: JsonObject, findings: Findings): Draft {
     nodes,
     edges,
     onUnhandledFailure: 'failFast',
-    timeoutMs: numberIn(definition.timeoutMs, GRAPH_TIMEOUT_MS),
+    timeoutMs: numberIn(definition.timeoutMs, defaults.graphTimeoutMs),
     outputs: definition.outputs === undefined ? null : { value: definition.outputs, at: '/outputs' },
     vars: objectIn(definition.vars),
     scope: {},
-    snapshot: readSnapshot(objectIn(definition.snapshot)),
+    snapshot: readSnapshot(objectIn(definition.snapshot), defaults),
   };
 }
 
-function readNode(raw: JsonObject, at: string, findings: Findings): DraftNode {
+function readNode(raw: JsonObject, at: string, findings: Findings, defaults: DefinitionDefaults): DraftNode {
   const step = raw.nodeType === 'subworkflow' ? readSubworkflow(raw, at, findings) : readAction(raw, at, findings);
   return {
     id: textIn(raw.id) ?? '',
@@ -43,7 +44,7 @@ function readNode(raw: JsonObject, at: string, findings: Findings): DraftNode {
     step,
     actionAt: step?.kind === 'action' ? `${at}/actionType` : null,
     parameters: step?.kind === 'sleep' ? null : { value: objectIn(raw.parameters), at: `${at}/parameters` },
-    policy: readPolicy(objectIn(raw.policies), step),
+    policy: readPolicy(objectIn(raw.policies), step, defaults),
     join: 'any',
     condition: null,
     routePolicy: choiceIn(raw.routePolicy, ['parallel', 'firstMatch'], 'parallel'),
@@ -89,25 +90,25 @@ function ignoreFields(raw: JsonObject, at: string, fields: string[], type: strin
   }
 }
 
-function readPolicy(raw: JsonObject, step: DraftStep | null): NodePolicy {
+function readPolicy(raw: JsonObject, step: DraftStep | null, defaults: DefinitionDefaults): NodePolicy {
   if (step?.kind === 'sleep') return WAITING_POLICY;
-  const inherited = step?.kind === 'subworkflow' ? WAITING_POLICY.timeoutMs : ATTEMPT_TIMEOUT_MS;
+  const inherited = step?.kind === 'subworkflow' ? defaults.childTimeoutMs : defaults.attemptTimeoutMs;
   // A child has retried its own nodes already; running all of it again is something to ask for.
   const once = step?.kind === 'subworkflow' && raw.retry === undefined;
   return {
     timeoutMs: numberIn(raw.timeoutMs, inherited),
     rerenderOnRetry: flagIn(raw.rerenderOnRetry, false),
-    retry: once ? WAITING_POLICY.retry : readRetry(objectIn(raw.retry)),
+    retry: once ? WAITING_POLICY.retry : readRetry(objectIn(raw.retry), defaults.retry),
   };
 }
 
-function readRetry(raw: JsonObject): RetryPolicy {
+function readRetry(raw: JsonObject, otherwise: RetryPolicy): RetryPolicy {
   return {
-    maxAttempts: numberIn(raw.maxAttempts, DEFAULT_RETRY.maxAttempts),
-    baseDelayMs: numberIn(raw.baseDelayMs, DEFAULT_RETRY.baseDelayMs),
-    backoffFactor: numberIn(raw.backoffFactor, DEFAULT_RETRY.backoffFactor),
-    maxDelayMs: DEFAULT_RETRY.maxDelayMs,
-    jitter: flagIn(raw.jitter, DEFAULT_RETRY.jitter),
+    maxAttempts: numberIn(raw.maxAttempts, otherwise.maxAttempts),
+    baseDelayMs: numberIn(raw.baseDelayMs, otherwise.baseDelayMs),
+    backoffFactor: numberIn(raw.backoffFactor, otherwise.backoffFactor),
+    maxDelayMs: otherwise.maxDelayMs,
+    jitter: flagIn(raw.jitter, otherwise.jitter),
   };
 }
 
@@ -134,15 +135,18 @@ function located(value: Json | undefined, at: string): Located<string> | null {
   return text === null ? null : { value: text, at };
 }
 
-function readSnapshot(raw: JsonObject): Plan['snapshot'] {
+function readSnapshot(raw: JsonObject, { snapshot }: DefinitionDefaults): Plan['snapshot'] {
   return {
-    mode: choiceIn(raw.mode, ['Full', 'SummaryOnly', 'KeysOnly'], DEFAULT_SNAPSHOT.mode),
-    keysToInclude: listIn(raw.keysToInclude).map((key) => textIn(key) ?? ''),
-    maxContextSizeBytes: numberIn(raw.maxContextSizeBytes, DEFAULT_SNAPSHOT.maxContextSizeBytes),
+    mode: choiceIn(raw.mode, ['Full', 'SummaryOnly', 'KeysOnly'], snapshot.mode),
+    keysToInclude:
+      raw.keysToInclude === undefined
+        ? snapshot.keysToInclude
+        : listIn(raw.keysToInclude).map((key) => textIn(key) ?? ''),
+    maxContextSizeBytes: numberIn(raw.maxContextSizeBytes, snapshot.maxContextSizeBytes),
     overflowBehavior: choiceIn(
       raw.overflowBehavior,
       ['Fail', 'AutoPruneOldest', 'DropOversize'],
-      DEFAULT_SNAPSHOT.overflowBehavior,
+      snapshot.overflowBehavior,
     ),
   };
 }

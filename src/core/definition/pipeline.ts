@@ -4,7 +4,7 @@
 import { DURATION_FORMS, MAX_DURATION_MS, parseDuration } from '../duration/duration.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import {
-  DEFAULT_SNAPSHOT,
+  DEFINITION_DEFAULTS,
   PIPELINE_MAX_DURATION_SECONDS,
   PIPELINE_RETRIES,
   PIPELINE_STEP_TIMEOUT_MS,
@@ -12,7 +12,7 @@ import {
   WAITING_POLICY,
 } from './defaults.ts';
 import { readDependencies } from './dependency.ts';
-import type { Draft, DraftEdge, DraftNode, DraftStep } from './draft.ts';
+import type { Draft, DraftEdge, DraftNode, DraftStep, ReadOptions } from './draft.ts';
 import { numberIn, objectIn, textIn } from './json-read.ts';
 import { childPointer } from './pointer.ts';
 import type { Findings } from './problem.ts';
@@ -38,7 +38,8 @@ function present(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key, member]) => member !== null || key === 'body'));
 }
 
-export function readPipeline(definition: JsonObject, findings: Findings): Draft {
+export function readPipeline(definition: JsonObject, findings: Findings, options: ReadOptions): Draft {
+  const { snapshot } = options.defaults ?? DEFINITION_DEFAULTS;
   const nodes: DraftNode[] = [];
   const edges: DraftEdge[] = [];
   for (const [name, value] of Object.entries(objectIn(definition.tasks))) {
@@ -63,7 +64,7 @@ export function readPipeline(definition: JsonObject, findings: Findings): Draft 
     outputs: null,
     vars: {},
     scope: {},
-    snapshot: DEFAULT_SNAPSHOT,
+    snapshot,
   };
 }
 

@@ -23,7 +23,7 @@ details { border-bottom: 1px solid var(--line); padding: .35rem 0 } summary { cu
 .Succeeded { color: #15803d } .Failed, .TimedOut { color: #dc2626 } .Cancelled, .Skipped, .Pending { opacity: .7 }
 .Retrying, .Waiting, .Sleeping, .Paused { color: #b45309 } button { cursor: pointer }
 input, button, textarea, select { color: inherit; font: inherit; padding: .3rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: transparent }
-select { font-size: 15px; font-weight: 400; float: right } option { color: #000 } .time { white-space: nowrap }
+select { font-size: 15px; font-weight: 400; float: right } option { color: CanvasText; background: Canvas } .time { white-space: nowrap }
 `;
 
 /** A script that lies beside this file. */

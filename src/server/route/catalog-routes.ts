@@ -11,6 +11,8 @@ import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface CatalogRoutesDeps {
   readonly catalog: CatalogStore & Pick<AuditStore, 'audited'>;
+  /** The catalog is not as it was. */
+  readonly changed?: () => void;
 }
 
 const common = { tag: 'Catalog' } as const;
@@ -31,11 +33,11 @@ const text = z
   .regex(/^[^\p{Cc}]+$/u);
 const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial();
 
-export function catalogRoutes({ catalog }: CatalogRoutesDeps): RouteSpec[] {
-  return [...connectorRoutes(catalog), ...actionRoutes(catalog)];
+export function catalogRoutes(deps: CatalogRoutesDeps): RouteSpec[] {
+  return [...connectorRoutes(deps), ...actionRoutes(deps)];
 }
 
-function connectorRoutes(catalog: CatalogRoutesDeps['catalog']): RouteSpec[] {
+function connectorRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -78,13 +80,14 @@ function connectorRoutes(catalog: CatalogRoutesDeps['catalog']): RouteSpec[] {
       async handle({ params: { id }, body, caller: { tenantId }, by }) {
         const work = (store: CatalogStore) => store.connectorUpdate({ id, ...body });
         await catalog.audited({ tenantId, by, work, deed: (found) => (found ? deedOf('connector', id, body) : null) });
+        changed?.();
         return { status: 200, body: presentConnector(await connectorOf(catalog, id)) };
       },
     }),
   ];
 }
 
-function actionRoutes(catalog: CatalogRoutesDeps['catalog']): RouteSpec[] {
+function actionRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -121,6 +124,7 @@ function actionRoutes(catalog: CatalogRoutesDeps['catalog']): RouteSpec[] {
       async handle({ params: { id }, body, caller: { tenantId }, by }) {
         const work = (store: CatalogStore) => store.actionUpdate({ id, ...body });
         await catalog.audited({ tenantId, by, work, deed: (found) => (found ? deedOf('action', id, body) : null) });
+        changed?.();
         return { status: 200, body: presentAction(await actionOf(catalog, id)) };
       },
     }),

@@ -16,6 +16,8 @@ export interface FiringRoutesDeps {
   readonly throttle: WorkflowThrottle | null;
   readonly enableWebhooks: boolean;
   readonly enableEvents: boolean;
+  /** Where webhooks come in. */
+  readonly webhookBasePath: string;
 }
 
 export function firingRoutes(deps: FiringRoutesDeps): RouteSpec[] {
@@ -36,7 +38,7 @@ function webhookRoute(deps: FiringRoutesDeps): RouteSpec {
     access: 'public',
     tag: 'Triggers',
     method: 'POST',
-    path: '/api/v1/triggers/:triggerId',
+    path: `${deps.webhookBasePath}/:triggerId`,
     summary: 'Receive a webhook, signed as Standard Webhooks has it: 202 new, 200 repeated or not started',
     notFound: 'TRIGGER_NOT_FOUND',
     params: triggerParams,

@@ -34,7 +34,8 @@ export interface PipelineDeps {
   readonly workflows: Workflows;
   readonly pipelines: Pipelines;
   readonly executions: Executions;
-  readonly publicUrl: () => string;
+  /** Where webhooks come in: the id of their trigger follows. */
+  readonly webhookBase: () => string;
   readonly firstSecretOf?: FirstSecretOf;
   /** Null: workflows may be started as often as anybody likes. */
   readonly throttle: WorkflowThrottle | null;
@@ -46,7 +47,7 @@ export function pipelineRoutes(deps: PipelineDeps): RouteSpec[] {
   return [replaceRoute(deps), triggerRoute(deps), runsRoute(deps), runRoute(deps), cancelRoute(deps)];
 }
 
-function replaceRoute({ workflows, pipelines, publicUrl, firstSecretOf }: PipelineDeps): RouteSpec {
+function replaceRoute({ workflows, pipelines, webhookBase, firstSecretOf }: PipelineDeps): RouteSpec {
   return defineRoute({
     ...common,
     access: 'workflows:manage',
@@ -63,7 +64,7 @@ function replaceRoute({ workflows, pipelines, publicUrl, firstSecretOf }: Pipeli
       }
       const replaced = await pipelines.replace(caller.tenantId, existing, body as Json, by);
       const secret = await firstSecretOf?.(caller.tenantId, replaced);
-      return { status: 200, body: { data: pipelineView(replaced, publicUrl(), secret) } };
+      return { status: 200, body: { data: pipelineView(replaced, webhookBase(), secret) } };
     },
   });
 }

@@ -25,7 +25,7 @@ export type FirstSecretOf = (tenantId: string, pipeline: WorkflowRecord) => Prom
 
 export function pipelineView(
   workflow: WorkflowRecord,
-  publicUrl: string,
+  webhookBase: string,
   secret: string | null = null,
 ): z.input<typeof pipelineSchema> {
   const { trigger, taskCount, webhookTriggerId } = workflow.pipeline!;
@@ -40,19 +40,19 @@ export function pipelineView(
     ...(workflow.currentVersion === null ? {} : { version: workflow.currentVersion }),
     inserted_at: isoTime(workflow.createdAt),
     updated_at: isoTime(workflow.updatedAt),
-    ...(webhookTriggerId === null ? {} : { webhook_url: `${publicUrl}/api/v1/triggers/${webhookTriggerId}` }),
+    ...(webhookTriggerId === null ? {} : { webhook_url: `${webhookBase}/${webhookTriggerId}` }),
     ...(secret === null ? {} : { webhook_secret: secret }),
   };
 }
 
 export function pipelineDefinitionView(
   workflow: WorkflowRecord,
-  publicUrl: string,
+  webhookBase: string,
   definition: string,
 ): z.input<typeof pipelineDefinitionSchema> {
   const { tasks, max_duration_seconds: seconds } = JSON.parse(definition) as JsonObject;
   return {
-    ...pipelineView(workflow, publicUrl),
+    ...pipelineView(workflow, webhookBase),
     ...(typeof seconds === 'number' ? { max_duration_seconds: seconds } : {}),
     tasks: tasks as JsonObject,
   };

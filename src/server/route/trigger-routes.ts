@@ -19,7 +19,8 @@ import { firingView, triggerView } from './trigger-view.ts';
 
 export interface TriggerRoutesDeps {
   readonly triggers: Triggers;
-  readonly publicUrl: () => string;
+  /** Where webhooks come in: the id of their trigger follows. */
+  readonly webhookBase: () => string;
 }
 
 const PATH = '/api/v1/triggers';
@@ -40,11 +41,11 @@ export function triggerRoutes(deps: TriggerRoutesDeps): RouteSpec[] {
 
 const keyOf = (caller: Caller, { triggerId }: { triggerId: string }) => ({ tenantId: caller.tenantId, triggerId });
 
-function shown({ publicUrl }: TriggerRoutesDeps, status: number, { trigger, secret }: TriggerAnswer): Answer {
-  return { status, body: triggerView(trigger, { publicUrl: publicUrl(), now: Date.now(), secret }) };
+function shown({ webhookBase }: TriggerRoutesDeps, status: number, { trigger, secret }: TriggerAnswer): Answer {
+  return { status, body: triggerView(trigger, { webhookBase: webhookBase(), now: Date.now(), secret }) };
 }
 
-function listRoute({ triggers, publicUrl }: TriggerRoutesDeps): RouteSpec {
+function listRoute({ triggers, webhookBase }: TriggerRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -55,7 +56,7 @@ function listRoute({ triggers, publicUrl }: TriggerRoutesDeps): RouteSpec {
     async handle({ query: { limit, cursor, tenantId: _checked, ...filter }, caller }) {
       const page = { afterId: cursor ?? null, limit: limit + 1 };
       const found = await triggers.list({ ...filter, tenantId: caller.tenantId }, page);
-      const context = { publicUrl: publicUrl(), now: Date.now() };
+      const context = { webhookBase: webhookBase(), now: Date.now() };
       const data = found.slice(0, limit).map((trigger) => triggerView(trigger, context));
       return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
     },

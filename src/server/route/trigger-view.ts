@@ -10,7 +10,7 @@ import type { Answer } from '../route.ts';
 import { isoTime } from './workflow-view.ts';
 
 export interface TriggerViewContext {
-  readonly publicUrl: string;
+  readonly webhookBase: string;
   readonly now: number;
   /** Made by this very request. */
   readonly secret?: string | null;
@@ -18,7 +18,7 @@ export interface TriggerViewContext {
 
 export function triggerView(
   trigger: TriggerRecord,
-  { publicUrl, now, secret = null }: TriggerViewContext,
+  { webhookBase, now, secret = null }: TriggerViewContext,
 ): z.input<typeof triggerSchema> {
   const { triggerId, workflowId, triggerType, isEnabled, activationCondition } = trigger;
   const fireTimes = nextFireTimes(trigger, now);
@@ -31,7 +31,7 @@ export function triggerView(
     config: JSON.parse(trigger.config) as Record<string, unknown>,
     ...(activationCondition === null ? {} : { activationCondition }),
     ...(fireTimes === undefined ? {} : { nextFireTimes: fireTimes.map(isoTime) }),
-    ...(isWebhook ? { webhookUrl: `${publicUrl}/api/v1/triggers/${triggerId}`, hasSecret: trigger.hasSecret } : {}),
+    ...(isWebhook ? { webhookUrl: `${webhookBase}/${triggerId}`, hasSecret: trigger.hasSecret } : {}),
     ...(secret === null ? {} : { secret }),
     createdAt: isoTime(trigger.createdAt),
     updatedAt: isoTime(trigger.updatedAt),

@@ -26,7 +26,8 @@ import { workflowView } from './workflow-view.ts';
 export interface WorkflowManageDeps {
   readonly workflows: Workflows;
   readonly pipelines: Pipelines;
-  readonly publicUrl: () => string;
+  /** Where webhooks come in: the id of their trigger follows. */
+  readonly webhookBase: () => string;
   readonly firstSecretOf?: FirstSecretOf;
 }
 
@@ -45,7 +46,7 @@ export function workflowManageRoutes(deps: WorkflowManageDeps): RouteSpec[] {
   ];
 }
 
-function saveRoute({ workflows, pipelines, publicUrl, firstSecretOf }: WorkflowManageDeps): RouteSpec {
+function saveRoute({ workflows, pipelines, webhookBase, firstSecretOf }: WorkflowManageDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'POST',
@@ -58,10 +59,12 @@ function saveRoute({ workflows, pipelines, publicUrl, firstSecretOf }: WorkflowM
       if (detectFormat(definition) === 'pipeline') {
         const pipeline = await pipelines.create(caller.tenantId, definition, by);
         const secret = await firstSecretOf?.(caller.tenantId, pipeline);
-        return { status: 201, body: { data: pipelineView(pipeline, publicUrl(), secret) } };
+        return { status: 201, body: { data: pipelineView(pipeline, webhookBase(), secret) } };
       }
       const { workflow, created } = await workflows.save(caller.tenantId, definition);
-      return { status: created ? 201 : 200, body: workflowView(workflow, JSON.stringify(definition)) };
+      const text = JSON.stringify(definition);
+      const warnings = await workflows.notices(text);
+      return { status: created ? 201 : 200, body: workflowView(workflow, text, warnings) };
     },
   });
 }
@@ -149,7 +152,7 @@ function statusRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
   );
 }
 
-function patchRoute({ workflows, publicUrl }: WorkflowManageDeps): RouteSpec {
+function patchRoute({ workflows, webhookBase }: WorkflowManageDeps): RouteSpec {
   return defineRoute({
     ...ofWorkflow,
     method: 'PATCH',
@@ -162,7 +165,7 @@ function patchRoute({ workflows, publicUrl }: WorkflowManageDeps): RouteSpec {
       await workflows.setEnabled(caller.tenantId, found, (body.isEnabled ?? body.enabled) === true, by);
       const workflow = await workflows.find(caller.tenantId, found);
       const isPipeline = workflow.format === 'pipeline';
-      const shown = isPipeline ? { data: pipelineView(workflow, publicUrl()) } : workflowView(workflow);
+      const shown = isPipeline ? { data: pipelineView(workflow, webhookBase()) } : workflowView(workflow);
       return { status: 200, body: shown };
     },
   });

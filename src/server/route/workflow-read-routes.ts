@@ -22,7 +22,8 @@ import { isoTime, workflowView } from './workflow-view.ts';
 
 export interface WorkflowReadDeps {
   readonly workflows: Workflows;
-  readonly publicUrl: () => string;
+  /** Where webhooks come in: the id of their trigger follows. */
+  readonly webhookBase: () => string;
 }
 
 const MAX_VERSION = 2 ** 31 - 1;
@@ -32,7 +33,7 @@ export function workflowReadRoutes(deps: WorkflowReadDeps): RouteSpec[] {
   return [listRoute(deps), getRoute(deps), versionsRoute(deps), diffRoute(deps)];
 }
 
-function listRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
+function listRoute({ workflows, webhookBase }: WorkflowReadDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -47,7 +48,7 @@ function listRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
       const page = found.slice(0, limit);
       const data = page.map((workflow) => {
         if (workflow.format !== 'pipeline') return workflowView(workflow);
-        const pipeline = pipelineView(workflow, publicUrl());
+        const pipeline = pipelineView(workflow, webhookBase());
         return format === 'pipeline' ? pipeline : { ...workflowView(workflow), ...pipeline };
       });
       const nextCursor = found.length > limit ? { nextCursor: page.at(-1)!.workflowId } : {};
@@ -56,7 +57,7 @@ function listRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
   });
 }
 
-function getRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
+function getRoute({ workflows, webhookBase }: WorkflowReadDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -68,8 +69,11 @@ function getRoute({ workflows, publicUrl }: WorkflowReadDeps): RouteSpec {
     async handle({ params, query, caller }) {
       const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
       const { definition } = await workflows.definition(caller.tenantId, workflow, query.version);
-      if (workflow.format !== 'pipeline') return { status: 200, body: workflowView(workflow, definition) };
-      return { status: 200, body: { data: pipelineDefinitionView(workflow, publicUrl(), definition) } };
+      if (workflow.format !== 'pipeline') {
+        const warnings = await workflows.notices(definition);
+        return { status: 200, body: workflowView(workflow, definition, warnings) };
+      }
+      return { status: 200, body: { data: pipelineDefinitionView(workflow, webhookBase(), definition) } };
     },
   });
 }

@@ -1,13 +1,18 @@
 // Workflows as the API shows them.
 
 import type { z } from 'zod';
+import type { Problem } from '../../core/definition/problem.ts';
 import type { workflowSchema } from '../../protocol/workflow.ts';
 import type { WorkflowRecord } from '../../store/workflow-port.ts';
 
 type WireWorkflow = z.input<typeof workflowSchema>;
 
 /** `definition`: as JSON text, where it was asked for. */
-export function workflowView(workflow: WorkflowRecord, definition?: string): WireWorkflow {
+export function workflowView(
+  workflow: WorkflowRecord,
+  definition?: string,
+  warnings: readonly Problem[] = [],
+): WireWorkflow {
   const { workflowId, displayName, description, format, status, isEnabled, currentVersion, hasDraft } = workflow;
   return {
     id: workflowId,
@@ -19,6 +24,7 @@ export function workflowView(workflow: WorkflowRecord, definition?: string): Wir
     ...(currentVersion === null ? {} : { currentVersion }),
     hasDraft,
     ...(definition === undefined ? {} : { definition: JSON.parse(definition) as unknown }),
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     createdAt: isoTime(workflow.createdAt),
     updatedAt: isoTime(workflow.updatedAt),
   };

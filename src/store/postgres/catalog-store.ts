@@ -1,6 +1,6 @@
 // The catalog: reading it, and what an operator changes in it.
 
-import type { ActionEntry, CatalogStore, ConnectorEntry } from '../catalog-port.ts';
+import type { ActionEntry, ActionNotice, CatalogStore, ConnectorEntry } from '../catalog-port.ts';
 import type { JsonText, Timestamp } from '../port.ts';
 import type { Database } from './database.ts';
 import { statement } from './statement.ts';
@@ -9,6 +9,7 @@ const LIST_CONNECTORS = statement('connector_list');
 const GET_CONNECTOR = statement('connector_get');
 const UPDATE_CONNECTOR = statement('connector_update');
 const LIST_ACTIONS = statement('action_list');
+const NOTICED = statement('actions_noticed');
 const GET_ACTION = statement('action_get');
 const UPDATE_ACTION = statement('action_update');
 
@@ -24,6 +25,7 @@ export function catalogStore(database: Database): CatalogStore {
       const values = [connectorId ?? null, category ?? null, pattern];
       return (await database.run<ActionRecord>(LIST_ACTIONS, values)).map(actionEntry);
     },
+    actionsNoticed: () => database.run<ActionNotice>(NOTICED, []),
     async actionGet({ id }) {
       const [row] = await database.run<ActionRecord>(GET_ACTION, [id]);
       return row === undefined ? null : actionEntry(row);

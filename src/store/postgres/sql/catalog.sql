@@ -16,6 +16,11 @@ where ($1::text is null or connector_id = $1) and ($2::text is null or lower(cat
   and ($3::text is null or id ilike $3 or display_name ilike $3 or description ilike $3)
 order by id;
 
+-- name: actions_noticed
+select a.id, a.is_enabled and c.is_enabled as "isEnabled", a.deprecation_notice as "deprecationNotice"
+from action_catalog a join connectors c on c.id = a.connector_id
+where not (a.is_enabled and c.is_enabled) or a.deprecation_notice is not null;
+
 -- name: action_get
 select id, display_name, description, category, connector_id, parameter_schema, output_schema, is_enabled, version, deprecation_notice, tags, created_at
 from action_catalog where id = $1;

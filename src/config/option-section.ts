@@ -1,0 +1,208 @@
+// Every option there is: its unit in its name, its default, and what it is for. docs/configuration.md is made from this.
+
+import { z } from 'zod';
+import { DEFINITION_DEFAULTS } from '../core/definition/defaults.ts';
+import { MAX_NODES } from '../core/definition/limits.ts';
+import { DEFAULT_LIMITS } from '../core/expression/evaluation.ts';
+import { DEFAULT_ENGINE_OPTIONS } from '../engine/environment.ts';
+import { atLeast, flag, fraction, headers, limits, list, parsedIfText, wholeNumber } from './option-form.ts';
+
+const engine = DEFAULT_ENGINE_OPTIONS;
+const defaults = DEFINITION_DEFAULTS;
+
+const retryPolicy = z
+  .strictObject({
+    maxAttempts: z.int().min(0),
+    baseDelayMs: z.int().min(0),
+    backoffFactor: z.number().min(1),
+    maxDelayMs: z.int().min(0).nullable(),
+    jitter: z.boolean(),
+  })
+  .partial();
+
+export const SECTIONS = {
+  database: z.strictObject({
+    url: z.string().optional().describe('PostgreSQL to use; without it an embedded one is started in dataDir'),
+    schema: z.string().default('public').describe('schema that holds the tables'),
+    dataDir: z.string().default('.pawl').describe('folder of the embedded PostgreSQL'),
+    engineConnections: atLeast(5, 10).describe('connections of the engine: claims, commits, mail'),
+    readConnections: atLeast(1, 5).describe('connections of queries that people ask'),
+  }),
+  server: z.strictObject({
+    host: z.string().default('127.0.0.1').describe('address to listen on'),
+    port: wholeNumber(0, 65_535).default(7295).describe('P-A-W-L on a phone'),
+    publicUrl: z.string().optional().describe('base of callback URLs; by default the address it listens on'),
+    bodyLimitBytes: atLeast(1_024, 1024 * 1024).describe('largest body of a request'),
+    shutdownMs: atLeast(0, 10_000).describe('how long a stopping server waits for requests in progress'),
+    logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('of the JSON log'),
+    checkAnswers: flag(false).describe('an answer that does not match its declared schema is an error (for tests)'),
+    planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
+    maxPlanBytes: atLeast(1_024, 16 * 1024 * 1024).describe('largest plan behind a reference'),
+  }),
+  probe: z.strictObject({
+    host: z.string().default('127.0.0.1').describe('address of the second door: health and metrics, without a token'),
+    port: wholeNumber(0, 65_535).optional().describe('its port; absent: there is no such door'),
+  }),
+  auth: z.strictObject({
+    allowLooseAuth: flag(false).describe('no token needed; the tenant is the one that the request names (on in dev)'),
+    requirePrincipalForExecute: flag(false).describe('an execute request must name its principal'),
+    issuer: z.string().optional().describe('`iss` that tokens must have'),
+    audience: z.string().optional().describe('`aud` that tokens must have'),
+    jwksUrl: z.url().optional().describe('key set that tokens are verified with'),
+    jwksFile: z.string().optional().describe('the same, as a file'),
+    secret: z.string().min(32).optional().describe('shared secret that tokens are verified with, instead of a key set'),
+    clockToleranceSeconds: atLeast(0, 5).describe('how far clocks may differ when expiry is checked'),
+  }),
+  rateLimit: z.strictObject({
+    perTokenPerMinute: atLeast(1, 60).describe('requests that one token may make in a minute'),
+    perTokenBurst: atLeast(1, 120).describe('requests that one token may make at once'),
+    perWorkflowPerMinute: atLeast(0, 0).describe('executions of one workflow in a minute; 0: any number'),
+  }),
+  http: z.strictObject({
+    allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
+    allow: list.describe('addresses, ranges and hosts that outbound requests may reach although they are private'),
+  }),
+  engine: z.strictObject({
+    name: z.string().default(engine.name).describe('name of this runner in lists'),
+    leaseMs: atLeast(500, engine.leaseMs).describe('a runner that is silent for so long may be declared dead'),
+    leaseMarginMs: atLeast(0, engine.leaseMarginMs).describe('no external call starts so close to the end of a lease'),
+    maxParallelActions: atLeast(1, engine.maxParallelActions).describe('attempts at once: awaits, not threads'),
+    maxParallelPerTenant: atLeast(1, engine.maxParallelPerTenant).describe(
+      'attempts of one tenant at once in this runner',
+    ),
+    maxParallelPerAction: limits.describe('attempts of one action type at once: {"slack.post-message": 5}'),
+    maxResident: atLeast(1, engine.maxResident).describe('executions in memory at once'),
+    parkAfterMs: atLeast(0, engine.parkAfterMs).describe('what only waits longer than this leaves memory'),
+    abortGraceMs: atLeast(0, engine.abortGraceMs).describe('how long a stopping execution waits for its attempts'),
+    pollMs: atLeast(10, engine.pollMs).describe('how often the queue is asked when no hint comes'),
+    inboxPollMs: atLeast(10, engine.inboxPollMs).describe('how often mail is asked for when no hint comes'),
+    drainMs: atLeast(0, engine.drainMs).describe('how long a graceful stop waits for running attempts'),
+    maxNestingDepth: atLeast(0, engine.maxNestingDepth).describe('levels of subworkflows'),
+    allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
+    maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
+    commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
+    retentionMs: atLeast(0, engine.retentionMs).describe('executions that ended longer ago are forgotten; 0 = never'),
+  }),
+  definition: z.strictObject({
+    actionTimeoutMs: atLeast(1, defaults.attemptTimeoutMs).describe('of an attempt whose node names none'),
+    workflowTimeoutMs: atLeast(1, defaults.graphTimeoutMs).describe('of an execution of a graph that names none'),
+    childTimeoutMs: wholeNumber(1)
+      .optional()
+      .describe('of a node that waits for a subworkflow and names none; absent: as long as the child may take'),
+    retryMaxAttempts: atLeast(0, defaults.retry.maxAttempts).describe('tries in all of a node that does not say'),
+    retryInitialDelayMs: atLeast(0, defaults.retry.baseDelayMs).describe('before its second try'),
+    retryBackoffFactor: fraction(1, 1_000, defaults.retry.backoffFactor).describe(
+      'each delay is so many times the one before',
+    ),
+    retryJitter: flag(defaults.retry.jitter).describe('spread retries, so that they do not come back all at once'),
+    retryPolicies: z
+      .preprocess(parsedIfText, z.record(z.string(), retryPolicy))
+      .default({})
+      .describe('policies that `retryPolicyRef` of execution plans may name: {"slow": {"maxAttempts": 10}}'),
+    maxNodes: atLeast(1, MAX_NODES).describe('nodes of one workflow, when it is published'),
+    maxContextSizeBytes: atLeast(1, defaults.snapshot.maxContextSizeBytes).describe(
+      'outputs of all nodes of one execution together',
+    ),
+    overflowBehavior: z
+      .enum(['Fail', 'AutoPruneOldest', 'DropOversize'])
+      .default(defaults.snapshot.overflowBehavior)
+      .describe('what happens to an execution whose outputs exceed that'),
+    snapshotMode: z
+      .enum(['Full', 'SummaryOnly', 'KeysOnly'])
+      .default(defaults.snapshot.mode)
+      .describe('what the context snapshot of an ended execution holds'),
+    snapshotKeys: list.describe('nodes whose outputs it holds under `KeysOnly`'),
+  }),
+  expression: z.strictObject({
+    maxSteps: atLeast(1, DEFAULT_LIMITS.maxSteps).describe('steps of one evaluation of a condition or of parameters'),
+    maxDepth: atLeast(1, DEFAULT_LIMITS.maxDepth).describe('how deep expressions may be nested'),
+    maxBytes: atLeast(1, DEFAULT_LIMITS.maxBytes).describe('what one evaluation may build'),
+  }),
+  catalog: z.strictObject({
+    autoRegisterActions: flag(true).describe('list the actions of this process in the catalog when it starts'),
+    allowDraftExecution: flag(false).describe('run workflows that were never published, as version 0'),
+  }),
+  publish: z.strictObject({
+    validateParameterTemplates: flag(false).describe('render every parameter once when a workflow is published'),
+  }),
+  trigger: z.strictObject({
+    webhookBasePath: z
+      .string()
+      .regex(/^(\/[A-Za-z0-9_-]+)+$/, 'expected a path such as /hooks')
+      .default('/api/v1/triggers')
+      .describe('where webhooks come in; the id of the trigger follows'),
+    enableWebhooks: flag(true).describe('let webhooks in'),
+    enableSchedules: flag(true).describe('fire schedules in processes that run executions'),
+    enableEvents: flag(true).describe('let events in'),
+    pollMs: atLeast(10, 1_000).describe('how often schedules are looked at when none is known to be due sooner'),
+    leaseMs: atLeast(1_000, 30_000).describe('how late a slot is whose scheduler died while it was at it'),
+    graceMs: atLeast(0, 60_000).describe('a slot that is not later than this was not missed'),
+    firingRetentionMs: atLeast(0, 30 * 24 * 3_600_000).describe(
+      'records of firings that are older are forgotten; 0 = never',
+    ),
+  }),
+  delivery: z.strictObject({
+    deliveredAfterMs: atLeast(10, 30_000).describe('what nobody confirmed as delivered is sent again after so long'),
+    processedAfterMs: atLeast(10, 300_000).describe('what is delivered but not processed is reminded of after so long'),
+    resendCapMs: atLeast(10, 300_000).describe('from the eleventh time on it takes longer each time, but never longer'),
+    maxAttempts: atLeast(0, 0).describe('after so many attempts a delivery is dead; 0 = never'),
+    concurrency: atLeast(1, 16).describe(
+      'messages on their way to one consumer at the same time, unless it says other',
+    ),
+    timeoutMs: atLeast(10, 15_000).describe('how long a webhook or bus has for its answer'),
+    drainMs: atLeast(0, 10_000).describe('how long a graceful stop waits for messages on their way'),
+    retentionMs: atLeast(0, 7 * 24 * 3_600_000).describe('messages that are done with are forgotten so much later'),
+    natsServers: list.describe('servers that consumers of kind nats may name (host:port); in dev they may name any'),
+    consumers: z
+      .preprocess(parsedIfText, z.array(z.record(z.string(), z.unknown())))
+      .default([])
+      .describe('registered when it starts: [{"code": "kyc", "kind": "webhook", "url": "https://…"}]'),
+  }),
+  monitor: z.strictObject({
+    intervalMs: atLeast(10, 1_000).describe('how often it looks for what is due, when it knows of nothing sooner'),
+    leaseMs: atLeast(1_000, 10_000).describe('so long is one process the publisher of execution events'),
+  }),
+  templates: z.strictObject({
+    allowLoops: flag(false).describe('document templates may use `for` and `tablerow`'),
+    timeoutMs: atLeast(10, 2_000).describe('how long one document may take'),
+    memoryMb: atLeast(16, 64).describe('memory of one rendering process'),
+    outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest document'),
+    processes: atLeast(1, 2).describe('documents rendered at the same time'),
+  }),
+  cost: z.strictObject({
+    usdPerAttempt: fraction(0, Number.MAX_SAFE_INTEGER, 0).describe(
+      'what one attempt costs, for `engine_tenant_cost_usd`',
+    ),
+    usdPerAttemptHour: fraction(0, Number.MAX_SAFE_INTEGER, 0).describe('what an hour of attempts costs, for the same'),
+  }),
+  trace: z.strictObject({
+    endpoint: z
+      .url()
+      .optional()
+      .describe('where OpenTelemetry spans go: http://localhost:4318/v1/traces; absent: none'),
+    headers: headers.describe('sent with them: {"authorization": "…"}, or `name=value` pairs with commas'),
+    serviceName: z.string().default('pawl').describe('`service.name` of the spans'),
+    sampleRatio: fraction(0, 1, 1).describe(
+      'share of executions that are recorded; a caller that sends `traceparent` decides for its own',
+    ),
+    exportIntervalMs: atLeast(1, 2_000).describe('how long spans wait for others to be sent with'),
+  }),
+  action: z.strictObject({
+    folder: z.string().optional().describe('folder with your own actions'),
+    outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest result of one attempt'),
+  }),
+  connectors: z.strictObject({
+    slackBaseUrl: z.url().optional().describe("Slack's Web API; by default https://slack.com/api/"),
+    mondayBaseUrl: z.url().optional().describe("Monday's GraphQL API; by default https://api.monday.com/v2"),
+    confluenceBaseUrl: z.url().optional().describe('where Confluence is: https://example.atlassian.net/wiki'),
+    confluenceEdition: z.enum(['cloud', 'data-center']).optional().describe('by default told from the base URL'),
+    emailSmtpUrl: z.string().optional().describe('mail server, without the password: smtp://user@mail.example.com:587'),
+    emailFrom: z.string().optional().describe('sender of messages that name none'),
+  }),
+};
+
+export type Sections = typeof SECTIONS;
+export type SectionName = keyof Sections;
+
+/** Never in a message: secrets, and URLs that may hold a password (S6). */
+export const CONFIDENTIAL: ReadonlySet<string> = new Set(['database.url', 'auth.secret', 'trace.headers']);

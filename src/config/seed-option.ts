@@ -1,0 +1,69 @@
+// The options of the specification that Pawl was made from (000 §5.1, §6.1, §8.4, §10, §12.3, §12.5.4), and what each is
+// called here; or why there is none.
+
+export interface SeedOption {
+  readonly name: string;
+  /** Ours, as section.option; or a sentence that says why there is none. */
+  readonly here: string;
+}
+
+export const SEED_OPTIONS: readonly SeedOption[] = [
+  { name: 'TemplateEngineOptions.RenderTimeout', here: 'templates.timeoutMs' },
+  { name: 'TemplateEngineOptions.NullValueReplacement', here: 'null is always written as empty text' },
+  {
+    name: 'TemplateEngineOptions.StrictMode',
+    here: 'always strict: what is missing is an error, unless `??` guards it',
+  },
+  { name: 'TemplateEngineOptions.EnableLoops', here: 'templates.allowLoops' },
+  { name: 'TemplateEngineOptions.EnableFunctions', here: 'a fixed table of pure functions, the same everywhere' },
+  { name: 'JintConditionEvaluatorOptions.ScriptTimeout', here: 'expression.maxSteps' },
+  { name: 'JintConditionEvaluatorOptions.MaxStatements', here: 'expression.maxSteps' },
+  { name: 'JintConditionEvaluatorOptions.MemoryLimitBytes', here: 'expression.maxBytes' },
+  { name: 'JintConditionEvaluatorOptions.MaxRecursionDepth', here: 'expression.maxDepth' },
+  { name: 'ContextSnapshotOptions.Mode', here: 'definition.snapshotMode' },
+  { name: 'ContextSnapshotOptions.KeysToInclude', here: 'definition.snapshotKeys' },
+  { name: 'ContextSnapshotOptions.MaxContextSizeBytes', here: 'definition.maxContextSizeBytes' },
+  { name: 'ContextSnapshotOptions.OverflowBehavior', here: 'definition.overflowBehavior' },
+  { name: 'OrchestrationOptions.MaxParallelActions', here: 'engine.maxParallelActions' },
+  { name: 'OrchestrationOptions.DefaultActionTimeout', here: 'definition.actionTimeoutMs' },
+  { name: 'OrchestrationOptions.DefaultWorkflowTimeout', here: 'definition.workflowTimeoutMs' },
+  { name: 'OrchestrationOptions.RetryPolicy', here: 'definition.retryPolicies' },
+  { name: 'RetryPolicyOptions.MaxRetryAttempts', here: 'definition.retryMaxAttempts' },
+  { name: 'RetryPolicyOptions.InitialDelay', here: 'definition.retryInitialDelayMs' },
+  { name: 'RetryPolicyOptions.BackoffFactor', here: 'definition.retryBackoffFactor' },
+  { name: 'RetryPolicyOptions.Jitter', here: 'definition.retryJitter' },
+  {
+    name: 'ErrorHandlingOptions.UseDeadLetterQueue',
+    here: 'always: what cannot go on is kept with its cause, never dropped',
+  },
+  { name: 'ErrorHandlingOptions.DeadLetterQueueName', here: 'dead letters are a table of the database' },
+  { name: 'ErrorHandlingOptions.MaxPoisonMessageRetries', here: 'engine.maxPoisonRetries' },
+  {
+    name: 'ErrorHandlingOptions.PoisonMessageDelay',
+    here: 'a suspect runs alone instead of later, so it delays nobody',
+  },
+  { name: 'ScalabilityOptions.MaxNodesPerWorkflow', here: 'definition.maxNodes' },
+  { name: 'ScalabilityOptions.MaxContextSizeBytes', here: 'definition.maxContextSizeBytes' },
+  { name: 'ScalabilityOptions.EnableDistributedLocking', here: 'ownership is a lease and a fence in the database' },
+  { name: 'ScalabilityOptions.RedisConnectionString', here: 'there is no Redis' },
+  { name: 'WorkflowCatalogOptions.AutoRegisterActionsOnStartup', here: 'catalog.autoRegisterActions' },
+  {
+    name: 'WorkflowCatalogOptions.ValidateActionSchemasOnStartup',
+    here: 'always: an action without a schema does not load',
+  },
+  { name: 'WorkflowCatalogOptions.AllowDraftExecution', here: 'catalog.allowDraftExecution' },
+  { name: 'SubworkflowOptions.MaxNestingDepth', here: 'engine.maxNestingDepth' },
+  { name: 'SubworkflowOptions.AllowRecursion', here: 'engine.allowRecursion' },
+  { name: 'SubworkflowOptions.DefaultChildTimeout', here: 'definition.childTimeoutMs' },
+  { name: 'TriggerOptions.EnableWebhooks', here: 'trigger.enableWebhooks' },
+  { name: 'TriggerOptions.EnableSchedules', here: 'trigger.enableSchedules' },
+  { name: 'TriggerOptions.EnableEvents', here: 'trigger.enableEvents' },
+  { name: 'TriggerOptions.WebhookBasePath', here: 'trigger.webhookBasePath' },
+  { name: 'TriggerOptions.SchedulerProvider', here: 'schedules are our own, in the database' },
+  { name: 'AuthOptions.AllowLooseAuth', here: 'auth.allowLooseAuth' },
+  { name: 'AuthOptions.RequirePrincipalForExecute', here: 'auth.requirePrincipalForExecute' },
+  {
+    name: 'AuthOptions.ValidateDownstreamPermissions',
+    here: 'the other system decides, by the X-Acting-User headers it gets',
+  },
+];

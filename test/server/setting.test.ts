@@ -1,0 +1,76 @@
+// Options of an installation that change what definitions mean and where things are, through the API.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { createTrigger, sendWebhook } from '../trigger/trigger-api.ts';
+import { chain, echo, useServer } from './api-server.ts';
+
+const SECRET = `whsec_${Buffer.from('a secret that is long enough').toString('base64')}`;
+const server = useServer({
+  definition: {
+    retryMaxAttempts: 1,
+    maxNodes: 2,
+    snapshotMode: 'Full',
+    retryPolicies: { twice: { maxAttempts: 2, baseDelayMs: 1 } },
+  },
+  expression: { maxSteps: 50 },
+  trigger: { webhookBasePath: '/hooks' },
+});
+const owner = { tenantId: 'acme' };
+
+async function run(definition: JsonObject): Promise<JsonObject> {
+  const { workflowId } = await server.pawl.publish(definition, owner);
+  const { executionId } = await server.pawl.start(workflowId, owner);
+  await server.pawl.result(executionId, owner);
+  return (await server.get(`/api/v1/executions/${executionId}?include=actions`)).body;
+}
+
+describe('an installation can set', () => {
+  it('how often a node is tried that does not say', async () => {
+    const failing = await run(chain('failing', { id: 'f', actionType: 'core.fail', parameters: { retryable: true } }));
+    expect(failing.actions).toHaveLength(1);
+  });
+
+  it('retry policies by name, which execution plans refer to', async () => {
+    const metadata = {
+      planId: 'named',
+      planVersion: '1',
+      createdAt: '2026-01-01T00:00:00Z',
+      createdBy: 't',
+      schemaVersion: 'v1',
+    };
+    const scope = { tenantId: 'acme', projectId: 'p', environmentId: 'e', repoSha: 's' };
+    const step = { stepId: 's', type: 'core.fail', inputs: { retryable: true }, timeout: '1m', dependsOn: [] };
+    const plan = (retryPolicyRef: string) => ({ metadata, scope, steps: [{ ...step, retryPolicyRef }] });
+    expect((await run(plan('twice'))).actions).toHaveLength(2);
+    await expect(server.pawl.publish(plan('often'), owner)).rejects.toThrow('no retry policy `often`');
+  });
+
+  it('what the snapshot of an execution holds, and how many nodes it may have', async () => {
+    const { contextSnapshot } = await run(chain('full', echo('say', { hello: 'world' })));
+    expect(JSON.stringify(contextSnapshot)).toContain('world');
+    const large = chain('large', echo('a'), echo('b'), echo('c'));
+    await expect(server.pawl.publish(large, owner)).rejects.toThrow('there are 3 nodes; the limit is 2');
+  });
+
+  it('how much an expression may take', async () => {
+    const greedy = await run(
+      chain('greedy', echo('a', { n: '{{ [1,2,3,4,5,6,7,8,9].map(x => x + x + x + x + x + x + x) }}' })),
+    );
+    expect(greedy).toMatchObject({ status: 'Failed', error: { message: expect.stringContaining('50 steps') } });
+  });
+
+  it('where webhooks come in', async () => {
+    await server.pawl.publish(chain('hooked', echo('a')), owner);
+    const trigger = { workflowId: 'hooked', triggerType: 'Webhook', config: { secret: SECRET } };
+    const { id, webhookUrl } = await createTrigger(server, trigger);
+    expect(webhookUrl).toBe(`${server.url}/hooks/${id}`);
+    expect((await sendWebhook(server, id, { secret: SECRET })).status).toBe(405);
+    const elsewhere = {
+      ...server,
+      ask: ((method, path, options) =>
+        server.ask(method, path.replace('/api/v1/triggers', '/hooks'), options)) as typeof server.ask,
+    };
+    expect((await sendWebhook(elsewhere, id, { secret: SECRET })).status).toBe(202);
+  });
+});
