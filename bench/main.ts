@@ -6,9 +6,11 @@ import { coreScenarios } from './core.ts';
 import { openDatabase, startServer } from './database.ts';
 import { describeMachine, printMachine } from './machine.ts';
 import { Report } from './report.ts';
+import { deliveryScenarios } from './scenario/delivery.ts';
 import { enqueueScenarios } from './scenario/enqueue.ts';
 import { idle } from './scenario/idle.ts';
 import { latencyScenarios } from './scenario/latency.ts';
+import { lifecycleScenarios } from './scenario/lifecycle.ts';
 import { nodeCost } from './scenario/node-cost.ts';
 import { peers } from './scenario/peers.ts';
 import { pipelineScenarios } from './scenario/pipeline.ts';
@@ -25,6 +27,8 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   peers,
   ...enqueueScenarios,
   ...pipelineScenarios,
+  ...lifecycleScenarios,
+  ...deliveryScenarios,
   nodeCost,
   store,
   idle,

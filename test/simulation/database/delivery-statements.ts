@@ -1,15 +1,9 @@
 // Deliveries and notices. See src/store/postgres/sql/delivery.sql and notice.sql. What there is in two
 // statements, because a snapshot is a moment, is one here: every statement of this database sees everything before it.
 
-import type {
-  AckItem,
-  AckResult,
-  DeliveryStore,
-  NewDelivery,
-  NewMessageRow,
-} from '../../../src/store/delivery-port.ts';
+import type { AckItem, AckResult, DeliveryStore } from '../../../src/store/delivery-port.ts';
 import { readable } from './column.ts';
-import { nextTimeout } from './lifecycle-statements.ts';
+import { addDeliveries, fresh, nextTimeout } from './message-rows.ts';
 import { type DeliveryRecord, deliveryKey, isOpen, type MessageRow } from './messaging-tables.ts';
 import { readClock, type Statements, type Tables } from './tables.ts';
 
@@ -34,31 +28,6 @@ export function deliveryStatements(tables: Tables): DeliveryStatements {
     },
   };
 }
-
-export function addMessages(tables: Tables, messages: readonly NewMessageRow[]): void {
-  for (const message of messages) {
-    const row = { ...message, openConsumers: message.consumers, failures: 0, createdAt: readClock(tables) };
-    tables.messaging.messages.set(message.ackGuid, row);
-  }
-}
-
-export function addDeliveries(tables: Tables, deliveries: readonly NewDelivery[]): void {
-  for (const { ackGuid, consumerId, subjectId, seq } of deliveries) {
-    const key = deliveryKey(ackGuid, consumerId);
-    tables.messaging.deliveries.set(key, { ackGuid, consumerId, subjectId, seq, processed: 0, ...fresh(tables) });
-  }
-}
-
-const fresh = (tables: Tables) => ({
-  stage: 'Pending' as const,
-  attempts: 0,
-  reminders: 0,
-  nextAttemptAt: tables.clock(),
-  deliveredAt: null,
-  endedAt: null,
-  outcome: null,
-  message: null,
-});
 
 function questionStatements(
   tables: Tables,

@@ -9,7 +9,7 @@ import type {
   LifecycleStore,
 } from '../../../src/store/lifecycle-port.ts';
 import { checkMove, checkSent, json, readable } from './column.ts';
-import { addDeliveries, addMessages } from './delivery-statements.ts';
+import { addDeliveries, addMessages, nextTimeout } from './message-rows.ts';
 import { readClock, type Statements, type Tables } from './tables.ts';
 
 export function lifecycleStatements(tables: Tables): Pick<Statements, keyof LifecycleStore> {
@@ -67,11 +67,6 @@ export function lifecycleStatements(tables: Tables): Pick<Statements, keyof Life
       for (const id of reactionIds) messaging.reactions.delete(id);
     },
   };
-}
-
-export function nextTimeout({ messaging }: Tables): number | null {
-  const times = [...messaging.instances.values()].flatMap(({ dueAt }) => (dueAt === null ? [] : [dueAt]));
-  return times.length === 0 ? null : Math.min(...times);
 }
 
 type MachineKey = Pick<InstanceKey, 'tenantId' | 'env' | 'definition'>;

@@ -3,7 +3,7 @@
 import type { Fact } from '../../../src/core/decider/fact.ts';
 import type { DeliveryStore, OutboxRow } from '../../../src/store/delivery-port.ts';
 import { checkSent } from './column.ts';
-import { addDeliveries, addMessages } from './delivery-statements.ts';
+import { addDeliveries, addMessages } from './message-rows.ts';
 import type { Statements, Tables } from './tables.ts';
 
 type OutboxStatements = Pick<Statements, Extract<keyof DeliveryStore, `outbox${string}`>>;

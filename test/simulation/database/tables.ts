@@ -4,7 +4,21 @@
 import type { DeliveryStore } from '../../../src/store/delivery-port.ts';
 import type { LifecycleStore } from '../../../src/store/lifecycle-port.ts';
 import type { DeadLetter, OperationStore } from '../../../src/store/operation-port.ts';
-import type { ActionLogRow, AttemptRow, CommitBatch, ExecutionStore, InboxStore, NewExecution, NewMessage, OutcomeRow, QueueStore, ResourceLinkRow, RunnerStore, Store, WorkflowRow } from '../../../src/store/port.ts';
+import type {
+  ActionLogRow,
+  AttemptRow,
+  CommitBatch,
+  ExecutionStore,
+  InboxStore,
+  NewExecution,
+  NewMessage,
+  OutcomeRow,
+  QueueStore,
+  ResourceLinkRow,
+  RunnerStore,
+  Store,
+  WorkflowRow,
+} from '../../../src/store/port.ts';
 import { createMessagingTables, type MessagingTables } from './messaging-tables.ts';
 
 /** What the engine needs of the port, and the contract suite asks for; the rest serves people. */

@@ -1,0 +1,69 @@
+// The lifecycle that is measured: a machine that goes to and fro, told to one consumer that has nothing to do with it.
+
+import type { Json } from '../src/core/json/json.ts';
+import type { Pawl } from '../src/main.ts';
+import type { BenchDatabase } from './database.ts';
+
+export const ENV = 'bench';
+export const MACHINE = 'parcel';
+const CALLERS = 512;
+
+const LIFECYCLE_TABLES = [
+  'lifecycle_instances',
+  'lifecycle_timeline',
+  'lifecycle_reactions',
+  'messages',
+  'deliveries',
+  'notices',
+  'outbox_leadership',
+];
+
+const definition: Json = {
+  env: ENV,
+  name: MACHINE,
+  initial: 'packed',
+  states: { packed: {}, moving: {}, resting: {} },
+  events: { go: { code: 1 }, rest: { code: 2 } },
+  transitions: [
+    { from: 'packed', on: 'go', to: 'moving' },
+    { from: 'moving', on: 'rest', to: 'resting' },
+    { from: 'resting', on: 'go', to: 'moving' },
+  ],
+};
+
+export const EVENTS = ['go', 'rest'] as const;
+export const STATES = ['packed', 'moving', 'resting', 'moving'] as const;
+export const PAYLOAD = { weight: 12, place: 'Brno' };
+
+export async function importMachine(pawl: Pawl): Promise<void> {
+  await pawl.lifecycles.import({ definition });
+}
+
+/** Takes out what triggers leave, and lets the server finish its writing. */
+export async function clearLifecycles(database: BenchDatabase): Promise<void> {
+  await database.query(`truncate ${LIFECYCLE_TABLES.join(', ')} restart identity`);
+  await database.query('checkpoint');
+}
+
+/** So many triggers to each of so many instances, by many callers at once. Every run has instances of its own. */
+export async function triggerMany(pawl: Pawl, run: string, instances: number, turns: number): Promise<void> {
+  let next = 0;
+  const caller = async () => {
+    for (let number = next++; number < instances; number = next++) {
+      const externalRef = `${run}-${number}`;
+      for (let turn = 0; turn < turns; turn++) {
+        const event = EVENTS[turn % EVENTS.length]!;
+        const requestId = `${externalRef}-${turn}`;
+        await pawl.lifecycles.trigger({
+          env: ENV,
+          definition: MACHINE,
+          externalRef,
+          event,
+          requestId,
+          payload: PAYLOAD,
+        });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+}
