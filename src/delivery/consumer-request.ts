@@ -10,7 +10,8 @@ import { subscriptionProblems } from './subscription.ts';
 
 export const CONSUMER_KINDS = ['process', 'webhook', 'pull', 'nats'] as const satisfies readonly ConsumerKind[];
 
-const CODE = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+/** As policies name them (lifecycle/definition-schema.ts). */
+const CODE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const SUBJECT = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 const MAX_CONCURRENCY = 1_000;
 const SETTINGS = ['timeoutMs', 'maxAttempts', 'completeAt', 'subject'];
@@ -27,7 +28,7 @@ export function consumerProblems(request: ConsumerRequest, rules: RequestRules):
   const problems: Problem[] = [];
   const wrong = (path: string, message: string) => problems.push({ code: 'CONSUMER_INVALID', path, message });
   if (typeof code !== 'string' || !CODE.test(code)) {
-    wrong('/code', 'must be lower-case letters, digits, ".", "_" and "-", at most 100, such as "kyc"');
+    wrong('/code', 'must be letters, digits, ".", "_" and "-", at most 100, such as "kyc"');
   }
   if (!CONSUMER_KINDS.includes(kind as never)) wrong('/kind', `must be one of ${CONSUMER_KINDS.join(', ')}`);
   else problems.push(...urlProblems(kind as ConsumerKind, request, rules));

@@ -68,6 +68,7 @@ export interface DeliveryItem {
 
 const MESSAGE_PAGE = 1_000;
 const MAX_TEXT = 2_000;
+const CLOCK_TOLERANCE_MS = 300_000;
 
 export class Deliveries {
   private readonly deps: DeliveriesDeps;
@@ -180,7 +181,10 @@ export class Deliveries {
     if (retryAt === undefined) return;
     if (outcome !== 'failed')
       throw new PawlError('REQUEST_INVALID', '`retryAt` has a meaning only with `outcome: "failed"`');
-    if (retryAt <= this.deps.wallClockMs()) throw new PawlError('REQUEST_INVALID', '`retryAt` is in the past');
+    // Clocks differ a little: what is only just past means now.
+    if (retryAt < this.deps.wallClockMs() - CLOCK_TOLERANCE_MS) {
+      throw new PawlError('REQUEST_INVALID', '`retryAt` is in the past');
+    }
   }
 
   /** Those that are no deliveries of this tenant are not there to be found. */

@@ -48,6 +48,7 @@ async function setup(changes: Partial<MonitorDeps> = {}) {
         did.push('published');
         return { published: 1, more: false };
       },
+      stop: async () => {},
     },
     async fireTimeouts() {
       did.push('fired');
@@ -104,12 +105,20 @@ describe('a look of the monitor', () => {
 
   it('forgets old messages now and then', async () => {
     const { monitor, did, timers } = await setup({ options: { intervalMs: 1_000, retentionMs: 1_000 } });
+    timers.advance(600_000);
     await monitor.runOnce();
     await monitor.runOnce();
     expect(did).toEqual(['purged before 999000']);
     timers.advance(600_000);
     await monitor.runOnce();
     expect(did).toHaveLength(2);
+  });
+
+  it('that keeps messages for ever still trims the rest', async () => {
+    const { monitor, did, timers } = await setup();
+    timers.advance(600_000);
+    await monitor.runOnce();
+    expect(did).toEqual(['purged before 0']);
   });
 });
 

@@ -26,7 +26,7 @@ export interface MonitorDeps {
   readonly book: ConsumerBook;
   readonly dispatcher: Pick<Dispatcher, 'reachable' | 'wake'>;
   readonly pulls: Pick<Pulls, 'waitedFor'>;
-  readonly publisher: Pick<Publisher, 'runOnce'>;
+  readonly publisher: Pick<Publisher, 'runOnce' | 'stop'>;
   /** Fires the timeouts that are due, some of them. Says how many. */
   readonly fireTimeouts: () => Promise<number>;
   /** Triggers the events that finished hooks ask for, some of them. Says how many. */
@@ -35,7 +35,7 @@ export interface MonitorDeps {
 }
 
 const SHORTEST_WAIT_MS = 20;
-const PURGE_EVERY_MS = 60_000;
+const PURGE_EVERY_MS = 600_000;
 const PURGE_LIMIT = 5_000;
 
 export class Monitor {
@@ -44,10 +44,11 @@ export class Monitor {
   private round: Promise<void> | null = null;
   private again = false;
   private running = false;
-  private purgeAt = 0;
+  private purgeAt: number;
 
   constructor(deps: MonitorDeps) {
     this.deps = deps;
+    this.purgeAt = deps.timers.monotonicMs() + PURGE_EVERY_MS;
   }
 
   start(): void {
@@ -60,6 +61,10 @@ export class Monitor {
     this.running = false;
     this.cancelTimer();
     await this.round;
+    await this.attempt('the publication of events could not be handed over', async () => {
+      await this.deps.publisher.stop();
+      return false;
+    });
   }
 
   /** There may be something to do right now. */
@@ -131,9 +136,11 @@ export class Monitor {
   private async purge({ at }: MonitorLook): Promise<boolean> {
     const { retentionMs } = this.deps.options;
     const now = this.deps.timers.monotonicMs();
-    if (retentionMs === 0 || now < this.purgeAt) return false;
+    if (now < this.purgeAt) return false;
     this.purgeAt = now + PURGE_EVERY_MS;
-    const purged = await this.deps.store.messagePurge({ before: at - retentionMs, limit: PURGE_LIMIT });
+    // 0 = keep every message; the call still trims what is kept for a short time only.
+    const before = retentionMs === 0 ? 0 : at - retentionMs;
+    const purged = await this.deps.store.messagePurge({ before, limit: PURGE_LIMIT });
     if (purged === PURGE_LIMIT) this.purgeAt = now;
     return purged === PURGE_LIMIT;
   }

@@ -73,6 +73,13 @@ export class Publisher {
     return this.publish(read, listeners, batches.length > read.length);
   }
 
+  /** Another process need not wait until nothing is heard of this one. */
+  async stop(): Promise<void> {
+    if (!this.isLeader) return;
+    this.isLeader = false;
+    await this.deps.store.outboxLead({ leaderId: this.deps.leaderId, leaseMs: 0 });
+  }
+
   private async leads(): Promise<boolean> {
     const { store, timers, leaderId, options } = this.deps;
     const now = timers.monotonicMs();

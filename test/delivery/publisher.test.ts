@@ -192,6 +192,16 @@ describe('events of executions', () => {
     expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(3);
   });
 
+  it('are published by another process at once when the one that did stops', async () => {
+    await subscribe({ types: ['RunCompleted'] });
+    const other = await withPlans();
+    await run(workflow('handed', [echo('only')]));
+    await other.publisher.runOnce();
+    await run(workflow('handed', [echo('only')]));
+    await other.monitor.stop();
+    expect((await process.publisher.runOnce()).published).toBe(1);
+  });
+
   it('feed event triggers, once each', async () => {
     const handed: { id: string; type: string }[] = [];
     const feeding = await withPlans({ handInEvent: async (_tenantId, event) => void handed.push(event) });
