@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { createPawl, type Pawl } from '../../src/main.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type WebhookReceiver, webhookReceiver } from './webhook-receiver.ts';
+
+let database: TestDatabase;
+let pawl: Pawl;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  receiver = await webhookReceiver();
+  pawl = await createPawl({
+    database: { url: database.connectionString },
+    engine: { pollMs: 20 },
+    monitor: { intervalMs: 20 },
+    http: { allowLoopback: true },
+    delivery: {
+      consumers: [{ code: 'audit', kind: 'webhook', url: receiver.url, subscriptions: [{ types: ['RunCompleted'] }] }],
+    },
+  });
+});
+afterAll(async () => {
+  await pawl.close();
+  await receiver.close();
+  await database.drop();
+});
+
+const loan = {
+  env: 'prod',
+  name: 'loan',
+  initial: 'draft',
+  states: { draft: {}, submitted: {}, approved: { final: true } },
+  events: { submit: {}, approve: {} },
+  transitions: [
+    { from: 'draft', on: 'submit', to: 'submitted' },
+    { from: 'submitted', on: 'approve', to: 'approved' },
+  ],
+};
+const policies = {
+  env: 'prod',
+  definition: 'loan',
+  policies: [{ name: 'decide', on: { transition: { event: 'submit' } }, routes: [{ workflow: 'decide-loan' }] }],
+};
+const workflow = (id: string, node: JsonObject): JsonObject => ({
+  id,
+  displayName: id,
+  startNode: 'only',
+  nodes: [{ id: 'only', edges: [], ...node }],
+});
+const approve = {
+  actionType: 'lifecycle.trigger',
+  parameters: { env: 'prod', definition: 'loan', externalRef: '{{ trigger.externalRef }}', event: 'approve' },
+};
+
+describe('a lifecycle, a workflow and their messages', () => {
+  it('work together: a transition starts a workflow, which fires an event, and whose end is told', async () => {
+    const told: string[] = [];
+    await pawl.lifecycles.onWork({ consumer: 'app', subscriptions: [{ definition: 'loan' }] }, (work) => {
+      told.push((work.event as { name: string }).name);
+      return { stage: 'Processed' };
+    });
+    await pawl.publish(workflow('decide-loan', approve));
+    await pawl.publish(workflow('celebrate', { actionType: 'core.echo', parameters: {} }));
+    const config = { eventType: 'RunCompleted', filter: 'event.data.workflowId == "decide-loan"' };
+    await pawl.triggering.triggers.create('default', { workflowId: 'celebrate', triggerType: 'Event', config });
+    await pawl.lifecycles.import({ definition: loan, policies });
+
+    const at = { env: 'prod', definition: 'loan', externalRef: 'L-1' };
+    await pawl.lifecycles.trigger({ ...at, event: 'submit', requestId: 'r-1' });
+    await expect.poll(async () => (await pawl.lifecycles.instance(at)).state, { timeout: 30_000 }).toBe('approved');
+    const [, approved] = await pawl.lifecycles.timeline(at);
+    expect(JSON.parse(approved!.cause!)).toMatchObject({ type: 'workflow', nodeId: 'only' });
+    await expect.poll(() => told, { timeout: 30_000 }).toEqual(['submit', 'approve']);
+    const completed = () => receiver.received.map(({ body }) => (JSON.parse(body) as JsonObject).workflowId);
+    await expect.poll(completed, { timeout: 30_000 }).toEqual(['decide-loan', 'celebrate']);
+  });
+});
