@@ -7,6 +7,7 @@ import { openDatabase, startServer } from './database.ts';
 import { describeMachine, printMachine } from './machine.ts';
 import { Report } from './report.ts';
 import { enqueueScenarios } from './scenario/enqueue.ts';
+import { httpScenarios } from './scenario/http.ts';
 import { idle } from './scenario/idle.ts';
 import { latencyScenarios } from './scenario/latency.ts';
 import { nodeCost } from './scenario/node-cost.ts';
@@ -24,6 +25,7 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   // Straight after the numbers that they are compared with.
   peers,
   ...enqueueScenarios,
+  ...httpScenarios,
   ...pipelineScenarios,
   nodeCost,
   store,

@@ -128,7 +128,8 @@ export async function startExecutions(engine: Session, items: NewExecution[]): P
   const existing = new Map<string, StartOutcome['existing']>();
   let open = items.toSorted(byRequest);
   while (open.length > 0) {
-    const accepted = await engine.run<{ id: string }>(START, encodeColumns(EXECUTION_COLUMNS, open));
+    const values = [...encodeColumns(EXECUTION_COLUMNS, open), encodeColumn(IF_CURRENT, open)];
+    const accepted = await engine.run<{ id: string }>(START, values);
     for (const { id } of accepted) existing.set(id, null);
     open = open.filter((item) => !existing.has(item.executionId));
     if (open.length === 0) break;
@@ -142,10 +143,16 @@ export async function startExecutions(engine: Session, items: NewExecution[]): P
       const itsOwn = found.execution_id === found.wanted_id;
       existing.set(found.wanted_id, itsOwn ? null : { executionId: found.execution_id, workflowId: found.workflow_id });
     }
-    open = open.filter((item) => !existing.has(item.executionId));
+    // In nobody's way and yet not there: the version is not what it was taken for. Whoever sent it asks and comes again.
+    open = open.filter((item) => !existing.has(item.executionId) && item.ifCurrent !== true);
   }
-  return items.map(({ executionId }) => ({ executionId, existing: existing.get(executionId) ?? null }));
+  return items.map(({ executionId }) => {
+    const found = existing.get(executionId);
+    return found === undefined ? { executionId, existing: null, stale: true } : { executionId, existing: found };
+  });
 }
+
+const IF_CURRENT = bool((item: NewExecution) => item.ifCurrent === true);
 
 function byRequest(a: NewExecution, b: NewExecution): number {
   const [left, right] = [a.requestId ?? '', b.requestId ?? ''];
