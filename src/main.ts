@@ -59,7 +59,7 @@ export { guardedFetch } from './action/guarded-fetch.ts';
 export { passThroughHeaders } from './action/pass-through.ts';
 export { errorOfAnswer, readAnswer, requireToken } from './action/remote-failure.ts';
 export { loadUserActions } from './action/user/user-actions.ts';
-export { type ConfigInput, defineConfig } from './config.ts';
+export type { ConfigInput } from './config.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
 export { startEmbedded } from './store/embedded/embedded.ts';
