@@ -4,6 +4,8 @@
 import { AdminApi, PlansApi } from './admin.ts';
 import { CatalogApi } from './catalog.ts';
 import { ExecutionsApi } from './executions.ts';
+import { SystemApi } from './system.ts';
+import { DocumentTemplatesApi, WorkflowTemplatesApi } from './templates.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import { TriggersApi } from './triggers.ts';
 import { WorkflowsApi } from './workflows.ts';
@@ -22,8 +24,11 @@ export interface PawlClient {
   readonly executions: ExecutionsApi;
   readonly triggers: TriggersApi;
   readonly catalog: CatalogApi;
+  readonly documents: DocumentTemplatesApi;
+  readonly workflowTemplates: WorkflowTemplatesApi;
   readonly plans: PlansApi;
   readonly admin: AdminApi;
+  readonly system: SystemApi;
 }
 
 export function createClient(options: ClientOptions): PawlClient {
@@ -34,7 +39,10 @@ export function createClient(options: ClientOptions): PawlClient {
     executions: new ExecutionsApi(transport, workflows),
     triggers: new TriggersApi(transport),
     catalog: new CatalogApi(transport),
+    documents: new DocumentTemplatesApi(transport),
+    workflowTemplates: new WorkflowTemplatesApi(transport),
     plans: new PlansApi(transport),
     admin: new AdminApi(transport),
+    system: new SystemApi(transport),
   };
 }

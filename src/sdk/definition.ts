@@ -17,6 +17,8 @@ export interface GraphNode {
   readonly actionType?: string;
   readonly nodeType?: 'action' | 'subworkflow';
   readonly workflowId?: string;
+  readonly workflowVersion?: number;
+  readonly waitForCompletion?: boolean;
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly onFailure?: string;
   readonly routePolicy?: 'parallel' | 'firstMatch';
