@@ -49,6 +49,8 @@ export type PipelineDefinition = {
   readonly description?: string;
   readonly trigger?: 'api' | 'cron' | 'webhook';
   readonly cron_expression?: string;
+  readonly timezone?: string;
+  readonly catch_up?: 'skip' | 'latest' | 'all';
   readonly max_duration_seconds?: number;
   readonly enabled?: boolean;
 };
