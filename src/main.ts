@@ -307,7 +307,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
     observer: {
       ...telemetry,
       ended(ended) {
-        executions.ended(ended.execution.executionId);
+        executions.ended(ended);
         telemetry.ended(ended);
       },
     },

@@ -13,7 +13,8 @@ import type { Actor, Deed } from '../store/audit-port.ts';
 import type { NewMessage, Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
 import { readCallbackToken } from './callback-token.ts';
-import type { PlanSource } from './environment.ts';
+import type { EndedExecution, PlanSource } from './environment.ts';
+import { type ExecutionEnd, ExecutionNews, endOf } from './execution-news.ts';
 import { ExecutionStart, type ExecutionStartDeps, type StartRequest } from './execution-start.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
 import { type Mail, mailBody, mailKey } from './mail.ts';
@@ -33,16 +34,15 @@ export interface ExecutionsDeps extends ExecutionStartDeps {
 
 type VersionKey = Parameters<PlanSource['plan']>[0];
 
-const RESULT_POLL_MS = 250;
-
 export class Executions {
   private readonly deps: ExecutionsDeps;
   private readonly starting: ExecutionStart;
-  private readonly waiters = new Map<string, Set<() => void>>();
+  private readonly endNews: ExecutionNews;
 
   constructor(deps: ExecutionsDeps) {
     this.deps = deps;
     this.starting = new ExecutionStart(deps);
+    this.endNews = new ExecutionNews(deps.timers);
   }
 
   start(request: StartRequest): Promise<Started> {
@@ -165,43 +165,28 @@ export class Executions {
   }
 
   /** Resolves when the execution has ended. Told at once when it ends in this process; asked for otherwise. */
-  async result(tenantId: string, executionId: string): Promise<ExecutionView & { status: EndStatus }> {
+  async result(tenantId: string, executionId: string): Promise<ExecutionEnd> {
     for (;;) {
-      const news = this.nextNews(executionId);
-      const view = await this.require(tenantId, executionId);
-      if (view.endedAt !== null) {
+      const news = this.endNews.next(executionId);
+      try {
+        const { status, outputs, error, endedAt } = await this.require(tenantId, executionId);
+        if (endedAt !== null) return { status: status as EndStatus, outputs, error };
+        const ended = await news.promise;
+        const end = ended === null ? null : endOf(ended);
+        if (end !== null) return end;
+      } finally {
         news.cancel();
-        return view as ExecutionView & { status: EndStatus };
       }
-      await news.promise;
     }
   }
 
   /** Resolves when the execution has ended in this process, or after a while. */
-  news(executionId: string): Promise<void> {
-    return this.nextNews(executionId).promise;
+  async news(executionId: string): Promise<void> {
+    await this.endNews.next(executionId).promise;
   }
 
-  ended(executionId: string): void {
-    for (const wake of this.waiters.get(executionId) ?? []) wake();
-  }
-
-  private nextNews(executionId: string): { promise: Promise<void>; cancel: () => void } {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiters = this.waiters.get(executionId) ?? new Set();
-    this.waiters.set(executionId, waiters);
-    const cancelTimer = this.deps.timers.after(RESULT_POLL_MS, wake);
-    waiters.add(wake);
-    function wake(): void {
-      cancelTimer();
-      resolve();
-    }
-    const cancel = () => {
-      wake();
-      waiters.delete(wake);
-      if (waiters.size === 0) this.waiters.delete(executionId);
-    };
-    return { promise: promise.then(cancel), cancel };
+  ended(ended: EndedExecution): void {
+    this.endNews.tell(ended);
   }
 
   private async require(tenantId: string, executionId: string): Promise<ExecutionView> {

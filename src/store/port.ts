@@ -160,6 +160,8 @@ export interface ClaimedExecution {
   priority: number;
   crashes: number;
   readyAt: Timestamp;
+  /** All there is to load, when it was never claimed before and has no mail. */
+  execution: LoadedExecution | null;
 }
 
 export interface LoadedExecution extends NewExecution {

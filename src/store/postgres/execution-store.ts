@@ -24,7 +24,7 @@ import {
 import type { Database, Session } from './database.ts';
 import { EXECUTION_COLUMNS, LINK_COLUMNS, MESSAGE_COLUMNS } from './execution-columns.ts';
 import { commitExecutions } from './execution-commit.ts';
-import { loadExecutions } from './execution-load.ts';
+import { type ExecutionRow, loadExecutions, loadedExecution } from './execution-load.ts';
 import { statement } from './statement.ts';
 
 const START = statement('execution_start');
@@ -169,6 +169,7 @@ function claimedExecution(row: ClaimRow): ClaimedExecution {
     priority: row.priority,
     crashes: row.crashes,
     readyAt: row.ready_at,
+    execution: row.is_fresh ? loadedExecution(row) : null,
   };
 }
 
@@ -194,14 +195,11 @@ interface LinkRow {
   execution_id: string;
 }
 
-interface ClaimRow {
-  execution_id: string;
+/** The columns of the execution are null unless it is fresh. */
+interface ClaimRow extends ExecutionRow {
   epoch: number;
-  tenant_id: string;
-  workflow_id: string;
-  version: number;
-  priority: number;
   crashes: number;
   ready_at: Timestamp;
   at: Timestamp;
+  is_fresh: boolean;
 }

@@ -59,8 +59,15 @@ claimed as (
   where q.execution_id = any(array(select execution_id from picked))
   returning q.execution_id, q.epoch, q.tenant_id, q.workflow_id, q.version, q.priority, q.crashes, q.ready_at
 )
--- A row also when nothing was claimed: the time is news in itself.
-select claimed.*, clock_timestamp() as at from (select) once left join claimed on true;
+-- A row also when nothing was claimed: the time is news in itself. What was never claimed before has no journal, and all
+-- there is to know of it never changes: without mail it needs no execution_load, which would cost as much again as the claim.
+select claimed.*, clock_timestamp() as at, fresh.id is not null as is_fresh, fresh.format, fresh.behaviour, fresh.trigger, fresh.spec,
+  fresh.principal, fresh.correlation_id, fresh.request_id, fresh.parent_id, fresh.parent_node, fresh.depth, fresh.project_id,
+  fresh.environment_id, fresh.created_at, fresh.traceparent
+from (select) once
+left join claimed on true
+left join workflow_executions fresh on fresh.id = claimed.execution_id and claimed.epoch = 1
+  and not exists (select from execution_inbox m where m.execution_id = claimed.execution_id);
 
 -- name: execution_load
 -- The whole batch in one query, in a snapshot newer than the claim's. Rows of five kinds, because the text of a json column
