@@ -8,6 +8,7 @@ import { describeMachine, printMachine } from './machine.ts';
 import { Report } from './report.ts';
 import { deliveryScenarios } from './scenario/delivery.ts';
 import { enqueueScenarios } from './scenario/enqueue.ts';
+import { httpScenarios } from './scenario/http.ts';
 import { idle } from './scenario/idle.ts';
 import { latencyScenarios } from './scenario/latency.ts';
 import { lifecycleScenarios } from './scenario/lifecycle.ts';
@@ -26,6 +27,7 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   // Straight after the numbers that they are compared with.
   peers,
   ...enqueueScenarios,
+  ...httpScenarios,
   ...pipelineScenarios,
   ...lifecycleScenarios,
   ...deliveryScenarios,

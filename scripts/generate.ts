@@ -52,9 +52,9 @@ engine:
 
 \`\`\`ts
 // pawl.config.ts: the same, with types
-import { defineConfig } from 'pawl';
+import type { ConfigInput } from 'pawl';
 
-export default defineConfig({ server: { port: 8080 }, engine: { maxParallelActions: 50 } });
+export default { server: { port: 8080 }, engine: { maxParallelActions: 50 } } satisfies ConfigInput;
 \`\`\`
 
 What is wrong is said at the start, all of it, with where it came from; \`pawl doctor\` says it too:

@@ -20,11 +20,6 @@ type Loose<Options> = { readonly [Option in keyof Options]?: Options[Option] | u
 /** Options as a program gives them: any part of any section. */
 export type ConfigInput = { readonly [Name in SectionName]?: Loose<z.output<Sections[Name]>> | undefined };
 
-/** For `pawl.config.ts`: the same object, with its types checked. */
-export function defineConfig(options: ConfigInput): ConfigInput {
-  return options;
-}
-
 let fileOfProcess: ConfigFile | null = null;
 
 /** For programs: what the file says counts for everything that is resolved from here on. Its name; null: there is none. */

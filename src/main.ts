@@ -51,7 +51,7 @@ export { guardedFetch } from './action/guarded-fetch.ts';
 export { passThroughHeaders } from './action/pass-through.ts';
 export { errorOfAnswer, readAnswer, requireToken } from './action/remote-failure.ts';
 export { loadUserActions } from './action/user/user-actions.ts';
-export { type ConfigInput, defineConfig } from './config.ts';
+export type { ConfigInput } from './config.ts';
 export { RetryableError, TerminalError } from './core/error/error.ts';
 export { PawlError } from './core/error/pawl-error.ts';
 export type { Handler, HandlerAnswer, Work } from './delivery/channel/process.ts';
@@ -289,7 +289,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
     observer: {
       ...telemetry,
       ended(ended) {
-        executions.ended(ended.execution.executionId);
+        executions.ended(ended);
         telemetry.ended(ended);
       },
     },

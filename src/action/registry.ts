@@ -4,7 +4,7 @@
 // the store's business.
 
 import { z } from 'zod';
-import type { ActionRow, ConnectorRow } from '../store/port.ts';
+import type { ActionRow, ConnectorRow } from '../store/catalog-port.ts';
 import type { ActionDefinition } from './action.ts';
 import { type ConnectorDefinition, connectorFromId } from './connector.ts';
 

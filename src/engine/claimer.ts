@@ -1,6 +1,6 @@
-// Finds work: looks which lanes have any, claims as much as there is room for, loads it in one query, and hands it to the
-// incarnation. Hints make it quick, the poll makes it certain (I11). A claim whose reply was lost is found again by
-// comparing what the database says this runner owns with what is in memory (I18).
+// Finds work: looks which lanes have any, claims as much as there is room for, loads what the claim did not bring along in
+// one query, and hands it to the incarnation. Hints make it quick, the poll makes it certain (I11). A claim whose reply was
+// lost is found again by comparing what the database says this runner owns with what is in memory (I18).
 
 import { DECIDER_VERSION } from '../core/decider/decide.ts';
 import type { ClaimedExecution, CommitBatch, LoadedExecution, Store } from '../store/port.ts';
@@ -15,6 +15,9 @@ import { type LoadingDeps, loadResident } from './loading.ts';
 const BEHAVIOUR = 1;
 const LANES_PER_CLAIM = 64;
 const LANES_LIMIT = 1_000;
+const LANES_FRESH_MS = 50;
+/** So that one claim is on its way while what the last one brought is taken in. */
+const CLAIM_AT_MOST = 200;
 const SUSPICIOUS_CRASHES = 2;
 const LATE_CLAIM_MS = [1_000, 5_000, 15_000];
 
@@ -30,10 +33,12 @@ export interface ClaimerDeps extends LoadingDeps {
 export class Claimer {
   private readonly deps: ClaimerDeps;
   private readonly lanes = new Lanes();
+  /** Claimed, and on their way into memory. */
+  private readonly arriving = new Map<string, ClaimedExecution>();
   private claiming = false;
   private wanted = false;
   private stopped = false;
-  private loading = 0;
+  /** The last look left something behind, for lack of room. */
   private leftSome = true;
   private lanesFreshAt = Number.NEGATIVE_INFINITY;
 
@@ -41,19 +46,20 @@ export class Claimer {
     this.deps = deps;
   }
 
-  /** Something may be ready. Coalesced: while one round runs, any number of hints cause one more. */
+  /** Something may be ready, in whatever lane. */
   hint(): void {
-    this.wanted = true;
-    if (!this.claiming && !this.stopped) void this.run();
+    this.lanesFreshAt = Number.NEGATIVE_INFINITY;
+    this.look();
   }
 
   /** A place became free: worth a look only if the last one left something behind. */
   placeFreed(): void {
+    if (!this.leftSome) return;
     const { incarnation, options } = this.deps;
-    const room = incarnation.capacity();
-    // A claim and a load for every single place would cost more than they bring: wait for a quarter of them.
+    const room = this.room();
+    // A claim for every single place would cost more than it brings: wait for a quarter of them.
     const isWorthIt = room * 4 >= options.maxResident || incarnation.residents.size * 4 <= options.maxResident;
-    if (this.leftSome && isWorthIt) this.hint();
+    if (room > 0 && isWorthIt) this.look();
   }
 
   stop(): void {
@@ -63,64 +69,96 @@ export class Claimer {
   /** Look at whole lanes again, not only at what is newer than the last row taken. */
   rescan(): void {
     this.lanes.forgetMarks();
-    this.lanesFreshAt = Number.NEGATIVE_INFINITY;
     this.hint();
+  }
+
+  /** Coalesced: while one round runs, any number of wishes cause one more. */
+  private look(): void {
+    this.wanted = true;
+    if (!this.claiming && !this.stopped) void this.run();
+  }
+
+  private room(): number {
+    return this.deps.incarnation.capacity() - this.arriving.size;
   }
 
   private async run(): Promise<void> {
     this.claiming = true;
     while (this.wanted && !this.stopped) {
       this.wanted = false;
-      try {
-        await this.round();
-      } catch (error) {
-        this.deps.observer.warn('claim failed', { error: String(error) });
-        await this.reconcile();
-        // The statement may still be on its way to the server: look again when it must have arrived.
-        for (const delayMs of LATE_CLAIM_MS) this.deps.timers.after(delayMs, () => void this.reconcile());
-      }
+      await this.round().catch((error: unknown) => this.lost(error));
     }
     this.claiming = false;
   }
 
-  private async round(): Promise<void> {
-    const { store, clock, timers, incarnation, observer } = this.deps;
-    const room = incarnation.capacity() - this.loading;
-    this.leftSome = room <= 0;
-    if (room <= 0) return;
-    if (this.lanes.isEmpty() || timers.monotonicMs() - this.lanesFreshAt > 50) {
-      this.lanes.refresh(await store.queueLanes({ limit: LANES_LIMIT }));
-      this.lanesFreshAt = timers.monotonicMs();
-    }
-    const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM);
-    if (lanes.length === 0) return;
-    const { claimed, at } = await incarnation.runInSlotZero(() => this.claim(lanes, room));
-    clock.observe(at);
-    observer.count('claimed', claimed.length);
-    for (const { tenantId, priority, readyAt } of claimed) this.lanes.taken(tenantId, priority, readyAt);
-    this.leftSome = claimed.length > 0;
-    if (claimed.length === 0) return this.lanes.refresh([]);
-    this.wanted = true;
-    try {
-      await this.load(claimed);
-    } finally {
-      this.loading -= claimed.length;
-    }
+  /** It is not known what was claimed, or it could not be loaded. */
+  private async lost(error: unknown): Promise<void> {
+    this.deps.observer.warn('claim failed', { error: String(error) });
+    await this.reconcile();
+    // The statement may still be on its way to the server: look again when it must have arrived.
+    for (const delayMs of LATE_CLAIM_MS) this.deps.timers.after(delayMs, () => void this.reconcile());
   }
 
-  /** Counts what it claimed as being loaded in the same turn of slot zero: a reconcile that comes next must not miss it. */
-  private async claim(lanes: ReturnType<Lanes['next']>, limit: number) {
+  /** Ends when the claim is answered: what it brought is taken in while the next one is under way. */
+  private async round(): Promise<void> {
+    const { clock, incarnation, observer } = this.deps;
+    const limit = Math.min(this.room(), CLAIM_AT_MOST);
+    this.leftSome = limit <= 0;
+    if (limit <= 0) return;
+    await this.refreshLanes();
+    const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM);
+    // A claim that takes nothing would lock the fence for it, and wait for the disk.
+    if (lanes.length === 0) return;
+    const perLane = Math.ceil(limit / lanes.length);
+    const { claimed, at } = await incarnation.runInSlotZero(() => this.claim(lanes, perLane, limit));
+    clock.observe(at);
+    observer.count('claimed', claimed.length);
+    this.lanes.taken(claimed);
+    if (claimed.length < limit) this.lanes.dropExhausted(lanes, claimed, perLane);
+    this.leftSome = !this.lanes.isEmpty();
+    if (this.leftSome) this.wanted = true;
+    if (claimed.length > 0) this.deps.timers.soon(() => void this.bringIn(claimed));
+  }
+
+  private async refreshLanes(): Promise<void> {
+    const { store, timers } = this.deps;
+    if (timers.monotonicMs() - this.lanesFreshAt <= LANES_FRESH_MS) return;
+    this.lanesFreshAt = timers.monotonicMs();
+    this.lanes.refresh(await store.queueLanes({ limit: LANES_LIMIT }));
+  }
+
+  /** Counts what it claimed as arriving in the same turn of slot zero: a reconcile that comes next must not miss it. */
+  private async claim(lanes: ReturnType<Lanes['next']>, perLane: number, limit: number) {
     const { store, incarnation } = this.deps;
     const result = await store.executionClaim({
       slotId: incarnation.registration.slotIds[0]!,
       lanes,
-      perLane: Math.ceil(limit / lanes.length),
+      perLane,
       limit,
       behaviour: BEHAVIOUR,
       ...(this.suspectIsRunning() ? { maxCrashes: SUSPICIOUS_CRASHES - 1 } : {}),
     });
-    this.loading += result.claimed.length;
+    for (const claimed of result.claimed) this.arriving.set(claimed.executionId, claimed);
     return result;
+  }
+
+  private async bringIn(claimed: readonly ClaimedExecution[]): Promise<void> {
+    try {
+      for (const claim of claimed) if (claim.execution !== null) await this.take(claim.execution, claim);
+      await this.load(claimed.filter(({ execution }) => execution === null));
+    } catch (error) {
+      this.notArriving(claimed);
+      await this.lost(error);
+    } finally {
+      this.notArriving(claimed);
+    }
+  }
+
+  private notArriving(claimed: readonly ClaimedExecution[]): void {
+    for (const claim of claimed) {
+      // It may have left and been claimed again meanwhile: then it is the newer claim that arrives.
+      if (this.arriving.get(claim.executionId) === claim) this.arriving.delete(claim.executionId);
+    }
   }
 
   private async load(claimed: readonly ClaimedExecution[]): Promise<void> {
@@ -136,11 +174,13 @@ export class Claimer {
   private async take(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> {
     const { incarnation } = this.deps;
     const loaded = await loadResident(this.deps, execution, claim);
-    if (loaded.ok) incarnation.take(loaded.resident);
-    else {
-      const error = { code: loaded.code, message: loaded.problem };
-      await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
+    if (loaded.ok) {
+      // In memory from now on: it would count twice.
+      this.notArriving([claim]);
+      return incarnation.take(loaded.resident);
     }
+    const error = { code: loaded.code, message: loaded.problem };
+    await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
   }
 
   /**
@@ -170,6 +210,7 @@ export class Claimer {
   }
 
   private suspectIsRunning(): boolean {
+    for (const { crashes } of this.arriving.values()) if (crashes >= SUSPICIOUS_CRASHES) return true;
     for (const { crashes, owesCrashReset } of this.deps.incarnation.residents.values()) {
       if (owesCrashReset && crashes >= SUSPICIOUS_CRASHES) return true;
     }
@@ -186,8 +227,9 @@ export class Claimer {
         // Waits on the fence for a claim that is still under way, so that the list below has seen it.
         await store.executionCommit(nothingOn(slotIds[0]!));
         const owned = await store.executionListOwned({ runnerId });
-        const lost = owned.filter(({ executionId }) => !incarnation.residents.has(executionId));
-        if (lost.length === 0 || this.loading > 0) return;
+        const lost = owned.filter(({ executionId: id }) => !incarnation.residents.has(id) && !this.arriving.has(id));
+        // A runner that stops has forgotten everything, and its last commits may still be on their way: it signs off instead.
+        if (lost.length === 0 || this.stopped) return;
         observer.warn('claimed executions were not in memory', { count: lost.length });
         await store.executionRelease({ slotId: slotIds[0]!, items: lost });
         this.hint();

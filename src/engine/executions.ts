@@ -10,35 +10,15 @@ import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { Actor, Deed } from '../store/audit-port.ts';
-import type { NewExecution, NewMessage, Store } from '../store/port.ts';
+import type { NewMessage, Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
-import { checkStartRequest } from '../store/start-request.ts';
-import { triggerFor, type VersionRequest, type VersionToStart, versionToStart } from '../store/workflow-start.ts';
 import { readCallbackToken } from './callback-token.ts';
-import type { PlanSource, Timers } from './environment.ts';
+import type { EndedExecution, PlanSource } from './environment.ts';
+import { type ExecutionEnd, ExecutionNews, endOf } from './execution-news.ts';
+import { ExecutionStart, type ExecutionStartDeps, type StartRequest } from './execution-start.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
-import { LimitedStarter } from './limited-starter.ts';
 import { type Mail, mailBody, mailKey } from './mail.ts';
-import type { SchemaCheck } from './schema-check.ts';
-import { SharedLookup } from './shared-lookup.ts';
-import { type Started, Starter } from './starter.ts';
-import { TriggerCheck } from './trigger-check.ts';
-
-export interface StartRequest {
-  readonly tenantId: string;
-  readonly workflowId: string;
-  readonly version?: number;
-  readonly trigger?: Json;
-  readonly spec?: Json;
-  readonly principal?: Json;
-  readonly priority?: number;
-  readonly requestId?: string;
-  readonly correlationId?: string;
-  readonly projectId?: string;
-  readonly environmentId?: string;
-  /** W3C trace context of what asks for it: its spans belong to that trace. */
-  readonly traceparent?: string;
-}
+import type { Started } from './starter.ts';
 
 export interface Signal {
   readonly signalId: string;
@@ -46,108 +26,27 @@ export interface Signal {
   readonly payload: JsonObject;
 }
 
-export interface ExecutionsDeps {
-  readonly store: Store;
+export interface ExecutionsDeps extends ExecutionStartDeps {
   readonly plans: PlanSource;
-  readonly timers: Timers;
-  readonly newId: () => string;
-  readonly wallClockMs: () => number;
   readonly callbackKey: Uint8Array;
-  readonly schemas: SchemaCheck;
-  /** Whether a Draft may be run (version 0); false when absent. */
-  readonly allowDraftExecution?: boolean;
-  /** Whether starting an execution of this tenant needs a look at its quota; absent: of nobody. */
-  readonly limitsRuns?: (tenantId: string) => boolean | Promise<boolean>;
-  /** Told of every execution that was started here and is durable. */
-  readonly accepted?: (execution: NewExecution) => void;
-  /** Somebody may have work now. */
-  readonly workWanted: () => void;
   readonly mailArrived: (executionId: string) => void;
 }
 
 type VersionKey = Parameters<PlanSource['plan']>[0];
 
-export const SYSTEM_PRINCIPAL = { userId: 'system', displayName: 'System', email: null };
-const DEFAULT_PRIORITY = 5;
-const RESULT_POLL_MS = 250;
-
 export class Executions {
   private readonly deps: ExecutionsDeps;
-  private readonly starter: Starter;
-  private readonly limitedStarter: LimitedStarter;
-  private readonly triggers: TriggerCheck;
-  private readonly versions: SharedLookup<VersionToStart>;
-  private readonly waiters = new Map<string, Set<() => void>>();
+  private readonly starting: ExecutionStart;
+  private readonly endNews: ExecutionNews;
 
   constructor(deps: ExecutionsDeps) {
     this.deps = deps;
-    this.starter = new Starter(deps.store, deps.timers, deps.workWanted);
-    this.limitedStarter = new LimitedStarter(deps.store);
-    this.triggers = new TriggerCheck(deps.store, deps.schemas);
-    const allowDraft = deps.allowDraftExecution ?? false;
-    this.versions = new SharedLookup((key) =>
-      versionToStart(deps.store, JSON.parse(key) as VersionRequest, allowDraft),
-    );
+    this.starting = new ExecutionStart(deps);
+    this.endNews = new ExecutionNews(deps.timers);
   }
 
-  async start(request: StartRequest): Promise<Started> {
-    checkStartRequest(request);
-    try {
-      return await this.startNew(request);
-    } catch (error) {
-      const started = error instanceof PawlError ? await this.startedBefore(request) : null;
-      if (started === null) throw error;
-      return started;
-    }
-  }
-
-  /** A request that was accepted stays accepted, whatever has become of its workflow since. */
-  private async startedBefore({ tenantId, workflowId, requestId }: StartRequest): Promise<Started | null> {
-    if (requestId === undefined) return null;
-    const executionId = await this.deps.store.executionByRequest({ tenantId, requestId });
-    if (executionId === null) return null;
-    const existing = await this.require(tenantId, executionId);
-    return existing.workflowId === workflowId ? { executionId, isNew: false } : null;
-  }
-
-  private async startNew(request: StartRequest): Promise<Started> {
-    const { tenantId } = request;
-    const wanted: VersionRequest = { tenantId, workflowId: request.workflowId, version: request.version };
-    const { workflowId, version, format } = await this.versions.get(JSON.stringify(wanted));
-    const trigger = triggerFor(format, request.trigger);
-    const triggerText = JSON.stringify(trigger);
-    await this.triggers.check({ tenantId, workflowId, version }, trigger, triggerText);
-    const executionId = this.deps.newId();
-    const item: NewExecution = {
-      executionId,
-      tenantId,
-      workflowId,
-      version,
-      format,
-      priority: request.priority ?? DEFAULT_PRIORITY,
-      trigger: triggerText,
-      spec: request.spec === undefined ? null : JSON.stringify(request.spec),
-      principal: JSON.stringify(request.principal ?? SYSTEM_PRINCIPAL),
-      correlationId: request.correlationId ?? executionId,
-      requestId: request.requestId ?? this.deps.newId(),
-      parentId: null,
-      parentNode: null,
-      depth: 0,
-      projectId: request.projectId ?? 'default',
-      environmentId: request.environmentId ?? 'default',
-      createdAt: this.deps.wallClockMs(),
-      traceparent: request.traceparent ?? null,
-    };
-    const started = await this.admit(item);
-    if (started.isNew) this.deps.accepted?.(item);
-    return started;
-  }
-
-  private async admit(item: NewExecution): Promise<Started> {
-    if (!(await this.deps.limitsRuns?.(item.tenantId))) return this.starter.start(item);
-    const started = await this.limitedStarter.start(item);
-    this.deps.workWanted();
-    return started;
+  start(request: StartRequest): Promise<Started> {
+    return this.starting.start(request);
   }
 
   /** `repeated`: it was asked before, or has ended as Cancelled. Ended otherwise is a conflict (WFENG002). */
@@ -266,43 +165,28 @@ export class Executions {
   }
 
   /** Resolves when the execution has ended. Told at once when it ends in this process; asked for otherwise. */
-  async result(tenantId: string, executionId: string): Promise<ExecutionView & { status: EndStatus }> {
+  async result(tenantId: string, executionId: string): Promise<ExecutionEnd> {
     for (;;) {
-      const news = this.nextNews(executionId);
-      const view = await this.require(tenantId, executionId);
-      if (view.endedAt !== null) {
+      const news = this.endNews.next(executionId);
+      try {
+        const { status, outputs, error, endedAt } = await this.require(tenantId, executionId);
+        if (endedAt !== null) return { status: status as EndStatus, outputs, error };
+        const ended = await news.promise;
+        const end = ended === null ? null : endOf(ended);
+        if (end !== null) return end;
+      } finally {
         news.cancel();
-        return view as ExecutionView & { status: EndStatus };
       }
-      await news.promise;
     }
   }
 
   /** Resolves when the execution has ended in this process, or after a while. */
-  news(executionId: string): Promise<void> {
-    return this.nextNews(executionId).promise;
+  async news(executionId: string): Promise<void> {
+    await this.endNews.next(executionId).promise;
   }
 
-  ended(executionId: string): void {
-    for (const wake of this.waiters.get(executionId) ?? []) wake();
-  }
-
-  private nextNews(executionId: string): { promise: Promise<void>; cancel: () => void } {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiters = this.waiters.get(executionId) ?? new Set();
-    this.waiters.set(executionId, waiters);
-    const cancelTimer = this.deps.timers.after(RESULT_POLL_MS, wake);
-    waiters.add(wake);
-    function wake(): void {
-      cancelTimer();
-      resolve();
-    }
-    const cancel = () => {
-      wake();
-      waiters.delete(wake);
-      if (waiters.size === 0) this.waiters.delete(executionId);
-    };
-    return { promise: promise.then(cancel), cancel };
+  ended(ended: EndedExecution): void {
+    this.endNews.tell(ended);
   }
 
   private async require(tenantId: string, executionId: string): Promise<ExecutionView> {

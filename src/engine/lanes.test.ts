@@ -9,6 +9,8 @@ const lane = (tenantId: string, priority: number, waitedMs = 0): Lane => ({
   oldestReadyAt: now - waitedMs,
 });
 
+const row = (tenantId: string, priority: number, readyAt = now) => ({ tenantId, priority, readyAt });
+
 function lanesOf(...given: Lane[]): Lanes {
   const lanes = new Lanes();
   lanes.refresh(given);
@@ -54,21 +56,32 @@ describe('the lanes to visit', () => {
   });
 });
 
+describe('lanes that have no more', () => {
+  it('are those that gave less than was asked of each; the others stay, also those that were not visited', () => {
+    const lanes = lanesOf(lane('a', 5), lane('b', 5), lane('c', 5), lane('a', 1));
+    const visited = lanes.next(now, 100);
+    lanes.dropExhausted(visited, [row('a', 5), row('c', 5), row('c', 5)], 2);
+    expect(names(lanes).sort()).toEqual(['a1', 'c5']);
+    lanes.dropExhausted(lanes.next(now, 100), [], 2);
+    expect(lanes.isEmpty()).toBe(true);
+  });
+});
+
 describe('the low-water mark of a lane', () => {
   const markOf = (lanes: Lanes) => lanes.next(now, 1)[0]!.mark;
 
   it('is a little before the newest row taken, and never moves back', () => {
     const lanes = lanesOf(lane('a', 5));
     expect(markOf(lanes)).toBe(0);
-    lanes.taken('a', 5, 10_000);
-    lanes.taken('a', 5, 4_000);
+    lanes.taken([row('a', 5, 10_000)]);
+    lanes.taken([row('a', 5, 4_000)]);
     expect(markOf(lanes)).toBe(9_900);
   });
 
   it('belongs to its lane alone', () => {
     const lanes = lanesOf(lane('a', 5), lane('b', 5));
-    lanes.taken('a', 5, 10_000);
-    lanes.taken('b', 4, 10_000);
+    lanes.taken([row('a', 5, 10_000)]);
+    lanes.taken([row('b', 4, 10_000)]);
     expect(lanes.next(now, 10).map(({ tenantId, mark }) => [tenantId, mark])).toEqual([
       ['a', 9_900],
       ['b', 0],
@@ -77,7 +90,7 @@ describe('the low-water mark of a lane', () => {
 
   it('is forgotten now and then, so that whole lanes are looked at', () => {
     const lanes = lanesOf(lane('a', 5));
-    lanes.taken('a', 5, 10_000);
+    lanes.taken([row('a', 5, 10_000)]);
     lanes.forgetMarks();
     expect(markOf(lanes)).toBe(0);
   });

@@ -45,11 +45,27 @@ export class Lanes {
       }));
   }
 
-  taken(tenantId: string, priority: number, readyAt: number): void {
-    const key = laneKey(tenantId, priority);
-    this.marks.set(key, Math.max(this.marks.get(key) ?? 0, readyAt - MARK_SLACK_MS));
+  taken(rows: readonly { tenantId: string; priority: number; readyAt: number }[]): void {
+    for (const { tenantId, priority, readyAt } of rows) {
+      const key = laneKey(tenantId, priority);
+      this.marks.set(key, Math.max(this.marks.get(key) ?? 0, readyAt - MARK_SLACK_MS));
+    }
+  }
+
+  /** Of the lanes that were visited, those that gave less than was asked of each have no more: until a new look at all. */
+  dropExhausted(visited: readonly LaneKey[], rows: readonly LaneKey[], perLane: number): void {
+    const given = new Map(visited.map(({ tenantId, priority }) => [laneKey(tenantId, priority), 0]));
+    for (const { tenantId, priority } of rows) {
+      const key = laneKey(tenantId, priority);
+      given.set(key, (given.get(key) ?? 0) + 1);
+    }
+    this.lanes = this.lanes.filter(
+      ({ tenantId, priority }) => (given.get(laneKey(tenantId, priority)) ?? perLane) >= perLane,
+    );
   }
 }
+
+type LaneKey = Pick<Lane, 'tenantId' | 'priority'>;
 
 /** The tenant's best lane, after those that have waited too long. */
 function choose(chosen: Lane[], lane: Lane, now: number): Lane[] {

@@ -52,7 +52,7 @@ export class LimitedStarter {
     try {
       const outcome = await this.store.executionStartLimited({ item });
       if ('filled' in outcome) throw quotaFilled(outcome);
-      resolve(startedOf(item, outcome.existing));
+      resolve(startedOf(item, outcome));
     } catch (error) {
       reject(error);
     }

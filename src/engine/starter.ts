@@ -64,7 +64,7 @@ export class Starter {
   private async insert(batch: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await this.store.executionStart({ items: batch.map(({ item }) => item) });
-      for (const [index, { existing }] of outcomes.entries()) answer(batch[index]!, existing);
+      for (const [index, outcome] of outcomes.entries()) answer(batch[index]!, outcome);
       this.accepted();
     } catch (error) {
       const isTheirs = error instanceof StoreError && error.failure === 'data';
@@ -82,16 +82,22 @@ function refuse(batch: readonly Waiting[], error: unknown, isTheirs: boolean): v
   for (const { reject } of batch) reject(reason);
 }
 
-function answer({ item, resolve, reject }: Waiting, existing: StartOutcome['existing']): void {
+function answer({ item, resolve, reject }: Waiting, outcome: StartOutcome): void {
   try {
-    resolve(startedOf(item, existing));
+    resolve(startedOf(item, outcome));
   } catch (error) {
     reject(error);
   }
 }
 
-/** Throws when the requestId is another request's. */
-export function startedOf(item: NewExecution, existing: StartOutcome['existing']): Started {
+/** The version that was to be started is not the current one any more. */
+export class StaleVersionError extends Error {
+  override readonly name = 'StaleVersionError';
+}
+
+/** Throws when the requestId is another request's, or the version is stale. */
+export function startedOf(item: NewExecution, { existing, stale }: StartOutcome): Started {
+  if (stale === true) throw new StaleVersionError();
   if (existing === null) return { executionId: item.executionId, isNew: true };
   if (existing.workflowId === item.workflowId) return { executionId: existing.executionId, isNew: false };
   const message = `requestId "${item.requestId}" belongs to an execution of workflow "${existing.workflowId}"`;

@@ -24,12 +24,16 @@ export function storedDefinition(
 }
 
 export function pipelineOf(definition: Json, stored: NewDefinition): NewPipeline {
-  const { trigger, cron_expression: cron, enabled, tasks } = definition as JsonObject;
+  const { trigger, cron_expression: cron, timezone, catch_up: catchUp, enabled, tasks } = definition as JsonObject;
   return {
     ...stored,
     trigger: {
       type: (trigger ?? 'api') as PipelineTrigger['type'],
       cronExpression: typeof cron === 'string' ? cron : null,
+    },
+    schedule: {
+      ...(typeof timezone === 'string' ? { timezone } : {}),
+      ...(typeof catchUp === 'string' ? { catchUp } : {}),
     },
     taskCount: Object.keys(tasks as JsonObject).length,
     isEnabled: typeof enabled === 'boolean' ? enabled : null,

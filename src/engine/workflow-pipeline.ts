@@ -12,7 +12,7 @@ import { pipelineOf, storedDefinition } from './workflow-definition.ts';
 import { deedOf, type Workflows, wrongState } from './workflows.ts';
 
 /** What is wrong with a cron expression; undefined: nothing. */
-type CronProblem = (cron: string) => string | undefined;
+type CronProblem = (cron: string, timezone?: string) => string | undefined;
 
 export class Pipelines {
   private readonly store: Store;
@@ -69,8 +69,13 @@ export class Pipelines {
     const checked = await this.workflows.check(tenantId, definition);
     const pipeline = pipelineOf(definition, storedDefinition(tenantId, definition, checked));
     const { cronExpression } = pipeline.trigger;
-    const message = cronExpression === null ? undefined : this.cronProblem(cronExpression);
-    if (message !== undefined) throw invalid([{ code: 'BAD_CRON', path: '/cron_expression', message }]);
+    const { timezone } = pipeline.schedule;
+    const message = cronExpression === null ? undefined : this.cronProblem(cronExpression, timezone);
+    if (cronExpression !== null && message !== undefined) {
+      // What is good in UTC is at fault for its zone.
+      const path = this.cronProblem(cronExpression) === undefined ? '/timezone' : '/cron_expression';
+      throw invalid([{ code: 'BAD_CRON', path, message }]);
+    }
     return pipeline;
   }
 }

@@ -1,16 +1,27 @@
 // The shapes of the HTTP API as types, for clients: inferred from the very schemas that the server checks.
 
 import type { z } from 'zod';
-import type { runDebugSchema, startRunAnswer, startRunRequest } from './engine-run.ts';
+import type { auditEntrySchema, tenantSchema } from './audit.ts';
+import type { runDebugSchema, startRunAnswer, startRunRequest, stepLogsSchema } from './engine-run.ts';
 import type { errorEnvelopeSchema } from './error.ts';
 import type {
   acceptedAnswer,
   executeAnswer,
   executeRequest,
   executionWithIncludesSchema,
+  GraphJson,
   retryAnswer,
 } from './execution.ts';
-import type { actionPatch, actionSchema, connectorSchema, deadLetterSchema, runnerSchema } from './operation.ts';
+import type {
+  actionPatch,
+  actionSchema,
+  connectorSchema,
+  deadLetterSchema,
+  detailedHealthSchema,
+  healthSchema,
+  readinessSchema,
+  runnerSchema,
+} from './operation.ts';
 import type {
   pipelineDefinitionSchema,
   pipelineSchema,
@@ -19,6 +30,23 @@ import type {
   runStartedSchema,
 } from './pipeline.ts';
 import type { signalAnswer, signalRequest } from './signal.ts';
+import type {
+  documentRequest,
+  documentSchema,
+  documentSummarySchema,
+  renderAnswer,
+  renderRequest,
+  setRequest,
+  setSchema,
+} from './template.ts';
+import type {
+  instantiateAnswer,
+  instantiateRequest,
+  workflowTemplateContent,
+  workflowTemplateRequest,
+  workflowTemplateSchema,
+  workflowTemplateSummarySchema,
+} from './template-workflow.ts';
 import type {
   eventAnswer,
   eventRequest,
@@ -78,3 +106,32 @@ export type RunnerJson = z.infer<typeof runnerSchema>;
 export type StartRunRequest = z.input<typeof startRunRequest>;
 export type StartRunJson = z.infer<typeof startRunAnswer>;
 export type RunDebugJson = z.infer<typeof runDebugSchema>;
+export type StepLogsJson = z.infer<typeof stepLogsSchema>;
+
+export interface RunInspectionJson {
+  readonly run: Omit<RunDebugJson, 'lastSeq'>;
+  readonly execution: ExecutionWithIncludesJson;
+  readonly graph: GraphJson;
+}
+
+export type AuditEntryJson = z.infer<typeof auditEntrySchema>;
+export type TenantJson = z.infer<typeof tenantSchema>;
+
+export type ReadinessJson = z.infer<typeof readinessSchema>;
+export type EngineHealthJson = z.infer<typeof healthSchema>;
+export type EngineHealthDetailedJson = z.infer<typeof detailedHealthSchema>;
+
+export type TemplateSetJson = z.infer<typeof setSchema>;
+export type TemplateSetRequest = z.input<typeof setRequest>;
+export type DocumentSummaryJson = z.infer<typeof documentSummarySchema>;
+export type DocumentTemplateJson = z.infer<typeof documentSchema>;
+export type DocumentRequest = z.input<typeof documentRequest>;
+export type RenderRequest = z.input<typeof renderRequest>;
+export type RenderJson = z.infer<typeof renderAnswer>;
+
+export type WorkflowTemplateSummaryJson = z.infer<typeof workflowTemplateSummarySchema>;
+export type WorkflowTemplateJson = z.infer<typeof workflowTemplateSchema>;
+export type WorkflowTemplateRequest = z.input<typeof workflowTemplateRequest>;
+export type WorkflowTemplateContent = z.input<typeof workflowTemplateContent>;
+export type InstantiateRequest = z.input<typeof instantiateRequest>;
+export type InstantiateJson = z.infer<typeof instantiateAnswer>;

@@ -49,7 +49,12 @@ export const listedPipelineSchema = workflowSchema
   .meta({ id: 'ListedPipeline' });
 
 export const pipelineDefinitionSchema = pipelineSchema
-  .extend({ max_duration_seconds: z.int().optional(), tasks: z.record(z.string(), z.unknown()) })
+  .extend({
+    max_duration_seconds: z.int().optional(),
+    timezone: z.string().optional(),
+    catch_up: z.string().optional(),
+    tasks: z.record(z.string(), z.unknown()),
+  })
   .meta({ id: 'PipelineWithTasks' });
 
 export const runStartedSchema = z

@@ -1,16 +1,30 @@
-// For operators: dead letters, runners, quotas of tenants; and runs of execution plans as the engine boundary has them.
+// For operators: dead letters, runners, tenants and their quotas, the audit log; and runs of execution plans as the engine
+// boundary has them.
 
 import type {
+  AuditEntryJson,
   DeadLetterJson,
   Page,
   RunDebugJson,
+  RunInspectionJson,
   RunnerJson,
   StartRunJson,
   StartRunRequest,
+  StepLogsJson,
+  TenantJson,
 } from '../protocol/answer.ts';
 import type { QuotaJson, QuotaRequest } from '../protocol/quota.ts';
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
+
+export interface AuditQuery extends PageQuery {
+  readonly actor?: string;
+  /** A whole action (`workflow.publish`), or the part before its dot. */
+  readonly action?: string;
+  readonly target?: string;
+  readonly after?: string;
+  readonly before?: string;
+}
 
 const LETTERS = '/api/v1/admin/dead-letters';
 
@@ -35,6 +49,16 @@ export class AdminApi {
 
   runners(): Promise<Page<RunnerJson>> {
     return this.transport.get('/api/v1/admin/runners');
+  }
+
+  /** All of them for the role System, otherwise your own. */
+  tenants(query: PageQuery = {}): Promise<Page<TenantJson>> {
+    return this.transport.get('/api/v1/admin/tenants', { ...query });
+  }
+
+  /** Who changed what, newest first. */
+  audit(query: AuditQuery = {}): Promise<Page<AuditEntryJson>> {
+    return this.transport.get('/api/v1/admin/audit', { ...query });
   }
 
   quota(tenantId: string): Promise<QuotaJson> {
@@ -63,5 +87,14 @@ export class PlansApi {
 
   debug(runId: string): Promise<RunDebugJson> {
     return this.transport.get(`/engine/runs/${part(runId)}/debug`);
+  }
+
+  stepLogs(runId: string, stepId: string): Promise<StepLogsJson> {
+    return this.transport.get(`/engine/runs/${part(runId)}/steps/${part(stepId)}/logs`);
+  }
+
+  /** A snapshot of everything about a run. */
+  inspect(runId: string): Promise<RunInspectionJson> {
+    return this.transport.ask('POST', `/engine/runs/${part(runId)}/inspect`, { repeatable: true });
   }
 }

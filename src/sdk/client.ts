@@ -7,6 +7,8 @@ import { ConsumersApi } from './consumers.ts';
 import { DeliveriesApi } from './deliveries.ts';
 import { ExecutionsApi } from './executions.ts';
 import { LifecyclesApi } from './lifecycles.ts';
+import { SystemApi } from './system.ts';
+import { DocumentTemplatesApi, WorkflowTemplatesApi } from './templates.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import { TriggersApi } from './triggers.ts';
 import { WorkflowsApi } from './workflows.ts';
@@ -28,8 +30,11 @@ export interface PawlClient {
   readonly consumers: ConsumersApi;
   readonly deliveries: DeliveriesApi;
   readonly catalog: CatalogApi;
+  readonly documents: DocumentTemplatesApi;
+  readonly workflowTemplates: WorkflowTemplatesApi;
   readonly plans: PlansApi;
   readonly admin: AdminApi;
+  readonly system: SystemApi;
 }
 
 export function createClient(options: ClientOptions): PawlClient {
@@ -43,7 +48,10 @@ export function createClient(options: ClientOptions): PawlClient {
     consumers: new ConsumersApi(transport),
     deliveries: new DeliveriesApi(transport),
     catalog: new CatalogApi(transport),
+    documents: new DocumentTemplatesApi(transport),
+    workflowTemplates: new WorkflowTemplatesApi(transport),
     plans: new PlansApi(transport),
     admin: new AdminApi(transport),
+    system: new SystemApi(transport),
   };
 }

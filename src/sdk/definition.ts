@@ -17,6 +17,8 @@ export interface GraphNode {
   readonly actionType?: string;
   readonly nodeType?: 'action' | 'subworkflow';
   readonly workflowId?: string;
+  readonly workflowVersion?: number;
+  readonly waitForCompletion?: boolean;
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly onFailure?: string;
   readonly routePolicy?: 'parallel' | 'firstMatch';
@@ -47,6 +49,8 @@ export type PipelineDefinition = {
   readonly description?: string;
   readonly trigger?: 'api' | 'cron' | 'webhook';
   readonly cron_expression?: string;
+  readonly timezone?: string;
+  readonly catch_up?: 'skip' | 'latest' | 'all';
   readonly max_duration_seconds?: number;
   readonly enabled?: boolean;
 };

@@ -116,6 +116,11 @@ export class ExecutionsApi {
     return this.transport.ask('POST', `${of(id)}/signals`, { body, repeatable: true });
   }
 
+  /** What a node that waits was promised: the last part of its callback URL. Also the second time it is 200. */
+  callBack(token: string, payload: unknown = {}): Promise<{ received: true }> {
+    return this.transport.ask('POST', `/wh/${part(token)}`, { body: payload, repeatable: true });
+  }
+
   /** Runs the failed nodes again. */
   retry(id: string): Promise<RetryJson> {
     return this.transport.ask('POST', `${of(id)}/retry`);

@@ -25,6 +25,8 @@ export interface Ask {
   /** The server answers a repetition as it answered the first. */
   readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** Statuses that are answers although they are no success. */
+  readonly answers?: readonly number[];
 }
 
 const DEFAULT_RETRIES = 3;
@@ -52,12 +54,12 @@ export class Transport {
     return (answer.status === 204 ? undefined : await answer.json()) as Answer;
   }
 
-  /** The answer as it comes; throws unless it is a success. */
+  /** The answer as it comes; throws unless it is a success, or one of `answers`. */
   async send(method: string, path: string, ask: Ask): Promise<Response> {
     const tries = ask.repeatable === true ? (this.options.retries ?? DEFAULT_RETRIES) + 1 : 1;
     for (let attempt = 1; ; attempt++) {
       const result = await this.once(method, path, ask).catch((error: Error) => error);
-      if (result instanceof Response && result.ok) return result;
+      if (result instanceof Response && (result.ok || ask.answers?.includes(result.status) === true)) return result;
       const failure = result instanceof Response ? await apiErrorOf(result) : result;
       const delayMs = attempt < tries ? retryDelay(failure, attempt) : null;
       if (delayMs === null || ask.signal?.aborted === true) throw failure;

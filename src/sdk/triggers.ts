@@ -12,6 +12,7 @@ import type {
   TriggerUpdateRequest,
 } from '../protocol/answer.ts';
 import { part, type Transport } from './transport.ts';
+import { signWebhook } from './webhook.ts';
 import type { PageQuery } from './workflows.ts';
 
 export interface TriggerListQuery extends PageQuery {
@@ -63,6 +64,19 @@ export class TriggersApi {
   ): Promise<FiringAnswerJson> {
     const headers = { 'idempotency-key': idempotencyKey };
     return this.transport.ask('POST', `${of(id)}/fire`, { body: payload, headers, repeatable: true });
+  }
+
+  /** As a webhook: signed when there is a secret, and the same id starts nothing twice. */
+  async send(
+    id: string,
+    payload: unknown,
+    { secret, webhookId = crypto.randomUUID() }: { readonly secret?: string; readonly webhookId?: string } = {},
+  ): Promise<FiringAnswerJson> {
+    const headers =
+      secret === undefined
+        ? { 'webhook-id': webhookId }
+        : await signWebhook(JSON.stringify(payload), secret, { id: webhookId });
+    return this.transport.ask('POST', of(id), { body: payload, headers, repeatable: true });
   }
 
   firings(id: string, query: PageQuery = {}): Promise<Page<FiringJson>> {

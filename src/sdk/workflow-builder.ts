@@ -97,7 +97,7 @@ export class WorkflowBuilder<Trigger, Data extends object> {
 
   private with<Next extends object>(
     id: string,
-    kind: Partial<GraphNode>,
+    kind: object,
     { parameters, after = [], routePolicy, policies }: Common<Trigger, Data, unknown>,
   ): WorkflowBuilder<Trigger, Next> {
     const { nodes } = this.draft;

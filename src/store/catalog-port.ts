@@ -1,6 +1,6 @@
 // The catalog of connectors and actions: what is registered, and what an operator allows of it.
 
-import type { ActionRow, ConnectorRow, Timestamp } from './port.ts';
+import type { JsonText, Timestamp } from './port.ts';
 
 export interface CatalogStore {
   connectorList(): Promise<ConnectorEntry[]>;
@@ -26,3 +26,27 @@ export interface ActionNotice {
 
 export type ConnectorEntry = ConnectorRow & { isEnabled: boolean; createdAt: Timestamp };
 export type ActionEntry = ActionRow & { isEnabled: boolean; createdAt: Timestamp };
+
+/** As it is registered. */
+export interface ConnectorRow {
+  id: string;
+  displayName: string;
+  description: string;
+  requiresAuth: boolean;
+  authType: string | null;
+  version: string;
+  capabilities: string[];
+}
+
+export interface ActionRow {
+  id: string;
+  displayName: string;
+  description: string;
+  category: string;
+  connectorId: string;
+  parameterSchema: JsonText;
+  outputSchema: JsonText;
+  version: string;
+  deprecationNotice: string | null;
+  tags: string[];
+}

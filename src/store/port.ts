@@ -5,7 +5,7 @@
 
 import type { AccessStore } from './access-port.ts';
 import type { AuditStore } from './audit-port.ts';
-import type { CatalogStore } from './catalog-port.ts';
+import type { ActionRow, CatalogStore, ConnectorRow } from './catalog-port.ts';
 import type { DeliveryStore } from './delivery-port.ts';
 import type { LifecycleStore } from './lifecycle-port.ts';
 import type { OperationStore } from './operation-port.ts';
@@ -144,12 +144,16 @@ export interface NewExecution {
   behaviour?: number;
   /** W3C trace context of what caused it. */
   traceparent?: string | null;
+  /** Start it only if `version` is the current one of an Active, enabled workflow. */
+  ifCurrent?: boolean;
 }
 
 export interface StartOutcome {
   executionId: string;
   /** The execution that already has this requestId; `workflowId` tells whether it is the same request (WFENG001 if not). */
   existing: { executionId: string; workflowId: string } | null;
+  /** Not started: `ifCurrent` did not hold. */
+  stale?: true;
 }
 
 export interface ClaimedExecution {
@@ -161,6 +165,8 @@ export interface ClaimedExecution {
   priority: number;
   crashes: number;
   readyAt: Timestamp;
+  /** All there is to load, when it was never claimed before and has no mail. */
+  execution: LoadedExecution | null;
 }
 
 export interface LoadedExecution extends NewExecution {
@@ -341,27 +347,4 @@ export interface DefinitionRow {
   definition: JsonText;
   checksum: string;
   status: 'Draft' | 'Active' | 'Archived';
-}
-
-export interface ConnectorRow {
-  id: string;
-  displayName: string;
-  description: string;
-  requiresAuth: boolean;
-  authType: string | null;
-  version: string;
-  capabilities: string[];
-}
-
-export interface ActionRow {
-  id: string;
-  displayName: string;
-  description: string;
-  category: string;
-  connectorId: string;
-  parameterSchema: JsonText;
-  outputSchema: JsonText;
-  version: string;
-  deprecationNotice: string | null;
-  tags: string[];
 }

@@ -42,6 +42,8 @@ export interface NewDefinition {
 
 export interface NewPipeline extends NewDefinition {
   trigger: PipelineTrigger;
+  /** Of a cron trigger, besides its expression: what it says about time zone and missed slots. */
+  schedule: { readonly timezone?: string; readonly catchUp?: string };
   taskCount: number;
   /** null: as it is, or enabled if it is new. */
   isEnabled: boolean | null;

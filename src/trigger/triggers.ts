@@ -189,8 +189,8 @@ export function nextFireTimes({ triggerType, isEnabled, config }: TriggerRecord,
 }
 
 /** What is wrong with the cron expression of a pipeline; undefined: nothing. */
-export function cronProblem(cron: string): string | undefined {
-  const read = readSchedule(cron);
+export function cronProblem(cron: string, timezone?: string): string | undefined {
+  const read = readSchedule(cron, timezone);
   if (!read.ok) return read.message;
   return read.schedule.next(0) === null ? 'is a time that never comes' : undefined;
 }

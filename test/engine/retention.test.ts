@@ -21,7 +21,10 @@ const TABLES = [
 
 /** Forgets what had ended by now, or by the moment given. */
 async function purge({ before, limit = 1_000 }: { before?: number; limit?: number } = {}): Promise<number> {
-  return engine.pawl.store.retentionPurge({ endedBefore: before ?? (await nextMoment()), limit });
+  const endedBefore = before ?? (await nextMoment());
+  // What is not published yet is kept.
+  await eventually(() => engine.sql('select from commit_batches')).toEqual([]);
+  return engine.pawl.store.retentionPurge({ endedBefore, limit });
 }
 
 /** A time that is later than everything that has happened, and earlier than everything that will. */

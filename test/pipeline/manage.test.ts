@@ -103,12 +103,22 @@ describe('creating', () => {
   it('keeps what is to start it', async () => {
     const cron = await create(api(), 'nightly', { a: call() }, { trigger: 'cron', cron_expression: '0 3 * * *' });
     expect(cron.body.data).toMatchObject({ trigger: 'cron', cron_expression: '0 3 * * *' });
+    const zoned = { trigger: 'cron', cron_expression: '0 3 * * *', timezone: 'Europe/Berlin', catch_up: 'all' };
+    expect((await create(api(), 'zoned', { a: call() }, zoned)).status).toBe(201);
+    expect((await api().get<{ data: JsonObject }>('/workflows/zoned')).body.data).toMatchObject(zoned);
+    const { triggers } = api().pawl.triggering;
+    const [schedule] = await triggers.list({ tenantId: 'default', workflowId: 'zoned' }, { afterId: null, limit: 1 });
+    expect(JSON.parse(schedule!.config)).toEqual({ cron: '0 3 * * *', timezone: 'Europe/Berlin', catchUp: 'all' });
     const webhook = await create(api(), 'hooked', { a: call() }, { trigger: 'webhook' });
     expect(webhook.body.data.webhook_url).toMatch(new RegExp(`^${api().url}/api/v1/triggers/[0-9a-f-]{36}$`));
     for (const wrong of [
       { trigger: 'cron' },
       { trigger: 'cron', cron_expression: 'at night' },
       { cron_expression: '0 3 * * *' },
+      { ...zoned, timezone: 'Europe/Berlim' },
+      { ...zoned, catch_up: 'some' },
+      { timezone: 'Europe/Berlin' },
+      { catch_up: 'all' },
     ]) {
       expect((await create(api(), 'never', { a: call() }, wrong)).status).toBe(400);
     }

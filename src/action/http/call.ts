@@ -106,7 +106,7 @@ class Call implements AnswerWanted {
     const { origin, path } = target;
     const method = this.hop.method as Dispatcher.HttpMethod;
     this.receiver = new Receiver(this);
-    this.agent.dispatch({ origin, path, method, headers, body }, this.receiver);
+    this.agent.dispatch({ origin, path, method, headers: headers as string[], body }, this.receiver);
   }
 
   private stop(reason: unknown): void {

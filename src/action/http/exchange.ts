@@ -11,37 +11,38 @@ import type { HttpResponse } from '../http-client.ts';
 import { describeRequest } from './network-error.ts';
 
 /** So that the receiver can tell a repeat of a step from a new one (I7), and who asked. What the workflow says wins. */
-export function standardHeaders(
+export function outgoingHeaders(
   context: Pick<ActionContext, 'idempotencyKey' | 'correlationId'>,
+  { contentType }: EncodedBody,
+  given: Readonly<Record<string, unknown>> = {},
 ): Record<string, string> {
-  return {
+  const headers: Record<string, string> = {
     'user-agent': 'pawl',
     'idempotency-key': safeHeaderValue(context.idempotencyKey),
     'x-correlation-id': safeHeaderValue(context.correlationId),
   };
-}
-
-export function lowerCaseNames(headers: Readonly<Record<string, unknown>> = {}): Record<string, string> {
-  const lowered: Record<string, string> = Object.create(null);
-  for (const name of Object.keys(headers)) lowered[name.toLowerCase()] = String(headers[name]);
-  return lowered;
+  if (contentType !== undefined) headers['content-type'] = contentType;
+  for (const name of Object.keys(given)) headers[name.toLowerCase()] = String(given[name]);
+  return headers;
 }
 
 // ── Bodies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface EncodedBody {
   readonly body?: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType?: string;
 }
 
 export const JSON_TYPE = 'application/json';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 
+const NO_BODY: EncodedBody = {};
+
 /** A string goes out as it is, anything else as JSON. */
 export function encodeBody(body: Json | undefined, textType: (text: string) => string): EncodedBody {
-  if (body === undefined) return { headers: {} };
-  if (typeof body === 'string') return { body, headers: { 'content-type': textType(body) } };
-  return { body: JSON.stringify(body), headers: { 'content-type': JSON_TYPE } };
+  if (body === undefined) return NO_BODY;
+  if (typeof body === 'string') return { body, contentType: textType(body) };
+  return { body: JSON.stringify(body), contentType: JSON_TYPE };
 }
 
 /** By the charset that the response names. A character that the cut split in half is dropped. */

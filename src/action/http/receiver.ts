@@ -140,11 +140,9 @@ function isEncoded(encoding: string | undefined): boolean {
   return encoding !== undefined && encoding !== '' && encoding !== 'identity';
 }
 
-function joinHeaders(raw: RawHeaders): Record<string, string> {
-  const headers: Record<string, string> = Object.create(null);
-  for (const name of Object.keys(raw)) {
-    const value = raw[name];
-    if (value !== undefined) headers[name.toLowerCase()] = typeof value === 'string' ? value : value.join(', ');
-  }
-  return headers;
+/** The names come in lower case; those that were repeated have several values. */
+function joinHeaders(raw: RawHeaders): Readonly<Record<string, string>> {
+  const entries = Object.entries(raw);
+  if (entries.every(([, value]) => typeof value === 'string')) return raw as Readonly<Record<string, string>>;
+  return Object.fromEntries(entries.map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }

@@ -7,7 +7,8 @@ import { type Target, targetOf } from './url.ts';
 export interface Hop {
   readonly target: Target;
   readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names, in lower case, and values by turns. */
+  readonly headers: readonly string[];
   readonly body: string | Uint8Array | null;
 }
 
@@ -20,13 +21,12 @@ export function nextHop(hop: Hop, status: number, location: string | undefined):
   if (url === null) return null;
   const becomesGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
   const isSameOrigin = url.origin === hop.target.origin;
-  const headers = Object.entries(hop.headers).filter(
-    ([name]) => !(becomesGet && BODY_HEADER.test(name)) && (isSameOrigin || !SECRET_HEADER.test(name)),
-  );
+  const follows = (name: string) =>
+    !(becomesGet && BODY_HEADER.test(name)) && (isSameOrigin || !SECRET_HEADER.test(name));
   return {
     target: targetOf(url),
     method: becomesGet ? 'GET' : hop.method,
-    headers: Object.fromEntries(headers),
+    headers: hop.headers.filter((_text, index) => follows(hop.headers[index & ~1]!)),
     body: becomesGet ? null : hop.body,
   };
 }

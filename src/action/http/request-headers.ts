@@ -5,7 +5,7 @@
 import { TerminalError } from '../../core/error/error.ts';
 import { ACCEPTED_ENCODINGS } from './response-stream.ts';
 
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 const OF_THE_CONNECTION = new Set([
@@ -22,23 +22,26 @@ const OF_THE_CONNECTION = new Set([
   'upgrade',
 ]);
 
-/** Names in lower case. */
-export function requestHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
-  const headers: Record<string, string> = Object.create(null);
-  headers['accept-encoding'] = ACCEPTED_ENCODINGS;
-  for (const name of Object.keys(given)) {
-    const value = given[name]!;
+/** Names, in lower case, and values by turns, as the transport takes them. */
+export function requestHeaders(given: Readonly<Record<string, string>>): string[] {
+  const headers: string[] = [];
+  let acceptsEncodings = false;
+  for (const written of Object.keys(given)) {
+    const name = written.toLowerCase();
+    const value = given[written]!;
     const problem = headerProblem(name, value);
     if (problem !== null) {
-      throw new TerminalError('PARAMETERS_INVALID', `The header ${JSON.stringify(name.slice(0, 100))} ${problem}`);
+      throw new TerminalError('PARAMETERS_INVALID', `The header ${JSON.stringify(written.slice(0, 100))} ${problem}`);
     }
-    headers[name.toLowerCase()] = value;
+    acceptsEncodings ||= name === 'accept-encoding';
+    headers.push(name, value);
   }
+  if (!acceptsEncodings) headers.push('accept-encoding', ACCEPTED_ENCODINGS);
   return headers;
 }
 
 function headerProblem(name: string, value: string): string | null {
   if (!NAME.test(name)) return 'has a name that HTTP does not allow';
-  if (OF_THE_CONNECTION.has(name.toLowerCase())) return 'is set by the client and cannot be given';
+  if (OF_THE_CONNECTION.has(name)) return 'is set by the client and cannot be given';
   return VALUE.test(value) ? null : 'has a value that HTTP does not allow (line breaks, or characters beyond Latin-1)';
 }

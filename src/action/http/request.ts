@@ -10,9 +10,8 @@ import {
   encodeBody,
   isJsonType,
   isSuccess,
-  lowerCaseNames,
+  outgoingHeaders,
   parseJson,
-  standardHeaders,
   statusError,
   TEXT_TYPE,
 } from './exchange.ts';
@@ -55,18 +54,18 @@ export const httpRequest = defineAction({
         `parameters.body: a ${method} request has no body; use POST or query`,
       );
     }
-    const { body, headers } = encodeBody(params.body, () => TEXT_TYPE);
+    const sent = encodeBody(params.body, () => TEXT_TYPE);
     const response = await context.http.request({
       url: withQuery(params.url, params.query),
       method,
-      headers: { ...standardHeaders(context), ...headers, ...lowerCaseNames(params.headers) },
+      headers: outgoingHeaders(context, sent, params.headers),
       maxRedirects,
-      ...(body === undefined ? {} : { body }),
+      ...(sent.body === undefined ? {} : { body: sent.body }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
     const read = readAs(params.responseType, response);
     const { status, url } = response;
-    const outputs = { status, headers: { ...response.headers }, body: read.body, url };
+    const outputs = { status, headers: response.headers, body: read.body, url };
     if (!isExpected(status, params.expectStatus)) throw statusError(method, response, outputs);
     if (!read.ok) throw new TerminalError('RESPONSE_INVALID', 'The response is not JSON', { outputs });
     return { outputs };

@@ -12,9 +12,8 @@ import {
   encodeBody,
   isSuccess,
   JSON_TYPE,
-  lowerCaseNames,
+  outgoingHeaders,
   parseJson,
-  standardHeaders,
   statusError,
   TEXT_TYPE,
 } from './exchange.ts';
@@ -47,14 +46,14 @@ export const httpStep = defineAction({
     const response = await context.http.request({
       url,
       method,
-      headers: { ...standardHeaders(context), ...sent.headers, ...lowerCaseNames(headers) },
+      headers: outgoingHeaders(context, sent, headers),
       ...(sent.body === undefined ? {} : { body: sent.body }),
       maxBytes: MAX_STEP_BODY_BYTES,
       onOversize: 'truncate',
     });
     const outputs = {
       status_code: response.status,
-      headers: { ...response.headers },
+      headers: response.headers,
       body: readBody(response),
       duration_ms: Math.round(performance.now() - startedAt),
       ...(response.truncated ? { is_truncated: true as const } : {}),

@@ -40,6 +40,14 @@ export const pipelineSchema = z
     description: z.string().optional(),
     trigger: z.enum(['api', 'cron', 'webhook']).optional().meta({ default: 'api' }),
     cron_expression: z.string().optional().meta({ description: 'Required if, and only if, the trigger is cron.' }),
+    timezone: z
+      .string()
+      .optional()
+      .meta({ description: 'Of the cron expression, e.g. "Europe/Berlin".', default: 'UTC' }),
+    catch_up: z
+      .enum(['skip', 'latest', 'all'])
+      .optional()
+      .meta({ description: 'Which slots of the cron expression are made good after downtime.', default: 'latest' }),
     max_duration_seconds: z
       .int()
       .min(1)

@@ -23,6 +23,7 @@ const HTTP_KEYS = ['method', 'headers', 'body', 'retries', 'timeout'] as const;
 /** The action behind an HTTP task: as `http.request`, with the outputs and the outcomes of 002. */
 const HTTP_STEP_ACTION = 'http.step';
 
+const CRON_KEYS = ['cron_expression', 'timezone', 'catch_up'] as const;
 const CRON = /^[\d*,/?#LWa-zA-Z-]+(\s+[\d*,/?#LWa-zA-Z-]+){4,5}$/;
 const HTTP_URL = /^https?:\/\/[^\s/]/i;
 
@@ -159,9 +160,10 @@ function httpPolicy(raw: JsonObject): DraftNode['policy'] {
 function checkCron(definition: JsonObject, findings: Findings): void {
   const { trigger, cron_expression: cron } = definition;
   if (trigger !== 'cron') {
-    if (cron !== undefined) {
-      const message = 'a cron expression needs `"trigger": "cron"`';
-      findings.error('CRON_UNUSED', '/cron_expression', message, 'set the trigger, or remove the expression');
+    for (const key of CRON_KEYS) {
+      if (definition[key] === undefined) continue;
+      const message = `\`${key}\` needs \`"trigger": "cron"\``;
+      findings.error('CRON_UNUSED', `/${key}`, message, 'set the trigger, or remove it');
     }
   } else if (cron === undefined) {
     const suggestion = 'add "cron_expression", e.g. "0 9 * * 1-5"';

@@ -50,10 +50,12 @@ export function pipelineDefinitionView(
   webhookBase: string,
   definition: string,
 ): z.input<typeof pipelineDefinitionSchema> {
-  const { tasks, max_duration_seconds: seconds } = JSON.parse(definition) as JsonObject;
+  const { tasks, max_duration_seconds: seconds, timezone, catch_up: catchUp } = JSON.parse(definition) as JsonObject;
   return {
     ...pipelineView(workflow, webhookBase),
     ...(typeof seconds === 'number' ? { max_duration_seconds: seconds } : {}),
+    ...(typeof timezone === 'string' ? { timezone } : {}),
+    ...(typeof catchUp === 'string' ? { catch_up: catchUp } : {}),
     tasks: tasks as JsonObject,
   };
 }

@@ -2,7 +2,17 @@
 
 import { expect, it } from 'vitest';
 import type { Store } from '../port.ts';
-import { claim, claimedIds, newRunner, owning, start, statusOf, TENANT } from './builder.testing.ts';
+import {
+  AWKWARD_JSON,
+  claim,
+  claimedIds,
+  newMessage,
+  newRunner,
+  owning,
+  start,
+  statusOf,
+  TENANT,
+} from './builder.testing.ts';
 
 export function describeClaim(store: () => Store): void {
   it('hands out what is ready, oldest first, and tells what is needed to run it', async () => {
@@ -20,6 +30,21 @@ export function describeClaim(store: () => Store): void {
     });
     for (const { readyAt } of claimed) expect(readyAt).toBeLessThanOrEqual(at);
     expect(await statusOf(store(), first!)).toBe('Running');
+  });
+
+  it('brings along what was never claimed before and has no mail, as loading would', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const [fresh, written] = await start(store(), { trigger: AWKWARD_JSON, traceparent }, {});
+    await store().inboxSend({ tenantId: TENANT, message: newMessage(written!) });
+    const { slot } = await newRunner(store());
+    const { claimed } = await claim(store(), slot);
+    const of = (id: string) => claimed.find(({ executionId }) => executionId === id)!.execution;
+    const [loaded] = await store().executionLoad({ executionIds: [fresh!], deciderVersion: 1 });
+    expect(of(fresh!)).toEqual(loaded);
+    expect(of(written!)).toBeNull();
+    await store().executionRelease({ slotId: slot, items: [{ executionId: fresh!, epoch: 1 }] });
+    const again = await claim(store(), slot);
+    expect(again.claimed).toMatchObject([{ executionId: fresh, epoch: 2, execution: null }]);
   });
 
   it('takes the oldest of a lane first', async () => {

@@ -39,7 +39,8 @@ function addPart(execution: LoadedExecution, row: LoadRow): void {
   }
 }
 
-function loadedExecution(row: LoadRow): LoadedExecution {
+/** Without a journal and without mail. */
+export function loadedExecution(row: ExecutionRow): LoadedExecution {
   return {
     executionId: row.execution_id,
     tenantId: row.tenant_id,
@@ -68,15 +69,18 @@ function loadedExecution(row: LoadRow): LoadedExecution {
 }
 
 /** Which of these are null depends on `kind`. */
-interface LoadRow {
+interface LoadRow extends ExecutionRow {
   kind: number;
-  execution_id: string;
   seq: number;
   at: Timestamp;
   message_id: string;
   name: string;
   key: string;
   body: JsonText;
+}
+
+export interface ExecutionRow {
+  execution_id: string;
   tenant_id: string;
   workflow_id: string;
   version: number;

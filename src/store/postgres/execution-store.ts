@@ -24,7 +24,7 @@ import {
 import type { Database, Session } from './database.ts';
 import { EXECUTION_COLUMNS, LINK_COLUMNS, MESSAGE_COLUMNS } from './execution-columns.ts';
 import { commitExecutions } from './execution-commit.ts';
-import { loadExecutions } from './execution-load.ts';
+import { type ExecutionRow, loadExecutions, loadedExecution } from './execution-load.ts';
 import { statement } from './statement.ts';
 
 const START = statement('execution_start');
@@ -128,7 +128,8 @@ export async function startExecutions(engine: Session, items: NewExecution[]): P
   const existing = new Map<string, StartOutcome['existing']>();
   let open = items.toSorted(byRequest);
   while (open.length > 0) {
-    const accepted = await engine.run<{ id: string }>(START, encodeColumns(EXECUTION_COLUMNS, open));
+    const values = [...encodeColumns(EXECUTION_COLUMNS, open), encodeColumn(IF_CURRENT, open)];
+    const accepted = await engine.run<{ id: string }>(START, values);
     for (const { id } of accepted) existing.set(id, null);
     open = open.filter((item) => !existing.has(item.executionId));
     if (open.length === 0) break;
@@ -142,10 +143,16 @@ export async function startExecutions(engine: Session, items: NewExecution[]): P
       const itsOwn = found.execution_id === found.wanted_id;
       existing.set(found.wanted_id, itsOwn ? null : { executionId: found.execution_id, workflowId: found.workflow_id });
     }
-    open = open.filter((item) => !existing.has(item.executionId));
+    // In nobody's way and yet not there: the version is not what it was taken for. Whoever sent it asks and comes again.
+    open = open.filter((item) => !existing.has(item.executionId) && item.ifCurrent !== true);
   }
-  return items.map(({ executionId }) => ({ executionId, existing: existing.get(executionId) ?? null }));
+  return items.map(({ executionId }) => {
+    const found = existing.get(executionId);
+    return found === undefined ? { executionId, existing: null, stale: true } : { executionId, existing: found };
+  });
 }
+
+const IF_CURRENT = bool((item: NewExecution) => item.ifCurrent === true);
 
 function byRequest(a: NewExecution, b: NewExecution): number {
   const [left, right] = [a.requestId ?? '', b.requestId ?? ''];
@@ -162,6 +169,7 @@ function claimedExecution(row: ClaimRow): ClaimedExecution {
     priority: row.priority,
     crashes: row.crashes,
     readyAt: row.ready_at,
+    execution: row.is_fresh ? loadedExecution(row) : null,
   };
 }
 
@@ -187,14 +195,11 @@ interface LinkRow {
   execution_id: string;
 }
 
-interface ClaimRow {
-  execution_id: string;
+/** The columns of the execution are null unless it is fresh. */
+interface ClaimRow extends ExecutionRow {
   epoch: number;
-  tenant_id: string;
-  workflow_id: string;
-  version: number;
-  priority: number;
   crashes: number;
   ready_at: Timestamp;
   at: Timestamp;
+  is_fresh: boolean;
 }

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase, withClient } from '../../../test/support/database.ts';
+import type { ActionRow, ConnectorRow } from '../catalog-port.ts';
 import {
   AWKWARD_JSON,
   newAttempt,
@@ -11,7 +12,7 @@ import {
   owning,
   TENANT,
 } from '../contract/builder.testing.ts';
-import type { ActionRow, ConnectorRow, Store } from '../port.ts';
+import type { Store } from '../port.ts';
 import { createPostgresStore } from './postgres-store.ts';
 
 let database: TestDatabase;

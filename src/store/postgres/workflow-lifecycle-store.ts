@@ -174,11 +174,12 @@ async function putPipeline(session: Session, pipeline: NewPipeline): Promise<Wor
 
 const TRIGGER_TYPES = { api: null, cron: 'Schedule', webhook: 'Webhook' } as const;
 
-async function syncTrigger(session: Session, { tenantId, workflowId, trigger }: NewPipeline): Promise<void> {
+async function syncTrigger(session: Session, pipeline: NewPipeline): Promise<void> {
+  const { tenantId, workflowId, trigger, schedule } = pipeline;
   const type = TRIGGER_TYPES[trigger.type];
   await session.run(DROP_TRIGGERS, [tenantId, workflowId, type]);
   if (type === null) return;
-  const config = JSON.stringify(trigger.cronExpression === null ? {} : { cron: trigger.cronExpression });
+  const config = JSON.stringify(trigger.cronExpression === null ? {} : { cron: trigger.cronExpression, ...schedule });
   const changed = await session.run(CHANGE_TRIGGER, [tenantId, workflowId, type, config]);
   if (changed.length === 0) await session.run(ADD_TRIGGER, [tenantId, workflowId, type, config]);
 }

@@ -1,7 +1,8 @@
 // Workflows as the engine needs them: what is published, and the catalog of what is registered. Their life before and after
 // that is in workflow-lifecycle-store.ts.
 
-import type { ActionRow, ConnectorRow, DefinitionRow, WorkflowRow, WorkflowStore } from '../port.ts';
+import type { ActionRow, ConnectorRow } from '../catalog-port.ts';
+import type { DefinitionRow, WorkflowRow, WorkflowStore } from '../port.ts';
 import type { Database } from './database.ts';
 import { statement } from './statement.ts';
 import { publishAtOnce } from './workflow-lifecycle-store.ts';

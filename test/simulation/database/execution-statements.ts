@@ -125,7 +125,10 @@ function claim(
   const claimed = picked.slice(0, limit).map((row) => {
     Object.assign(row, { state: OWNED, runnerId, epoch: row.epoch + 1, dueAt: null, paused: false });
     const { executionId, epoch, tenantId, workflowId, version, priority, crashes, readyAt } = row;
-    return { executionId, epoch, tenantId, workflowId, version, priority, crashes, readyAt: Math.floor(readyAt) };
+    const isFresh = epoch === 1 && mailOf(tables, executionId).length === 0;
+    const execution = isFresh ? load(tables, executionId, 0)! : null;
+    const place = { executionId, epoch, tenantId, workflowId, version, priority };
+    return { ...place, crashes, readyAt: Math.floor(readyAt), execution };
   });
   return { claimed, at };
 }

@@ -3,12 +3,22 @@
 -- name: execution_start
 -- Many at once. `on conflict do nothing` on every key: a request id that exists is not inserted (the caller looks it up in a
 -- new statement, whose snapshot sees the winner), and the same start sent twice finds its own row.
+-- $20: only if the version is the one that a start would take now. So what was known about a workflow a moment ago can be used
+-- without asking first, which would be a round trip before each insert.
 with accepted as (
   insert into workflow_executions (id, tenant_id, workflow_id, version, format, priority, behaviour, trigger, spec, principal,
     correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at, traceparent)
-  select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::smallint[], $8::json[],
+  select given.id, given.tenant_id, given.workflow_id, given.version, given.format, given.priority, given.behaviour, given.trigger,
+    given.spec, given.principal, given.correlation_id, given.request_id, given.parent_id, given.parent_node, given.depth,
+    given.project_id, given.environment_id, given.created_at, given.traceparent
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::smallint[], $8::json[],
     $9::json[], $10::json[], $11::text[], $12::text[], $13::uuid[], $14::text[], $15::smallint[], $16::text[], $17::text[],
-    $18::timestamptz[], $19::text[])
+    $18::timestamptz[], $19::text[], $20::boolean[]) given (id, tenant_id, workflow_id, version, format, priority, behaviour, trigger, spec,
+    principal, correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at, traceparent, if_current)
+  -- A scalar, not `exists`: that would be hashed, from all workflows there are.
+  where not given.if_current or given.version = (
+    select w.current_version from workflows w where w.tenant_id = given.tenant_id and w.id = given.workflow_id
+      and w.deleted_at is null and w.status = 'Active' and w.is_enabled)
   on conflict do nothing
   returning id, tenant_id, workflow_id, version, priority, behaviour
 ),
@@ -49,8 +59,15 @@ claimed as (
   where q.execution_id = any(array(select execution_id from picked))
   returning q.execution_id, q.epoch, q.tenant_id, q.workflow_id, q.version, q.priority, q.crashes, q.ready_at
 )
--- A row also when nothing was claimed: the time is news in itself.
-select claimed.*, clock_timestamp() as at from (select) once left join claimed on true;
+-- A row also when nothing was claimed: the time is news in itself. What was never claimed before has no journal, and all
+-- there is to know of it never changes: without mail it needs no execution_load, which would cost as much again as the claim.
+select claimed.*, clock_timestamp() as at, fresh.id is not null as is_fresh, fresh.format, fresh.behaviour, fresh.trigger, fresh.spec,
+  fresh.principal, fresh.correlation_id, fresh.request_id, fresh.parent_id, fresh.parent_node, fresh.depth, fresh.project_id,
+  fresh.environment_id, fresh.created_at, fresh.traceparent
+from (select) once
+left join claimed on true
+left join workflow_executions fresh on fresh.id = claimed.execution_id and claimed.epoch = 1
+  and not exists (select from execution_inbox m where m.execution_id = claimed.execution_id);
 
 -- name: execution_load
 -- The whole batch in one query, in a snapshot newer than the claim's. Rows of five kinds, because the text of a json column

@@ -1,0 +1,96 @@
+// The package as somebody gets it who installs it: packed, put into a node_modules of its own, and used from there by a program,
+// by a compiler and by the command line. Its dependencies are those that are here.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
+const folder = mkdtempSync(join(tmpdir(), 'pawl-package-'));
+const modules = join(folder, 'node_modules');
+const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, env });
+  mkdirSync(join(modules, 'pawl'), { recursive: true });
+  const tarball = join(folder, `pawl-${packageJson.version}.tgz`);
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(modules, 'pawl')]);
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await database?.drop();
+});
+
+const node = (...args: string[]) =>
+  run(process.execPath, args, { cwd: folder, env: { ...env, DATABASE_URL: database.connectionString } });
+
+const PROGRAM = `
+import { createPawl, defineAction } from 'pawl';
+import { z } from 'zod';
+const greet = defineAction({
+  type: 'demo.greet', version: '1.0.0', connector: 'demo', category: 'Demo',
+  params: z.object({ name: z.string() }), outputs: z.object({ text: z.string() }),
+  run: ({ name }) => ({ outputs: { text: 'Hello ' + name } }),
+});
+const pawl = await createPawl({ actions: [greet] });
+const node = { id: 'hi', actionType: 'demo.greet', parameters: { name: '{{ trigger.name }}' } };
+await pawl.publish({ id: 'hello', displayName: 'Hello', startNode: 'hi', nodes: [node] });
+const { executionId } = await pawl.start('hello', { trigger: { name: 'Ada' } });
+const { status, outputs } = await pawl.result(executionId);
+console.log(JSON.stringify({ status, outputs, version: executionId.length }));
+await pawl.close();
+`;
+
+const TYPES = `
+import type { ConfigInput, PawlOptions } from 'pawl';
+import { createClient, type PawlApiError } from 'pawl/sdk';
+const options: PawlOptions = { server: { port: 8080 } } satisfies ConfigInput;
+const client = createClient({ url: 'http://127.0.0.1:7295' });
+export const start = async (): Promise<string> => (await client.workflows.execute('hello', { trigger: {} })).executionId;
+export const wrong: number = options.server?.port ?? 'not a number';
+export type Refusal = PawlApiError;
+`;
+
+describe('the installed package', () => {
+  it('runs a workflow from a program', async () => {
+    writeFileSync(join(folder, 'program.mjs'), PROGRAM);
+    const { stdout } = await node('program.mjs');
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'Succeeded', outputs: { text: 'Hello Ada' } });
+  });
+
+  it('has the types of the engine and of the client', async () => {
+    writeFileSync(join(folder, 'types.ts'), TYPES);
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
+    const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
+    const failure = (await run(tsc, [...flags, 'types.ts'], { cwd: folder, env }).catch((error) => error)) as {
+      readonly stdout: string;
+    };
+    // One mistake was made on purpose: had the types not been found, everything would be any.
+    expect(failure.stdout.trim()).toMatch(/^types\.ts\(7,14\): error TS2322: Type 'number \| "not a number"'/);
+    expect(failure.stdout.match(/: error /g)).toHaveLength(1);
+  });
+
+  it('has the command, with everything that it reads', async () => {
+    const pawl = (...args: string[]) => node(join(modules, 'pawl', 'bin', 'pawl'), ...args);
+    expect((await pawl('--version')).stdout.trim()).toBe(packageJson.version);
+    expect((await pawl('migrate', 'status')).stdout).toMatch(/0001 +engine +applied/);
+    writeFileSync(join(folder, 'pawl.config.yaml'), 'engine: { name: packed }\n');
+    const definition = { name: 'nap', tasks: { rest: { sleep: '10ms' } } };
+    writeFileSync(join(folder, 'nap.json'), JSON.stringify(definition));
+    expect(JSON.parse((await pawl('validate', 'nap.json', '--json')).stdout)).toMatchObject({ ok: true });
+    expect(JSON.parse((await pawl('run', 'nap.json', '--json')).stdout)).toMatchObject({ status: 'Succeeded' });
+  });
+});

@@ -1,0 +1,135 @@
+// Every route of the API has a method in the client: each method below is called once, and what it asks for is compared with
+// the OpenAPI document of a real server. A new route needs a method in src/sdk and a line here.
+
+import { expect, it } from 'vitest';
+import { createClient, type PawlClient } from '../../src/sdk/client.ts';
+import { useServer } from '../server/api-server.ts';
+
+const server = useServer();
+
+/** For people, in a browser. */
+const PAGES = ['GET /', 'GET /docs'];
+
+/** Stands for any part of a path. */
+const P = 'PART';
+
+const CALLS: readonly ((client: PawlClient) => Promise<unknown>)[] = [
+  ({ workflows }) => workflows.create({ name: P, tasks: {} }),
+  ({ workflows }) => workflows.update(P, { tasks: {} }),
+  ({ workflows }) => workflows.get(P),
+  ({ workflows }) => workflows.list(),
+  ({ workflows }) => workflows.setEnabled(P, true),
+  ({ workflows }) => workflows.delete(P),
+  ({ workflows }) => workflows.publish(P),
+  ({ workflows }) => workflows.archive(P),
+  ({ workflows }) => workflows.reactivate(P),
+  ({ workflows }) => workflows.openDraft(P),
+  ({ workflows }) => workflows.dropDraft(P),
+  ({ workflows }) => workflows.versions(P),
+  ({ workflows }) => workflows.diff(P),
+  ({ workflows }) => workflows.execute(P),
+  ({ workflows }) => workflows.trigger(P),
+  ({ workflows }) => workflows.runs(P),
+  ({ workflows }) => workflows.run(P, P),
+  ({ workflows }) => workflows.cancelRun(P, P),
+  ({ executions }) => executions.get(P),
+  ({ executions }) => executions.list(),
+  ({ executions }) => executions.graph(P),
+  ({ executions }) => executions.hierarchy(P),
+  ({ executions }) => executions.eventPage(P),
+  ({ executions }) => executions.cancel(P),
+  ({ executions }) => executions.signal(P, { type: 'PAUSE' }),
+  ({ executions }) => executions.retry(P),
+  ({ executions }) => executions.callBack(P),
+  ({ triggers }) => triggers.create({ workflowId: P, triggerType: 'Webhook', config: {} }),
+  ({ triggers }) => triggers.get(P),
+  ({ triggers }) => triggers.list(),
+  ({ triggers }) => triggers.update(P, {}),
+  ({ triggers }) => triggers.delete(P),
+  ({ triggers }) => triggers.rotateSecret(P),
+  ({ triggers }) => triggers.fire(P),
+  ({ triggers }) => triggers.send(P, {}),
+  ({ triggers }) => triggers.firings(P),
+  ({ triggers }) => triggers.publishEvent({ type: P }),
+  ({ catalog }) => catalog.connectors(),
+  ({ catalog }) => catalog.connector(P),
+  ({ catalog }) => catalog.connectorActions(P),
+  ({ catalog }) => catalog.setConnectorEnabled(P, true),
+  ({ catalog }) => catalog.actions(),
+  ({ catalog }) => catalog.action(P),
+  ({ catalog }) => catalog.updateAction(P, {}),
+  ({ documents }) => documents.sets(),
+  ({ documents }) => documents.set(P),
+  ({ documents }) => documents.putSet(P, { displayName: P, team: P }),
+  ({ documents }) => documents.list(),
+  ({ documents }) => documents.get(P),
+  ({ documents }) => documents.get({ set: P, id: P }),
+  ({ documents }) => documents.add(P, P, { displayName: P, bodyTemplate: '' }),
+  ({ documents }) => documents.versions(P, P),
+  ({ documents }) => documents.setVersionEnabled(P, P, 1, true),
+  ({ documents }) => documents.render(P),
+  ({ documents }) => documents.render({ set: P, id: P }),
+  ({ workflowTemplates }) => workflowTemplates.list(),
+  ({ workflowTemplates }) => workflowTemplates.get(P),
+  ({ workflowTemplates }) => workflowTemplates.create({ id: P, ...TEMPLATE }),
+  ({ workflowTemplates }) => workflowTemplates.replace(P, TEMPLATE),
+  ({ workflowTemplates }) => workflowTemplates.delete(P),
+  ({ workflowTemplates }) => workflowTemplates.instantiate(P, { displayName: P }),
+  ({ plans }) => plans.start({ plan: {} }),
+  ({ plans }) => plans.debug(P),
+  ({ plans }) => plans.stepLogs(P, P),
+  ({ plans }) => plans.inspect(P),
+  ({ admin }) => admin.deadLetters(),
+  ({ admin }) => admin.requeueDeadLetter(P),
+  ({ admin }) => admin.purgeDeadLetter(P),
+  ({ admin }) => admin.runners(),
+  ({ admin }) => admin.tenants(),
+  ({ admin }) => admin.audit(),
+  ({ admin }) => admin.quota(P),
+  ({ admin }) => admin.setQuota(P, { preset: 'free' }),
+  ({ system }) => system.live(),
+  ({ system }) => system.ready(),
+  ({ system }) => system.health(),
+  ({ system }) => system.detailedHealth(),
+  ({ system }) => system.metrics(),
+  ({ system }) => system.openApi(),
+  ({ system }) => system.schemas(),
+  ({ system }) => system.schema(P),
+];
+
+const TEMPLATE = { displayName: P, description: P, category: P, definition: {}, configSchema: {} };
+
+/** What a call asks for, as `METHOD /path`. */
+async function askedBy(call: (client: PawlClient) => Promise<unknown>): Promise<string> {
+  const asked: string[] = [];
+  const record: typeof fetch = async (input, init) => {
+    asked.push(`${init?.method} ${new URL(String(input)).pathname}`);
+    return Response.json({ data: {} });
+  };
+  await call(createClient({ url: 'http://pawl.example', fetch: record }));
+  expect(asked).toHaveLength(1);
+  return asked[0]!;
+}
+
+it('has a method, and no method asks for what is not there', async () => {
+  const { body } = await server.get('/api/v1/openapi.json', { token: null });
+  const paths = body.paths as Record<string, Record<string, unknown>>;
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const matching = (asked: string) => routes.filter((route) => patternOf(route).test(asked));
+  const reached = new Map<string, string[]>();
+  for (const call of CALLS) {
+    const asked = await askedBy(call);
+    reached.set(asked, matching(asked));
+  }
+  expect([...reached].filter(([, found]) => found.length === 0)).toEqual([]);
+  const covered = new Set([...reached.values()].map((found) => mostSpecific(found)));
+  expect(routes.filter((route) => !covered.has(route) && !PAGES.includes(route))).toEqual([]);
+});
+
+const patternOf = (route: string): RegExp => new RegExp(`^${route.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
+
+/** A word beats a parameter in the same place, as in every router. */
+const mostSpecific = (routes: readonly string[]): string =>
+  routes.toSorted((a, b) => a.split('{').length - b.split('{').length)[0]!;

@@ -1,0 +1,64 @@
+// A start takes the version that is current at that moment, also where an earlier one is remembered.
+
+import { describe, expect, it } from 'vitest';
+import { type Refusal, useApi } from './api.ts';
+import { echo } from './definition.ts';
+
+const api = useApi();
+
+const publish = async (id: string, message: string, extra = {}) => {
+  await api().post(`/workflows/${id}/draft`);
+  await api().post('/workflows', echo(id, message, extra));
+  expect((await api().post(`/workflows/${id}/publish`)).status).toBe(200);
+};
+const execute = (id: string, body = {}) =>
+  api().post<{ executionId: string } & Refusal>(`/workflows/${id}/execute`, body);
+const versionOf = async (executionId: string) => (await api().pawl.executions.get('default', executionId)).version;
+
+describe('a start', () => {
+  it('takes a version that was published since', async () => {
+    await publish('moving', 'one');
+    const first = await execute('moving');
+    await publish('moving', 'two');
+    const second = await execute('moving');
+    expect([await versionOf(first.body.executionId), await versionOf(second.body.executionId)]).toEqual([1, 2]);
+  });
+
+  it('is judged by the triggerSchema of the version that it takes', async () => {
+    const needs = (field: string) => ({ triggerSchema: { type: 'object', required: [field] } });
+    await publish('choosy', 'x', needs('a'));
+    expect((await execute('choosy', { trigger: { a: 1 } })).status).toBe(202);
+    await publish('choosy', 'x', needs('b'));
+    expect((await execute('choosy', { trigger: { b: 1 } })).status).toBe(202);
+    expect((await execute('choosy', { trigger: { a: 1 } })).body.error.code).toBe('TRIGGER_INVALID');
+  });
+
+  it('is refused as soon as the workflow is disabled, archived or deleted', async () => {
+    await publish('going', 'x');
+    expect((await execute('going')).status).toBe(202);
+    await api().send('PATCH', '/workflows/going', { isEnabled: false });
+    expect((await execute('going')).body.error.code).toBe('WORKFLOW_DISABLED');
+    await api().send('PATCH', '/workflows/going', { isEnabled: true });
+    expect((await execute('going')).status).toBe(202);
+    await api().post('/workflows/going/archive');
+    expect((await execute('going')).body.error.code).toBe('WORKFLOW_NOT_ACTIVE');
+    const pipeline = { name: 'passing', tasks: { a: { sleep: '1s' } } };
+    await api().post('/workflows', pipeline);
+    expect((await execute('passing')).status).toBe(202);
+    await api().send('DELETE', '/workflows/passing');
+    expect((await execute('passing')).body.error.code).toBe('WORKFLOW_NOT_FOUND');
+  });
+
+  it('with a requestId that is known gives its execution, whatever became of the workflow', async () => {
+    await publish('asked', 'x');
+    await execute('asked');
+    const first = await execute('asked', { requestId: 'same' });
+    expect((await execute('asked', { requestId: 'same' })).body.executionId).toBe(first.body.executionId);
+    await api().post('/workflows/asked/archive');
+    expect(await execute('asked', { requestId: 'same' })).toMatchObject({
+      status: 200,
+      body: { executionId: first.body.executionId },
+    });
+    expect((await execute('asked', { requestId: 'other' })).status).toBe(409);
+  });
+});
