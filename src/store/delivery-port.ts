@@ -22,8 +22,6 @@ export interface DeliveryStore {
   /** Its open deliveries go with it. */
   consumerRemove(params: { tenantId: string; code: string }): Promise<boolean>;
 
-  /** Consumers that have something due now, those of the given ids only. */
-  deliveryDueConsumers(params: { consumerIds: string[] }): Promise<string[]>;
   /**
    * Due deliveries of one consumer, oldest first, of different subjects where order holds them back. Each one counts an
    * attempt and is due again after `resendMs[attempts so far]` (the last one from there on); `remindMs` for those that are
@@ -38,8 +36,6 @@ export interface DeliveryStore {
     /** After so many attempts it is Dead instead; null: never. */
     maxAttempts: number | null;
   }): Promise<{ claimed: ClaimedDelivery[]; dead: DeadDelivery[]; at: Timestamp }>;
-  /** When this consumer's next delivery is due; null: nothing open. */
-  deliveryNextDue(params: { consumerIds: string[] }): Promise<Timestamp | null>;
   /** Idempotent; a late or repeated one changes nothing. One answer per item, in order. */
   deliveryAck(params: { acks: AckItem[]; remindMs: number[] }): Promise<AckResult[]>;
   deliveryGet(params: { tenantId: string; ackGuid: string }): Promise<MessageDetail | null>;
@@ -90,8 +86,6 @@ export interface DeliveryStore {
   outboxPublish(params: {
     leaderId: string;
     batchIds: string[];
-    /** Of the consumers that it was decided with: if it is another one by now, nothing is applied. Absent: whatever it is. */
-    generation?: string | undefined;
     messages: NewMessageRow[];
     deliveries: NewDelivery[];
   }): Promise<{ applied: boolean }>;

@@ -38,8 +38,6 @@ export interface LifecycleStore {
   lifecycleApply(params: LifecycleBatch): Promise<{ current: boolean; applied: string[]; at: Timestamp }>;
   /** Instances whose timeout is due (never early, I8), taken for `leaseMs`: by then it is applied, or due again. */
   instanceClaimDue(params: { limit: number; leaseMs: number }): Promise<{ due: InstanceRow[]; at: Timestamp }>;
-  /** When the next timeout is due; null: none is set. */
-  instanceNextDue(): Promise<Timestamp | null>;
   instanceList(params: {
     tenantId: string;
     env: string;

@@ -51,7 +51,7 @@ export class Network {
   }
 
   connect(process: Process, { sent, heard }: Tap): Store {
-    return storeOf(this.deps.methods, (method, params) => {
+    return storeOf(this.deps.methods, (method, params = {}) => {
       const sentAt = this.deps.world.now;
       const fate = sent(method) ?? this.drawFate();
       return new Promise((resolve, reject) => {

@@ -40,7 +40,7 @@ function signature({ executions, faults, fates, runners }: Case): string {
 }
 
 /** Takes away halves, then quarters, down to single items, keeping what still fails. */
-async function thin<T>(items: readonly T[], fails: (fewer: readonly T[]) => Promise<boolean>): Promise<void> {
+export async function thin<T>(items: readonly T[], fails: (fewer: readonly T[]) => Promise<boolean>): Promise<void> {
   let left = items;
   for (let size = Math.ceil(left.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let from = 0; from < left.length; ) {

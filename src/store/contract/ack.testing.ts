@@ -102,7 +102,7 @@ function describeStages(store: () => Store): void {
     expect(await say(ackGuid, kyc, failed)).toMatchObject({ changed: false, stage: 'Failed' });
     expect(await say(ackGuid, kyc, { stage: 'Delivered' })).toMatchObject({ changed: false, stage: 'Failed' });
     expect(await claimedGuids(store(), kyc)).toEqual([]);
-    expect(await store().deliveryNextDue({ consumerIds: [kyc] })).toBe(retryAt);
+    expect(await store().monitorLook({ consumerIds: [kyc] })).toMatchObject({ nextDeliveryAt: retryAt });
     expect(await say(ackGuid, kyc, { ...failed, retryAt: 1_000 })).toMatchObject({ changed: true });
     expect((await claimDeliveries(store(), kyc)).claimed).toMatchObject([{ ackGuid, stage: 'Pending', attempts: 2 }]);
     expect(await say(ackGuid, kyc)).toMatchObject({ changed: true, stage: 'Processed' });
@@ -162,7 +162,7 @@ function describeStages(store: () => Store): void {
     await claimedGuids(store(), kyc);
     await store().deliveryAck({ acks: [newAck(ackGuid, kyc, { stage: 'Delivered' })], remindMs: [] });
     expect(await claimedGuids(store(), kyc)).toEqual([]);
-    expect(await store().deliveryNextDue({ consumerIds: [kyc] })).toBeNull();
+    expect(await store().monitorLook({ consumerIds: [kyc] })).toMatchObject({ nextDeliveryAt: null });
     await say(ackGuid, kyc);
     expect(await claimedGuids(store(), kyc, { remindMs: [0] })).toEqual([]);
   });

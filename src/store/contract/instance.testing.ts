@@ -258,7 +258,7 @@ function describeTimeouts(store: () => Store): void {
     const soon = (await store().now()) + 3_600_000;
     const move = await due({ dueAt: soon });
     expect(await claim()).toMatchObject({ due: [] });
-    expect(await store().instanceNextDue()).toBe(soon);
+    expect(await store().monitorLook({ consumerIds: [] })).toMatchObject({ nextTimeoutAt: soon });
     await apply(store(), { moves: [nextMove(move, { dueAt: 1_000 })] });
     expect((await claim()).due).toMatchObject([
       { instanceId: move.instanceId, externalRef: 'L-1', definition: 'loan', revision: 2 },
@@ -270,7 +270,7 @@ function describeTimeouts(store: () => Store): void {
     const [one, other] = await Promise.all([claim(), claim()]);
     expect([...one.due, ...other.due]).toHaveLength(1);
     expect((await claim()).due).toEqual([]);
-    expect(await store().instanceNextDue()).toBeGreaterThan(one.at);
+    expect((await store().monitorLook({ consumerIds: [] })).nextTimeoutAt).toBeGreaterThan(one.at);
   });
 
   it('gives it again when who took it did nothing', async () => {
@@ -283,7 +283,7 @@ function describeTimeouts(store: () => Store): void {
     const move = await due({ dueAt: 1_000 });
     await apply(store(), { moves: [nextMove(move, { dueAt: null })] });
     expect((await claim()).due).toEqual([]);
-    expect(await store().instanceNextDue()).toBeNull();
+    expect(await store().monitorLook({ consumerIds: [] })).toMatchObject({ nextTimeoutAt: null });
   });
 }
 

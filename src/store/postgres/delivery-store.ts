@@ -20,9 +20,7 @@ import { noticeStore } from './notice-store.ts';
 import { outboxStore } from './outbox-store.ts';
 import { statement } from './statement.ts';
 
-const DUE_CONSUMERS = statement('delivery_due_consumers');
 const CLAIM = statement('delivery_claim');
-const NEXT_DUE = statement('delivery_next_due');
 const GET_MESSAGE = statement('message_get');
 const GET_DELIVERIES = statement('message_deliveries');
 const LIST = statement('delivery_list');
@@ -45,15 +43,7 @@ export function deliveryStore(engine: Database, reader: Database): DeliveryStore
     ...outboxStore(engine),
     ...noticeStore(engine, reader),
 
-    async deliveryDueConsumers({ consumerIds }) {
-      const rows = await engine.run<{ id: number }>(DUE_CONSUMERS, [consumerIds]);
-      return rows.map(({ id }) => String(id));
-    },
     deliveryClaim: (params) => claimDeliveries(engine, params),
-    async deliveryNextDue({ consumerIds }) {
-      const [row] = await engine.run<{ at: Timestamp | null }>(NEXT_DUE, [consumerIds]);
-      return row!.at;
-    },
     deliveryAck: ({ acks, remindMs }) => acknowledge(engine, acks, remindMs),
     async monitorLook({ consumerIds }) {
       const [row] = await engine.run<LookRow>(LOOK, [consumerIds]);

@@ -21,7 +21,6 @@ import { statement } from './statement.ts';
 const APPLY = statement('lifecycle_apply');
 const LOAD = statement('instance_load');
 const CLAIM_DUE = statement('instance_claim_due');
-const NEXT_DUE = statement('instance_next_due');
 const LIST = statement('instance_list');
 const LIST_IN_STATE = statement('instance_list_in_state');
 const LIST_TIMELINE = statement('timeline_list');
@@ -75,10 +74,6 @@ export function instanceStore(engine: Database, reader: Database): Omit<Lifecycl
     async instanceClaimDue({ limit, leaseMs }) {
       const rows = await engine.run<Row & { at: Timestamp }>(CLAIM_DUE, [limit, leaseMs]);
       return { due: rows.filter(({ id }) => id !== null).map(instanceRow), at: rows[0]!.at };
-    },
-    async instanceNextDue() {
-      const [row] = await engine.run<{ due_at: Timestamp }>(NEXT_DUE, []);
-      return row?.due_at ?? null;
     },
     async instanceList({ tenantId, env, definition, state, after, limit }) {
       const values = [tenantId, env, definition, after, limit];

@@ -26,14 +26,8 @@ export function outboxStore(
       const rows = await engine.run<{ tenant_id: string; event_type: string }>(LISTENERS, [eventTypes]);
       return rows.map(({ tenant_id: tenantId, event_type: eventType }) => ({ tenantId, eventType }));
     },
-    async outboxPublish({ leaderId, batchIds, generation, messages, deliveries }) {
-      const values = [
-        leaderId,
-        batchIds,
-        generation ?? null,
-        ...encodeMessages(messages),
-        ...encodeDeliveries(deliveries),
-      ];
+    async outboxPublish({ leaderId, batchIds, messages, deliveries }) {
+      const values = [leaderId, batchIds, ...encodeMessages(messages), ...encodeDeliveries(deliveries)];
       const [row] = await engine.run<{ applied: boolean }>(PUBLISH, values);
       return row!;
     },

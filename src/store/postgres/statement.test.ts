@@ -42,8 +42,6 @@ describe('statements on the migrated schema', () => {
     'instance_load',
     'instance_claim_due',
     'reaction_claim',
-    'delivery_due_consumers',
-    'delivery_next_due',
     'delivery_claim',
     'delivery_ack',
     'delivery_promote',

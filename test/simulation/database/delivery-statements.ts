@@ -31,22 +31,13 @@ export function deliveryStatements(tables: Tables): DeliveryStatements {
 
 function questionStatements(
   tables: Tables,
-): Pick<
-  Statements,
-  'deliveryDueConsumers' | 'deliveryNextDue' | 'monitorLook' | 'deliveryGet' | 'deliveryList' | 'messageList'
-> {
+): Pick<Statements, 'monitorLook' | 'deliveryGet' | 'deliveryList' | 'messageList'> {
   const { messaging } = tables;
   const dueConsumers = (consumerIds: readonly string[]) => {
     const now = tables.clock();
     return consumerIds.filter((id) => isRunning(tables, id) && ofConsumer(tables, id).some((row) => isDue(row, now)));
   };
   return {
-    deliveryDueConsumers: ({ consumerIds }) => dueConsumers(consumerIds),
-    deliveryNextDue: ({ consumerIds }) =>
-      earliest(
-        consumerIds.flatMap((id) => ofConsumer(tables, id)),
-        0,
-      ),
     monitorLook: ({ consumerIds }) => ({
       at: readClock(tables),
       generation: String(messaging.generation),

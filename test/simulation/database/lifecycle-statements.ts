@@ -9,7 +9,7 @@ import type {
   LifecycleStore,
 } from '../../../src/store/lifecycle-port.ts';
 import { checkMove, checkSent, json, readable } from './column.ts';
-import { addDeliveries, addMessages, nextTimeout } from './message-rows.ts';
+import { addDeliveries, addMessages } from './message-rows.ts';
 import { readClock, type Statements, type Tables } from './tables.ts';
 
 export function lifecycleStatements(tables: Tables): Pick<Statements, keyof LifecycleStore> {
@@ -41,7 +41,6 @@ export function lifecycleStatements(tables: Tables): Pick<Statements, keyof Life
       for (const row of due) row.dueAt = Math.floor(tables.clock() + leaseMs);
       return { due: due.map((row) => ({ ...row })), at: readClock(tables) };
     },
-    instanceNextDue: () => nextTimeout(tables),
     instanceList: ({ tenantId, env, definition, state, after, limit }) =>
       [...messaging.instances.values()]
         .filter((row) => machineKey(row) === machineKey({ tenantId, env, definition }))

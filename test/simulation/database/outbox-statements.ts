@@ -26,11 +26,10 @@ export function outboxStatements(tables: Tables): OutboxStatements {
       })),
     // No triggers in this database.
     outboxListeners: () => [],
-    outboxPublish({ leaderId, batchIds, generation, messages, deliveries }) {
+    outboxPublish({ leaderId, batchIds, messages, deliveries }) {
       checkSent(messages, deliveries);
-      const isCurrent = generation === undefined || generation === String(messaging.generation);
       const isLeader = messaging.leader?.leaderId === leaderId;
-      if (!isCurrent || !isLeader || !batchIds.every((id) => batches.has(id))) return { applied: false };
+      if (!isLeader || !batchIds.every((id) => batches.has(id))) return { applied: false };
       for (const id of batchIds) batches.delete(id);
       addMessages(tables, messages);
       addDeliveries(tables, deliveries);

@@ -5,19 +5,6 @@
 -- Nothing is lost between the two: what is promoted is due later than any claim that could still believe it blocked, and a
 -- held one is looked at again by itself after as long as a re-send takes.
 
--- name: delivery_due_consumers
--- One probe per consumer. With `exists` the planner turned it round and read a million due rows of a paused consumer (158 ms).
-select c.id from consumers c
-cross join lateral (select from deliveries d where d.consumer_id = c.id and d.next_attempt_at <= now() limit 1) due
-where c.id = any($1::int[]) and not c.is_paused;
-
--- name: delivery_next_due
-select min(n.next_attempt_at) as at
-from unnest($1::int[]) c (id)
-cross join lateral (
-  select d.next_attempt_at from deliveries d where d.consumer_id = c.id and d.next_attempt_at is not null order by d.next_attempt_at limit 1
-) n;
-
 -- name: delivery_claim
 -- $1 consumer; $2 the stages in which an older one is in the way; $3 limit; $4 and $5 milliseconds to the next attempt and
 -- reminder, $6 attempts at most.
@@ -206,7 +193,8 @@ delivered as (delete from deliveries where ack_guid = any(array(select ack_guid 
 delete from messages where ack_guid = any(array(select ack_guid from doomed)) returning ack_guid;
 
 -- name: monitor_look
--- The whole cost of a quiet system: one probe of an index each, as in delivery_due_consumers.
+-- The whole cost of a quiet system: one probe of an index each. With `exists` instead of `limit 1` the planner turned it round and
+-- read the million due rows of a paused consumer (158 ms instead of 0.1).
 select clock_timestamp() as at,
   coalesce((select generation::text from lifecycle_generation where slot = 0), '0') as generation,
   array(

@@ -98,9 +98,6 @@ select i.*, d.tenant_id, d.env, d.name as definition, clock_timestamp() as at
 from (select) once
 left join (claimed i cross join lateral (select * from lifecycle_definitions d where d.id = i.definition_id offset 0) d) on true;
 
--- name: instance_next_due
-select due_at from lifecycle_instances where due_at is not null order by due_at limit 1;
-
 -- name: instance_list
 select i.*, d.tenant_id, d.env, d.name as definition
 from lifecycle_definitions d join lifecycle_instances i on i.definition_id = d.id

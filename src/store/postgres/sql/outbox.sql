@@ -31,19 +31,15 @@ select distinct tenant_id, event_type from workflow_triggers
 where trigger_type = 'Event' and is_enabled and event_type = any($1::text[]);
 
 -- name: outbox_publish
--- $1 leader, $2 batches, $3 the generation of the consumers it was decided with (null: whatever it is); $4 to $15 messages,
--- $16 to $20 deliveries. Both or neither: whoever lost the leadership, or sends the same again, finds nothing to publish.
+-- $1 leader, $2 batches, $3 to $14 messages, $15 to $19 deliveries. Both or neither: whoever lost the leadership, or sends the
+-- same again, finds nothing to publish.
 with leader as materialized (
   select id from outbox_leadership where id = 1 and leader_id = $1 for no key update
-),
-fence as materialized (
-  select generation from lifecycle_generation where slot = pg_backend_pid() & 15 and exists (select from leader) for share
 ),
 -- Locked, not only read: of what somebody deleted meanwhile nothing comes back.
 batches as materialized (
   select b.id from commit_batches b
   where b.id = any($2::bigint[]) and exists (select from leader)
-    and ($3::bigint is null or $3::bigint = coalesce((select generation from fence), 0))
   for update
 ),
 complete as materialized (
@@ -55,15 +51,15 @@ taken as (
 written as (
   insert into messages (ack_guid, tenant_id, kind, subject_id, seq, env, source, event, body, on_succeeded, on_failed, consumers, open_consumers)
   select m.*, m.consumers
-  from unnest($4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::int[], $9::text[], $10::text[], $11::text[], $12::json[],
-    $13::text[], $14::text[], $15::int[])
+  from unnest($3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::int[], $8::text[], $9::text[], $10::text[], $11::json[],
+    $12::text[], $13::text[], $14::int[])
     m (ack_guid, tenant_id, kind, subject_id, seq, env, source, event, body, on_succeeded, on_failed, consumers)
   where exists (select from complete)
 ),
 sent as (
   insert into deliveries (ack_guid, consumer_id, subject_id, seq, is_held, next_attempt_at)
   select d.*, case when d.is_held then now() + interval '30 seconds' else now() end
-  from unnest($16::uuid[], $17::int[], $18::uuid[], $19::int[], $20::boolean[]) d (ack_guid, consumer_id, subject_id, seq, is_held)
+  from unnest($15::uuid[], $16::int[], $17::uuid[], $18::int[], $19::boolean[]) d (ack_guid, consumer_id, subject_id, seq, is_held)
   where exists (select from complete)
 )
 select exists (select from complete) as applied;
