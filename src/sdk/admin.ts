@@ -13,6 +13,7 @@ import type {
   StepLogsJson,
   TenantJson,
 } from '../protocol/answer.ts';
+import type { ConsumerJson } from '../protocol/delivery.ts';
 import type { QuotaJson, QuotaRequest } from '../protocol/quota.ts';
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
@@ -49,6 +50,10 @@ export class AdminApi {
 
   runners(): Promise<Page<RunnerJson>> {
     return this.transport.get('/api/v1/admin/runners');
+  }
+
+  consumers(): Promise<Page<ConsumerJson>> {
+    return this.transport.get('/api/v1/admin/consumers');
   }
 
   /** All of them for the role System, otherwise your own. */

@@ -70,6 +70,11 @@ export class DeliveriesApi {
     return (await this.transport.ask<{ count: number }>('POST', `${of(ackGuid)}/requeue`, { body: request })).count;
   }
 
+  /** The dead deliveries of a message are forgotten. */
+  async discard(ackGuid: string): Promise<void> {
+    await this.transport.ask('DELETE', of(ackGuid));
+  }
+
   /**
    * Handles what is due, one message after the other, until the signal: received, handled, done. A handler that throws reports
    * a failure. The same message may come again (at least once): `ackGuid` tells.
