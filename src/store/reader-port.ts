@@ -32,8 +32,8 @@ export interface ExecutionReader {
   }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
   /** Live executions by workflow and tenant: for metrics. */
   queueDepth(): Promise<{ workflowId: string; tenantId: string; depth: number }[]>;
-  /** Connections to the database, by whomever. */
-  connectionCount(): Promise<number>;
+  /** Connections to the database, by whomever; whether it takes writes; what waits to be published, counted up to a bound. */
+  storeHealth(): Promise<{ connections: number; writable: boolean; backlog: number }>;
 }
 
 export interface CallbackTarget {

@@ -20,7 +20,7 @@ const JOURNAL_FROM = statement('execution_journal_from');
 const TREE = statement('execution_tree');
 const LINKS = statement('execution_links');
 const DEPTH = statement('queue_depth');
-const CONNECTIONS = statement('connection_count');
+const HEALTH = statement('store_health');
 const LOGS = statement('execution_logs');
 const FIND_RESOURCE = statement('resource_find');
 
@@ -71,9 +71,9 @@ export function executionReader(reader: Database): ExecutionReader {
       const rows = await reader.run<{ workflow_id: string; tenant_id: string; depth: number }>(DEPTH, []);
       return rows.map((row) => ({ workflowId: row.workflow_id, tenantId: row.tenant_id, depth: row.depth }));
     },
-    async connectionCount() {
-      const [row] = await reader.run<{ connections: number }>(CONNECTIONS, []);
-      return row!.connections;
+    async storeHealth() {
+      const [row] = await reader.run<{ connections: number; writable: boolean; backlog: number }>(HEALTH, []);
+      return row!;
     },
     async executionLogs({ executionId, limit }) {
       const rows = await reader.run<LogRecord>(LOGS, [executionId, limit]);

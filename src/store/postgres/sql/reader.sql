@@ -101,8 +101,11 @@ where execution_id = $1 order by created_at, system_name, resource_type, resourc
 -- name: queue_depth
 select workflow_id, tenant_id, count(*)::int as depth from execution_queue group by workflow_id, tenant_id;
 
--- name: connection_count
-select count(*)::int as connections from pg_stat_activity where datname = current_database();
+-- name: store_health
+-- A standby, or a database that was set read-only, answers reads and takes nothing.
+select (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
+  not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off' as writable,
+  (select count(*)::int from (select from commit_batches limit 10000) waiting) as backlog;
 
 -- name: execution_attempts
 select execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at
