@@ -10,6 +10,7 @@ import { enqueueScenarios } from './scenario/enqueue.ts';
 import { httpScenarios } from './scenario/http.ts';
 import { idle } from './scenario/idle.ts';
 import { latencyScenarios } from './scenario/latency.ts';
+import { listScenario } from './scenario/list.ts';
 import { nodeCost } from './scenario/node-cost.ts';
 import { peers } from './scenario/peers.ts';
 import { pipelineScenarios } from './scenario/pipeline.ts';
@@ -26,6 +27,7 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   peers,
   ...enqueueScenarios,
   ...httpScenarios,
+  listScenario,
   ...pipelineScenarios,
   nodeCost,
   store,

@@ -15,6 +15,8 @@ export interface ExecutionReader {
   executionByRequest(params: { tenantId: string; requestId: string }): Promise<string | null>;
   /** Newest first. Without context snapshots: they are large, and asked for one by one. */
   executionList(params: ExecutionFilter): Promise<ListedExecution[]>;
+  /** How many there are, counted no further than `limit`. */
+  executionCount(params: ExecutionFilter): Promise<number>;
   executionAttempts(params: { executionId: string }): Promise<(AttemptRow & { parameters: JsonText | null })[]>;
   executionJournal(params: { executionId: string; afterSeq: number; limit: number }): Promise<JournalRow[]>;
   /** From the transition that holds the fact after `afterSeq`: its row may begin before. */

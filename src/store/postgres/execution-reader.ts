@@ -3,7 +3,7 @@
 import type { ActionLogRow, AttemptRow, JournalRow, JsonText, Timestamp } from '../port.ts';
 import type { ExecutionReader, LinkView, TreeRow } from '../reader-port.ts';
 import type { Database } from './database.ts';
-import { listExecutions } from './execution-list.ts';
+import { countExecutions, listExecutions } from './execution-list.ts';
 import { executionView, type ViewRow } from './execution-view.ts';
 import { statement } from './statement.ts';
 
@@ -50,6 +50,7 @@ export function executionReader(reader: Database): ExecutionReader {
       return row?.id ?? null;
     },
     executionList: (filter) => listExecutions(reader, filter),
+    executionCount: (filter) => countExecutions(reader, filter),
     executionChildren: async ({ executionId }) =>
       (await reader.run<ViewRow>(CHILDREN, [executionId])).map(executionView),
     async executionAttempts({ executionId }) {
