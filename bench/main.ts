@@ -12,6 +12,7 @@ import { httpScenarios } from './scenario/http.ts';
 import { idle } from './scenario/idle.ts';
 import { latencyScenarios } from './scenario/latency.ts';
 import { lifecycleScenarios } from './scenario/lifecycle.ts';
+import { listScenario } from './scenario/list.ts';
 import { nodeCost } from './scenario/node-cost.ts';
 import { peers } from './scenario/peers.ts';
 import { pipelineScenarios } from './scenario/pipeline.ts';
@@ -28,6 +29,7 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   peers,
   ...enqueueScenarios,
   ...httpScenarios,
+  listScenario,
   ...pipelineScenarios,
   ...lifecycleScenarios,
   ...deliveryScenarios,

@@ -1,11 +1,10 @@
 // `pawl dev`: everything in one process, on an embedded PostgreSQL, for this machine only. Loose: no token is needed, and
 // workflows may reach the developer's own programs on loopback. A first start publishes a sample.
 
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { clientPreferences } from '../config.ts';
 import type { Json } from '../core/json/json.ts';
-import type { PawlOptions } from '../main.ts';
+import type { Pawl, PawlOptions } from '../main.ts';
 import { wholeNumber } from './argument.ts';
 import { rememberAddress } from './dev-address.ts';
 import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
@@ -13,7 +12,7 @@ import { runUntilStopped } from './server-process.ts';
 
 interface DevFlags {
   readonly port?: number;
-  readonly data: string;
+  readonly data?: string;
   readonly actions?: string;
   readonly verbose?: boolean;
 }
@@ -23,16 +22,13 @@ export function register(program: Command): void {
     .command('dev')
     .description('start everything on this machine: server, runner and an embedded PostgreSQL')
     .option('-p, --port <number>', 'port to listen on (7295); 0 for any free one', wholeNumber(0, 65_535))
-    .option('--data <folder>', 'folder of the embedded database', '.pawl')
+    .option('--data <folder>', 'folder of the embedded database (.pawl)')
     .option('--actions <folder>', 'a folder with your own actions')
     .option('--verbose', 'log every request and execution')
     .addHelpText('after', NOTES)
     .action(async (flags: DevFlags) => {
       process.exitCode = await runUntilStopped(devOptions(flags), {
-        ready: (url) => {
-          process.stdout.write(`Pawl is ready at ${url}\n\n${firstSteps(url)}`);
-          return welcome(flags.data, url);
-        },
+        ready: welcome,
         started: publishSample,
       });
     });
@@ -42,9 +38,9 @@ const NOTES = `
 For this machine only: it needs no token, listens on 127.0.0.1 and lets workflows call your own programs there. Everything is
 kept in --data and goes on at the next start. DATABASE_URL names a PostgreSQL of your own instead.`;
 
-/** The folder is only made when the database is ours. */
-function welcome(folder: string, url: string): () => void {
-  const forget = existsSync(folder) ? rememberAddress(folder, url) : () => {};
+function welcome({ url, config: { database } }: Pawl): () => void {
+  process.stdout.write(`Pawl is ready at ${url}\n\n${firstSteps(url!)}`);
+  const forget = database.url === undefined ? rememberAddress(database.dataDir, url!) : () => {};
   return () => {
     forget();
     process.stderr.write('\nstopping; what is running goes on at the next start\n');
@@ -79,7 +75,7 @@ function devOptions({ port, data, actions, verbose }: DevFlags): PawlOptions {
   };
 }
 
-async function publishSample(pawl: Parameters<Parameters<typeof runUntilStopped>[1]['started']>[0]): Promise<void> {
+async function publishSample(pawl: Pawl): Promise<void> {
   const known = await pawl.store.workflowGet({ tenantId: 'default', workflowId: SAMPLE_WORKFLOW.id });
   if (known === null) await pawl.publish(SAMPLE_WORKFLOW as unknown as Json);
 }

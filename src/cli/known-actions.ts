@@ -2,6 +2,7 @@
 // type of a connector of theirs must be one of its actions; of other connectors nothing is known, so nothing is said.
 
 import builtIn from '../../schemas/actions.json' with { type: 'json' };
+import { offerOwnModules } from './action-imports.ts';
 
 class KnownActions extends Set<string> {
   private readonly connectors: ReadonlySet<string>;
@@ -24,6 +25,7 @@ export const builtInActions: ReadonlySet<string> = new KnownActions(builtIn);
 export async function actionsWith(folder: string | undefined): Promise<ReadonlySet<string>> {
   if (folder === undefined) return builtInActions;
   const { loadUserActions } = await import('../main.ts');
+  offerOwnModules();
   const own = await loadUserActions(folder);
   return new KnownActions([...builtIn, ...own.map(({ type }) => type)]);
 }

@@ -5,11 +5,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { terminalPreferences } from '../config.ts';
+import { resolveConfig, terminalPreferences } from '../config.ts';
 import { compileDefinition } from '../core/definition/compile.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../main.ts';
+import { offerOwnModules } from './action-imports.ts';
 import { jsonOption } from './argument.ts';
 import { type DefinitionText, readDefinitionFile } from './definition-file.ts';
 import { reportDefinition } from './definition-report.ts';
@@ -27,7 +28,7 @@ export interface RunFlags {
   readonly spec?: string;
   readonly also?: string[];
   readonly actions?: string;
-  readonly data: string;
+  readonly data?: string;
   readonly json?: boolean;
 }
 
@@ -54,14 +55,15 @@ export async function runFile(file: string, flags: RunFlags): Promise<number> {
 
 async function runSomewhere(run: Run): Promise<number> {
   const { flags } = run;
+  const { dataDir } = resolveConfig({ database: { dataDir: flags.data } }).database;
   try {
-    return await runHere(run, flags.data);
+    return await runHere(run, dataDir);
   } catch (error) {
     if (!(error instanceof Error && error.name === 'FolderInUseError')) throw error;
-    const url = await serverOf(flags.data);
+    const url = await serverOf(dataDir);
     // A server knows the actions that it was started with, and no others.
-    if (url === null || flags.actions !== undefined) return runAside(run);
-    if (flags.json !== true) process.stderr.write(`pawl: running on ${url}, which uses ${printable(flags.data)}\n`);
+    if (url === null || flags.actions !== undefined) return runAside(run, dataDir);
+    if (flags.json !== true) process.stderr.write(`pawl: running on ${url}, which uses ${printable(dataDir)}\n`);
     return runThere(run, url);
   }
 }
@@ -70,6 +72,7 @@ async function runSomewhere(run: Run): Promise<number> {
 
 async function runHere({ definitions, request, flags }: Run, dataDir: string, isKept = true): Promise<number> {
   const asJson = flags.json === true;
+  offerOwnModules();
   const pawl = await createPawl(options(flags, dataDir));
   try {
     let workflowId = '';
@@ -87,11 +90,10 @@ async function runHere({ definitions, request, flags }: Run, dataDir: string, is
 }
 
 /** Somebody has the folder who cannot run it for us. */
-async function runAside(run: Run): Promise<number> {
+async function runAside(run: Run, taken: string): Promise<number> {
   const temporary = mkdtempSync(join(tmpdir(), 'pawl-'));
-  const folder = printable(run.flags.data);
   process.stderr.write(
-    `pawl: ${folder} is in use by another process: running on a temporary database, which is removed at the end\n`,
+    `pawl: ${printable(taken)} is in use by another process: running on a temporary database, which is removed at the end\n`,
   );
   try {
     return await runHere(run, temporary, false);

@@ -13,7 +13,7 @@ export function register(program: Command): void {
     .option('--spec <json>', 'the structured payload of a graph workflow (`spec`)')
     .option('--also <files...>', 'publish these workflow files too: subworkflows that the file starts')
     .option('--actions <folder>', 'a folder with your own actions')
-    .option('--data <folder>', 'folder of the embedded database', '.pawl')
+    .option('--data <folder>', 'folder of the embedded database (.pawl)')
     .option('--json', 'print one object at the end instead of the live view')
     .addHelpText('after', NOTES)
     .action(async (file: string, flags: RunFlags) => {

@@ -2,7 +2,7 @@
 // unless somebody could be let in and everybody else kept out. `pawl runner` is the same without the server.
 
 import type { Command } from 'commander';
-import type { PawlOptions } from '../main.ts';
+import type { Pawl, PawlOptions } from '../main.ts';
 import { wholeNumber } from './argument.ts';
 import { runUntilStopped } from './server-process.ts';
 
@@ -27,7 +27,7 @@ export function register(program: Command): void {
     .option('--insecure', 'let everybody in, without any token')
     .addHelpText('after', NOTES)
     .action(async (flags: ServeFlags) => {
-      const life = { ready: (url: string) => say(`Pawl is ready at ${url}`), started: async () => {} };
+      const life = { ready: ({ url }: Pawl) => say(`Pawl is ready at ${url}`), started: async () => {} };
       process.exitCode = await runUntilStopped({ ...options(flags), serve: true, runner: flags.runner }, life);
     });
   program

@@ -3,6 +3,7 @@
 
 import { resolveConfig } from '../config.ts';
 import type { Pawl, PawlOptions } from '../main.ts';
+import { offerOwnModules } from './action-imports.ts';
 import { isPawl } from './dev-address.ts';
 import { EXIT, SAME_KEYSTROKE_MS, UsageError } from './exit.ts';
 import { isPortFree } from './port.ts';
@@ -10,18 +11,21 @@ import { explained } from './start-problem.ts';
 
 export interface Life {
   /** Everything answers: tell whoever waits for it. What it returns is called at the end. */
-  ready(url: string): (() => void) | undefined;
+  ready(pawl: Pawl): (() => void) | undefined;
   /** Before that: what a first start needs. */
   started(pawl: Pawl): Promise<void>;
 }
 
 export async function runUntilStopped(options: PawlOptions, life: Life): Promise<number> {
   const stop = stopSignal();
-  const pawl = await explained(() => open(options), options.database?.dataDir);
+  const pawl = await explained(
+    () => open(options),
+    () => resolveConfig(options).database.dataDir,
+  );
   let leave: (() => void) | undefined;
   try {
     await life.started(pawl);
-    leave = life.ready(pawl.url ?? '');
+    leave = life.ready(pawl);
     await stop;
   } finally {
     leave?.();
@@ -34,6 +38,7 @@ async function open(options: PawlOptions): Promise<Pawl> {
   if (options.serve === true) await refuseTakenPort(options);
   // Everything there is: only for the commands that need it, so that the others answer at once.
   const { createPawl } = await import('../main.ts');
+  offerOwnModules();
   return createPawl(options);
 }
 

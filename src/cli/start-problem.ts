@@ -15,13 +15,13 @@ const SAY_IT_THEMSELVES = new Set([
   'UserActionError',
 ]);
 
-/** Runs what opens a database, and explains why it cannot. */
-export async function explained<Result>(work: () => Promise<Result>, folder?: string): Promise<Result> {
+/** Runs what opens a database, and explains why it cannot. `folder`: of a server, where another may be answering. */
+export async function explained<Result>(work: () => Promise<Result>, folder?: () => string): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Error) || error instanceof UsageError) throw error;
-    const url = error.name === 'FolderInUseError' && folder !== undefined ? await serverOf(folder) : null;
+    const url = error.name === 'FolderInUseError' && folder !== undefined ? await serverOf(folder()) : null;
     if (url !== null) {
       throw new UsageError(
         `Pawl is running already, at ${url}. Use that one, stop it, or choose another --data folder.`,

@@ -34,6 +34,8 @@ export interface AttemptView {
 
 const MAX_LOG_LINES = 10_000;
 const MAX_TREE = 10_000;
+/** Whoever sees so many wants to know which, not how many more. */
+const MAX_COUNT = 1_000;
 const STREAM_PAGE = 500;
 
 export class ExecutionQueries {
@@ -59,6 +61,12 @@ export class ExecutionQueries {
 
   list(filter: ExecutionFilter): Promise<ListedExecution[]> {
     return this.deps.store.executionList(filter);
+  }
+
+  /** Of the whole list, whatever page is asked for. */
+  async count(filter: ExecutionFilter): Promise<{ count: number; isCapped: boolean }> {
+    const counted = await this.deps.store.executionCount({ ...filter, beforeId: null, limit: MAX_COUNT + 1 });
+    return { count: Math.min(counted, MAX_COUNT), isCapped: counted > MAX_COUNT };
   }
 
   async children({ executionId }: ExecutionView): Promise<ExecutionView[]> {

@@ -10,6 +10,7 @@ import type { Timers } from './environment.ts';
 import { LimitedStarter } from './limited-starter.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { SharedLookup } from './shared-lookup.ts';
+import { StartGate } from './start-gate.ts';
 import { StaleVersionError, type Started, Starter } from './starter.ts';
 import { TriggerCheck } from './trigger-check.ts';
 
@@ -51,6 +52,7 @@ const MAX_KNOWN = 10_000;
 
 export class ExecutionStart {
   private readonly deps: ExecutionStartDeps;
+  readonly gate: StartGate;
   private readonly starter: Starter;
   private readonly limitedStarter: LimitedStarter;
   private readonly triggers: TriggerCheck;
@@ -60,6 +62,7 @@ export class ExecutionStart {
 
   constructor(deps: ExecutionStartDeps) {
     this.deps = deps;
+    this.gate = new StartGate(deps.timers);
     this.starter = new Starter(deps.store, deps.timers, deps.workWanted);
     this.limitedStarter = new LimitedStarter(deps.store);
     this.triggers = new TriggerCheck(deps.store, deps.schemas);
@@ -71,6 +74,10 @@ export class ExecutionStart {
 
   async start(request: StartRequest): Promise<Started> {
     checkStartRequest(request);
+    return this.gate.pass(() => this.startOnce(request));
+  }
+
+  private async startOnce(request: StartRequest): Promise<Started> {
     try {
       return await this.startNew(request);
     } catch (error) {

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { executionId, tenantId, timestamp, workflowId } from './identifier.ts';
-import { pageQuery, queryChoices, queryNumber } from './page.ts';
+import { pageOf, pageQuery, queryChoices, queryFlag, queryNumber } from './page.ts';
 
 export const EXECUTION_STATUSES = [
   'Pending',
@@ -121,6 +121,11 @@ const executionFields = {
 
 export const executionSchema = z.object(executionFields).meta({ id: 'Execution' });
 
+/** `total`: where it was asked for. */
+export const executionPageSchema = pageOf(executionSchema).extend({
+  total: z.object({ count: z.int(), isCapped: z.boolean().describe('there are more') }).optional(),
+});
+
 export const executionWithIncludesSchema = z
   .object({
     ...executionFields,
@@ -220,6 +225,7 @@ export const executionListQuery = z.object({
   createdBefore: timestamp.optional(),
   error: label(200).optional().describe("part of the error's code or message"),
   why: z.enum(WHY).optional().describe('what a live execution waits for'),
+  count: queryFlag.optional().describe('true: also how many there are, up to 1,000'),
   tenantId: tenantId.optional(),
 });
 

@@ -22,9 +22,16 @@ export const detailedHealthSchema = z
   .object({
     status: z.enum(HEALTH),
     checks: z.object({
-      native: z.object({ liveRunners: z.int(), owned: z.int(), queueDepth: z.int() }),
+      native: z.object({
+        liveRunners: z.int(),
+        owned: z.int(),
+        queueDepth: z.int(),
+        startLatencyP95Ms: z.number().optional().describe('of the last starts in this process'),
+      }),
       stateStore: z.object({ latencyMs: z.number(), connections: z.int() }),
       secretsProvider: z.object({ reachable: z.boolean(), latencyMs: z.number().optional() }),
+      artifactStore: z.object({ writable: z.boolean(), latencyMs: z.number().optional() }),
+      eventBus: z.object({ connected: z.boolean(), backlogDepth: z.int().optional() }),
     }),
   })
   .meta({ id: 'EngineHealthDetailed' });

@@ -2,18 +2,25 @@
 // so that a database that hangs is reported and not waited for.
 
 import type { z } from 'zod';
+import type { Executions } from '../engine/executions.ts';
 import type { detailedHealthSchema, readinessSchema } from '../protocol/operation.ts';
 import type { Store } from '../store/port.ts';
 import { before } from './deadline.ts';
 
+type DetailedHealth = z.infer<typeof detailedHealthSchema>;
+
 export interface HealthDeps {
   readonly store: Store;
   readonly actionTypes: ReadonlySet<string>;
+  /** Absent where nothing is started. */
+  readonly executions?: Pick<Executions, 'startLatencyP95Ms'>;
 }
 
-const DEADLINE_MS = 2_000;
+const DEADLINE_MS = 4_000;
 /** 004 §10.2: slower than this is degraded. */
 const SLOW_MS = 2_000;
+/** 004 §10.2: new runs are refused. */
+const SLOW_START_MS = 5_000;
 
 export class Health {
   private readonly deps: HealthDeps;
@@ -33,36 +40,63 @@ export class Health {
     return { status: isReady ? 'ready' : 'notReady', checks: { database, queue, actions } };
   }
 
-  async detailed(): Promise<z.infer<typeof detailedHealthSchema>> {
-    const { store } = this.deps;
+  /** Never rejects: a database that does not answer is an answer. */
+  async detailed(): Promise<DetailedHealth> {
     const startedAt = performance.now();
-    const [connections, runners, depths] = await Promise.all([
-      store.connectionCount(),
-      store.runnerList(),
-      store.queueDepth(),
-    ]);
-    const latencyMs = elapsed(startedAt);
+    try {
+      return this.report(await before(DEADLINE_MS, this.ask()), elapsed(startedAt));
+    } catch {
+      return unreachable(elapsed(startedAt));
+    }
+  }
+
+  private async ask() {
+    const { store } = this.deps;
+    const [health, runners, depths] = await Promise.all([store.storeHealth(), store.runnerList(), store.queueDepth()]);
+    return { health, runners, depths };
+  }
+
+  private report({ health, runners, depths }: Awaited<ReturnType<Health['ask']>>, latencyMs: number): DetailedHealth {
+    const { connections, writable, backlog } = health;
     const live = runners.filter(({ state }) => state === 'live');
-    const owned = live.reduce((sum, runner) => sum + runner.owned, 0);
-    const queueDepth = depths.reduce((sum, { depth }) => sum + depth, 0);
+    const startP95 = this.deps.executions?.startLatencyP95Ms() ?? null;
+    const isSlow = latencyMs > SLOW_MS || (startP95 ?? 0) > SLOW_START_MS;
+    const native = {
+      liveRunners: live.length,
+      owned: live.reduce((sum, runner) => sum + runner.owned, 0),
+      queueDepth: depths.reduce((sum, { depth }) => sum + depth, 0),
+      ...(startP95 === null ? {} : { startLatencyP95Ms: startP95 }),
+    };
     return {
-      status: live.length === 0 || latencyMs > SLOW_MS ? 'degraded' : 'healthy',
+      status: !writable ? 'unhealthy' : live.length === 0 || isSlow ? 'degraded' : 'healthy',
       checks: {
-        native: { liveRunners: live.length, owned, queueDepth },
+        native,
         stateStore: { latencyMs, connections },
         // Credentials come from the environment of the process: nothing to reach.
         secretsProvider: { reachable: true },
+        // Outputs and the outbox of events are rows of the same database.
+        artifactStore: { writable, latencyMs },
+        eventBus: { connected: writable, backlogDepth: backlog },
       },
     };
   }
 
-  async status(): Promise<'healthy' | 'degraded' | 'unhealthy'> {
-    try {
-      return (await before(DEADLINE_MS, this.detailed())).status;
-    } catch {
-      return 'unhealthy';
-    }
+  async status(): Promise<DetailedHealth['status']> {
+    return (await this.detailed()).status;
   }
+}
+
+function unreachable(latencyMs: number): DetailedHealth {
+  return {
+    status: 'unhealthy',
+    checks: {
+      native: { liveRunners: 0, owned: 0, queueDepth: 0 },
+      stateStore: { latencyMs, connections: 0 },
+      secretsProvider: { reachable: true },
+      artifactStore: { writable: false },
+      eventBus: { connected: false },
+    },
+  };
 }
 
 async function probe(question: () => Promise<unknown>): Promise<{ ok: boolean; latencyMs?: number; detail?: string }> {

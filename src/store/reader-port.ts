@@ -15,6 +15,8 @@ export interface ExecutionReader {
   executionByRequest(params: { tenantId: string; requestId: string }): Promise<string | null>;
   /** Newest first. Without context snapshots: they are large, and asked for one by one. */
   executionList(params: ExecutionFilter): Promise<ListedExecution[]>;
+  /** How many there are, counted no further than `limit`. */
+  executionCount(params: ExecutionFilter): Promise<number>;
   executionAttempts(params: { executionId: string }): Promise<(AttemptRow & { parameters: JsonText | null })[]>;
   executionJournal(params: { executionId: string; afterSeq: number; limit: number }): Promise<JournalRow[]>;
   /** From the transition that holds the fact after `afterSeq`: its row may begin before. */
@@ -32,8 +34,8 @@ export interface ExecutionReader {
   }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
   /** Live executions by workflow and tenant: for metrics. */
   queueDepth(): Promise<{ workflowId: string; tenantId: string; depth: number }[]>;
-  /** Connections to the database, by whomever. */
-  connectionCount(): Promise<number>;
+  /** Connections to the database, by whomever; whether it takes writes; what waits to be published, counted up to a bound. */
+  storeHealth(): Promise<{ connections: number; writable: boolean; backlog: number }>;
 }
 
 export interface CallbackTarget {

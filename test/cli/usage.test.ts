@@ -1,6 +1,6 @@
 // The command line without a server: help, mistakes, colours, standard input, databases that cannot be reached.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, inject, it } from 'vitest';
@@ -81,6 +81,32 @@ describe('several definitions', () => {
     expect(await pawl({}, 'validate', flow, '--actions', join(folder, 'none'))).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('there is no such folder'),
+    });
+  });
+});
+
+describe('actions of your own', () => {
+  it('may lie anywhere: what they import of Pawl comes from the Pawl that runs', async () => {
+    const actions = mkdtempSync(join(folder, 'actions-'));
+    const shout = `import { defineAction } from 'pawl'; import { z } from 'zod';
+      export const shout = defineAction({ type: 'my.shout', version: '1.0.0', connector: 'my', category: 'Mine',
+        params: z.object({ text: z.string() }), outputs: z.object({ text: z.string() }),
+        async run({ text }: { text: string }) { return { outputs: { text: text.toUpperCase() } }; } });`;
+    writeFileSync(join(actions, 'shout.mts'), shout);
+    const flow = join(folder, 'shout.json');
+    const node = { id: 'a', actionType: 'my.shout', parameters: { text: 'hello' } };
+    writeFileSync(flow, JSON.stringify({ id: 's', displayName: 'S', startNode: 'a', nodes: [node] }));
+    // The folder of the database may also come from the environment.
+    const data = { PAWL_DATABASE_DATA_DIR: join(folder, 'elsewhere') };
+    const run = await pawl(data, 'run', flow, '--actions', actions, '--json');
+    expect(JSON.parse(run.stdout)).toMatchObject({ status: 'Succeeded', outputs: { text: 'HELLO' } });
+    expect(existsSync(join(folder, 'elsewhere', 'cluster'))).toBe(true);
+
+    writeFileSync(join(actions, 'broken.mts'), 'export const a = 1;\nexport const = 2;\n');
+    const broken = await pawl({}, 'validate', flow, '--actions', actions);
+    expect(broken).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('broken.mts: it cannot be loaded: line 2:'),
     });
   });
 });

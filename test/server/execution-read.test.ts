@@ -263,6 +263,29 @@ describe('the list', () => {
     expect((body.data as JsonObject[])[0]).toMatchObject({ status: 'Running', why: 'sleeping' });
   });
 
+  it('filters by everything at once, whatever drives the question', async () => {
+    const { createdAt } = (await server.get(`/api/v1/executions/${failedId}`)).body as { createdAt: string };
+    const since = `createdAfter=${createdAt}&format=graph&version=1`;
+    expect(await listed(`status=Failed&error=boom&${since}&workflowId=fails`)).toEqual([failedId]);
+    expect(await listed(`status=Succeeded&error=boom&${since}`)).toEqual([]);
+    expect(await listed(`status=Failed&${since}`)).toEqual([failedId]);
+    expect(await listed(`status=Running&format=graph`)).toEqual([sleepingId]);
+    expect(await listed('status=Running&format=plan')).toEqual([]);
+    expect(await listed('why=sleeping&error=boom')).toEqual([]);
+    expect(await listed(`parentExecutionId=${executionId}&status=Running`)).toEqual([]);
+    expect(await listed('createdAfter=2999-01-01T00:00:00Z')).toEqual([]);
+  });
+
+  it('says how many there are, where it is asked', async () => {
+    const all = await listed('limit=200');
+    const { body } = await server.get('/api/v1/executions?limit=1&count=true');
+    expect(body).toMatchObject({ total: { count: all.length, isCapped: false } });
+    expect((await server.get('/api/v1/executions?status=Failed&count=true')).body).toMatchObject({
+      total: { count: 1 },
+    });
+    expect((await server.get('/api/v1/executions')).body).not.toHaveProperty('total');
+  });
+
   it('refuses what it does not understand', async () => {
     for (const query of [
       'status=Done',

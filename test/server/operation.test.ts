@@ -3,7 +3,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { withClient } from '../support/database.ts';
+import { createPawl } from '../../src/main.ts';
+import { testDatabase, withClient } from '../support/database.ts';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
 const lines: string[] = [];
@@ -30,8 +31,48 @@ describe('health', () => {
     });
     expect((await server.get('/engine/health/detailed')).body).toMatchObject({
       status: 'healthy',
-      checks: { native: { liveRunners: 1 }, stateStore: { connections: expect.any(Number) } },
+      checks: {
+        native: { liveRunners: 1, owned: 0, queueDepth: 0 },
+        stateStore: { latencyMs: expect.any(Number), connections: expect.any(Number) },
+        secretsProvider: { reachable: true },
+        artifactStore: { writable: true },
+        eventBus: { connected: true, backlogDepth: expect.any(Number) },
+      },
     });
+  });
+
+  it('is degraded when nobody runs executions, and unhealthy when the database takes nothing or does not answer', async () => {
+    const database = { url: server.database.connectionString };
+    const other = await testDatabase();
+    const idle = await createPawl({ database: { url: other.connectionString }, runner: false, probe: { port: 0 } });
+    const ask = async (path: string) => {
+      const answer = await fetch(`${idle.probeUrl}${path}`);
+      return { code: answer.status, body: (await answer.json()) as JsonObject };
+    };
+    expect(await ask('/engine/health')).toEqual({ code: 200, body: { status: 'degraded' } });
+    await withClient(other.connectionString, (client) =>
+      client.query(
+        `alter database ${new URL(other.connectionString).pathname.slice(1)} set default_transaction_read_only = on`,
+      ),
+    );
+    await withClient(database.url, (client) =>
+      client.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, [
+        new URL(other.connectionString).pathname.slice(1),
+      ]),
+    );
+    expect(await ask('/engine/health/detailed')).toMatchObject({
+      code: 503,
+      body: { status: 'unhealthy', checks: { artifactStore: { writable: false }, eventBus: { connected: false } } },
+    });
+    await idle.store.close();
+    expect(await ask('/engine/health/detailed')).toMatchObject({
+      code: 503,
+      body: { status: 'unhealthy', checks: { stateStore: { connections: 0 } } },
+    });
+    expect((await ask('/health/ready')).code).toBe(503);
+    expect((await ask('/health/live')).code).toBe(200);
+    await idle.close().catch(() => {});
+    await other.drop();
   });
 });
 

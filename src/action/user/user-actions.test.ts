@@ -50,7 +50,7 @@ describe('user actions', () => {
 
   it('a folder that does not exist is named', async () => {
     await expect(loadUserActions(join(folder, 'missing'))).rejects.toThrow(
-      /The folder of actions .*missing cannot be read: ENOENT/,
+      /The folder of actions .*missing cannot be read: there is no such folder/,
     );
   });
 

@@ -53,7 +53,7 @@ async function loadFile(path: string): Promise<LoadedFile> {
   try {
     exported = (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
   } catch (thrown) {
-    return { actions: [], problems: [`it cannot be loaded: ${messageOf(thrown)}`] };
+    return { actions: [], problems: [`it cannot be loaded: ${loadProblem(path, thrown)}`] };
   }
   // The same definition may be exported under two names, e.g. also as the default.
   const actions = [...new Set(Object.values(exported).filter(isActionDefinition))];
@@ -89,6 +89,16 @@ function duplicateProblems(loaded: readonly { file: string; actions: readonly Ac
   return [...files]
     .filter(([, where]) => where.length > 1)
     .map(([type, where]) => `${type} is defined more than once: in ${where.join(' and ')}`);
+}
+
+/** With the line, which a syntax error has in its stack only, and with what to do where Node does not say. */
+function loadProblem(path: string, thrown: unknown): string {
+  const message = messageOf(thrown);
+  if (message.includes('outside a module')) {
+    return `${message}: name it ${path.endsWith('ts') ? '.mts' : '.mjs'}, or set "type": "module" in the package.json of its folder`;
+  }
+  const [, line] = /^\S*?:(\d+)\n/.exec((thrown instanceof SyntaxError && thrown.stack) || '') ?? [];
+  return line === undefined ? message : `line ${line}: ${message}`;
 }
 
 function messageOf(thrown: unknown): string {

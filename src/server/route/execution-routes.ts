@@ -6,8 +6,8 @@ import {
   eventQuery,
   eventSchema,
   executionListQuery,
+  executionPageSchema,
   executionQuery,
-  executionSchema,
   executionWithIncludesSchema,
   graphSchema,
   hierarchySchema,
@@ -46,23 +46,24 @@ function listRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
     path: BASE,
     summary: 'List executions, newest first',
     query: executionListQuery,
-    responses: { 200: pageOf(executionSchema) },
+    responses: { 200: executionPageSchema },
     async handle({ query, caller }) {
-      const { limit, cursor, error, createdAfter, createdBefore, ...filter } = query;
+      const { limit, cursor, error, createdAfter, createdBefore, count = false, ...rest } = query;
       if (cursor !== undefined && !executionId.safeParse(cursor).success) throw badCursor();
-      const rows = await queries.list({
-        ...filter,
+      const filter = {
+        ...rest,
         tenantId: caller.tenantId,
         beforeId: cursor ?? null,
         limit: limit + 1,
         errorText: error,
         createdAfter: timeOf(createdAfter),
         createdBefore: timeOf(createdBefore),
-      });
+      };
+      const [rows, total] = await Promise.all([queries.list(filter), count ? queries.count(filter) : null]);
       const data = rows.slice(0, limit).map(presentExecution);
       const last = data.at(-1);
       const next = rows.length > limit && last !== undefined ? { nextCursor: last.executionId } : {};
-      return { status: 200, body: { data, ...next } };
+      return { status: 200, body: { data, ...next, ...(total === null ? {} : { total }) } };
     },
   });
 }

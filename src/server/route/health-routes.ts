@@ -46,8 +46,11 @@ export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[]
       ...forOperators,
       path: '/engine/health/detailed',
       summary: 'The same, with every check and its numbers',
-      responses: { 200: detailedHealthSchema },
-      handle: async () => ({ status: 200, body: await health.detailed() }),
+      responses: { 200: detailedHealthSchema, 503: detailedHealthSchema },
+      async handle() {
+        const detailed = await health.detailed();
+        return { status: detailed.status === 'unhealthy' ? 503 : 200, body: detailed };
+      },
     }),
     defineRoute({
       ...forOperators,

@@ -3,7 +3,7 @@
 import type { ActionLogRow, AttemptRow, JournalRow, JsonText, Timestamp } from '../port.ts';
 import type { ExecutionReader, LinkView, TreeRow } from '../reader-port.ts';
 import type { Database } from './database.ts';
-import { listExecutions } from './execution-list.ts';
+import { countExecutions, listExecutions } from './execution-list.ts';
 import { executionView, type ViewRow } from './execution-view.ts';
 import { statement } from './statement.ts';
 
@@ -20,7 +20,7 @@ const JOURNAL_FROM = statement('execution_journal_from');
 const TREE = statement('execution_tree');
 const LINKS = statement('execution_links');
 const DEPTH = statement('queue_depth');
-const CONNECTIONS = statement('connection_count');
+const HEALTH = statement('store_health');
 const LOGS = statement('execution_logs');
 const FIND_RESOURCE = statement('resource_find');
 
@@ -50,6 +50,7 @@ export function executionReader(reader: Database): ExecutionReader {
       return row?.id ?? null;
     },
     executionList: (filter) => listExecutions(reader, filter),
+    executionCount: (filter) => countExecutions(reader, filter),
     executionChildren: async ({ executionId }) =>
       (await reader.run<ViewRow>(CHILDREN, [executionId])).map(executionView),
     async executionAttempts({ executionId }) {
@@ -71,9 +72,9 @@ export function executionReader(reader: Database): ExecutionReader {
       const rows = await reader.run<{ workflow_id: string; tenant_id: string; depth: number }>(DEPTH, []);
       return rows.map((row) => ({ workflowId: row.workflow_id, tenantId: row.tenant_id, depth: row.depth }));
     },
-    async connectionCount() {
-      const [row] = await reader.run<{ connections: number }>(CONNECTIONS, []);
-      return row!.connections;
+    async storeHealth() {
+      const [row] = await reader.run<{ connections: number; writable: boolean; backlog: number }>(HEALTH, []);
+      return row!;
     },
     async executionLogs({ executionId, limit }) {
       const rows = await reader.run<LogRecord>(LOGS, [executionId, limit]);

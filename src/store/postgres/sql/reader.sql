@@ -35,52 +35,81 @@ select id, tenant_id, workflow_id, workflow_version, format, priority, behaviour
   ended_at, outputs, error, context_snapshot
 from executions_view where parent_execution_id = $1 order by id;
 
--- name: execution_list
--- Newest first, along execution_newest. $2: ids below it. Live and ended statuses have statements of their own, because
--- those that are wanted may be far apart.
-select v.id, v.tenant_id, v.workflow_id, v.workflow_version, v.format, v.priority, v.behaviour, v.trigger, v.spec, v.principal, v.correlation_id,
-  v.workflow_request_id, v.parent_execution_id, v.parent_node, v.depth, v.project_id, v.environment_id, v.created_at, v.status, v.started_at,
-  v.ended_at, v.outputs, v.error, null::json as context_snapshot, execution_why(v.id) as why
-from executions_view v
-where v.tenant_id = $1 and ($2::uuid is null or v.id < $2)
-  and ($4::text is null or v.workflow_id = $4) and ($5::int is null or v.workflow_version = $5)
-  and ($6::text[] is null or v.status = any($6)) and ($7::text is null or v.format = $7)
-  and ($8::uuid is null or v.parent_execution_id = $8)
-  and ($9::timestamptz is null or v.created_at >= $9) and ($10::timestamptz is null or v.created_at < $10)
-  and ($11::text is null or v.error::text ilike $11) and ($12::text is null or execution_why(v.id) = $12)
-order by v.id desc limit $3;
+-- Lists are two statements: which ids, then their rows. What drives the first differs by what is asked, and each goes along one
+-- index, newest first, and stops when the page is full. $2 and $13: ids below and from, which begin with their time.
 
--- name: execution_list_live
-select v.id, v.tenant_id, v.workflow_id, v.workflow_version, v.format, v.priority, v.behaviour, v.trigger, v.spec, v.principal, v.correlation_id,
-  v.workflow_request_id, v.parent_execution_id, v.parent_node, v.depth, v.project_id, v.environment_id, v.created_at, v.status, v.started_at,
-  v.ended_at, v.outputs, v.error, null::json as context_snapshot, execution_why(v.id) as why
-from execution_queue live join executions_view v on v.id = live.execution_id
-where live.tenant_id = $1 and ($2::uuid is null or v.id < $2)
-  and ($4::text is null or v.workflow_id = $4) and ($5::int is null or v.workflow_version = $5)
-  and ($6::text[] is null or v.status = any($6)) and ($7::text is null or v.format = $7)
-  and ($8::uuid is null or v.parent_execution_id = $8)
-  and ($9::timestamptz is null or v.created_at >= $9) and ($10::timestamptz is null or v.created_at < $10)
-  and ($11::text is null or v.error::text ilike $11) and ($12::text is null or execution_why(v.id) = $12)
-order by v.id desc limit $3;
+-- name: execution_page
+select e.id from workflow_executions e
+where e.tenant_id = $1 and e.id < $2::uuid and e.id >= $13::uuid
+  and ($4::text is null or e.workflow_id = $4) and ($8::uuid is null or e.parent_id = $8)
+    and ($5::int is null or e.version = $5) and ($7::text is null or e.format = $7)
+    and ($9::timestamptz is null or e.created_at >= $9) and ($10::timestamptz is null or e.created_at < $10)
+    and ($6::text[] is null or (select v.status from executions_view v where v.id = e.id) = any($6))
+    and ($11::text is null or exists (select from execution_outcomes o where o.execution_id = e.id and o.error::text ilike $11))
+  and $12::text is null
+order by e.id desc limit $3;
 
--- name: execution_list_ended
+-- name: execution_page_of_workflow
+-- Along execution_by_workflow.
+select e.id from workflow_executions e
+where e.tenant_id = $1 and e.workflow_id = $4::text and e.id < $2::uuid and e.id >= $13::uuid
+  and ($8::uuid is null or e.parent_id = $8)
+    and ($5::int is null or e.version = $5) and ($7::text is null or e.format = $7)
+    and ($9::timestamptz is null or e.created_at >= $9) and ($10::timestamptz is null or e.created_at < $10)
+    and ($6::text[] is null or (select v.status from executions_view v where v.id = e.id) = any($6))
+    and ($11::text is null or exists (select from execution_outcomes o where o.execution_id = e.id and o.error::text ilike $11))
+  and $12::text is null
+order by e.id desc limit $3;
+
+-- name: execution_page_of_parent
+-- Along execution_by_parent: the children of one execution are few.
+select e.id from workflow_executions e
+where e.parent_id = $8::uuid and e.tenant_id = $1 and e.id < $2::uuid and e.id >= $13::uuid
+  and ($4::text is null or e.workflow_id = $4)
+    and ($5::int is null or e.version = $5) and ($7::text is null or e.format = $7)
+    and ($9::timestamptz is null or e.created_at >= $9) and ($10::timestamptz is null or e.created_at < $10)
+    and ($6::text[] is null or (select v.status from executions_view v where v.id = e.id) = any($6))
+    and ($11::text is null or exists (select from execution_outcomes o where o.execution_id = e.id and o.error::text ilike $11))
+  and $12::text is null
+order by e.id desc limit $3;
+
+-- name: execution_page_live
+-- What is live is in the queue. An index for this order would cost every execution; a sort costs only those who ask.
+select q.execution_id as id
+from execution_queue q
+where q.tenant_id = $1 and q.execution_id < $2::uuid and q.execution_id >= $13::uuid
+  and ($4::text is null or q.workflow_id = $4) and ($5::int is null or q.version = $5)
+  and ($6::text[] is null or case when q.epoch = 0 then 'Pending' when q.paused then 'Paused' else 'Running' end = any($6))
+  and ($12::text is null or execution_why(q.execution_id) = $12)
+  -- Only where it is asked for: a look-up for each row.
+  and (($7::text is null and $8::uuid is null and $9::timestamptz is null and $10::timestamptz is null) or exists (
+    select from workflow_executions e where e.id = q.execution_id and ($7 is null or e.format = $7) and ($8 is null or e.parent_id = $8)
+      and ($9 is null or e.created_at >= $9) and ($10 is null or e.created_at < $10)))
+  and $11::text is null
+order by q.execution_id desc limit $3;
+
+-- name: execution_page_ended
 -- Each status along outcome_by_status, then the newest of them all.
-select v.id, v.tenant_id, v.workflow_id, v.workflow_version, v.format, v.priority, v.behaviour, v.trigger, v.spec, v.principal, v.correlation_id,
-  v.workflow_request_id, v.parent_execution_id, v.parent_node, v.depth, v.project_id, v.environment_id, v.created_at, v.status, v.started_at,
-  v.ended_at, v.outputs, v.error, null::json as context_snapshot, execution_why(v.id) as why
+select page.id
 from unnest($6::text[]) wanted (status)
 cross join lateral (
-  select o.execution_id from execution_outcomes o join executions_view v on v.id = o.execution_id
-  where o.tenant_id = $1 and o.status = wanted.status and ($2::uuid is null or o.execution_id < $2)
-    and ($4::text is null or v.workflow_id = $4) and ($5::int is null or v.workflow_version = $5)
-    and ($6::text[] is null or v.status = any($6)) and ($7::text is null or v.format = $7)
-    and ($8::uuid is null or v.parent_execution_id = $8)
-    and ($9::timestamptz is null or v.created_at >= $9) and ($10::timestamptz is null or v.created_at < $10)
-    and ($11::text is null or v.error::text ilike $11) and ($12::text is null or execution_why(v.id) = $12)
+  select o.execution_id as id from execution_outcomes o
+  where o.tenant_id = $1 and o.status = wanted.status and o.execution_id < $2::uuid and o.execution_id >= $13::uuid
+    and ($11::text is null or o.error::text ilike $11) and $12::text is null
+    and (($4::text is null and $5::int is null and $7::text is null and $8::uuid is null and $9::timestamptz is null and $10::timestamptz is null)
+      or exists (select from workflow_executions e where e.id = o.execution_id and ($4 is null or e.workflow_id = $4)
+        and ($5 is null or e.version = $5) and ($7 is null or e.format = $7) and ($8 is null or e.parent_id = $8)
+        and ($9 is null or e.created_at >= $9) and ($10 is null or e.created_at < $10)))
   order by o.execution_id desc limit $3
 ) page
-join executions_view v on v.id = page.execution_id
-order by v.id desc limit $3;
+order by page.id desc limit $3;
+
+-- name: execution_rows
+select v.id, v.tenant_id, v.workflow_id, v.workflow_version, v.format, v.priority, v.behaviour, v.trigger, v.spec, v.principal, v.correlation_id,
+  v.workflow_request_id, v.parent_execution_id, v.parent_node, v.depth, v.project_id, v.environment_id, v.created_at, v.status, v.started_at,
+  v.ended_at, v.outputs, v.error, null::json as context_snapshot, case when v.ended_at is null then execution_why(v.id) end as why
+from unnest($1::uuid[]) wanted (id) join executions_view v on v.id = wanted.id
+order by v.id desc;
 
 -- name: execution_tree
 -- Breadth first, so parents come before their children.
@@ -101,8 +130,11 @@ where execution_id = $1 order by created_at, system_name, resource_type, resourc
 -- name: queue_depth
 select workflow_id, tenant_id, count(*)::int as depth from execution_queue group by workflow_id, tenant_id;
 
--- name: connection_count
-select count(*)::int as connections from pg_stat_activity where datname = current_database();
+-- name: store_health
+-- A standby, or a database that was set read-only, answers reads and takes nothing.
+select (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
+  not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off' as writable,
+  (select count(*)::int from (select from commit_batches limit 10000) waiting) as backlog;
 
 -- name: execution_attempts
 select execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at
