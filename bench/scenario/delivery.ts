@@ -137,7 +137,9 @@ async function measureOutbox({ database, report, scaled, quick }: Bench): Promis
       });
       rates.heard.push(await run(PUBLISHER));
       const [{ told }] = (await database.query('select count(*)::int as told from messages')) as [{ told: number }];
-      report.progress(`outbox: ${told} of ${count * EVENTS_EACH} events were published before the last execution had ended`);
+      report.progress(
+        `outbox: ${told} of ${count * EVENTS_EACH} events were published before the last execution had ended`,
+      );
       await consumers.remove(TENANT, 'every-event');
     }
     const [bare, published, heard] = [rates.without, rates.with, rates.heard].map(median) as [number, number, number];
