@@ -10,6 +10,7 @@ import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
 import type { Incarnation } from './incarnation.ts';
 import { Lanes } from './lanes.ts';
 import { type LoadingDeps, loadResident } from './loading.ts';
+import { shareClaim, tenantShare } from './tenant-share.ts';
 
 /** What queue rows must need at most to be run by this code: see "rolling upgrades" in docs/decisions. */
 const BEHAVIOUR = 1;
@@ -28,6 +29,8 @@ export interface ClaimerDeps extends LoadingDeps {
   readonly observer: EngineObserver;
   readonly options: EngineOptions;
   readonly incarnation: Incarnation;
+  /** Steps of one tenant that may run here at once: what its quota leaves to this runner. */
+  readonly stepsAtOnce: (tenantId: string) => number;
 }
 
 export class Claimer {
@@ -82,6 +85,16 @@ export class Claimer {
     return this.deps.incarnation.capacity() - this.arriving.size;
   }
 
+  private shareOf(tenantId: string): number {
+    const { incarnation, stepsAtOnce } = this.deps;
+    const atOnce = stepsAtOnce(tenantId);
+    if (atOnce === Number.POSITIVE_INFINITY) return atOnce;
+    let held = 0;
+    for (const claimed of this.arriving.values()) if (claimed.tenantId === tenantId) held++;
+    for (const { execution } of incarnation.residents.values()) if (execution.tenantId === tenantId) held++;
+    return tenantShare(atOnce, held);
+  }
+
   private async run(): Promise<void> {
     this.claiming = true;
     while (this.wanted && !this.stopped) {
@@ -102,11 +115,13 @@ export class Claimer {
   /** Ends when the claim is answered: what it brought is taken in while the next one is under way. */
   private async round(): Promise<void> {
     const { clock, incarnation, observer } = this.deps;
-    const limit = Math.min(this.room(), CLAIM_AT_MOST);
-    this.leftSome = limit <= 0;
-    if (limit <= 0) return;
+    const room = Math.min(this.room(), CLAIM_AT_MOST);
+    this.leftSome = room <= 0;
+    if (room <= 0) return;
     await this.refreshLanes();
-    const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM);
+    const waiting = this.lanes.next(clock.now(), LANES_PER_CLAIM);
+    const { lanes, limit, leavesSome } = shareClaim(waiting, room, (tenantId) => this.shareOf(tenantId));
+    this.leftSome = leavesSome;
     // A claim that takes nothing would lock the fence for it, and wait for the disk.
     if (lanes.length === 0) return;
     const perLane = Math.ceil(limit / lanes.length);

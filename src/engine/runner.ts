@@ -15,6 +15,7 @@ import {
 import { Housekeeping } from './housekeeping.ts';
 import { Incarnation } from './incarnation.ts';
 import type { Tracing } from './tracing-port.ts';
+import { HTTP_STEP } from './usage-meter.ts';
 
 export interface RunnerDeps {
   readonly store: Store;
@@ -115,7 +116,9 @@ export class Runner {
       registration,
       registeredAt,
     );
-    const claimer = new Claimer({ ...this.deps, clock, options, incarnation });
+    const { perTenantAction } = this.deps;
+    const stepsAtOnce = (tenantId: string) => perTenantAction?.(tenantId, HTTP_STEP) ?? Number.POSITIVE_INFINITY;
+    const claimer = new Claimer({ ...this.deps, clock, options, incarnation, stepsAtOnce });
     this.life = { incarnation, claimer };
     claimer.hint();
   }

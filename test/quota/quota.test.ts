@@ -13,6 +13,8 @@ import { withClient } from '../support/database.ts';
 import { tenantOf } from './tenant.ts';
 
 const server = useServer();
+/** One whose memory is soon full. */
+const cramped = useServer({ engine: { maxResident: 40 } });
 const shop = useShop();
 const servers = testServers();
 afterAll(() => servers.close());
@@ -307,5 +309,23 @@ describe('HTTP steps at once', () => {
     release();
     expect((await small.ended('wide', run)).status).toBe('completed');
     expect(highest).toBe(5);
+  });
+
+  it('that wait for their turn leave room for other tenants, however many runs wait with them', async () => {
+    const [small, other] = [await tenantOf(cramped), await tenantOf(cramped)];
+    await small.setQuota({ limits: { httpStepsAtOnce: 2 } });
+    const held: ServerResponse[] = [];
+    let isOpen = false;
+    const url = await servers.http((_request, response) => void (isOpen ? response.end('{}') : held.push(response)));
+    await small.create('slow', { a: { url } });
+    const runs = await many(100, () => small.trigger('slow'));
+    await other.create('quick', { a: call() });
+    for (let turn = 0; turn < 3; turn++) {
+      expect((await other.ended('quick', await other.trigger('quick'))).status).toBe('completed');
+    }
+    expect(held.length).toBeLessThanOrEqual(2);
+    isOpen = true;
+    for (const response of held) response.end('{}');
+    for (const run of runs) expect((await small.ended('slow', run)).status).toBe('completed');
   });
 });
