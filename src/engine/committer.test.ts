@@ -30,6 +30,7 @@ function setup({ slots = 1 }: { slots?: number } = {}) {
     timers,
     observer,
     isWritten: async () => journal.isOurs,
+    settled: () => {},
     fenceLost: () => {
       fence.lost++;
     },

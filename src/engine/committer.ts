@@ -30,6 +30,8 @@ export interface CommitterDeps {
   readonly timers: Timers;
   readonly observer: EngineObserver;
   readonly fenceLost: () => void;
+  /** A batch is durable and its items have been told. */
+  readonly settled: () => void;
 }
 
 const MAX_ITEMS = 128;
@@ -163,6 +165,7 @@ export class Committer {
     this.deps.observer.count('committedTransitions', items.length);
     this.unsettled -= items.length;
     for (const item of items) item.committed(at);
+    this.deps.settled();
   }
 
   /** Halves the batch until the culprit stands alone. */

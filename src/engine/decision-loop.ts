@@ -41,7 +41,6 @@ export interface DecisionLoopDeps {
   /** Mail was written for another execution: a hint. */
   readonly mailSent: (executionId: string) => void;
   readonly workWanted: () => void;
-  readonly placeFreed: () => void;
 }
 
 type RunAction = Extract<Command, { type: 'runAction' }>;
@@ -210,18 +209,16 @@ export class DecisionLoop {
     if (this.deps.isOver()) return;
     if (resident.running.get(node)?.attempt === attempt) resident.running.delete(node);
     this.enqueue(resident, attemptInput(node, attempt, result));
-    this.deps.placeFreed();
   }
 
   private ended(resident: Resident): void {
-    const { observer, mailSent, placeFreed } = this.deps;
+    const { observer, mailSent } = this.deps;
     const { execution, state } = resident;
     const { parentId } = execution;
     this.forget(resident);
     observer.count('ended');
     observer.ended?.({ execution, status: state.status, state });
     if (parentId !== null) mailSent(parentId);
-    placeFreed();
   }
 
   /** After a crash it is not known whether a child was created; the same id and request make creating it again harmless. */

@@ -34,7 +34,7 @@ export interface IncarnationDeps {
   readonly tracing?: Tracing | undefined;
   /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
-  /** A place became free, for work that is known to wait. */
+  /** Places may have become free, for work that is known to wait. */
   readonly placeFreed: () => void;
   /** This life is over: the fence is dead. */
   readonly died: () => void;
@@ -80,6 +80,7 @@ export class Incarnation {
       timers,
       observer,
       fenceLost: died,
+      settled: deps.placeFreed,
     });
     this.alarms = createAlarms({
       timers,
@@ -96,6 +97,7 @@ export class Incarnation {
       runInSlotZero: (work) => this.runInSlotZero(work),
       isOver: () => this.over,
       left: (resident) => this.loop.forget(resident),
+      settled: deps.placeFreed,
       stays: (resident) => this.loop.settle(resident),
       woken: deps.workWanted,
     });

@@ -18,6 +18,8 @@ export interface ParkingDeps {
   readonly isOver: () => boolean;
   /** The execution is no longer this runner's. */
   readonly left: (resident: Resident) => void;
+  /** All of a batch has left. */
+  readonly settled: () => void;
   /** It could not be parked and is still this runner's. */
   readonly stays: (resident: Resident) => void;
   /** Some of what was parked became ready at once. */
@@ -62,6 +64,7 @@ export class ParkingLot {
         const { parked } = await store.executionPark({ slotId, items });
         observer.count('parked', parked.length);
         for (const { resident } of batch) this.deps.left(resident);
+        this.deps.settled();
         return;
       } catch (error) {
         observer.warn('parking failed', { error: String(error) });

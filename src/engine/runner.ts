@@ -153,9 +153,10 @@ export class Runner {
   }
 
   private async wake(): Promise<void> {
-    const woken = await this.deps.store.queueWake({ limit: WAKE_LIMIT });
-    if (woken === WAKE_LIMIT) this.ticks--;
-    this.life?.claimer.rescan();
+    for (let woken = WAKE_LIMIT; woken === WAKE_LIMIT && !this.stopped; ) {
+      woken = await this.deps.store.queueWake({ limit: WAKE_LIMIT });
+      this.life?.claimer.rescan();
+    }
   }
 
   private async wakeByMail(): Promise<void> {
