@@ -50,7 +50,9 @@ export function policyFailed(subject: Subject, policy: Policy, move: MachineTran
 
 function notice(subject: Subject, kind: NoticeKind, message: string, details: Readonly<Record<string, Json>>): Notice {
   const { env, name } = subject.machine;
-  const { instanceId, externalRef, state } = subject.instance;
-  const about = { env, definition: name, externalRef, instanceId, state, requestId: subject.trigger.requestId };
+  const { instanceId, externalRef, state, revision } = subject.instance;
+  // Before its first move an instance has no id that anybody could use.
+  const known = revision === 0 ? {} : { instanceId };
+  const about = { env, definition: name, externalRef, ...known, state, requestId: subject.trigger.requestId };
   return { kind, message, details: { ...about, ...details } };
 }

@@ -20,8 +20,13 @@ export function problemsOf(part: RequestPart, error: z.ZodError): Problem[] {
   return error.issues.map((issue) => ({
     code: issue.code.toUpperCase(),
     path: pointerOf(issue.path.map(pointerKey), base),
-    message: issue.message,
+    message: messageOf(issue),
   }));
+}
+
+/** Zod says of what is not there that it is of the wrong type. */
+function messageOf({ code, message }: z.core.$ZodIssue): string {
+  return code === 'invalid_type' && message.endsWith('received undefined') ? 'is required' : message;
 }
 
 const pointerKey = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);
