@@ -11,6 +11,9 @@ import type { JsonObject } from '../../src/core/json/json.ts';
 import { chain, echo, sleep } from '../server/api-server.ts';
 import { type DevProcess, pawl, startDev } from './dev-process.ts';
 
+/** A busy machine takes its time. */
+const PATIENTLY = { timeout: 30_000 };
+
 let running: DevProcess | null = null;
 const folders: string[] = [];
 
@@ -56,7 +59,7 @@ describe('pawl dev', () => {
     await publish(chain('steps', echo('a'), sleep('b', 300), echo('c'), sleep('d', 300), echo('e')));
     const accepted: string[] = [];
     for (let index = 0; index < 25; index++) accepted.push(await start('steps', { requestId: `r${index}` }));
-    await expect.poll(statuses).toContain('Running');
+    await expect.poll(statuses, PATIENTLY).toContain('Running');
     running.process.kill('SIGKILL');
     expect(await running.exited).toBeNull();
 
@@ -72,7 +75,7 @@ describe('pawl dev', () => {
     running = await startDev(folder);
     await publish(chain('steps', echo('a'), sleep('b', 500), echo('c')));
     const accepted = [await start('steps'), await start('steps')];
-    await expect.poll(statuses).toContain('Running');
+    await expect.poll(statuses, PATIENTLY).toContain('Running');
     const postmaster = Number(readFileSync(join(folder, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
     process.kill(postmaster, 'SIGKILL');
 
@@ -80,7 +83,7 @@ describe('pawl dev', () => {
     const seen = () => statuses().catch((error: Error) => [error.message]);
     await expect.poll(seen, { timeout: 30_000, interval: 250 }).toEqual(accepted.map(() => 'Succeeded'));
     await start('steps');
-    await expect.poll(seen).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
+    await expect.poll(seen, PATIENTLY).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   });
 
   it('publishes a sample at first, which works, and answers the commands', async () => {

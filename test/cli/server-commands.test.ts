@@ -30,6 +30,8 @@ function file(name: string, content: JsonObject): string {
   return path;
 }
 
+/** A process takes its time to start on a busy machine. */
+const PATIENTLY = { timeout: 30_000 };
 const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const NOWHERE = '01a1e1b7-7e42-7ac3-9117-e8a155bfb90e';
 
@@ -73,7 +75,7 @@ describe('pawl start', () => {
 
     await publish(chain('long', sleep('nap', 3_600_000)));
     const following = command({ PAWL_URL: dev.url }, ['start', 'long', '--wait']);
-    await expect.poll(() => following.output.stdout).toContain('Sleeping');
+    await expect.poll(() => following.output.stdout, PATIENTLY).toContain('Sleeping');
     following.process.kill('SIGINT');
     expect(await following.finished).toMatchObject({ code: 3, stdout: expect.stringContaining('Cancelled in') });
   });
@@ -179,12 +181,12 @@ describe('what people mistype', () => {
 describe('a server that is restarted', () => {
   it('is found again by those who follow an execution', async () => {
     const port = Number(new URL(dev.url).port);
-    await publish(chain('patient', echo('a'), sleep('nap', 4_000), echo('b')));
+    await publish(chain('patient', echo('a'), sleep('nap', 8_000), echo('b')));
     const id = (await there('start', 'patient')).stdout.trim();
     const logs = command({ PAWL_URL: dev.url }, ['logs', id, '--follow']);
     const waiting = command({ PAWL_URL: dev.url }, ['start', 'patient', '--wait']);
-    await expect.poll(() => logs.output.stdout).toContain('[nap]');
-    await expect.poll(() => waiting.output.stdout).toContain('Sleeping');
+    await expect.poll(() => logs.output.stdout, PATIENTLY).toContain('[nap]');
+    await expect.poll(() => waiting.output.stdout, PATIENTLY).toContain('Sleeping');
     dev.process.kill('SIGINT');
     await dev.exited;
     dev = await startDev(data, { port });
