@@ -47,10 +47,15 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   const isKnown = ({ names }: { names: readonly string[] }) => names.includes(asked ?? '');
   const wanted = isVersion(args) ? [] : FILES.some(isKnown) ? FILES.filter(isKnown) : FILES;
   for (const { register } of await Promise.all(wanted.map(({ load }) => load()))) register(program);
-  for (const command of program.commands) {
-    command.showHelpAfterError(`Run \`pawl help ${command.name()}\` to see what it takes.`);
-  }
+  for (const command of program.commands) adviseOn(command, 'pawl');
   return program;
+}
+
+/** After a mistake: where the help of this very command is. */
+function adviseOn(command: Command, parent: string): void {
+  const name = `${parent} ${command.name()}`;
+  command.showHelpAfterError(`Run \`${name} --help\` to see what it takes.`);
+  for (const inner of command.commands) adviseOn(inner, name);
 }
 
 /** What only asks a server needs no options of its own. */

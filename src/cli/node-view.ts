@@ -138,9 +138,19 @@ function summary(
   const error = execution.error === undefined ? '' : `: ${printable(execution.error.message)}`;
   const outputs = execution.outputs === undefined ? '{}' : JSON.stringify(execution.outputs);
   const result = outputs === '{}' || outputs === 'null' ? '' : `outputs ${excerpt(outputs)}\n`;
+  const hint = lacksTrigger(execution, nodes)
+    ? `help: the trigger did not have it; give it with --trigger '{…}'\n`
+    : '';
   const id = printsId ? `${paint('dim', `execution ${execution.executionId}`)}\n` : '';
   const colour = status === 'Succeeded' ? 'green' : 'red';
-  return `\n${paint(colour, status)} in ${duration(durationMs)}${although}${error}\n${result}${id}`;
+  return `\n${paint(colour, status)} in ${duration(durationMs)}${although}${error}\n${hint}${result}${id}`;
+}
+
+/** Something was asked of a trigger that did not have it, as when it was not given at all. */
+function lacksTrigger({ trigger, format }: ExecutionJson, nodes: readonly Node[]): boolean {
+  const payload = format === 'pipeline' ? (trigger as { body?: unknown } | null)?.body : trigger;
+  const isEmpty = JSON.stringify(payload ?? {}) === '{}';
+  return isEmpty && nodes.some(({ error }) => error?.code === 'TEMPLATE_ERROR' && error.message.includes('trigger.'));
 }
 
 function count(nodes: number): string {

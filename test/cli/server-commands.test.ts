@@ -80,6 +80,13 @@ describe('pawl start', () => {
     expect(await following.finished).toMatchObject({ code: 3, stdout: expect.stringContaining('Cancelled in') });
   });
 
+  it('says so when it lacks what the trigger should have brought', async () => {
+    await publish(chain('asking', { ...echo('a'), parameters: { id: '{{ trigger.id }}' } }));
+    const hint = "help: the trigger did not have it; give it with --trigger '{…}'";
+    expect((await there('start', 'asking', '--wait')).stdout).toContain(hint);
+    expect((await there('start', 'asking', '--wait', '-t', '{"id":7}')).stdout).not.toContain(hint);
+  });
+
   it('says what to do when there is no such workflow, or no JSON', async () => {
     const { code, stderr } = await there('start', 'helo-pawl');
     expect(code).toBe(1);

@@ -35,7 +35,11 @@ describe('help', () => {
       code: 2,
       stderr: expect.stringMatching(/^pawl: unknown command 'vaildate'\n\(Did you mean validate\?\)/),
     });
-    expect(await pawl({}, 'run')).toMatchObject({ code: 2, stderr: expect.stringContaining('`pawl help run`') });
+    expect(await pawl({}, 'run')).toMatchObject({ code: 2, stderr: expect.stringContaining('`pawl run --help`') });
+    expect(await pawl({}, 'keys', 'list')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('`pawl keys list --help`'),
+    });
     expect(await pawl({}, 'list', '--jsn')).toMatchObject({ code: 2, stderr: expect.stringContaining('--json') });
     expect(await pawl({}, 'dev', '--port', 'x')).toMatchObject({
       code: 2,

@@ -11,7 +11,7 @@ const server = useServer();
 it('cites nothing that readers do not have', async () => {
   const { body } = await server.get('/api/v1/openapi.json', { token: null });
   for (const text of [JSON.stringify(body), String(homePage().body), String(referencePage().body)]) {
-    expect(text.match(/.{0,60}(§|\b00[0-4]\b).{0,60}/)?.[0]).toBeUndefined();
+    expect(text.match(/.{0,60}(§|(?<![\w,.])00[0-4]\b).{0,60}/)?.[0]).toBeUndefined();
   }
 });
 
