@@ -225,7 +225,7 @@ export const executionListQuery = z.object({
   createdBefore: timestamp.optional(),
   error: label(200).optional().describe("part of the error's code or message"),
   why: z.enum(WHY).optional().describe('what a live execution waits for'),
-  count: queryFlag.optional().describe('true: also how many there are, up to 1,000'),
+  count: queryFlag.optional().describe('true: also how many there are, up to a thousand'),
   tenantId: tenantId.optional(),
 });
 
