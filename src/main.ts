@@ -210,7 +210,7 @@ function createServices(base: Base, tell: Tell) {
     limitsRuns: (tenantId) => book.limitsRuns(tenantId),
     wallClockMs: () => Date.now(),
     accepted: telemetry.accepted,
-    workWanted: () => tell({ kind: 'work' }),
+    workWanted: (lanes) => tell({ kind: 'work', lanes }),
     mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
   });
   const quotas = new Quotas({ store, changed: () => book.runOnce() });

@@ -3,6 +3,7 @@
 // lost is found again by comparing what the database says this runner owns with what is in memory (I18).
 
 import { DECIDER_VERSION } from '../core/decider/decide.ts';
+import type { HintedLane } from '../store/hint-port.ts';
 import type { ClaimedExecution, CommitBatch, LoadedExecution, Store } from '../store/port.ts';
 import type { Clock } from './clock.ts';
 import { nextStoredSeq } from './dead-letter.ts';
@@ -49,10 +50,20 @@ export class Claimer {
     this.deps = deps;
   }
 
-  /** Something may be ready, in whatever lane. */
-  hint(): void {
-    this.lanesFreshAt = Number.NEGATIVE_INFINITY;
+  /** Something may be ready: in these lanes, or nobody knows where. */
+  hint(lanes?: readonly HintedLane[]): void {
+    // The last look took everything: then these are all, and need not be looked for.
+    const isAll = !this.claiming && !this.leftSome && this.lanesFreshAt !== Number.NEGATIVE_INFINITY;
+    if (lanes !== undefined && isAll) this.knowLanes(lanes);
+    else this.lanesFreshAt = Number.NEGATIVE_INFINITY;
     this.look();
+  }
+
+  private knowLanes(lanes: readonly HintedLane[]): void {
+    const { clock, timers } = this.deps;
+    const oldestReadyAt = clock.now();
+    this.lanes.refresh(lanes.map(({ tenantId, priority }) => ({ tenantId, priority, oldestReadyAt })));
+    this.lanesFreshAt = timers.monotonicMs();
   }
 
   /** A place became free: worth a look only if the last one left something behind. */

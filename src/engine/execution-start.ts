@@ -3,6 +3,7 @@
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
+import type { HintedLane } from '../store/hint-port.ts';
 import type { NewExecution, Store } from '../store/port.ts';
 import { checkStartRequest } from '../store/start-request.ts';
 import { triggerFor, type VersionRequest, type VersionToStart, versionToStart } from '../store/workflow-start.ts';
@@ -42,8 +43,8 @@ export interface ExecutionStartDeps {
   readonly limitsRuns?: (tenantId: string) => boolean | Promise<boolean>;
   /** Told of every execution that was started here and is durable. */
   readonly accepted?: (execution: NewExecution) => void;
-  /** Somebody may have work now. */
-  readonly workWanted: () => void;
+  /** Somebody may have work now: in these lanes, or nobody knows where. */
+  readonly workWanted: (lanes?: readonly HintedLane[]) => void;
 }
 
 export const SYSTEM_PRINCIPAL = { userId: 'system', displayName: 'System', email: null };
@@ -167,7 +168,7 @@ export class ExecutionStart {
   private async admit(item: NewExecution): Promise<Started> {
     if (!(await this.deps.limitsRuns?.(item.tenantId))) return this.starter.start(item);
     const started = await this.limitedStarter.start(item);
-    this.deps.workWanted();
+    this.deps.workWanted([item]);
     return started;
   }
 }

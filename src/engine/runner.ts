@@ -1,6 +1,7 @@
 // The native runner as a background service: registers, claims, polls, sweeps, and starts over with a new incarnation
 // when its fence is dead. All of its periodic work is one tick; an idle runner asks the database three times a second.
 
+import type { HintedLane } from '../store/hint-port.ts';
 import type { Store } from '../store/port.ts';
 import { Claimer } from './claimer.ts';
 import { type Clock, createClock } from './clock.ts';
@@ -64,8 +65,8 @@ export class Runner {
   }
 
   /** Work became ready somewhere: do not wait for the poll. */
-  hint(): void {
-    this.life?.claimer.hint();
+  hint(lanes?: readonly HintedLane[]): void {
+    this.life?.claimer.hint(lanes);
   }
 
   /** Mail came for an execution that may be in memory here. */

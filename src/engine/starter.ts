@@ -3,6 +3,7 @@
 // conflict (WFENG001).
 
 import { PawlError } from '../core/error/pawl-error.ts';
+import type { HintedLane } from '../store/hint-port.ts';
 import type { ExecutionStore, NewExecution, StartOutcome } from '../store/port.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Timers } from './environment.ts';
@@ -25,12 +26,12 @@ interface Waiting {
 export class Starter {
   private readonly store: ExecutionStore;
   private readonly timers: Timers;
-  private readonly accepted: () => void;
+  private readonly accepted: (lanes: readonly HintedLane[]) => void;
   private waiting: Waiting[] = [];
   private inFlight = 0;
   private scheduled = false;
 
-  constructor(store: ExecutionStore, timers: Timers, accepted: () => void) {
+  constructor(store: ExecutionStore, timers: Timers, accepted: (lanes: readonly HintedLane[]) => void) {
     this.store = store;
     this.timers = timers;
     this.accepted = accepted;
@@ -65,7 +66,7 @@ export class Starter {
     try {
       const outcomes = await this.store.executionStart({ items: batch.map(({ item }) => item) });
       for (const [index, outcome] of outcomes.entries()) answer(batch[index]!, outcome);
-      this.accepted();
+      this.accepted(lanesOf(batch));
     } catch (error) {
       const isTheirs = error instanceof StoreError && error.failure === 'data';
       if (!isTheirs || batch.length === 1) return refuse(batch, error, isTheirs);
@@ -75,6 +76,15 @@ export class Starter {
       await this.insert(batch.slice(middle));
     }
   }
+}
+
+function lanesOf(batch: readonly Waiting[]): HintedLane[] {
+  const lanes = new Map<string, HintedLane>();
+  for (const { item } of batch) {
+    const { tenantId, priority } = item;
+    lanes.set(`${priority}:${tenantId}`, { tenantId, priority });
+  }
+  return [...lanes.values()];
 }
 
 function refuse(batch: readonly Waiting[], error: unknown, isTheirs: boolean): void {

@@ -9,7 +9,7 @@ export function createSwitchboard() {
     runner: null as Runner | null,
     hints: null as Hints | null,
     receive(hint: Hint): void {
-      if (hint.kind === 'work') board.runner?.hint();
+      if (hint.kind === 'work') board.runner?.hint(hint.lanes);
       else board.runner?.mailHint(hint.executionId);
     },
     tell(hint: Hint): void {

@@ -5,6 +5,7 @@ import { PawlError } from '../../src/core/error/pawl-error.ts';
 import { callbackToken } from '../../src/engine/callback-token.ts';
 import { Executions } from '../../src/engine/executions.ts';
 import { SchemaCheck } from '../../src/engine/schema-check.ts';
+import type { HintedLane } from '../../src/store/hint-port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import type { Audit } from './audit.ts';
@@ -20,7 +21,7 @@ export interface ClientDeps {
   readonly random: Random;
   readonly audit: Audit;
   readonly tables: Tables;
-  readonly workWanted: () => void;
+  readonly workWanted: (lanes?: readonly HintedLane[]) => void;
   readonly mailArrived: (executionId: string) => void;
 }
 

@@ -139,10 +139,10 @@ class Run {
       random: random.fork('client'),
       audit: this.audit,
       tables: this.tables,
-      workWanted: () =>
+      workWanted: (lanes) =>
         this.hint(
           () => !hints.chance(given.hintLoss),
-          ({ runner }) => runner?.hint(),
+          ({ runner }) => runner?.hint(lanes),
         ),
       mailArrived: (id) =>
         this.hint(

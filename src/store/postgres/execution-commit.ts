@@ -14,19 +14,18 @@ import {
   OUTCOME_COLUMNS,
 } from './execution-columns.ts';
 import { violatedConstraint } from './sqlstate.ts';
-import { statement } from './statement.ts';
+import { type Statement, statement } from './statement.ts';
 
 const COMMIT = statement('execution_commit');
 const COMMIT_PLAIN = statement('execution_commit_plain');
+const COMMIT_PROGRESS = statement('execution_commit_progress');
 const ATTEMPT_KEY = 'action_executions_pkey';
 
 export async function commitExecutions(
   engine: Database,
   batch: CommitBatch,
 ): Promise<{ applied: boolean; at: Timestamp }> {
-  const [command, parameters] = isPlain(batch)
-    ? [COMMIT_PLAIN, plainParameters(batch)]
-    : [COMMIT, fullParameters(batch)];
+  const { command, parameters } = commandFor(batch);
   try {
     const [row] = await engine.run<{ applied: boolean; at: Timestamp }>(command, parameters);
     return row!;
@@ -39,12 +38,28 @@ export async function commitExecutions(
   }
 }
 
-/** It only advances and ends executions. Depends on nothing but the batch, so that the same batch is always the same statement. */
+/** Depends on nothing but the batch, so that the same batch is always the same statement (I18). */
+function commandFor(batch: CommitBatch): { command: Statement; parameters: unknown[] } {
+  if (!isPlain(batch)) return { command: COMMIT, parameters: fullParameters(batch) };
+  const endsNothing = batch.outcomes.length + batch.ended.length === 0;
+  if (endsNothing) return { command: COMMIT_PROGRESS, parameters: progressParameters(batch) };
+  return { command: COMMIT_PLAIN, parameters: plainParameters(batch) };
+}
+
+/** It only advances and ends executions. */
 function isPlain({ children, consumed, sent, links, logs, crashResets }: CommitBatch): boolean {
   return [children, consumed, sent, links, logs, crashResets ?? []].every((rows) => rows.length === 0);
 }
 
 /** In the order of the statement's numbers; so below. */
+function progressParameters(batch: CommitBatch): unknown[] {
+  return [
+    batch.slotId,
+    ...encodeColumns(EVENT_COLUMNS, batch.events),
+    ...encodeColumns(ATTEMPT_COLUMNS, batch.attempts),
+  ];
+}
+
 function plainParameters(batch: CommitBatch): unknown[] {
   return [
     batch.slotId,

@@ -25,6 +25,7 @@ describe('statements on the migrated schema', () => {
     'execution_load',
     'execution_commit',
     'execution_commit_plain',
+    'execution_commit_progress',
     'execution_park',
     'park_check',
     'execution_release',
