@@ -1,9 +1,11 @@
-// Real processes, a real database and real faults (`npm run chaos -- --minutes N --seed S`): see test/chaos. Ends with 1 when a
-// promise was broken, and shows the rows.
+// Real processes, a real database and real faults (`npm run chaos -- --minutes N --seed S [--messaging]`): see test/chaos. Of
+// executions, or of lifecycles and deliveries. Ends with 1 when a promise was broken, and shows the rows.
 
 import { parseArgs } from 'node:util';
 import { runChaos } from '../test/chaos/chaos.ts';
-import { formatReport } from '../test/chaos/report.ts';
+import { runMessagingChaos } from '../test/chaos/messaging/messaging-chaos.ts';
+import { formatReport, violationLines } from '../test/chaos/report.ts';
+import type { Violation } from '../test/chaos/violation.ts';
 
 const { values } = parseArgs({
   options: {
@@ -11,21 +13,33 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now()) },
     rate: { type: 'string', default: '8' },
     calm: { type: 'boolean', default: false },
+    messaging: { type: 'boolean', default: false },
   },
 });
 const minutes = Number(values.minutes);
 const startsPerSecond = Number(values.rate);
 if (!(minutes > 0) || !(startsPerSecond > 0)) {
-  console.error('Usage: npm run chaos -- [--minutes N] [--seed S] [--rate EXECUTIONS_PER_SECOND] [--calm]');
+  console.error(
+    'Usage: npm run chaos -- [--minutes N] [--seed S] [--rate EXECUTIONS_PER_SECOND] [--calm] [--messaging]',
+  );
   process.exit(2);
 }
 const startedAt = Date.now();
-const report = await runChaos({
-  seed: values.seed,
-  stormMs: minutes * 60_000,
-  startsPerSecond,
-  faults: !values.calm,
-  onProgress: (step) => console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s: ${step}`),
-});
-console.log(formatReport(report));
-process.exitCode = report.violations.length > 0 ? 1 : 0;
+const onProgress = (step: string) => console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s: ${step}`);
+const { seed } = values;
+const stormMs = minutes * 60_000;
+const violations = values.messaging ? await storyOfMessaging() : await storyOfExecutions();
+process.exitCode = violations.length > 0 ? 1 : 0;
+
+async function storyOfExecutions(): Promise<readonly Violation[]> {
+  const report = await runChaos({ seed, stormMs, startsPerSecond, faults: !values.calm, onProgress });
+  console.log(formatReport(report));
+  return report.violations;
+}
+
+async function storyOfMessaging(): Promise<readonly Violation[]> {
+  const { violations: found, ...counts } = await runMessagingChaos({ seed, stormMs, onProgress });
+  console.log(JSON.stringify({ seed, ...counts }, null, 2));
+  for (const line of violationLines(found)) console.log(line);
+  return found;
+}

@@ -51,6 +51,7 @@ export async function openMessaging(deps: MessagingDeps): Promise<Messaging> {
   clock.observe(await store.now());
   const machines = new MachineBook(store);
   const { warn } = telemetry;
+  const { leaseMs: claimMs } = config.monitor;
   const delivering = createDelivering({
     ...{ store, timers, newId, randomBytes, http: deps.http },
     wallClockMs: () => Date.now(),
@@ -60,8 +61,8 @@ export async function openMessaging(deps: MessagingDeps): Promise<Messaging> {
     startWorkflow: deps.startWorkflow,
     handInEvent: deps.handInEvent,
     planOf: (version) => planOf(deps.plans, version),
-    fireTimeouts: async () => (await fireTimeouts({ store, machines, triggers, clock, warn })).fired,
-    react: async () => (await react({ store, triggers, warn })).reacted,
+    fireTimeouts: async () => (await fireTimeouts({ store, machines, triggers, clock, warn, claimMs })).fired,
+    react: async () => (await react({ store, triggers, warn, claimMs })).reacted,
     options: config.delivery,
     monitor: config.monitor,
   });

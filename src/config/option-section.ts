@@ -160,7 +160,9 @@ export const SECTIONS = {
   }),
   monitor: z.strictObject({
     intervalMs: atLeast(10, 1_000).describe('how often it looks for what is due, when it knows of nothing sooner'),
-    leaseMs: atLeast(1_000, 10_000).describe('so long is one process the publisher of execution events'),
+    leaseMs: atLeast(1_000, 10_000).describe(
+      'so long what a process took is its own: publishing, a timeout, the outcome of a hook',
+    ),
   }),
   templates: z.strictObject({
     allowLoops: flag(false).describe('document templates may use `for` and `tablerow`'),

@@ -8,16 +8,17 @@ import type { LifecycleStore, Reaction } from '../../store/lifecycle-port.ts';
 import type { InstanceTriggers } from './instance-triggers.ts';
 
 const LIMIT = 500;
-const CLAIM_MS = 30_000;
 
 export interface ReactionsDeps {
   readonly store: Pick<LifecycleStore, 'reactionClaim' | 'reactionSettle'>;
   readonly triggers: InstanceTriggers;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
+  /** What was taken by a process that died is due again after so long. */
+  readonly claimMs: number;
 }
 
 export async function react(deps: ReactionsDeps): Promise<{ reacted: number; isMore: boolean }> {
-  const claimed = await deps.store.reactionClaim({ limit: LIMIT, leaseMs: CLAIM_MS });
+  const claimed = await deps.store.reactionClaim({ limit: LIMIT, leaseMs: deps.claimMs });
   const unmoved = await Promise.all(claimed.map((reaction) => reactOnce(deps, reaction)));
   const reactionIds = unmoved.filter((id) => id !== null);
   if (reactionIds.length > 0) await deps.store.reactionSettle({ reactionIds });

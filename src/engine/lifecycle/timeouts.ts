@@ -10,7 +10,6 @@ import type { InstanceTriggers } from './instance-triggers.ts';
 import type { MachineBook } from './machine-book.ts';
 
 const LIMIT = 500;
-const CLAIM_MS = 30_000;
 
 export interface TimeoutsDeps {
   readonly store: Pick<LifecycleStore, 'instanceClaimDue'>;
@@ -18,11 +17,13 @@ export interface TimeoutsDeps {
   readonly triggers: InstanceTriggers;
   readonly clock: Clock;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
+  /** What was taken by a process that died is due again after so long. */
+  readonly claimMs: number;
 }
 
 /** Returns how many fired; as many as the limit: there may be more. */
 export async function fireTimeouts(deps: TimeoutsDeps): Promise<{ fired: number; isMore: boolean }> {
-  const { due, at } = await deps.store.instanceClaimDue({ limit: LIMIT, leaseMs: CLAIM_MS });
+  const { due, at } = await deps.store.instanceClaimDue({ limit: LIMIT, leaseMs: deps.claimMs });
   deps.clock.observe(at);
   const outcomes = await Promise.all(due.map((row) => fireOne(deps, row)));
   return { fired: outcomes.filter(Boolean).length, isMore: due.length === LIMIT };

@@ -24,6 +24,7 @@ export interface NodeDeps {
 export const DELIVERED_AFTER_MS = 1_000;
 export const PROCESSED_AFTER_MS = 3_000;
 const BOOT_AGAIN_MS = 100;
+const CLAIM_MS = 10_000;
 
 export class Node {
   process: Process;
@@ -68,8 +69,9 @@ export class Node {
       startWorkflow: () => Promise.reject(new Error('no workflows here')),
       handInEvent: () => Promise.reject(new Error('no triggers here')),
       planOf: async () => null,
-      fireTimeouts: async () => (await fireTimeouts({ store, machines, triggers, clock, warn })).fired,
-      react: async () => (await react({ store, triggers, warn })).reacted,
+      fireTimeouts: async () =>
+        (await fireTimeouts({ store, machines, triggers, clock, warn, claimMs: CLAIM_MS })).fired,
+      react: async () => (await react({ store, triggers, warn, claimMs: CLAIM_MS })).reacted,
       options: {
         deliveredAfterMs: DELIVERED_AFTER_MS,
         processedAfterMs: PROCESSED_AFTER_MS,
