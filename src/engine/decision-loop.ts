@@ -62,6 +62,7 @@ export class DecisionLoop {
     const twin = residents.get(resident.execution.executionId);
     if (twin !== undefined) this.abandonTwin(twin);
     residents.set(resident.execution.executionId, resident);
+    if (state.seq === 0) return this.settle(resident);
     const children: StartChild[] = [];
     for (const [index, node] of state.nodes.entries()) {
       const isOpenChild = node.status === 'Waiting' && state.plan.nodes[index]!.step.kind === 'subworkflow';

@@ -45,8 +45,7 @@ export class HeldStarts {
 }
 
 export function isHeldStart({ written, commands }: Turn): boolean {
-  const [event, ...more] = written.events;
-  if (event === undefined || event.seq !== 0 || more.length > 0 || written.crashResets !== undefined) return false;
+  if (written.events[0]?.seq !== 0 || written.events.length > 1 || written.crashResets !== undefined) return false;
   // An attempt that could not be rendered has ended in this very turn.
   if (written.consumed.length + written.sent.length + written.attempts.length > 0) return false;
   return commands.length > 0 && commands.every(({ type }) => type === 'runAction');

@@ -81,6 +81,7 @@ export function foldStored(
   loaded: LoadedExecution,
   endOutputs: JsonText | null = null,
 ): State {
+  if (loaded.checkpoint === null && loaded.journal.length === 0) return initialState(plan, start);
   const outputs = new Map(loaded.attempts.map((row) => [`${row.attempt}:${row.nodeId}`, row.outputs]));
   outputs.set(END, endOutputs);
   const state =

@@ -2,6 +2,7 @@
 // attempts need again, and the inputs that wait for it. What cannot be loaded is said, not thrown: it must not take its
 // neighbours with it (I20).
 
+import type { Input } from '../core/decider/input.ts';
 import type { ExecutionStart, State } from '../core/decider/state.ts';
 import { isTerminal } from '../core/decider/state.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
@@ -36,7 +37,8 @@ export async function loadResident(
     }
     if ('problem' in found) return { ok: false, execution, code: 'PLAN_INVALID', problem: found.problem };
     const state = foldStored(found.plan, startOf(deps, execution, found.plan), execution);
-    const given = await restoreParameters(deps.store, state);
+    // One that was never begun has none, and is not made to wait for them.
+    const given = state.seq === 0 ? NOTHING_GIVEN : await restoreParameters(deps.store, state);
     const resident = createResident(execution, state, claim, given);
     queueWhatWaits(resident, found.isArchived);
     return { ok: true, resident };
@@ -46,6 +48,8 @@ export async function loadResident(
     return { ok: false, execution, code: 'POISON', problem: error instanceof Error ? error.message : String(error) };
   }
 }
+
+const NOTHING_GIVEN: ReadonlyMap<number, Json> = new Map();
 
 function startOf(deps: LoadingDeps, execution: LoadedExecution, plan: Plan): ExecutionStart {
   const callbackUrls: Record<string, string> = {};
@@ -97,8 +101,7 @@ function queueWhatWaits(resident: Resident, isArchived: boolean): void {
   // What was cancelled before it began never starts anything.
   queue.push(...mail.filter(({ input }) => input.type === 'cancel'));
   if (state.status === 'Pending') {
-    const error = { code: 'WORKFLOW_NOT_ACTIVE', message: `workflow "${execution.workflowId}" is archived` };
-    queue.push({ input: isArchived ? { type: 'giveUp', error } : { type: 'started' } });
+    queue.push({ input: isArchived ? archived(execution) : { type: 'started' } });
   } else if (!isTerminal(state.status)) {
     queue.push({ input: { type: 'timerDue' } });
   }
@@ -106,4 +109,9 @@ function queueWhatWaits(resident: Resident, isArchived: boolean): void {
   // It had ended, and is live again: by a RETRY_STEP among its mail, or because its dead letter was put back.
   const isRetried = mail.some(({ input }) => input.type === 'signal' && input.signal === 'RETRY_STEP');
   if (isTerminal(state.status) && !isRetried) queue.push({ input: { type: 'reopened' } });
+}
+
+function archived({ workflowId }: LoadedExecution): Input {
+  const error = { code: 'WORKFLOW_NOT_ACTIVE', message: `workflow "${workflowId}" is archived` };
+  return { type: 'giveUp', error };
 }

@@ -53,6 +53,7 @@ export function emptyTurn({ execution }: Resident): Turn {
 
 /** An attempt that was started and told to stop in the same turn never runs: the next turn hears that it stopped. */
 function withoutTheStopped(resident: Resident, commands: Command[]): Command[] {
+  if (!commands.some(({ type }) => type === 'abort')) return commands;
   const stopped = new Set(commands.flatMap((command) => (command.type === 'abort' ? [command.node] : [])));
   return commands.filter((command) => {
     if (command.type !== 'runAction' || !stopped.has(command.node)) return true;

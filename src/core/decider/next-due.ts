@@ -7,9 +7,10 @@ import { peekTimer } from './timer-heap.ts';
 
 export function nextDue(state: State): number | null {
   if (isTerminal(state.status)) return null;
-  const times = [nextTimer(state)?.time, state.stopping?.graceUntil, effectiveDeadline(state)];
-  const due = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-  return due === Number.POSITIVE_INFINITY ? null : due;
+  const never = Number.POSITIVE_INFINITY;
+  const timer = state.timers.times.length === 0 ? never : (nextTimer(state)?.time ?? never);
+  const due = Math.min(timer, state.stopping?.graceUntil ?? never, effectiveDeadline(state) ?? never);
+  return due === never ? null : due;
 }
 
 export function nextTimer(state: State): { time: number; node: number } | undefined {

@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { connectionIsBroken, storeError } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
+import { parseTimestamp } from './timestamp-text.ts';
 
 /** Whatever runs statements: a pool or a transaction. */
 export interface Session {
@@ -120,12 +121,4 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
   if (oid === JSON_OID) return (value) => value;
   if (oid === TIMESTAMPTZ_OID) return parseTimestamp;
   return pg.types.getTypeParser(oid, format as 'text');
-}
-
-/** `2026-01-31 10:20:30.123456+00`. What is finer than a millisecond is cut off, so a time never lies in the future. */
-function parseTimestamp(value: string): number {
-  const dateEnd = value.indexOf(' ');
-  const year = dateEnd > 10 ? `+${value.slice(0, dateEnd).padStart(12, '0')}` : value.slice(0, dateEnd);
-  const time = value.slice(dateEnd + 1, Math.min(value.length - '+00'.length, dateEnd + 13));
-  return Date.parse(`${year}T${time}Z`);
 }
