@@ -27,11 +27,18 @@ interface Told {
 }
 
 /** Without a plan (it cannot be loaded any more) steps are named by their number. */
-export function envelopesOf(row: OutboxRow, plan: Plan | null, newId: () => string): Envelope[] {
+export function envelopesOf(
+  row: OutboxRow,
+  plan: Plan | null,
+  newId: () => string,
+  /** What nobody asked for is not made: most of what happens to an execution are its steps. */
+  isWanted: (type: ExecutionEventType) => boolean = () => true,
+): Envelope[] {
   const facts = JSON.parse(row.facts) as Fact[];
   return facts.flatMap((fact, place) => {
     const told = tell(fact, row, plan);
-    return told === null ? [] : [envelopeOf(told, row, { sequence: row.seq + place, plan, eventId: newId() })];
+    if (told === null || !isWanted(told.eventType)) return [];
+    return [envelopeOf(told, row, { sequence: row.seq + place, plan, eventId: newId() })];
   });
 }
 

@@ -7,7 +7,7 @@
 // therefore always seen, whatever this process had in memory before.
 
 import type { Plan } from '../core/plan/plan.ts';
-import { EXECUTION_EVENT_TYPES } from '../protocol/event.ts';
+import { EXECUTION_EVENT_TYPES, type ExecutionEventType } from '../protocol/event.ts';
 import type { DeliveryStore, NewDelivery, NewMessageRow, OutboxBatch, OutboxRow } from '../store/delivery-port.ts';
 import type { LifecycleStore } from '../store/lifecycle-port.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -110,7 +110,11 @@ export class Publisher {
       const heard = batch.rows.filter((row) => this.isHeard(row, listeners));
       for (const row of heard) {
         const plan = await this.plan(row, plans);
-        for (const envelope of envelopesOf(row, plan, this.deps.newId)) this.fan(row, envelope, listeners, portion);
+        const receivers = (type: ExecutionEventType) => this.receivers(row, type, listeners);
+        const isWanted = (type: ExecutionEventType) => receivers(type).length > 0;
+        for (const envelope of envelopesOf(row, plan, this.deps.newId, isWanted)) {
+          fan(row, envelope, receivers(envelope.eventType), portion);
+        }
       }
       portions.push(portion);
     }
@@ -133,18 +137,12 @@ export class Publisher {
     return EXECUTION_EVENT_TYPES.some((type) => listeners.has(listenerKey(tenantId, type)));
   }
 
-  private fan(row: OutboxRow, { eventType: type, sequence: seq, event }: Envelope, listeners: Listeners, to: Portion) {
-    const { tenantId, environmentId: env, workflowId: workflow, executionId: subjectId } = row;
+  private receivers(row: OutboxRow, type: ExecutionEventType, listeners: Listeners): readonly string[] {
+    const { tenantId, environmentId: env, workflowId: workflow } = row;
     const { book } = this.deps;
     const trigger = listeners.has(listenerKey(tenantId, type)) ? book.builtInId(tenantId, 'trigger') : null;
     const subscribers = book.subscribers(tenantId, { kind: 'execution', env, workflow, type });
-    const consumerIds = trigger === null ? subscribers : [...subscribers, trigger];
-    if (consumerIds.length === 0) return;
-    const ackGuid = event.eventId as string;
-    const about = { ackGuid, tenantId, kind: 'execution' as const, subjectId, seq, env, source: workflow, event: type };
-    const owed = { onSucceeded: null, onFailed: null, consumers: consumerIds.length };
-    to.messages.push({ ...about, ...owed, body: JSON.stringify(event) });
-    for (const consumerId of consumerIds) to.deliveries.push({ ackGuid, consumerId, subjectId, seq });
+    return trigger === null ? subscribers : [...subscribers, trigger];
   }
 
   private async write(portions: readonly Portion[]): Promise<void> {
@@ -173,6 +171,16 @@ export class Publisher {
     this.isLeader = false;
     this.askAgainAt = this.deps.timers.monotonicMs() + this.deps.options.leaseMs / 3;
   }
+}
+
+function fan(row: OutboxRow, envelope: Envelope, consumerIds: readonly string[], to: Portion): void {
+  const { eventType: event, sequence: seq, event: body } = envelope;
+  const { tenantId, environmentId: env, workflowId: source, executionId: subjectId } = row;
+  const ackGuid = body.eventId as string;
+  const about = { ackGuid, tenantId, kind: 'execution' as const, subjectId, seq, env, source, event };
+  const owed = { onSucceeded: null, onFailed: null, consumers: consumerIds.length };
+  to.messages.push({ ...about, ...owed, body: JSON.stringify(body) });
+  for (const consumerId of consumerIds) to.deliveries.push({ ackGuid, consumerId, subjectId, seq });
 }
 
 const listenerKey = (tenantId: string, type: string): string => `${type} ${tenantId}`;
