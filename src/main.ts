@@ -111,12 +111,15 @@ export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
   const config = resolveConfig(options);
   const closers: Closers = [];
   const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer();
+    const failures: unknown[] = [];
+    // One that fails must not keep the others from being closed, the database last of all.
+    for (const closer of closers.splice(0).reverse()) await closer().catch((error) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   };
   try {
     return { ...(await assemble(options, config, closers)), close };
   } catch (error) {
-    await close();
+    await close().catch(() => {});
     throw error;
   }
 }
@@ -137,13 +140,13 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const hints = await openHints({ ...base, receive: board.receive });
   board.hints = hints;
   closers.push(() => hints.close());
+  closers.push(() => messaging.stop());
   const { scheduler } = services.triggering;
   // Nothing new comes in, then what is here is finished.
   closers.push(async () => {
     await server?.close();
     await scheduler.stop();
     await runner?.stop();
-    await messaging.stop();
   });
   // Listening first: the address is part of every callback URL that the runner hands out.
   const { metrics } = base.telemetry;

@@ -79,6 +79,8 @@ describe('retention', () => {
     const attempt = await work.next();
     const parked = await engine.start(graph('alive-asleep', [delay('nap', 3_600_000)]));
     await eventually(() => engine.queueState(parked)).toBe('parked');
+    // The start of a long action is written a little after it began.
+    await eventually(async () => (await rowsOf(running)).execution_events).toBe(1);
     await engine.sql(`update workflow_executions set created_at = created_at - interval '1 year' where id = any($1)`, [
       [running, parked],
     ]);
