@@ -9,7 +9,9 @@ import { sha256Hex } from './checksum.ts';
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
 const definitions = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.json'))
-  .map((name) => JSON.parse(readFileSync(join(EXAMPLES, name), 'utf8')) as object);
+  .map((name) => JSON.parse(readFileSync(join(EXAMPLES, name), 'utf8')) as object)
+  // Lifecycles are no plans.
+  .filter((definition) => 'nodes' in definition || 'tasks' in definition || 'steps' in definition);
 
 /** The same value with its keys in another order, but for `tasks`, whose order is that of the nodes. */
 function shuffled(value: unknown, random: () => number, key = ''): unknown {
