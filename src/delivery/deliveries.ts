@@ -68,7 +68,7 @@ export interface DeliveryItem {
 
 const MESSAGE_PAGE = 1_000;
 const MAX_TEXT = 2_000;
-const CLOCK_TOLERANCE_MS = 300_000;
+const CLOCK_TOLERANCE_MS = 1_000;
 
 export class Deliveries {
   private readonly deps: DeliveriesDeps;
