@@ -7,6 +7,8 @@ export default defineConfig({
     setupFiles: ['test/support/property-seed.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // By default one core is left free, which on a machine with two doubles the time.
+    maxWorkers: '100%',
     coverage: {
       provider: 'v8',
       include: ['src/core/**/*.ts', 'src/lifecycle/**/*.ts'],
