@@ -14,8 +14,6 @@ export interface ConsumersDeps {
   /** Told after every change, before it is answered: whoever keeps consumers in memory reads them again. */
   readonly changed: () => Promise<void>;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Strict: a webhook without a secret does not exist. */
-  readonly strict: boolean;
   readonly allowsBus: (server: string) => boolean;
   /** Of consumers that do not say. */
   readonly concurrency: number;
@@ -95,8 +93,7 @@ export class Consumers {
     const kind = request.kind as ConsumerKind;
     const kept = existing?.kind === kind ? existing.secrets : [];
     const given = request.secret as string | undefined;
-    const made =
-      kind === 'webhook' && this.deps.strict && given === undefined && kept.length === 0 ? this.newSecret() : null;
+    const made = kind === 'webhook' && given === undefined && kept.length === 0 ? this.newSecret() : null;
     const newest = given ?? made;
     const row = await this.write({
       tenantId,

@@ -30,7 +30,7 @@ export interface DeliveringDeps {
   readonly http: HttpClient;
   readonly observer: DeliveryObserver;
   readonly logNotice?: (notice: RaisedNotice) => void;
-  /** Webhooks must have a secret, and buses must be listed. */
+  /** Buses must be listed. */
   readonly strict: boolean;
   readonly startWorkflow: StartWorkflow;
   readonly handInEvent: HandInEvent;
@@ -91,8 +91,8 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
   const { intervalMs } = deps.monitor;
   const monitor = new Monitor({ ...monitored, options: { intervalMs, retentionMs: deps.options.retentionMs } });
   const changed = () => book.refresh();
-  const { randomBytes, strict } = deps;
-  const consumers = new Consumers({ store, changed, randomBytes, strict, allowsBus, concurrency });
+  const { randomBytes } = deps;
+  const consumers = new Consumers({ store, changed, randomBytes, allowsBus, concurrency });
   const deliveries = new Deliveries({ store, book, acknowledgements, pulls, notices, wake, wallClockMs });
   return { book, consumers, deliveries, notices, processChannel, dispatcher, monitor, publisher };
 }

@@ -9,7 +9,7 @@ import type { ConsumerBook } from './consumer-book.ts';
 import { Lane, type LaneDeps } from './lane.ts';
 
 export interface DispatcherDeps extends LaneDeps {
-  readonly store: Pick<DeliveryStore, 'deliveryClaim'>;
+  readonly store: Pick<DeliveryStore, 'deliveryClaim' | 'deliveryGet'>;
   readonly book: ConsumerBook;
   /** Absent: consumers of this kind are not sent to from here (`pull` comes and asks). */
   readonly channels: Partial<Readonly<Record<ConsumerKind, Channel>>>;

@@ -19,7 +19,7 @@ import { delayAfter, remindDelays, resendDelays } from './resend-schedule.ts';
 import { Slots } from './slots.ts';
 
 export interface LaneDeps {
-  readonly store: Pick<DeliveryStore, 'deliveryClaim'>;
+  readonly store: Pick<DeliveryStore, 'deliveryClaim' | 'deliveryGet'>;
   readonly timers: Timers;
   readonly acknowledgements: Acknowledgements;
   readonly notices: Pick<Notices, 'raise'>;
@@ -28,6 +28,8 @@ export interface LaneDeps {
 }
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
+/** What waited no longer than quick answers take is sent without another look. */
+const LOOK_AGAIN_AFTER_MS = 100;
 
 export class Lane {
   /** As it is now: replaced when it was changed. */
@@ -127,12 +129,29 @@ export class Lane {
   }
 
   private async deliver(delivery: ClaimedDelivery, at: Timestamp): Promise<void> {
-    const sent = await this.slots.use(this.consumer.concurrency, (waited) =>
-      // Taken ahead of its turn for nothing: it is due again by itself.
-      waited && (this.circuit.isOpen || this.stopping.signal.aborted) ? Promise.resolve(null) : this.send(delivery, at),
+    const sent = await this.slots.use(this.consumer.concurrency, async (waitedMs) =>
+      (await this.isStillWanted(delivery, waitedMs)) ? this.send(delivery, at) : null,
     );
     this.pump();
     if (sent !== null) await this.acknowledge(delivery, sent);
+  }
+
+  /**
+   * What was taken ahead may be out of date when its turn comes: acknowledged meanwhile (I19), or its consumer is paused or gone.
+   * What is not sent is due again by itself.
+   */
+  private async isStillWanted({ ackGuid, stage }: ClaimedDelivery, waitedMs: number): Promise<boolean> {
+    if (waitedMs === 0) return true;
+    if (this.circuit.isOpen || this.isClosed || this.consumer.isPaused) return false;
+    if (waitedMs < LOOK_AGAIN_AFTER_MS) return true;
+    const { tenantId, consumerId } = this.consumer;
+    try {
+      const message = await this.deps.store.deliveryGet({ tenantId, ackGuid });
+      const delivery = message?.deliveries.find((one) => one.consumerId === consumerId);
+      return delivery?.stage === stage;
+    } catch {
+      return false;
+    }
   }
 
   /** null: it did not arrive, as far as we know. */

@@ -7,7 +7,8 @@ function setup() {
   const slots = new Slots(timers);
   const ends: (() => void)[] = [];
   /** Takes a slot, or waits for one. */
-  const take = () => slots.use(2, (waited) => new Promise<boolean>((resolve) => ends.push(() => resolve(waited))));
+  const take = () =>
+    slots.use(2, (waitedMs) => new Promise<boolean>((resolve) => ends.push(() => resolve(waitedMs > 0))));
   /** Takes a slot for so long. */
   const takeFor = async (ms: number) => {
     const taken = take();

@@ -34,14 +34,15 @@ export class Slots {
     return isQuick && taken > 0 && free < size ? 0 : Math.max(0, free);
   }
 
-  /** Does the work when there is a slot. `waited`: there was none at first. */
-  async use<Result>(size: number, work: (waited: boolean) => Promise<Result>): Promise<Result> {
+  /** Does the work when there is a slot. `waitedMs`: for how long there was none; 0: there was one at once. */
+  async use<Result>(size: number, work: (waitedMs: number) => Promise<Result>): Promise<Result> {
+    const askedMs = this.timers.monotonicMs();
     const waited = this.busy >= size;
     if (waited) await new Promise<void>((resolve) => void this.waiting.push(resolve));
     this.busy++;
     const startedMs = this.timers.monotonicMs();
     try {
-      return await work(waited);
+      return await work(waited ? Math.max(1, startedMs - askedMs) : 0);
     } finally {
       this.lastMs = this.timers.monotonicMs() - startedMs;
       this.busy--;

@@ -49,8 +49,17 @@ const summary = { env: z.string(), name: z.string(), version: z.int(), checksum:
 
 export const lifecycleSchema = z.object(summary).meta({ id: 'Lifecycle' });
 
+/** A trigger may name an event by any of these. */
+const eventSchema = z.object({ name: z.string(), id: z.uuid(), code: z.int().optional() });
+
 export const lifecycleDetailSchema = z
-  .object({ ...summary, newestVersion: z.int(), definition: json, policies: json.optional() })
+  .object({
+    ...summary,
+    newestVersion: z.int(),
+    events: z.array(eventSchema),
+    definition: json,
+    policies: json.optional(),
+  })
   .meta({ id: 'LifecycleDetail' });
 
 export const lifecycleListQuery = z.object({ ...pageQuery, tenantId: z.string().optional() }).strict();

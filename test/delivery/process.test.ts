@@ -126,7 +126,7 @@ describe('the route to a workflow', () => {
 
 describe('consumers', () => {
   it('never show their secrets, and one that is made is shown once', async () => {
-    const strict = await world.process({ strict: true });
+    const strict = await world.process();
     const request = { code: 'kyc', kind: 'webhook', url: 'https://example.com/hook' };
     const { secret, created, consumer } = await strict.consumers.register(TENANT, request);
     expect(created).toBe(true);

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemTimers } from '../../src/engine/system-timers.ts';
 import { type DeliveryUnderTest, deliveryWorld, TENANT, type World } from './delivery-under-test.ts';
 import { type Received, type WebhookReceiver, webhookReceiver } from './webhook-receiver.ts';
 
@@ -41,6 +42,31 @@ describe('a webhook', () => {
     expect(receiver.received[0]!.headers['webhook-id']).toBe(ackGuid);
     expect(isSignedBy(secretOf(1), receiver.received[0]!)).toBe(true);
     expect(await process.stageOf(ackGuid, code)).toBe('Delivered');
+  });
+
+  it('is not sent what was acknowledged while it waited for its turn', async () => {
+    let laterMs = 0;
+    const timers = { ...systemTimers, monotonicMs: () => systemTimers.monotonicMs() + laterMs };
+    const own = await world.process({ timers });
+    const code = await own.register({ code: 'one-by-one', kind: 'webhook', url: receiver.url, concurrency: 1 });
+    const attempts = async (ackGuid: string) => (await own.deliveries.get(TENANT, ackGuid)).deliveries[0]!.attempts;
+    // Who answers quickly has the next ones taken ahead.
+    await own.post({ to: [code] });
+    await own.dispatcher.settled();
+    const held = Promise.withResolvers<{ status: number }>();
+    receiver.answer = () => held.promise;
+    const arrived = receiver.next();
+    const posted = await own.postAll([{ to: [code] }, { to: [code] }, { to: [code] }]);
+    const first = (await arrived).headers['webhook-id'];
+    const [done, next] = posted.filter((ackGuid) => ackGuid !== first) as [string, string];
+    for (const ackGuid of [done, next]) await expect.poll(() => attempts(ackGuid), { timeout: 30_000 }).toBe(1);
+    await own.deliveries.ack(TENANT, { ackGuid: done, consumer: code, stage: 'Processed' });
+    laterMs = 60_000;
+    held.resolve({ status: 204 });
+    await own.dispatcher.settled();
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).not.toContain(done);
+    expect(await own.stageOf(next, code)).toBe('Delivered');
+    await own.stop();
   });
 
   it('is sent the same bytes under the same id until it says 2xx, and notices tell', async () => {

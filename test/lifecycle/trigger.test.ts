@@ -67,6 +67,13 @@ describe('a trigger', () => {
     expect(await trigger('another', 'submit', request)).toMatchObject({ body: { applied: true } });
   });
 
+  it('may not pass for one of our own, which would keep a timeout from firing', async () => {
+    expect(await trigger('impostor', 'submit', { requestId: 'pawl:timeout:1:1' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'REQUEST_INVALID', message: expect.stringContaining('must not begin with "pawl:"') } },
+    });
+  });
+
   it('that leads where the instance is already is no error', async () => {
     await trigger('there', 'submit');
     await trigger('there', 'approve');

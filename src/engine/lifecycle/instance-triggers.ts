@@ -53,6 +53,9 @@ export interface InstanceTriggersDeps {
   readonly cacheLimit: number;
 }
 
+/** What requestIds of our own begin with: nobody else's may, or a request could pass for a timeout and keep it from firing. */
+export const RESERVED_REQUESTS = 'pawl:';
+
 const LOAD_BATCH = 256;
 /** Each round lost means that another trigger of the same instance won: so many in a row is not contention any more. */
 const MAX_ROUNDS = 200;

@@ -16,7 +16,12 @@ import type {
   TimelineEntry,
 } from '../../store/lifecycle-port.ts';
 import type { ConsumerDirectory } from './consumer-directory.ts';
-import { type InstanceTriggers, lifecycleNotFound, type TriggerAnswer } from './instance-triggers.ts';
+import {
+  type InstanceTriggers,
+  lifecycleNotFound,
+  RESERVED_REQUESTS,
+  type TriggerAnswer,
+} from './instance-triggers.ts';
 import { type MachineBook, machineOf } from './machine-book.ts';
 
 export interface LifecyclesDeps {
@@ -83,7 +88,8 @@ export class Lifecycles {
   }
 
   async trigger(tenantId: string, request: TriggerRequest, cause: Cause = { type: 'trigger' }): Promise<TriggerAnswer> {
-    const answer = await this.deps.triggers.apply({ ...request, tenantId, cause });
+    const requestId = requestIdOf(request, cause);
+    const answer = await this.deps.triggers.apply({ ...request, requestId, tenantId, cause });
     // Only an order that holds at one revision alone can come to nothing.
     if (answer === null) throw new Error('a trigger without a revision was overtaken');
     return answer;
@@ -168,6 +174,16 @@ export class Lifecycles {
     const view = { instanceId, externalRef, env, definition, version, state, final, stateSince };
     return timeout === null ? view : { ...view, timeoutAt: timeout.dueAt };
   }
+}
+
+/** A step's id comes from its execution, so it is one of ours. */
+function requestIdOf({ requestId }: TriggerRequest, { type }: Cause): string {
+  if (type !== 'trigger') return `${RESERVED_REQUESTS}${type}:${requestId}`;
+  if (!requestId.startsWith(RESERVED_REQUESTS)) return requestId;
+  throw new PawlError(
+    'REQUEST_INVALID',
+    `\`requestId\` must not begin with "${RESERVED_REQUESTS}": those are Pawl's own`,
+  );
 }
 
 function instanceNotFound(externalRef: string): PawlError {

@@ -5,7 +5,7 @@
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Cause } from '../../lifecycle/decision.ts';
 import type { LifecycleStore, Reaction } from '../../store/lifecycle-port.ts';
-import type { InstanceTriggers } from './instance-triggers.ts';
+import { type InstanceTriggers, RESERVED_REQUESTS } from './instance-triggers.ts';
 
 const LIMIT = 500;
 
@@ -30,8 +30,9 @@ async function reactOnce(deps: ReactionsDeps, reaction: Reaction): Promise<strin
   const { reactionId, tenantId, env, definition, externalRef, event, ackGuid, outcome } = reaction;
   const key = { tenantId, env, definition, externalRef };
   const cause: Cause = { type: 'policy', ackGuid, outcome };
+  const requestId = `${RESERVED_REQUESTS}hook:${ackGuid}:${outcome}`;
   try {
-    const answer = await deps.triggers.apply({ ...key, event, requestId: `${ackGuid}:${outcome}`, cause, reactionId });
+    const answer = await deps.triggers.apply({ ...key, event, requestId, cause, reactionId });
     return answer?.applied === true ? null : reactionId;
   } catch (error) {
     // The instance has gone on meanwhile: a notice told so, and there is nothing left to do.

@@ -6,7 +6,7 @@ import type { Cause } from '../../lifecycle/decision.ts';
 import { timeoutOf } from '../../lifecycle/timeout.ts';
 import type { InstanceRow, LifecycleStore } from '../../store/lifecycle-port.ts';
 import type { Clock } from '../clock.ts';
-import type { InstanceTriggers } from './instance-triggers.ts';
+import { type InstanceTriggers, RESERVED_REQUESTS } from './instance-triggers.ts';
 import type { MachineBook } from './machine-book.ts';
 
 const LIMIT = 500;
@@ -37,7 +37,7 @@ async function fireOne(deps: TimeoutsDeps, row: InstanceRow): Promise<boolean> {
     if (timeout === null) throw new Error(`state "${state}" has no timeout`);
     const { event, count } = timeout;
     const cause: Cause = { type: 'timeout', state, count };
-    const requestId = `timeout:${revision}:${count}`;
+    const requestId = `${RESERVED_REQUESTS}timeout:${revision}:${count}`;
     const key = { tenantId, env, definition, externalRef };
     const answer = await deps.triggers.apply({ ...key, event, requestId, cause, onlyAt: revision });
     return answer?.applied === true;

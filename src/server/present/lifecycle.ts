@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { InstanceView } from '../../engine/lifecycle/lifecycles.ts';
+import type { Machine } from '../../lifecycle/machine.ts';
 import type {
   instanceSchema,
   lifecycleDetailSchema,
@@ -16,10 +17,14 @@ export function presentLifecycle(row: LifecycleVersion): z.input<typeof lifecycl
   return { env, name, version, checksum, importedAt: isoTime(createdAt)! };
 }
 
-export function presentLifecycleDetail(row: LifecycleVersion): z.input<typeof lifecycleDetailSchema> {
+export function presentLifecycleDetail(
+  row: LifecycleVersion,
+  { events }: Machine,
+): z.input<typeof lifecycleDetailSchema> {
   return present<z.input<typeof lifecycleDetailSchema>>({
     ...presentLifecycle(row),
     newestVersion: row.newestVersion,
+    events: [...events.values()].map(({ name, id, code }) => (code === null ? { name, id } : { name, id, code })),
     definition: parsed(row.definition) as Record<string, unknown>,
     policies: parsed(row.policies) as Record<string, unknown> | undefined,
   });

@@ -82,8 +82,8 @@ function getRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
     query: lifecycleQuery,
     responses: { 200: lifecycleDetailSchema },
     async handle({ params, query: { version }, caller }) {
-      const { row } = await lifecycles.get(caller.tenantId, params, version ?? null);
-      return { status: 200, body: presentLifecycleDetail(row) };
+      const { row, machine } = await lifecycles.get(caller.tenantId, params, version ?? null);
+      return { status: 200, body: presentLifecycleDetail(row, machine) };
     },
   });
 }

@@ -168,7 +168,9 @@ function startOf(pid: number): string {
   if (process.platform === 'linux') {
     // The command's name may hold spaces and parentheses; what follows the last one is numbers. The 20th of them: the start.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // Dead, and nobody has asked how it ended: as dead as the others.
+    return fields[0] === 'Z' ? 'ended' : (fields[19] ?? '');
   }
   if (process.platform === 'win32') return '';
   return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' })
