@@ -134,7 +134,7 @@ export const SECTIONS = {
     enableWebhooks: flag(true).describe('let webhooks in'),
     enableSchedules: flag(true).describe('fire schedules in processes that run executions'),
     enableEvents: flag(true).describe('let events in'),
-    pollMs: atLeast(10, 1_000).describe('how often schedules are looked at when none is known to be due sooner'),
+    pollMs: atLeast(10, 2_000).describe('how often schedules are looked at when none is known to be due sooner'),
     leaseMs: atLeast(1_000, 30_000).describe('how late a slot is whose scheduler died while it was at it'),
     graceMs: atLeast(0, 60_000).describe('a slot that is not later than this was not missed'),
     firingRetentionMs: atLeast(0, 30 * 24 * 3_600_000).describe(

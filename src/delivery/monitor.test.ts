@@ -65,8 +65,10 @@ async function setup(changes: Partial<MonitorDeps> = {}) {
 }
 
 describe('a look of the monitor', () => {
-  it('that finds nothing does nothing, and waits the whole interval', async () => {
-    const { monitor, did } = await setup();
+  it('that finds nothing does nothing, and waits the whole interval; twice that where nothing is open', async () => {
+    const { monitor, did, now } = await setup();
+    expect(await monitor.runOnce()).toEqual({ waitMs: 2_000 });
+    now.look = { ...QUIET, nextTimeoutAt: QUIET.at + 60_000 };
     expect(await monitor.runOnce()).toEqual({ waitMs: 1_000 });
     expect(did).toEqual([]);
   });
@@ -128,7 +130,7 @@ describe('the monitor', () => {
     monitor.start();
     timers.advance(0);
     await settled();
-    timers.advance(1_000);
+    timers.advance(2_000);
     await settled();
     expect(now.looks).toBe(2);
     monitor.wake();

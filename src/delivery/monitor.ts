@@ -35,6 +35,8 @@ export interface MonitorDeps {
 }
 
 const SHORTEST_WAIT_MS = 20;
+/** Where nothing is open at all, what comes next comes with its own wake, or from another process that sends it itself. */
+const QUIET_FACTOR = 2;
 const PURGE_EVERY_MS = 600_000;
 const PURGE_LIMIT = 5_000;
 
@@ -145,9 +147,16 @@ export class Monitor {
     return purged === PURGE_LIMIT;
   }
 
-  private waitAfter({ at, nextDeliveryAt, nextTimeoutAt }: MonitorLook): number {
+  private waitAfter(look: MonitorLook): number {
+    const { at, nextDeliveryAt, nextTimeoutAt } = look;
     const { intervalMs } = this.deps.options;
+    if (isQuiet(look)) return intervalMs * QUIET_FACTOR;
     const next = Math.min(nextDeliveryAt ?? Number.POSITIVE_INFINITY, nextTimeoutAt ?? Number.POSITIVE_INFINITY);
     return Math.min(intervalMs, Math.max(SHORTEST_WAIT_MS, next - at));
   }
+}
+
+function isQuiet({ dueConsumerIds, nextDeliveryAt, nextTimeoutAt, hasReactions, hasOutbox }: MonitorLook): boolean {
+  const isNothingOpen = dueConsumerIds.length === 0 && nextDeliveryAt === null && nextTimeoutAt === null;
+  return isNothingOpen && !hasReactions && !hasOutbox;
 }
