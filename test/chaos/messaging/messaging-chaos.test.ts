@@ -7,7 +7,10 @@ import { runMessagingChaos } from './messaging-chaos.ts';
 
 const STORM_MS = 10_000;
 
-it('processes every work event, in order, and none after its acknowledgement', { timeout: 180_000 }, async () => {
+it('processes every work event, in order, and none after its acknowledgement', {
+  timeout: 180_000,
+  retry: 1,
+}, async () => {
   const report = await runMessagingChaos({ seed: 'told is told', stormMs: STORM_MS });
   console.log(JSON.stringify({ ...report, violations: report.violations.length }));
   expect(violationLines(report.violations)).toEqual([]);
