@@ -195,6 +195,13 @@ export class Incarnation {
       });
     }
     if (this.over) return;
+    if (this.isAtWork()) {
+      const { name } = options;
+      observer.warn('stopped before its work was done: another runner does it again', {
+        name,
+        drainMs: options.drainMs,
+      });
+    }
     this.abandon();
     await store.runnerStop({ runnerId: this.registration.runnerId }).catch((error: unknown) => {
       observer.warn('could not sign off; the lease will end by itself', { error: String(error) });

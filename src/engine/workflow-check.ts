@@ -54,12 +54,12 @@ export function checkDefinition(
   return { format: compiled.format, plan: compiled.plan, warnings: found };
 }
 
-export function invalid(problems: readonly Problem[]): PawlError {
+export function invalid(problems: readonly Problem[], code: 'WFENG005' | 'LIFECYCLE_INVALID' = 'WFENG005'): PawlError {
   const errors = problems.filter(({ severity }) => severity !== 'warning');
   const [first] = errors;
   const where = first === undefined || first.path === '' ? '' : ` (at ${first.path})`;
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
-  return new PawlError('WFENG005', `the definition is not valid: ${first?.message}${where}${more}`, problems);
+  return new PawlError(code, `the definition is not valid: ${first?.message}${where}${more}`, problems);
 }
 
 export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'connectorList'>): Promise<ActionCatalog> {

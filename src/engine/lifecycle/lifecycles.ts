@@ -15,6 +15,7 @@ import type {
   LifecycleVersion,
   TimelineEntry,
 } from '../../store/lifecycle-port.ts';
+import { invalid } from '../workflow-check.ts';
 import type { ConsumerDirectory } from './consumer-directory.ts';
 import {
   type InstanceTriggers,
@@ -73,9 +74,7 @@ export class Lifecycles {
     { definition, policies = null }: { readonly definition: Json; readonly policies?: Json | null | undefined },
   ): Promise<Place & { readonly version: number; readonly changed: boolean; readonly warnings: readonly Problem[] }> {
     const { machine, rows, problems } = compileLifecycle(definition, policies);
-    if (machine === null || rows === null) {
-      throw new PawlError('LIFECYCLE_INVALID', `the lifecycle has ${countOf(problems.length)}`, problems);
-    }
+    if (machine === null || rows === null) throw invalid(problems, 'LIFECYCLE_INVALID');
     const { env, name } = machine;
     const codes = rows.routes.flatMap(({ consumers }) => consumers);
     const startsWorkflows = rows.routes.some(({ workflow }) => workflow !== null);
@@ -189,5 +188,3 @@ function requestIdOf({ requestId }: TriggerRequest, { type }: Cause): string {
 function instanceNotFound(externalRef: string): PawlError {
   return new PawlError('INSTANCE_NOT_FOUND', `there is no instance "${externalRef}" of this lifecycle`);
 }
-
-const countOf = (count: number) => (count === 1 ? 'a problem' : `${count} problems`);

@@ -9,7 +9,6 @@ const STORM_MS = 10_000;
 
 it('processes every work event, in order, and none after its acknowledgement', {
   timeout: 180_000,
-  retry: 1,
 }, async () => {
   const report = await runMessagingChaos({ seed: 'told is told', stormMs: STORM_MS });
   console.log(JSON.stringify({ ...report, violations: report.violations.length }));
