@@ -94,4 +94,23 @@ export function describeDeadLetter(store: () => Store): void {
       expect(await store().inboxSend({ message, tenantId: TENANT })).toMatchObject({ live: true, fresh: true });
     }
   });
+
+  it('never gives an epoch twice, however often and quickly it is opened', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const executionId = ids[0]!;
+    const epochs = (await store().executionListOwned({ runnerId: runner.runnerId })).map(({ epoch }) => epoch!);
+    for (let times = 0; times < 4; times++) {
+      await end(store(), runner, executionId);
+      expect(await store().executionReopen({ tenantId: TENANT, executionId, message: null })).toEqual({
+        reopened: true,
+      });
+      for (let claims = 0; claims < 2; claims++) {
+        const { claimed } = await claim(store(), runner.slot);
+        epochs.push(...claimed.map(({ epoch }) => epoch));
+        if (claims === 0) await store().executionRelease({ slotId: runner.slot, items: claimed });
+      }
+    }
+    expect(epochs).toHaveLength(9);
+    expect(epochs).toEqual([...new Set(epochs)].sort((a, b) => a - b));
+  });
 }

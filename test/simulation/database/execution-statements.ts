@@ -5,7 +5,6 @@ import { checkExecution, json, refuse } from './column.ts';
 import { ownedBy } from './runner-statements.ts';
 import {
   addToQueue,
-  clockEpoch,
   liveRunner,
   mailOf,
   makeReady,
@@ -15,6 +14,7 @@ import {
   type QueueRow,
   READY,
   readClock,
+  reopenEpoch,
   type Statements,
   type Tables,
   wake,
@@ -122,6 +122,7 @@ function claim(
       .sort((a, b) => a.readyAt - b.readyAt);
     picked.push(...ready.slice(0, perLane));
   }
+  tables.epochsGiven++;
   const claimed = picked.slice(0, limit).map((row) => {
     Object.assign(row, { state: OWNED, runnerId, epoch: row.epoch + 1, dueAt: null, paused: false });
     const { executionId, epoch, tenantId, workflowId, version, priority, crashes, readyAt } = row;
@@ -177,7 +178,7 @@ function reopen(
     tables.signals.set(executionId, seen.add(message.key));
   }
   tables.outcomes.delete(executionId);
-  addToQueue(tables, tables.executions.get(executionId)!, clockEpoch(tables));
+  addToQueue(tables, tables.executions.get(executionId)!, reopenEpoch(tables));
   if (message !== null) putMail(tables, message);
   for (const further of more) {
     tables.signals.set(executionId, (tables.signals.get(executionId) ?? new Set()).add(further.key));

@@ -3,13 +3,13 @@
 import { checkMessage } from './column.ts';
 import {
   addToQueue,
-  clockEpoch,
   liveRunner,
   mailOf,
   OWNED,
   PARKED,
   putMail,
   READY,
+  reopenEpoch,
   type Statements,
   type Tables,
   wake,
@@ -58,7 +58,7 @@ function dealWithStrayMail(tables: Tables): number {
   for (const [executionId, mail] of tables.inbox) {
     if (tables.queue.has(executionId)) continue;
     if (mail.some(isRetry) && tables.outcomes.delete(executionId)) {
-      addToQueue(tables, tables.executions.get(executionId)!, clockEpoch(tables));
+      addToQueue(tables, tables.executions.get(executionId)!, reopenEpoch(tables));
       reopened++;
     }
     const kept = mail.filter((message) => isRetry(message) || message.at >= tables.clock() - STRAY_MAIL_MS);

@@ -106,6 +106,8 @@ export interface Tables {
   readonly batches: Map<string, CommittedBatch>;
   readonly messaging: MessagingTables;
   nextId: number;
+  /** How many statements gave an epoch. */
+  epochsGiven: number;
 }
 
 export interface CommittedBatch {
@@ -137,6 +139,7 @@ export function createTables(clock: () => number): Tables {
     batches: new Map(),
     messaging: createMessagingTables(),
     nextId: 1,
+    epochsGiven: 0,
   };
 }
 
@@ -182,9 +185,9 @@ export function addToQueue(tables: Tables, execution: NewExecution & { behaviour
   });
 }
 
-/** The epoch of an execution that is live again: higher than any it had, because its old row is gone (I5). */
-export function clockEpoch(tables: Tables): number {
-  return Math.floor(tables.clock() / 1000);
+/** The epoch of an execution that is live again: higher than any it had, though its old row is gone (I5). */
+export function reopenEpoch(tables: Tables): number {
+  return ++tables.epochsGiven;
 }
 
 export function mailOf(tables: Tables, executionId: string): readonly (NewMessage & { readonly at: number })[] {

@@ -273,7 +273,9 @@ select execution_id, epoch from execution_queue where runner_id = $1 and state =
 -- name: execution_reopen
 -- The outcome goes, the queue row and the message come, in one statement; a dead letter of the execution is settled by it.
 -- The outcome is locked first, so that of two reopeners one finds nothing and leaves no trace of its signal.
--- The epoch must be higher than any that the execution had (I5); its old row is gone, so it goes by the clock.
+-- The epoch must be none that the execution had (I5), and its old row is gone: it goes by the number of this transaction. Every
+-- claim since the last one was a transaction of its own and added one, so the epochs stay behind these numbers. (By the clock, two
+-- reopens in one second gave the same epochs.) Within an int, with room for the claims to come.
 with target as materialized (
   select execution_id from execution_outcomes where execution_id = $1 and tenant_id = $2 for update
 ),
@@ -290,7 +292,7 @@ reopened as (
 ),
 queued as (
   insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, behaviour, epoch)
-  select e.id, e.tenant_id, e.workflow_id, e.version, e.priority, e.behaviour, extract(epoch from clock_timestamp())::int
+  select e.id, e.tenant_id, e.workflow_id, e.version, e.priority, e.behaviour, 1 + (pg_current_xact_id()::text::bigint % 2000000000)::int
   from workflow_executions e where e.id = any(array(select execution_id from reopened))
 ),
 counted as (

@@ -24,7 +24,8 @@ reopened as (
 ),
 queued as (
   insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, behaviour, epoch)
-  select e.id, e.tenant_id, e.workflow_id, e.version, e.priority, e.behaviour, extract(epoch from clock_timestamp())::int
+  -- The epoch: see execution_reopen.
+  select e.id, e.tenant_id, e.workflow_id, e.version, e.priority, e.behaviour, 1 + (pg_current_xact_id()::text::bigint % 2000000000)::int
   from workflow_executions e where e.id = any(array(select execution_id from reopened))
 ),
 forgotten as (
