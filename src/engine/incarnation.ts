@@ -48,6 +48,7 @@ export class Incarnation {
   private readonly desk: AttemptDesk;
   private readonly committer: Committer;
   private readonly alarms: Alarms;
+  private readonly parking: ParkingLot;
   private readonly loop: DecisionLoop;
   private slotZeroTail: Promise<unknown> = Promise.resolve();
   private over = false;
@@ -89,7 +90,7 @@ export class Incarnation {
       dueOf: (resident) => nextDue(resident.state),
       ring: (resident) => this.loop.enqueue(resident, { input: { type: 'timerDue' } }),
     });
-    const parking = new ParkingLot({
+    this.parking = new ParkingLot({
       store,
       slotId: slotIds[0]!,
       timers,
@@ -101,7 +102,7 @@ export class Incarnation {
       stays: (resident) => this.loop.settle(resident),
       woken: deps.workWanted,
     });
-    const { residents, desk, committer, alarms } = this;
+    const { residents, desk, committer, alarms, parking } = this;
     this.loop = new DecisionLoop({
       ...deps,
       residents,
@@ -147,7 +148,7 @@ export class Incarnation {
 
   /** A hint that mail came. Should the look fail, the poll looks again. */
   private lookForMail(executionId: string): void {
-    if (!this.residents.has(executionId)) return this.deps.workWanted();
+    if (!this.residents.has(executionId)) return this.parking.mailCame(executionId);
     this.readMail([executionId]).catch((error: unknown) => {
       this.deps.observer.warn('mail could not be read', { executionId, error: String(error) });
     });

@@ -32,6 +32,7 @@ const CHECKPOINT_AFTER_FACTS = 64;
 export class ParkingLot {
   private readonly deps: ParkingDeps;
   private arriving: { resident: Resident; item: ParkItem }[] = [];
+  private mailed: string[] = [];
   private scheduled = false;
 
   constructor(deps: ParkingDeps) {
@@ -40,6 +41,16 @@ export class ParkingLot {
 
   park(resident: Resident, item: ParkItem): void {
     this.arriving.push({ resident, item });
+    this.schedule();
+  }
+
+  /** Durable mail for an execution that is not in memory here: should it be parked, it need not wait for the poll. */
+  mailCame(executionId: string): void {
+    this.mailed.push(executionId);
+    this.schedule();
+  }
+
+  private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
     this.deps.timers.soon(() => void this.flush());
@@ -48,8 +59,9 @@ export class ParkingLot {
   private async flush(): Promise<void> {
     this.scheduled = false;
     const batch = this.arriving.splice(0);
-    await this.deps.runInSlotZero(() => this.parkAll(batch));
-    await this.wakeThoseWithMail(batch.map(({ item }) => item.executionId));
+    const mailed = this.mailed.splice(0);
+    if (batch.length > 0) await this.deps.runInSlotZero(() => this.parkAll(batch));
+    await this.wakeThoseWithMail([...new Set([...batch.map(({ item }) => item.executionId), ...mailed])]);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';
-import { delay, echo, graph, held, to } from './workflow-definition.ts';
+import { delay, echo, graph, held, subworkflow, to } from './workflow-definition.ts';
 
 // Accepts and asks; the runners are other engines, so everything has to travel through the database.
 const engine = engineUnderTest({ runner: false });
@@ -29,6 +29,22 @@ describe('with notifications', () => {
       await engine.pawl.executions.cancel(TENANT, executionId);
       expect((await engine.pawl.result(executionId)).status).toBe('Cancelled');
     }
+  });
+
+  it('a parked parent hears that its child has ended, and a parked child that its parent was cancelled', async () => {
+    await engine.open(onlyHints);
+    await engine.pawl.publish(graph('short', [echo('a', { ok: true })]));
+    await engine.pawl.publish(graph('above-short', [subworkflow('low', 'short')]));
+    const returned = await engine.run(graph('top', [subworkflow('mid', 'above-short')]));
+    expect(returned).toMatchObject({ status: 'Succeeded', outputs: { outputs: { outputs: { ok: true } } } });
+
+    await engine.pawl.publish(graph('long', [delay('nap', 3_600_000)]));
+    const parent = await engine.start(graph('above-long', [subworkflow('low', 'long')]));
+    const child = async () =>
+      (await engine.pawl.store.executionChildren({ executionId: parent }))[0]?.executionId ?? '';
+    await eventually(async () => engine.queueState(await child())).toBe('parked');
+    await engine.pawl.executions.cancel(TENANT, parent);
+    expect((await engine.pawl.result(await child())).status).toBe('Cancelled');
   });
 
   it('hints that mean nothing do no harm', async () => {
