@@ -13,7 +13,7 @@ import { CORRELATION_HEADER, type Correlation, correlationOf } from './correlati
 import { methodNotAllowed, notFound, refusalOf } from './error-envelope.ts';
 import { jsonTextOf, readJsonBody } from './json-body.ts';
 import { methodTable } from './method-table.ts';
-import { overloaded, type RateLimiter, rateLimited } from './rate-limit.ts';
+import { overloaded, type RateLimiter } from './rate-limit.ts';
 import { readRequest } from './request.ts';
 import type { Answer, RouteSpec } from './route.ts';
 
@@ -113,10 +113,10 @@ function createVisits(): VisitOf {
   };
 }
 
-function refuser({ observer }: AppOptions, visitOf: VisitOf) {
+function refuser({ observer, bodyLimitBytes = DEFAULT_BODY_LIMIT }: AppOptions, visitOf: VisitOf) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const { id } = visitOf(request).correlation;
-    const refusal = refusalOf(error, id, new Date());
+    const refusal = refusalOf(error, { correlationId: id, at: new Date(), bodyLimitBytes });
     if (refusal.unexpected) observer?.failed(error, id);
     return reply.header(CORRELATION_HEADER, id).headers(refusal.headers).code(refusal.status).send(refusal.body);
   };
@@ -205,10 +205,7 @@ async function admit(
   visit.caller = caller;
   if (!caller.scopes.has(scope)) throw new PawlError('FORBIDDEN', `this needs the scope \`${scope}\``);
   if (caller.loose || unlimited === true) return;
-  const spent = await rateLimiter?.spend(caller.rateKey);
-  if (spent === undefined) return;
-  reply.headers(spent.headers);
-  if (!spent.allowed) throw rateLimited();
+  if (rateLimiter !== null && rateLimiter !== undefined) reply.headers(await rateLimiter.spend(caller.rateKey));
 }
 
 function parseJson(scope: FastifyInstance): void {
@@ -228,7 +225,8 @@ function keepText(scope: FastifyInstance): void {
 function refuseMalformed(this: FastifyInstance, _error: Error, socket: Socket): void {
   if (!socket.writable) return;
   const problem = new PawlError('REQUEST_INVALID', 'this is not an HTTP request that can be understood');
-  const body = JSON.stringify(refusalOf(problem, correlationOf({}).id, new Date()).body);
+  const context = { correlationId: correlationOf({}).id, at: new Date(), bodyLimitBytes: DEFAULT_BODY_LIMIT };
+  const body = JSON.stringify(refusalOf(problem, context).body);
   const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
   socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
 }

@@ -6,6 +6,7 @@ import { ERROR_CODES, type ErrorCode } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { ErrorEnvelope } from '../protocol/error.ts';
 import { StoreError } from '../store/store-error.ts';
+import type { Exhausted } from './rate-limit.ts';
 
 export interface Refusal {
   readonly status: number;
@@ -15,10 +16,16 @@ export interface Refusal {
   readonly unexpected: boolean;
 }
 
+export interface RefusedRequest {
+  readonly correlationId: string;
+  readonly at: Date;
+  readonly bodyLimitBytes: number;
+}
+
 const RETRY_SOON = { 'Retry-After': '1' };
 
-export function refusalOf(thrown: unknown, correlationId: string, at: Date): Refusal {
-  const { code, message, details, headers = {} } = classify(thrown);
+export function refusalOf(thrown: unknown, { correlationId, at, bodyLimitBytes }: RefusedRequest): Refusal {
+  const { code, message, details, headers = {} } = classify(thrown, bodyLimitBytes);
   const error = {
     code,
     message,
@@ -37,12 +44,12 @@ interface Classified {
   readonly headers?: Record<string, string>;
 }
 
-function classify(thrown: unknown): Classified {
+function classify(thrown: unknown, bodyLimitBytes: number): Classified {
   if (thrown instanceof PawlError) {
     const { code, message, details } = thrown;
     if (code === 'METHOD_NOT_ALLOWED') return { code, message, headers: { Allow: (details as string[]).join(', ') } };
-    const wait = (details as { retryAfterSeconds?: number } | undefined)?.retryAfterSeconds;
-    if (wait !== undefined) return { code, message, details, headers: { 'Retry-After': String(wait) } };
+    const wait = waitHeaders(details);
+    if (wait !== null) return { code, message, details, headers: wait };
     return {
       code,
       message,
@@ -53,16 +60,31 @@ function classify(thrown: unknown): Classified {
   if (thrown instanceof StoreError && (thrown.failure === 'retry' || thrown.failure === 'unknown')) {
     return { code: 'UNAVAILABLE', message: 'The database is not available; try again.', headers: RETRY_SOON };
   }
-  return frameworkRefusal(thrown) ?? { code: 'INTERNAL_ERROR', message: ERROR_CODES.INTERNAL_ERROR.message };
+  return (
+    frameworkRefusal(thrown, bodyLimitBytes) ?? { code: 'INTERNAL_ERROR', message: ERROR_CODES.INTERNAL_ERROR.message }
+  );
+}
+
+/** Of what may be tried again later: when, and which limit it met. */
+function waitHeaders(details: unknown): Record<string, string> | null {
+  const { retryAfterSeconds, limit, remaining } = (details ?? {}) as Partial<Record<keyof Exhausted, unknown>>;
+  if (retryAfterSeconds === undefined) return null;
+  const wait = { 'Retry-After': String(retryAfterSeconds) };
+  if (typeof limit !== 'number') return wait;
+  return { ...wait, 'X-RateLimit-Limit': String(limit), 'X-RateLimit-Remaining': String(remaining) };
 }
 
 /** What fastify refuses by itself, by its stable codes. */
-function frameworkRefusal(thrown: unknown): Classified | null {
+function frameworkRefusal(thrown: unknown, bodyLimitBytes: number): Classified | null {
   const { code = '', statusCode = 0 } = (thrown ?? {}) as { code?: string; statusCode?: number };
   if (typeof code !== 'string' || !code.startsWith('FST_') || statusCode >= 500) return null;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return { code: 'PAYLOAD_TOO_LARGE', message: ERROR_CODES.PAYLOAD_TOO_LARGE.message };
+      return {
+        code: 'PAYLOAD_TOO_LARGE',
+        message: `the body of a request may have ${bodyLimitBytes} bytes (server.bodyLimitBytes), and this one has more`,
+        details: { limitBytes: bodyLimitBytes },
+      };
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return { code: 'UNSUPPORTED_MEDIA_TYPE', message: ERROR_CODES.UNSUPPORTED_MEDIA_TYPE.message };
     case 'FST_ERR_BAD_URL':

@@ -4,7 +4,8 @@
 import { isUtf8 } from 'node:buffer';
 import { PawlError } from '../core/error/pawl-error.ts';
 
-export const JSON_LIMITS = { depth: 64, keys: 10_000 } as const;
+/** A workflow of 1,000 nodes with everything that a node can have is below this. */
+export const JSON_LIMITS = { depth: 64, keys: 100_000 } as const;
 
 /** JSON is UTF-8 (RFC 8259); bytes that are not would be replaced by something that nobody sent. */
 export function jsonTextOf(bytes: Buffer, contentType = ''): string {

@@ -4,21 +4,23 @@
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { AccessStore } from '../store/access-port.ts';
+import type { ExecutionReader } from '../store/reader-port.ts';
 
 export interface RateLimiter {
-  /** Takes one request from the caller's bucket. */
-  spend(key: string): Promise<Spent>;
-}
-
-export interface Spent {
-  readonly allowed: boolean;
-  /** X-RateLimit-Limit, X-RateLimit-Remaining and, when refused, Retry-After. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Takes one request from the caller's bucket and says what is left, as headers; throws RATE_LIMITED. */
+  spend(key: string): Promise<Readonly<Record<string, string>>>;
 }
 
 export interface WorkflowThrottle {
-  /** Throws RATE_LIMITED. */
-  spend(tenantId: string, workflowId: string): Promise<void>;
+  /** Throws RATE_LIMITED. A request that was made before starts nothing, and costs nothing. */
+  spend(start: { readonly tenantId: string; readonly workflowId: string; readonly requestId?: string }): Promise<void>;
+}
+
+/** What a refusal by a bucket carries, in the answer and in its headers. */
+export interface Exhausted {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly retryAfterSeconds: number;
 }
 
 export interface Rate {
@@ -31,30 +33,31 @@ export function createRateLimiter(store: AccessStore, { perMinute, burst }: Rate
   return {
     async spend(key) {
       const { allowed, tokens } = await store.rateSpend({ key: `token:${key}`, perSecond, burst });
-      const limits = { 'x-ratelimit-limit': String(burst), 'x-ratelimit-remaining': String(Math.floor(tokens)) };
-      return { allowed, headers: allowed ? limits : { ...limits, 'retry-after': waitSeconds(tokens, perSecond) } };
+      if (!allowed) throw rateLimited(ERROR_CODES.RATE_LIMITED.message, burst, tokens, perSecond);
+      return { 'x-ratelimit-limit': String(burst), 'x-ratelimit-remaining': String(Math.floor(tokens)) };
     },
   };
 }
 
-export function createWorkflowThrottle(store: AccessStore, perMinute: number): WorkflowThrottle {
+type ThrottleStore = AccessStore & Pick<ExecutionReader, 'executionByRequest'>;
+
+export function createWorkflowThrottle(store: ThrottleStore, perMinute: number): WorkflowThrottle {
   const perSecond = perMinute / 60;
   return {
-    async spend(tenantId, workflowId) {
+    async spend({ tenantId, workflowId, requestId }) {
+      if (requestId !== undefined && (await store.executionByRequest({ tenantId, requestId })) !== null) return;
       const key = `workflow:${tenantId}:${workflowId}`;
       const { allowed, tokens } = await store.rateSpend({ key, perSecond, burst: perMinute });
       if (allowed) return;
       const message = `workflow "${workflowId}" may be started ${perMinute} times a minute`;
-      throw new PawlError('RATE_LIMITED', message, { retryAfterSeconds: Number(waitSeconds(tokens, perSecond)) });
+      throw rateLimited(message, perMinute, tokens, perSecond);
     },
   };
 }
 
-const waitSeconds = (tokens: number, perSecond: number): string =>
-  String(Math.max(1, Math.ceil((1 - tokens) / perSecond)));
-
-export function rateLimited(): PawlError {
-  return new PawlError('RATE_LIMITED', ERROR_CODES.RATE_LIMITED.message);
+function rateLimited(message: string, limit: number, tokens: number, perSecond: number): PawlError {
+  const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perSecond));
+  return new PawlError('RATE_LIMITED', message, { limit, remaining: 0, retryAfterSeconds } satisfies Exhausted);
 }
 
 export function overloaded(): PawlError {

@@ -31,18 +31,16 @@ export function readRequest(
   const rawBody = route.bodyKind === 'any' && typeof request.body === 'string' ? request.body : '';
   const given = route.bodyKind === 'any' ? anyBody(rawBody, request.headers['content-type']) : request.body;
   const problems: Problem[] = [];
-  const query = readPart('query', route.query, request.query, problems);
-  problems.push(...unknownParameters(route.query, request.query as Record<string, unknown>));
+  const asked = givenParameters(request.query as Record<string, unknown>);
+  const query = readPart('query', route.query, asked, problems);
+  problems.push(...unknownParameters(route.query, asked));
   const body = readPart('body', route.body, given, problems);
   if (problems.length > 0) throw requestInvalid(problems);
   return {
     params,
     query,
     body,
-    caller:
-      caller === null
-        ? null
-        : withTenant(caller, route.bodyIsPayload === true ? [request.query] : [request.query, given]),
+    caller: caller === null ? null : withTenant(caller, route.bodyIsPayload === true ? [asked] : [asked, given]),
     correlationId: correlation.id,
     by: { name: caller?.subject ?? 'nobody', correlationId: correlation.id },
     givenCorrelationId: correlation.given,
@@ -69,6 +67,11 @@ function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unkno
   if (parsed.success) return parsed.data;
   problems.push(...problemsOf(part, parsed.error));
   return undefined;
+}
+
+/** One without a value says nothing: that is how forms leave a filter out (`?status=&search=`). */
+function givenParameters(query: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
 }
 
 /** A filter that nobody reads would answer another question than was asked. Routes without parameters take anything. */

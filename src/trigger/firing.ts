@@ -28,7 +28,7 @@ export interface FiringContext {
   readonly correlationId?: string | undefined;
   readonly traceparent?: string | undefined;
   /** Throws when the workflow may not be started so often. */
-  readonly admit?: ((tenantId: string, workflowId: string) => Promise<void>) | undefined;
+  readonly admit?: ((start: Pick<StartRequest, 'tenantId' | 'workflowId' | 'requestId'>) => Promise<void>) | undefined;
 }
 
 export interface FiringRequest extends FiringContext {
@@ -73,8 +73,9 @@ export async function fireTrigger(
   const verdict = condition === null ? null : judge('condition', condition, format, scope, observer.measure);
   if (verdict?.holds === false) return { outcome: 'condition_false', reason: verdict.reason };
   try {
-    await request.admit?.(trigger.tenantId, workflowId);
-    return { outcome: 'started', ...(await start(startRequest(trigger, request, payload))) };
+    const wanted = startRequest(trigger, request, payload);
+    await request.admit?.(wanted);
+    return { outcome: 'started', ...(await start(wanted)) };
   } catch (error) {
     return refused(error);
   }

@@ -152,7 +152,8 @@ export class Scheduler {
   /** One after the other, so that their executions are in the order of their slots. */
   private async fire(trigger: TriggerRecord, slots: readonly number[]): Promise<Seen['firings']> {
     const firings: Seen['firings'][number][] = [];
-    const admit = this.deps.admitCron;
+    const { admitCron } = this.deps;
+    const admit = admitCron && (({ tenantId }: { readonly tenantId: string }) => admitCron(tenantId));
     for (const slot of slots) {
       const request = { requestId: slotId(trigger, slot), slot, body: { scheduledFor: isoTime(slot) }, admit };
       const fired = await fireTrigger(this.deps, trigger, request);

@@ -38,6 +38,10 @@ describe('tokens by a shared secret', () => {
   it('are let in when everything about them is right', async () => {
     expect(await statusWith(await sign())).toBe(200);
     expect(await statusWith(await sign({ claims: { scope: ['workflows:read', 'something:else'] } }))).toBe(200);
+    for (const claims of [{ scp: ['workflows:read'] }, { scp: 'workflows:read' }, { scopes: ['workflows:read'] }]) {
+      expect(await statusWith(await sign({ claims: { scope: undefined, ...claims } }))).toBe(200);
+    }
+    expect(await statusWith(await sign({ claims: { scope: 'templates:read', scp: 'workflows:read' } }))).toBe(403);
   });
 
   it('are refused when anything is wrong', async () => {

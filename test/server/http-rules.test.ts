@@ -71,6 +71,21 @@ describe('a parameter that nobody reads', () => {
   });
 });
 
+describe('a parameter without a value', () => {
+  it.each([
+    `${WORKFLOWS}?tenantId=&status=&isEnabled=&search=`,
+    '/api/v1/actions?connectorId=&category=&search=',
+    '/api/v1/triggers?workflowId=&triggerType=&isEnabled=',
+    '/api/v1/templates?team=&set=',
+    '/api/v1/templates/workflows?category=&isOfficial=&search=',
+    '/api/v1/executions?status=&cursor=',
+  ])('%s is one that was left out', async (path) => {
+    const { status, body } = await server.get(path);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body.data).toEqual((await server.get(path.split('?')[0]!)).body.data);
+  });
+});
+
 describe('a body', () => {
   const send = (type: string, body: Uint8Array<ArrayBuffer> | string) =>
     server.ask('POST', `${WORKFLOWS}/here/execute`, {
@@ -97,5 +112,27 @@ describe('a body', () => {
       status: 400,
       body: { error: { code: 'REQUEST_INVALID', details: [{ code: 'NOT_UTF8' }] } },
     });
+  });
+
+  it('that is too large is told how large it may be', async () => {
+    const { status, body } = await send('application/json', JSON.stringify({ trigger: 'x'.repeat(1_100_000) }));
+    expect(status).toBe(413);
+    expect(body).toMatchObject({
+      error: {
+        code: 'PAYLOAD_TOO_LARGE',
+        message: expect.stringContaining('1048576 bytes'),
+        details: { limitBytes: 1_048_576 },
+        correlationId: expect.any(String),
+      },
+    });
+  });
+
+  it('may be a workflow of a thousand nodes, each with all that a node can have', async () => {
+    const nodes = Array.from({ length: 1_000 }, (_, index) => ({
+      ...echo(`n${index}`, { first: 1, second: 2, third: 3 }),
+      policies: { retry: { maxAttempts: 2, baseDelayMs: 10, backoffFactor: 2, jitter: true }, timeoutMs: 1_000 },
+    }));
+    const { status, body } = await server.post(WORKFLOWS, chain('very-long', ...nodes));
+    expect(status, JSON.stringify(body).slice(0, 300)).toBe(201);
   });
 });

@@ -46,9 +46,23 @@ describe('rate limits', () => {
         { token: await tokenFor({ subject }) },
       );
       statuses.push(reply.status);
-      if (reply.status === 429) expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(1);
+      if (reply.status !== 429) continue;
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(1);
+      // What is used up is the workflow's budget, not the caller's.
+      expect(reply.headers.get('x-ratelimit-limit')).toBe('2');
+      expect(reply.headers.get('x-ratelimit-remaining')).toBe('0');
+      expect(reply.body).toMatchObject({ error: { details: { limit: 2, remaining: 0 } } });
     }
     expect(statuses).toEqual([202, 202, 429]);
+  });
+
+  it('are no reason to forget a request that was accepted: it is answered, and costs nothing', async () => {
+    await server.pawl.publish(chain('repeated', echo('a')), { tenantId: 'acme' });
+    const path = '/api/v1/workflows/repeated/execute';
+    const ask = async (requestId: string, subject: string) =>
+      (await server.post(path, { requestId }, { token: await tokenFor({ subject }) })).status;
+    expect([await ask('once', 'd'), await ask('once', 'd'), await ask('once', 'd')]).toEqual([202, 200, 200]);
+    expect([await ask('twice', 'e'), await ask('thrice', 'e'), await ask('once', 'e')]).toEqual([202, 429, 200]);
   });
 
   it('fill up again with time', async () => {

@@ -117,14 +117,14 @@ function callerOf(claims: JWTPayload): Caller {
     tenantId,
     subject: sub,
     principal,
-    scopes: known(SCOPES, claims.scope),
+    scopes: known(SCOPES, claims.scope ?? claims.scp ?? claims.scopes),
     roles: known(ROLES, claims.roles),
     rateKey: `${tenantId}:${sub}`,
     loose: false,
   };
 }
 
-/** Space separated (RFC 8693) or an array; what we do not know is no business of ours. */
+/** Space separated (RFC 8693) or an array; `scope`, or `scp` and `scopes` as other issuers call it; what we do not know is no business of ours. */
 function known<Name extends Scope | Role>(names: readonly Name[], claim: unknown): ReadonlySet<Name> {
   const claimed: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return new Set(names.filter((name) => claimed.includes(name)));

@@ -47,7 +47,7 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
       const { trigger, spec, principal, tenantId: _checked, ...request } = body;
       if (requirePrincipal && principal === undefined) throw new PawlError('REQUEST_INVALID', '`principal` is missing');
       const { tenantId } = caller;
-      await throttle?.spend(tenantId, params.workflowId);
+      await throttle?.spend({ tenantId, workflowId: params.workflowId, ...defined({ requestId: body.requestId }) });
       const { executionId: id, isNew } = await executions.start({
         ...defined(request),
         tenantId,

@@ -30,7 +30,7 @@ export function firingRoutes(deps: FiringRoutesDeps): RouteSpec[] {
 
 function admission({ throttle }: FiringRoutesDeps) {
   if (throttle === null) return {};
-  return { admit: (tenantId: string, workflowId: string) => throttle.spend(tenantId, workflowId) };
+  return { admit: (start: Parameters<WorkflowThrottle['spend']>[0]) => throttle.spend(start) };
 }
 
 function webhookRoute(deps: FiringRoutesDeps): RouteSpec {

@@ -82,15 +82,18 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
     responses: { 201: dataOf(runStartedSchema), 200: dataOf(runStartedSchema) },
     async handle({ params, body, headers, caller, givenCorrelationId }) {
       const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
-      const requestId = headers['idempotency-key'];
-      await throttle?.spend(caller.tenantId, workflow.workflowId);
-      const { executionId, isNew } = await executions.start({
+      const key = headers['idempotency-key'];
+      const start = {
         tenantId: caller.tenantId,
         workflowId: workflow.workflowId,
+        ...(typeof key === 'string' ? { requestId: key } : {}),
+      };
+      await throttle?.spend(start);
+      const { executionId, isNew } = await executions.start({
+        ...start,
         trigger: triggerOf(workflow.format, body as Json, headers),
         ...traceOf(headers),
         principal: principalFor(caller, undefined) as unknown as Json,
-        ...(typeof requestId === 'string' ? { requestId } : {}),
         ...(givenCorrelationId === undefined ? {} : { correlationId: givenCorrelationId }),
       });
       const known = isNew ? null : await executions.get(caller.tenantId, executionId);
