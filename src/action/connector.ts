@@ -1,6 +1,8 @@
 // A connector groups actions that share one credential. Actions name theirs by id; a connector that nobody described is
 // described from its id, so that a user's first action needs one definition and not two.
 
+import { z } from 'zod';
+
 export interface ConnectorDefinition {
   readonly id: string;
   readonly displayName: string;
@@ -8,6 +10,12 @@ export interface ConnectorDefinition {
   readonly version: string;
   /** How its credential is presented; absent = it needs none. */
   readonly authType?: 'Bearer' | 'ApiKey' | 'Basic' | 'OAuth2';
+  /** Where the system it talks to is documented. */
+  readonly documentationUrl?: string;
+  /** Absent: its first letter, see `monogram`. */
+  readonly iconUrl?: string;
+  /** What to set for it, by environment variable. */
+  readonly config?: z.ZodObject;
 }
 
 export function connectorFromId(id: string): ConnectorDefinition {
@@ -16,4 +24,17 @@ export function connectorFromId(id: string): ConnectorDefinition {
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join(' ');
   return { id, displayName, description: `Actions of ${displayName}.`, version: '1.0.0' };
+}
+
+/** The variable that holds a connector's token (000 §12.5.2). */
+export const secret = (description: string): z.ZodString => z.string().meta({ description, writeOnly: true });
+
+/** An icon that no other server has to be asked for, and that is nobody's trademark. */
+export function monogram({ id, displayName }: Pick<ConnectorDefinition, 'id' | 'displayName'>): string {
+  const hue = [...id].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 0);
+  const letter = /[\p{L}\p{N}]/u.exec(displayName)?.[0].toUpperCase() ?? '';
+  const svg =
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="hsl(${hue},55%,42%)"/>` +
+    `<text x="16" y="22.5" font-family="system-ui,sans-serif" font-size="18" font-weight="600" fill="#fff" text-anchor="middle">${letter}</text></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -99,7 +99,14 @@ describe('the catalog', () => {
         authType: null,
         capabilities: ['monday.get-items'],
       }),
-      { ...described, requiresAuth: true, capabilities: ['slack.post'] },
+      {
+        ...described,
+        requiresAuth: true,
+        capabilities: ['slack.post'],
+        iconUrl: expect.stringMatching(/^data:image\/svg\+xml,.*%3ES%3C/),
+        documentationUrl: null,
+        configSchema: null,
+      },
       expect.objectContaining({ id: 'my-crm', displayName: 'My Crm' }),
     ]);
   });

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { ActionRow, ConnectorRow } from '../store/catalog-port.ts';
 import type { ActionDefinition } from './action.ts';
-import { type ConnectorDefinition, connectorFromId } from './connector.ts';
+import { type ConnectorDefinition, connectorFromId, monogram } from './connector.ts';
 
 export interface Registry {
   get(type: string): ActionDefinition | undefined;
@@ -84,12 +84,16 @@ function connectorRows(
   const described = new Map(connectors.map((connector) => [connector.id, connector]));
   const used = new Set(actions.map(({ connector }) => connector));
   return [...used].map((id) => {
-    const { displayName, description, version, authType } = described.get(id) ?? connectorFromId(id);
-    const capabilities = actions.filter(({ connector }) => connector === id).map(({ type }) => type);
+    const connector = described.get(id) ?? connectorFromId(id);
+    const { displayName, description, version, authType, documentationUrl, iconUrl, config } = connector;
+    const capabilities = actions.filter((action) => action.connector === id).map(({ type }) => type);
     return {
       id,
       displayName,
       description,
+      iconUrl: iconUrl ?? monogram(connector),
+      documentationUrl: documentationUrl ?? null,
+      configSchema: config === undefined ? null : JSON.stringify(z.toJSONSchema(config, { io: 'input' })),
       requiresAuth: authType !== undefined,
       authType: authType ?? null,
       version,

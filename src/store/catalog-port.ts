@@ -32,6 +32,9 @@ export interface ConnectorRow {
   id: string;
   displayName: string;
   description: string;
+  iconUrl: string | null;
+  documentationUrl: string | null;
+  configSchema: JsonText | null;
   requiresAuth: boolean;
   authType: string | null;
   version: string;

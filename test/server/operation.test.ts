@@ -2,8 +2,10 @@
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { mistypedVariables } from '../../src/config.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { createPawl } from '../../src/main.ts';
+import type { ConnectorJson } from '../../src/protocol/answer.ts';
 import { testDatabase, withClient } from '../support/database.ts';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
@@ -142,6 +144,21 @@ describe('the catalog', () => {
     });
     expect((await server.get('/api/v1/connectors/nope/actions')).status).toBe(404);
     expect((await server.get('/api/v1/actions/nope')).body).toMatchObject({ error: { code: 'ACTION_NOT_FOUND' } });
+  });
+
+  it('says of each connector where it is documented and what to set for it, in variables that exist', async () => {
+    const connectors = (await server.get('/api/v1/connectors')).body.data as ConnectorJson[];
+    for (const { id, iconUrl, documentationUrl, configSchema } of connectors.filter(({ id }) => id !== 'test')) {
+      expect(iconUrl, id).toMatch(/^data:image\/svg\+xml,/);
+      expect(documentationUrl, id).toMatch(/^(https:\/\/|\/docs$)/);
+      const schema = configSchema as { properties: JsonObject };
+      expect(() => new Ajv2020({ validateFormats: false }).compile(schema)).not.toThrow();
+      const options = Object.keys(schema.properties).filter((name) => name.startsWith('PAWL_'));
+      expect(mistypedVariables(Object.fromEntries(options.map((name) => [name, '']))), id).toEqual([]);
+    }
+    expect((await server.get('/api/v1/connectors/slack')).body).toMatchObject({
+      configSchema: { required: ['CONNECTOR_SLACK_TOKEN'], additionalProperties: false },
+    });
   });
 
   it('lets an admin disable, deprecate and take it back', async () => {

@@ -1,5 +1,6 @@
 // The actions of the connector `core`, and the connector itself.
 
+import { z } from 'zod';
 import type { ActionDefinition } from '../action.ts';
 import type { ConnectorDefinition } from '../connector.ts';
 import { delay } from './delay.ts';
@@ -15,4 +16,6 @@ export const coreConnector: ConnectorDefinition = {
   displayName: 'Core',
   description: 'Building blocks of workflows.',
   version: '1.0.0',
+  documentationUrl: '/docs',
+  config: z.strictObject({}),
 };

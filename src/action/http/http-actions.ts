@@ -1,5 +1,6 @@
 // The actions of the connector `http`, and the connector itself.
 
+import { z } from 'zod';
 import type { ActionDefinition } from '../action.ts';
 import type { ConnectorDefinition } from '../connector.ts';
 import { httpRequest } from './request.ts';
@@ -12,4 +13,6 @@ export const httpConnector: ConnectorDefinition = {
   displayName: 'HTTP',
   description: 'Calls any HTTP API.',
   version: '1.0.0',
+  documentationUrl: 'https://www.rfc-editor.org/rfc/rfc9110',
+  config: z.strictObject({}),
 };

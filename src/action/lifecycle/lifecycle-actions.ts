@@ -1,5 +1,6 @@
 // The actions of the connector `lifecycle`, and the connector itself.
 
+import { z } from 'zod';
 import type { ActionDefinition } from '../action.ts';
 import type { ConnectorDefinition } from '../connector.ts';
 import { type TriggerLifecycle, triggerAction } from './trigger.ts';
@@ -11,4 +12,6 @@ export const lifecycleConnector: ConnectorDefinition = {
   displayName: 'Lifecycles',
   description: 'Business objects in their states.',
   version: '1.0.0',
+  documentationUrl: '/docs',
+  config: z.strictObject({}),
 };

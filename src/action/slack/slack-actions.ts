@@ -1,7 +1,8 @@
 // The actions of the connector `slack`, and the connector itself.
 
+import { z } from 'zod';
 import type { ActionDefinition } from '../action.ts';
-import type { ConnectorDefinition } from '../connector.ts';
+import { type ConnectorDefinition, secret } from '../connector.ts';
 import type { SlackOptions } from './client.ts';
 import { postMessage } from './post-message.ts';
 import { updateMessage } from './update-message.ts';
@@ -16,4 +17,9 @@ export const slackConnector: ConnectorDefinition = {
   description: 'Posts and updates messages.',
   version: '1.0.0',
   authType: 'Bearer',
+  documentationUrl: 'https://docs.slack.dev/apis/web-api/',
+  config: z.strictObject({
+    CONNECTOR_SLACK_TOKEN: secret('bot token of the app (xoxb-…)'),
+    PAWL_CONNECTORS_SLACK_BASE_URL: z.url().optional().describe('by default https://slack.com/api/'),
+  }),
 };

@@ -149,11 +149,17 @@ async function actionOf(catalog: CatalogStore, id: string): Promise<ActionEntry>
   return found;
 }
 
-const presentConnector = ({ authType, createdAt, ...entry }: ConnectorEntry) => ({
-  ...entry,
-  ...(authType === null ? {} : { authType }),
-  createdAt: isoTime(createdAt),
-});
+const presentConnector = (connector: ConnectorEntry) => {
+  const { iconUrl, documentationUrl, configSchema, authType, createdAt, ...entry } = connector;
+  return {
+    ...entry,
+    ...(iconUrl === null ? {} : { iconUrl }),
+    ...(documentationUrl === null ? {} : { documentationUrl }),
+    ...(configSchema === null ? {} : { configSchema: JSON.parse(configSchema) as unknown }),
+    ...(authType === null ? {} : { authType }),
+    createdAt: isoTime(createdAt),
+  };
+};
 
 const presentAction = ({ parameterSchema, outputSchema, deprecationNotice, createdAt, ...entry }: ActionEntry) => ({
   ...entry,

@@ -44,6 +44,9 @@ const connectorEntry = (row: ConnectorRecord): ConnectorEntry => ({
   id: row.id,
   displayName: row.display_name,
   description: row.description,
+  iconUrl: row.icon_url,
+  documentationUrl: row.documentation_url,
+  configSchema: row.config_schema,
   isEnabled: row.is_enabled,
   requiresAuth: row.requires_auth,
   authType: row.auth_type,
@@ -71,6 +74,9 @@ interface ConnectorRecord {
   id: string;
   display_name: string;
   description: string;
+  icon_url: string | null;
+  documentation_url: string | null;
+  config_schema: JsonText | null;
   is_enabled: boolean;
   requires_auth: boolean;
   auth_type: string | null;

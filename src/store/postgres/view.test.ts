@@ -111,6 +111,9 @@ describe('catalog', () => {
     id: 'core',
     displayName: 'Core',
     description: 'Built in',
+    iconUrl: null,
+    documentationUrl: 'https://example.com',
+    configSchema: '{"type":"object", "z":1}',
     requiresAuth: false,
     authType: null,
     version: '1.0.0',
@@ -135,8 +138,19 @@ describe('catalog', () => {
     await query('update connectors set is_enabled = false');
     const newer = { ...action, version: '1.1.0', deprecationNotice: 'Use core.echo-v2', tags: ['x'] };
     await store.catalogUpsert({ connectors: [{ ...connector, version: '2.0.0' }], actions: [newer] });
-    expect(await query('select version, is_enabled, capabilities, requires_auth from connectors')).toEqual([
-      { version: '2.0.0', is_enabled: false, capabilities: ['echo', 'a,"b"'], requires_auth: false },
+    expect(
+      await query(
+        'select version, is_enabled, capabilities, requires_auth, documentation_url, config_schema::text as schema from connectors',
+      ),
+    ).toEqual([
+      {
+        version: '2.0.0',
+        is_enabled: false,
+        capabilities: ['echo', 'a,"b"'],
+        requires_auth: false,
+        documentation_url: 'https://example.com',
+        schema: connector.configSchema,
+      },
     ]);
     expect(
       await query(

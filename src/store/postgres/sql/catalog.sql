@@ -1,10 +1,12 @@
 -- The catalog as people see it, and what an operator changes in it. The upsert at start is in workflow.sql.
 
 -- name: connector_list
-select id, display_name, description, is_enabled, requires_auth, auth_type, version, capabilities, created_at from connectors order by id;
+select id, display_name, description, icon_url, documentation_url, config_schema, is_enabled, requires_auth, auth_type, version, capabilities, created_at
+from connectors order by id;
 
 -- name: connector_get
-select id, display_name, description, is_enabled, requires_auth, auth_type, version, capabilities, created_at from connectors where id = $1;
+select id, display_name, description, icon_url, documentation_url, config_schema, is_enabled, requires_auth, auth_type, version, capabilities, created_at
+from connectors where id = $1;
 
 -- name: connector_update
 update connectors set is_enabled = coalesce($2::boolean, is_enabled) where id = $1 returning id;

@@ -215,11 +215,14 @@ insert into workflow_triggers (tenant_id, workflow_id, trigger_type, config) val
 
 -- name: connector_upsert
 -- is_enabled is the operator's: never in the update.
-insert into connectors (id, display_name, description, requires_auth, auth_type, version, capabilities)
-select c.id, c.display_name, c.description, c.requires_auth, c.auth_type, c.version, array(select json_array_elements_text(c.capabilities))
-from json_to_recordset($1::json) c (id text, display_name text, description text, requires_auth boolean, auth_type text, version text, capabilities json)
+insert into connectors (id, display_name, description, icon_url, documentation_url, config_schema, requires_auth, auth_type, version, capabilities)
+select c.id, c.display_name, c.description, c.icon_url, c.documentation_url, c.config_schema::json, c.requires_auth, c.auth_type, c.version,
+  array(select json_array_elements_text(c.capabilities))
+from json_to_recordset($1::json) c (id text, display_name text, description text, icon_url text, documentation_url text,
+  config_schema text, requires_auth boolean, auth_type text, version text, capabilities json)
 order by c.id
 on conflict (id) do update set display_name = excluded.display_name, description = excluded.description,
+  icon_url = excluded.icon_url, documentation_url = excluded.documentation_url, config_schema = excluded.config_schema,
   requires_auth = excluded.requires_auth, auth_type = excluded.auth_type, version = excluded.version, capabilities = excluded.capabilities;
 
 -- name: action_upsert
