@@ -13,6 +13,7 @@ create table action_catalog (
   deprecation_notice text,
   tags text[] default '{}'::text[] not null,
   created_at timestamp with time zone default clock_timestamp() not null,
+  notice_is_operators boolean default false not null,
   constraint action_catalog_pkey PRIMARY KEY (id)
 );
 CREATE INDEX action_by_connector ON action_catalog USING btree (connector_id);

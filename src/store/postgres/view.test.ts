@@ -167,6 +167,24 @@ describe('catalog', () => {
     ]);
   });
 
+  it('keeps the notice of an operator, also that there is none; the code has its say of the others', async () => {
+    const noticed = (id: string, deprecationNotice: string | null) => ({ ...action, id, deprecationNotice });
+    const before = [noticed('set', null), noticed('unset', 'Old'), noticed('left', 'Old')];
+    await store.catalogUpsert({ connectors: [connector], actions: before });
+    await store.actionUpdate({ id: 'set', deprecationNotice: 'Ours' });
+    await store.actionUpdate({ id: 'unset', deprecationNotice: null });
+    await store.actionUpdate({ id: 'left', isEnabled: true });
+    const after = [noticed('set', 'New'), noticed('unset', 'New'), noticed('left', 'New')];
+    await store.catalogUpsert({ connectors: [connector], actions: after });
+    expect(
+      await query(`select id, deprecation_notice as notice from action_catalog where id <> 'core.echo' order by id`),
+    ).toEqual([
+      { id: 'left', notice: 'New' },
+      { id: 'set', notice: 'Ours' },
+      { id: 'unset', notice: null },
+    ]);
+  });
+
   it('refuses an action of a connector that does not exist, and keeps nothing of the rest', async () => {
     const stray = { ...action, id: 'stray', connectorId: 'nowhere' };
     const upsert = store.catalogUpsert({ connectors: [{ ...connector, id: 'new' }], actions: [stray] });

@@ -30,5 +30,6 @@ from action_catalog where id = $1;
 -- name: action_update
 -- $3: whether the notice is to change, because null takes it away.
 update action_catalog set is_enabled = coalesce($2::boolean, is_enabled),
-  deprecation_notice = case when $3::boolean then $4 else deprecation_notice end
+  deprecation_notice = case when $3::boolean then $4 else deprecation_notice end,
+  notice_is_operators = notice_is_operators or $3::boolean
 where id = $1 returning id;

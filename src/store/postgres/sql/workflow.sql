@@ -226,6 +226,7 @@ on conflict (id) do update set display_name = excluded.display_name, description
   requires_auth = excluded.requires_auth, auth_type = excluded.auth_type, version = excluded.version, capabilities = excluded.capabilities;
 
 -- name: action_upsert
+-- Nor is_enabled, nor a notice that an operator set or took away.
 insert into action_catalog (id, display_name, description, category, connector_id, parameter_schema, output_schema, version, deprecation_notice, tags)
 select a.id, a.display_name, a.description, a.category, a.connector_id, a.parameter_schema::json, a.output_schema::json, a.version,
   a.deprecation_notice, array(select json_array_elements_text(a.tags))
@@ -234,4 +235,5 @@ from json_to_recordset($1::json) a (id text, display_name text, description text
 order by a.id
 on conflict (id) do update set display_name = excluded.display_name, description = excluded.description, category = excluded.category,
   connector_id = excluded.connector_id, parameter_schema = excluded.parameter_schema, output_schema = excluded.output_schema,
-  version = excluded.version, deprecation_notice = excluded.deprecation_notice, tags = excluded.tags;
+  version = excluded.version, tags = excluded.tags,
+  deprecation_notice = case when action_catalog.notice_is_operators then action_catalog.deprecation_notice else excluded.deprecation_notice end;
