@@ -2,7 +2,8 @@
 //
 //   npx node examples/embed/embed.ts
 //
-// Without DATABASE_URL it starts a PostgreSQL of its own in .pawl, so there is nothing to install first.
+// Without DATABASE_URL it starts a PostgreSQL of its own in .pawl-example, so there is nothing to install first, and a
+// `npm start` in another terminal, which has its own in .pawl, is not in the way.
 
 import { z } from 'zod';
 import { createPawl, defineAction, RetryableError, TerminalError } from '../../src/main.ts';
@@ -51,7 +52,7 @@ const order = {
   ],
 };
 
-const pawl = await createPawl({ actions: [reserve] });
+const pawl = await createPawl({ database: { dataDir: '.pawl-example' }, actions: [reserve] });
 try {
   await pawl.publish(order);
 

@@ -3,13 +3,14 @@
 //
 //   npx node examples/lifecycle/loans.ts
 //
-// Without DATABASE_URL it starts a PostgreSQL of its own in .pawl, so there is nothing to install first.
+// Without DATABASE_URL it starts a PostgreSQL of its own in .pawl-example, so there is nothing to install first, and a
+// `npm start` in another terminal, which has its own in .pawl, is not in the way.
 
 import { createPawl } from '../../src/main.ts';
 import definition from './loan.json' with { type: 'json' };
 import policies from './loan-policies.json' with { type: 'json' };
 
-const pawl = await createPawl();
+const pawl = await createPawl({ database: { dataDir: '.pawl-example' } });
 try {
   // The policy also starts a workflow: this one.
   const node = { id: 'note', actionType: 'core.echo', parameters: { loan: '{{ trigger.externalRef }}' } };

@@ -119,10 +119,12 @@ function expectation(status: Node['status'], attempts: number, inMs: number): st
 }
 
 export function duration(milliseconds: number): string {
-  const seconds = milliseconds / 1_000;
-  if (seconds < 1) return `${Math.round(milliseconds)} ms`;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  // Rounded before the unit is chosen: otherwise a little less than an hour is 59 min 60 s.
+  const tenths = Math.round(milliseconds / 100);
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} days`;
 }
 
