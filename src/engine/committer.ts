@@ -201,5 +201,7 @@ function merge(slotId: string, items: readonly CommitItem[]): CommitBatch {
     links: items.flatMap((item) => item.links),
     logs: items.flatMap((item) => item.logs),
     crashResets: items.flatMap((item) => item.crashResets ?? []),
+    paused: items.flatMap((item) => item.paused ?? []),
+    resumed: items.flatMap((item) => item.resumed ?? []),
   };
 }

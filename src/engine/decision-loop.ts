@@ -164,7 +164,7 @@ export class DecisionLoop {
         tracing?.committed(resident, transitions);
         resident.queue.push(...follow);
         this.carryOut(resident, turn.commands, children);
-        if (written.ended.length > 0) this.ended(resident);
+        if (written.ended.length > 0) this.ended(resident, turn.ends);
         else this.settle(resident);
       },
       overtaken: () => this.forget(resident),
@@ -212,11 +212,12 @@ export class DecisionLoop {
     this.enqueue(resident, attemptInput(node, attempt, result));
   }
 
-  private ended(resident: Resident): void {
+  private ended(resident: Resident, isNews: boolean): void {
     const { observer, mailSent } = this.deps;
     const { execution, state } = resident;
     const { parentId } = execution;
     this.forget(resident);
+    if (!isNews) return;
     observer.count('ended');
     observer.ended?.({ execution, status: state.status, state });
     if (parentId !== null) mailSent(parentId);

@@ -3,7 +3,7 @@
 // execution and whether it is in memory or not (I1, I10).
 
 import type { EndStatus, SignalType } from '../core/decider/fact.ts';
-import { signalRefusal } from '../core/decider/signal.ts';
+import { heeds, signalRefusal } from '../core/decider/signal.ts';
 import { signalKey } from '../core/decider/signal-key.ts';
 import { type Callback, callbackOf, isFinal, isTerminal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -81,7 +81,7 @@ export class Executions {
     // Mail first: what was read by then is part of the journal that is read after.
     const mail = isUuid(executionId) ? await this.deps.store.inboxRead({ executionIds: [executionId] }) : [];
     const { state } = await this.inspect(tenantId, executionId);
-    if (isTerminal(state.status) && type !== 'RETRY_STEP') return null;
+    if (!heeds(state, type)) return null;
     if (mail.length > 0 || state.signals.has(signalKey({ signal: type, signalId }))) return null;
     return signalRefusal(state, { signal: type, payload });
   }
@@ -95,7 +95,9 @@ export class Executions {
     if (signal.type !== 'RETRY_STEP') {
       const { state } = await this.inspect(tenantId, executionId);
       if (state.signals.has(signalKey(mail))) return { repeated: true };
-      throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
+      // A dead letter whose journal could not be written does not know of its end.
+      const canHeed = isTerminal(state.status) && heeds(state, signal.type);
+      if (!canHeed) throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
     }
     const message = this.message(executionId, mail);
     const { reopened } = await this.reopen({ tenantId, executionId, message }, record);

@@ -59,5 +59,5 @@ export function withHeldStart(resident: Resident, turn: Turn): Turn {
   const events = [...heldStart.written.events, ...turn.written.events];
   const bytes = heldStart.written.bytes + turn.written.bytes;
   const transitions = [...heldStart.transitions, ...turn.transitions];
-  return { written: { ...turn.written, events, bytes }, commands: turn.commands, transitions };
+  return { ...turn, written: { ...turn.written, events, bytes }, transitions };
 }

@@ -3,6 +3,7 @@
 // neighbours with it (I20).
 
 import type { Input } from '../core/decider/input.ts';
+import { heeds } from '../core/decider/signal.ts';
 import type { ExecutionStart, State } from '../core/decider/state.ts';
 import { isTerminal } from '../core/decider/state.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
@@ -106,9 +107,9 @@ function queueWhatWaits(resident: Resident, isArchived: boolean): void {
     queue.push({ input: { type: 'timerDue' } });
   }
   queue.push(...mail.filter(({ input }) => input.type !== 'cancel'));
-  // It had ended, and is live again: by a RETRY_STEP among its mail, or because its dead letter was put back.
-  const isRetried = mail.some(({ input }) => input.type === 'signal' && input.signal === 'RETRY_STEP');
-  if (isTerminal(state.status) && !isRetried) queue.push({ input: { type: 'reopened' } });
+  // It had ended, and is live again: for a signal among its mail, or because its dead letter was put back.
+  const isSignalled = mail.some(({ input }) => input.type === 'signal' && heeds(state, input.signal));
+  if (isTerminal(state.status) && !isSignalled) queue.push({ input: { type: 'reopened' } });
 }
 
 function archived({ workflowId }: LoadedExecution): Input {

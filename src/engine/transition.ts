@@ -15,11 +15,15 @@ import type { QueuedInput, Resident } from './resident.ts';
 
 type Written = Omit<CommitItem, 'committed' | 'refused' | 'overtaken' | 'children'>;
 
+const PAUSES: ReadonlySet<Fact['type']> = new Set(['ExecutionPaused', 'ExecutionResumed']);
+
 export interface Turn {
   readonly written: Written;
   readonly commands: Command[];
   /** What was decided, in order. */
   readonly transitions: Transition[];
+  /** It ended in this turn. One that had ended before is written down as it was, and that is no news. */
+  readonly ends: boolean;
 }
 
 export function takeTurn(resident: Resident, context: DecideContext, newId: () => string): Turn {
@@ -27,7 +31,8 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
   const draft = nothingWritten(execution.executionId);
   const commands: Command[] = [];
   const transitions: Transition[] = [];
-  for (let ended = false; resident.queue.length > 0 && !ended; ) {
+  let ends = false;
+  while (resident.queue.length > 0 && !ends) {
     const queued = resident.queue.shift()!;
     // Stop at the input that ends it. One that had ended before goes on: the next message may be what reopened it.
     const wasOver = isTerminal(state.status);
@@ -35,20 +40,23 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
     record(draft, resident, decision, queued);
     commands.push(...decision.commands);
     transitions.push(decision.transition);
-    ended = !wasOver && isTerminal(state.status);
+    ends = !wasOver && isTerminal(state.status);
   }
   for (const command of commands) {
     if (command.type === 'cancelChild') draft.sent.push(cancelMessage(command.childId, newId()));
   }
   // Also when it had ended before: a reopening that was refused leaves it as it was, and its outcome is written again.
   if (isTerminal(state.status)) recordEnd(draft, resident, newId);
-  else forgetCrashes(draft, resident);
-  return { written: draft, commands: withoutTheStopped(resident, commands), transitions };
+  else {
+    forgetCrashes(draft, resident);
+    showPause(draft, resident, transitions);
+  }
+  return { written: draft, commands: withoutTheStopped(resident, commands), transitions, ends };
 }
 
 /** Nothing was decided; there may be something to write all the same. */
 export function emptyTurn({ execution }: Resident): Turn {
-  return { written: nothingWritten(execution.executionId), commands: [], transitions: [] };
+  return { written: nothingWritten(execution.executionId), commands: [], transitions: [], ends: false };
 }
 
 /** An attempt that was started and told to stop in the same turn never runs: the next turn hears that it stopped. */
@@ -69,6 +77,14 @@ function forgetCrashes(draft: Draft, resident: Resident): void {
   if (!resident.owesCrashReset || draft.events.length === 0) return;
   draft.crashResets = [resident.execution.executionId];
   resident.owesCrashReset = false;
+}
+
+/** At once, and not when it leaves memory: an attempt that is in flight may take long, and nothing else starts (004 B). */
+function showPause(draft: Draft, { execution, state }: Resident, transitions: readonly Transition[]): void {
+  const changes = transitions.some(({ facts }) => facts.some(({ type }) => PAUSES.has(type)));
+  if (!changes) return;
+  if (state.status === 'Paused') draft.paused = [execution.executionId];
+  else draft.resumed = [execution.executionId];
 }
 
 /** In the same commit as the fact that asks for it, so that no crash loses the cascade. */

@@ -199,6 +199,9 @@ export interface CommitBatch {
   logs: ActionLogRow[];
   /** Executions of this runner that made progress after a crash: their count starts again at 0. */
   crashResets?: string[];
+  /** Executions of this runner that are Paused from here on, or no longer. */
+  paused?: string[];
+  resumed?: string[];
 }
 
 export interface AttemptRow {

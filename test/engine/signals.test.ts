@@ -25,8 +25,11 @@ describe('PAUSE and RESUME', () => {
     await send(executionId, 'PAUSE');
     await eventually(() => applied(executionId)).toHaveLength(1);
     expect(first.context.signal.aborted).toBe(false);
+    // Paused is what it is from now on, however long the attempt takes.
+    expect(await status(executionId)).toBe('Paused');
     first.succeed();
-    await eventually(() => status(executionId)).toBe('Paused');
+    await eventually(() => engine.queueState(executionId)).toBe('parked');
+    expect(await status(executionId)).toBe('Paused');
     expect(await engine.nodes(executionId)).toEqual({ first: 'Succeeded', second: 'Pending' });
     await send(executionId, 'RESUME');
     (await work.next('second')).succeed();
@@ -106,6 +109,29 @@ describe('INJECT_OVERRIDE', () => {
     twice.succeed();
     await engine.pawl.result(executionId);
     expect([once.params, twice.params]).toEqual([{ mode: 'special' }, { mode: 'plain' }]);
+  });
+});
+
+describe('what a failed execution is told', () => {
+  it('counts when it is retried, once; until then it stays as it ended, and nobody hears of another end', async () => {
+    const definition = graph('mended', [held('call', { parameters: { region: 'eu', mode: 'plain' }, ...tries(1) })]);
+    const executionId = await engine.start(definition);
+    (await work.next()).fail(new TerminalError('NO', 'wrong region'));
+    await engine.pawl.result(executionId);
+    const update = { stepId: 'call', newParams: { region: 'us' } };
+    expect(await send(executionId, 'UPDATE_PARAMS', update, 'mend')).toEqual({ repeated: false });
+    await eventually(() => status(executionId)).toBe('Failed');
+    expect(await send(executionId, 'UPDATE_PARAMS', update, 'mend')).toEqual({ repeated: true });
+    await send(executionId, 'INJECT_OVERRIDE', { stepId: 'call', override: { mode: 'special' } });
+    await eventually(() => applied(executionId)).toHaveLength(2);
+    expect(await engine.pawl.result(executionId)).toMatchObject({ status: 'Failed', error: { code: 'NO' } });
+
+    await engine.pawl.executions.retry(TENANT, executionId);
+    const again = await work.next();
+    expect(again.params).toEqual({ region: 'us', mode: 'special' });
+    again.succeed();
+    expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
+    await expect(send(executionId, 'UPDATE_PARAMS', update)).rejects.toMatchObject({ code: 'WFENG002' });
   });
 });
 

@@ -1,6 +1,7 @@
 // What operators do to an execution: every signal, its repeats and its refusals.
 
 import { describe, expect, test } from 'vitest';
+import { evolve } from './evolve.ts';
 import type { NodeSpec } from './plan-builder.testing.ts';
 import { START } from './plan-builder.testing.ts';
 import { startRun, T0 } from './test-run.testing.ts';
@@ -298,6 +299,35 @@ describe('UPDATE_PARAMS', () => {
     run.succeed('a');
     expect(run.paramsOf('a')).toEqual([{ own: 'a' }]);
     expect(run.paramsOf('b')).toEqual([{ own: 'b', region: 'eu' }]);
+  });
+});
+
+describe('what a failed execution is told before it is taken up again', () => {
+  const failed = () => {
+    const run = graph({ id: 'a', parameters: { region: 'eu' } });
+    run.fail('a', { retryable: false });
+    return run;
+  };
+
+  test.each([
+    ['UPDATE_PARAMS', { stepId: 'a', newParams: { region: 'us' } }],
+    ['INJECT_OVERRIDE', { stepId: 'a', override: { region: 'us' } }],
+  ] as const)('%s counts when it is', (signal, payload) => {
+    const run = failed();
+    run.signal(signal, { ...payload });
+    expect(run.state.status).toBe('Failed');
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(run.paramsOf('a')).toEqual([{ region: 'eu' }, { region: 'us' }]);
+  });
+
+  test('is refused when it cannot be meant', () => {
+    const run = failed();
+    run.signal('UPDATE_PARAMS', { stepId: 'b', newParams: {} });
+    expect(run.find('SignalApplied').refused).toBe('no step "b"');
+    const given = graph(...chain);
+    evolve(given.state, { type: 'ExecutionFailed', error: { code: 'POISON', message: 'the engine gave up' } });
+    given.signal('UPDATE_PARAMS', { stepId: 'b', newParams: {} });
+    expect(given.find('SignalApplied').refused).toBe('the execution has ended (Failed)');
   });
 });
 

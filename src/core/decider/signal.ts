@@ -3,6 +3,7 @@
 
 import { isJsonObject, type JsonObject } from '../json/json.ts';
 import { type Deciding, emit } from './deciding.ts';
+import type { SignalType } from './fact.ts';
 import type { Input } from './input.ts';
 import { reconsiderAll } from './routing.ts';
 import { signalKey } from './signal-key.ts';
@@ -32,12 +33,22 @@ export function applySignal(deciding: Deciding, input: SignalInput): void {
   }
 }
 
+/**
+ * An execution that has ended can be taken up again; before that, what its steps are given may be put right. Not where the
+ * engine gave up in the middle of it: that is a dead letter, and is requeued.
+ */
+export function heeds({ status, unresolved }: State, signal: SignalType): boolean {
+  if (!isTerminal(status) || signal === 'RETRY_STEP') return true;
+  const isPutRight = signal === 'UPDATE_PARAMS' || signal === 'INJECT_OVERRIDE';
+  return isPutRight && status !== 'Succeeded' && unresolved === 0;
+}
+
 /** Why the signal cannot be applied to an execution in this state; null: it can. */
 export function signalRefusal(
   state: State,
   { signal, payload }: Pick<SignalInput, 'signal' | 'payload'>,
 ): string | null {
-  if (isTerminal(state.status) && signal !== 'RETRY_STEP') return `the execution has ended (${state.status})`;
+  if (!heeds(state, signal)) return `the execution has ended (${state.status})`;
   if (state.stopping !== null) return 'the execution is stopping';
   switch (signal) {
     case 'PAUSE':

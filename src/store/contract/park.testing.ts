@@ -5,6 +5,7 @@ import type { Store } from '../port.ts';
 import {
   claim,
   claimedIds,
+  newBatch,
   newMessage,
   newParkItem,
   newRunner,
@@ -64,13 +65,17 @@ function describeTimers(store: () => Store): void {
     expect(await ownedIds(store(), runner.runnerId)).toEqual(ids);
   });
 
-  it('shows a paused execution as Paused until it is claimed again', async () => {
-    const { runner, ids } = await owning(store(), 1);
-    await store().executionPark({ slotId: runner.slot, items: [newParkItem(ids[0]!, { paused: true })] });
-    expect(await statusOf(store(), ids[0]!)).toBe('Paused');
-    await store().inboxSend({ message: newMessage(ids[0]!, { kind: 'signal' }), tenantId: TENANT });
+  it('shows a paused execution as Paused until a commit says that it was resumed, whoever has it', async () => {
+    const { runner, ids } = await owning(store(), 2);
+    const [id, other] = ids as [string, string];
+    await store().executionCommit(newBatch(runner.commitSlot, { paused: [id] }));
+    expect([await statusOf(store(), id), await statusOf(store(), other)]).toEqual(['Paused', 'Running']);
+    await store().executionPark({ slotId: runner.slot, items: [newParkItem(id, { paused: true })] });
+    await store().inboxSend({ message: newMessage(id, { kind: 'signal' }), tenantId: TENANT });
     await claim(store(), runner.slot);
-    expect(await statusOf(store(), ids[0]!)).toBe('Running');
+    expect(await statusOf(store(), id)).toBe('Paused');
+    await store().executionCommit(newBatch(runner.commitSlot, { resumed: [id] }));
+    expect(await statusOf(store(), id)).toBe('Running');
   });
 }
 

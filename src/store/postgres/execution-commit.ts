@@ -47,8 +47,9 @@ function commandFor(batch: CommitBatch): { command: Statement; parameters: unkno
 }
 
 /** It only advances and ends executions. */
-function isPlain({ children, consumed, sent, links, logs, crashResets }: CommitBatch): boolean {
-  return [children, consumed, sent, links, logs, crashResets ?? []].every((rows) => rows.length === 0);
+function isPlain({ children, consumed, sent, links, logs, crashResets, paused, resumed }: CommitBatch): boolean {
+  const rest = [children, consumed, sent, links, logs, crashResets ?? [], paused ?? [], resumed ?? []];
+  return rest.every((rows) => rows.length === 0);
 }
 
 /** In the order of the statement's numbers; so below. */
@@ -83,5 +84,7 @@ function fullParameters(batch: CommitBatch): unknown[] {
     uuidArray(batch.crashResets ?? []),
     uuidArray(batch.ended),
     ...encodeColumns(ATTEMPT_COLUMNS, batch.attempts),
+    uuidArray(batch.paused ?? []),
+    uuidArray(batch.resumed ?? []),
   ];
 }

@@ -85,6 +85,8 @@ function write(tables: Tables, batch: CommitBatch): void {
     const row = tables.queue.get(executionId);
     if (row !== undefined) row.crashes = 0;
   }
+  for (const executionId of batch.paused ?? []) setPaused(tables, executionId, true);
+  for (const executionId of batch.resumed ?? []) setPaused(tables, executionId, false);
   for (const child of batch.children) addExecution(tables, child);
   consume(tables, batch.consumed);
   for (const message of batch.sent) putMail(tables, message);
@@ -97,6 +99,11 @@ function write(tables: Tables, batch: CommitBatch): void {
     lines.push({ ...log, message: readable(log.message) });
     tables.logs.set(log.executionId, lines);
   }
+}
+
+function setPaused(tables: Tables, executionId: string, paused: boolean): void {
+  const row = tables.queue.get(executionId);
+  if (row !== undefined) row.paused = paused;
 }
 
 function consume(tables: Tables, ids: readonly string[]): void {

@@ -124,7 +124,7 @@ function claim(
   }
   tables.epochsGiven++;
   const claimed = picked.slice(0, limit).map((row) => {
-    Object.assign(row, { state: OWNED, runnerId, epoch: row.epoch + 1, dueAt: null, paused: false });
+    Object.assign(row, { state: OWNED, runnerId, epoch: row.epoch + 1, dueAt: null });
     const { executionId, epoch, tenantId, workflowId, version, priority, crashes, readyAt } = row;
     const isFresh = epoch === 1 && mailOf(tables, executionId).length === 0;
     const execution = isFresh ? load(tables, executionId, 0)! : null;

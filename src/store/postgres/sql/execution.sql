@@ -55,7 +55,7 @@ picked as materialized (
 ),
 claimed as (
   update execution_queue q
-  set state = 1, runner_id = (select runner_id from fence), epoch = q.epoch + 1, due_at = null, paused = false
+  set state = 1, runner_id = (select runner_id from fence), epoch = q.epoch + 1, due_at = null
   where q.execution_id = any(array(select execution_id from picked))
   returning q.execution_id, q.epoch, q.tenant_id, q.workflow_id, q.version, q.priority, q.crashes, q.ready_at
 )
@@ -156,7 +156,10 @@ outcomes as (
   where exists (select from fence)
 ),
 progressed as (
-  update execution_queue set crashes = 0 where execution_id = any($55::uuid[]) and crashes > 0 and exists (select from fence)
+  update execution_queue
+  set crashes = case when execution_id = any($55::uuid[]) then 0 else crashes end,
+    paused = execution_id = any($67::uuid[]) or (paused and execution_id <> all($68::uuid[]))
+  where execution_id = any($55::uuid[] || $67::uuid[] || $68::uuid[]) and execution_id <> all($56::uuid[]) and exists (select from fence)
 ),
 ended as (
   delete from execution_queue where execution_id = any($56::uuid[]) and exists (select from fence)
