@@ -81,8 +81,9 @@ export async function openMessaging(deps: MessagingDeps): Promise<Messaging> {
     lifecycles,
     async start() {
       await directory.refresh();
-      for (const consumer of config.delivery.consumers)
-        await consumers.register(DEFAULT_TENANT, consumer as JsonObject);
+      for (const { tenantId = DEFAULT_TENANT, ...consumer } of config.delivery.consumers) {
+        await consumers.register(tenantId, consumer as JsonObject);
+      }
       dispatcher.start();
       monitor.start();
     },

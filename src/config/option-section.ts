@@ -5,6 +5,7 @@ import { DEFINITION_DEFAULTS } from '../core/definition/defaults.ts';
 import { MAX_NODES } from '../core/definition/limits.ts';
 import { DEFAULT_LIMITS } from '../core/expression/evaluation.ts';
 import { DEFAULT_ENGINE_OPTIONS } from '../engine/environment.ts';
+import { tenantId } from '../protocol/identifier.ts';
 import { atLeast, flag, fraction, headers, limits, list, parsedIfText, wholeNumber } from './option-form.ts';
 
 const engine = DEFAULT_ENGINE_OPTIONS;
@@ -19,6 +20,11 @@ const retryPolicy = z
     jitter: z.boolean(),
   })
   .partial();
+
+/** What a consumer must be is judged where it is registered; only whose it is must be known here. */
+const configuredConsumer = z.looseObject({
+  tenantId: tenantId.optional(),
+});
 
 export const SECTIONS = {
   database: z.strictObject({
@@ -154,9 +160,11 @@ export const SECTIONS = {
     retentionMs: atLeast(0, 7 * 24 * 3_600_000).describe('messages that are done with are forgotten so much later'),
     natsServers: list.describe('servers that consumers of kind nats may name (host:port); in dev they may name any'),
     consumers: z
-      .preprocess(parsedIfText, z.array(z.record(z.string(), z.unknown())))
+      .preprocess(parsedIfText, z.array(configuredConsumer))
       .default([])
-      .describe('registered when it starts: [{"code": "kyc", "kind": "webhook", "url": "https://…"}]'),
+      .describe(
+        'registered when it starts, for the tenant `default` unless they name one: [{"tenantId": "acme", "code": "kyc", "kind": "webhook", "url": "https://…"}]',
+      ),
   }),
   monitor: z.strictObject({
     intervalMs: atLeast(10, 1_000).describe('how often it looks for what is due, when it knows of nothing sooner'),

@@ -1,16 +1,18 @@
 // Consumers as people manage them: register, change, pause, resume, rotate the secret, remove. Everything that is wrong with a
 // request is said at once, and a secret is shown once, when it was made here (S6). Registering again changes what is given, so
-// that a program may register its consumers whenever it starts.
+// that a program may register its consumers whenever it starts. What changes something is in the audit log.
 
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { NEW_SECRET_BYTES, SECRET_PREFIX, secretProblem } from '../protocol/webhook-secret.ts';
+import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
 import type { ConsumerChange, ConsumerKind, ConsumerRow, DeliveryStore } from '../store/delivery-port.ts';
+import type { Store } from '../store/port.ts';
 import { type ConsumerRequest, type ConsumerView, consumerView, isBuiltIn } from './consumer.ts';
 import { consumerProblems } from './consumer-request.ts';
 
 export interface ConsumersDeps {
-  readonly store: Pick<DeliveryStore, 'consumerPut' | 'consumerGet' | 'consumerList' | 'consumerRemove'>;
+  readonly store: Pick<DeliveryStore, 'consumerGet' | 'consumerList' | 'consumerSweep'> & Pick<AuditStore, 'audited'>;
   /** Told after every change, before it is answered: whoever keeps consumers in memory reads them again. */
   readonly changed: () => Promise<void>;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -41,33 +43,49 @@ export class Consumers {
     return consumerView(await this.row(tenantId, code));
   }
 
-  async register(tenantId: string, request: ConsumerRequest): Promise<ConsumerAnswer & { readonly created: boolean }> {
+  async register(
+    tenantId: string,
+    request: ConsumerRequest,
+    by: Actor = SYSTEM,
+  ): Promise<ConsumerAnswer & { readonly created: boolean }> {
     const { code } = request;
     const existing = typeof code === 'string' ? await this.deps.store.consumerGet({ tenantId, code }) : null;
-    const answer = await this.put(tenantId, existing, request);
+    const answer = await this.put(tenantId, existing, request, by);
     return { ...answer, created: existing === null };
   }
 
   /** What the request does not say stays. A secret in it is added as in a rotation. */
-  async change(tenantId: string, code: string, request: Omit<ConsumerRequest, 'code'>): Promise<ConsumerAnswer> {
+  async change(
+    tenantId: string,
+    code: string,
+    request: Omit<ConsumerRequest, 'code'>,
+    by: Actor = SYSTEM,
+  ): Promise<ConsumerAnswer> {
     const existing = await this.row(tenantId, code);
-    return this.put(tenantId, existing, { kind: existing.kind, ...request, code });
+    return this.put(tenantId, existing, { kind: existing.kind, ...request, code }, by);
   }
 
   /** What it is sent meanwhile waits. */
-  pause(tenantId: string, code: string): Promise<ConsumerView> {
-    return this.setPaused(tenantId, code, true);
+  pause(tenantId: string, code: string, by: Actor = SYSTEM): Promise<ConsumerView> {
+    return this.setPaused(tenantId, code, true, by);
   }
 
-  resume(tenantId: string, code: string): Promise<ConsumerView> {
-    return this.setPaused(tenantId, code, false);
+  resume(tenantId: string, code: string, by: Actor = SYSTEM): Promise<ConsumerView> {
+    return this.setPaused(tenantId, code, false, by);
   }
 
   /** Its open deliveries go with it. */
-  async remove(tenantId: string, code: string): Promise<void> {
-    await this.row(tenantId, code);
-    await this.deps.store.consumerRemove({ tenantId, code });
-    await this.deps.changed();
+  async remove(tenantId: string, code: string, by: Actor = SYSTEM): Promise<void> {
+    const { kind } = await this.row(tenantId, code);
+    const { store, changed } = this.deps;
+    await store.audited({
+      tenantId,
+      by,
+      work: (joined: Store) => joined.consumerRemove({ tenantId, code, leaveDeliveries: true }),
+      deed: (removed) => (removed ? deedOf('delete', code, kind) : null),
+    });
+    await changed();
+    await store.consumerSweep();
   }
 
   /** The new secret signs at once; the one before it does too until the next rotation, unless it is not kept. */
@@ -75,17 +93,24 @@ export class Consumers {
     tenantId: string,
     code: string,
     { secret: given, keepPrevious = true }: { secret?: string | undefined; keepPrevious?: boolean | undefined } = {},
+    by: Actor = SYSTEM,
   ): Promise<ConsumerAnswer> {
-    const { kind, secrets } = await this.row(tenantId, code);
+    const existing = await this.row(tenantId, code);
+    const { kind, secrets } = existing;
     const wrong = kind === 'webhook' ? given && secretProblem(given) : 'only a webhook has a secret to rotate';
     if (wrong) throw invalid([{ code: 'CONSUMER_INVALID', path: '/secret', message: wrong }]);
     const secret = given ?? this.newSecret();
     const change = { kind, secrets: keepPrevious ? withNewest(secret, secrets) : [secret] };
-    const row = await this.write({ tenantId, code, ...change });
+    const row = await this.write({ tenantId, code, ...change }, existing, 'rotate-secret', by);
     return { consumer: consumerView(row), secret: given === undefined ? secret : null };
   }
 
-  private async put(tenantId: string, existing: ConsumerRow | null, request: ConsumerRequest): Promise<ConsumerAnswer> {
+  private async put(
+    tenantId: string,
+    existing: ConsumerRow | null,
+    request: ConsumerRequest,
+    by: Actor,
+  ): Promise<ConsumerAnswer> {
     const { allowsBus } = this.deps;
     const problems = consumerProblems(request, { existingKind: existing?.kind ?? null, allowsBus });
     if (problems.length > 0) throw invalid(problems);
@@ -95,24 +120,38 @@ export class Consumers {
     const given = request.secret as string | undefined;
     const made = kind === 'webhook' && given === undefined && kept.length === 0 ? this.newSecret() : null;
     const newest = given ?? made;
-    const row = await this.write({
+    const change: ConsumerChange = {
       tenantId,
       code: request.code as string,
       kind,
       secrets: newest === null ? kept : withNewest(newest, kept),
       ...writtenFields(request, existing, kind),
       ...(existing === null && request.concurrency === undefined ? { concurrency: this.deps.concurrency } : {}),
-    });
+    };
+    const row = await this.write(change, existing, existing === null ? 'register' : 'update', by);
     return { consumer: consumerView(row), secret: made };
   }
 
-  private async setPaused(tenantId: string, code: string, isPaused: boolean): Promise<ConsumerView> {
-    const { kind } = await this.row(tenantId, code);
-    return consumerView(await this.write({ tenantId, code, kind, isPaused }));
+  private async setPaused(tenantId: string, code: string, isPaused: boolean, by: Actor): Promise<ConsumerView> {
+    const existing = await this.row(tenantId, code);
+    const change = { tenantId, code, kind: existing.kind, isPaused };
+    return consumerView(await this.write(change, existing, isPaused ? 'pause' : 'resume', by));
   }
 
-  private async write(change: ConsumerChange): Promise<ConsumerRow> {
-    const row = await this.deps.store.consumerPut(change);
+  /** What is as it was, such as a registration at every start, is not worth a record. */
+  private async write(
+    change: ConsumerChange,
+    before: ConsumerRow | null,
+    action: string,
+    by: Actor,
+  ): Promise<ConsumerRow> {
+    const { tenantId, code, kind } = change;
+    const row = await this.deps.store.audited({
+      tenantId,
+      by,
+      work: (joined: Store) => joined.consumerPut(change),
+      deed: (after) => (isSame(before, after) ? null : deedOf(action, code, kind)),
+    });
     await this.deps.changed();
     return row;
   }
@@ -131,6 +170,17 @@ export class Consumers {
 
 export const consumerNotFound = (code: string): PawlError =>
   new PawlError('CONSUMER_NOT_FOUND', `there is no consumer "${code}"; register it with POST /api/v1/consumers`);
+
+/** Addresses and secrets are no part of the record. */
+const deedOf = (action: string, code: string, kind: ConsumerKind) => ({
+  action: `consumer.${action}`,
+  target: `consumer/${code}`,
+  details: { kind },
+});
+
+function isSame(before: ConsumerRow | null, after: ConsumerRow): boolean {
+  return before !== null && JSON.stringify({ ...before, updatedAt: 0 }) === JSON.stringify({ ...after, updatedAt: 0 });
+}
 
 function writtenFields(request: ConsumerRequest, existing: ConsumerRow | null, kind: ConsumerKind) {
   const { url, subscriptions, ordering, concurrency, options, isPaused } = request;

@@ -3,6 +3,7 @@
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
+import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
 import type {
   ClaimedDelivery,
   DeliveryRow,
@@ -11,7 +12,7 @@ import type {
   MessageKind,
   StoredMessage,
 } from '../store/delivery-port.ts';
-import type { JsonText, Timestamp } from '../store/port.ts';
+import type { JsonText, Store, Timestamp } from '../store/port.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import type { Consumer } from './consumer.ts';
 import type { ConsumerBook } from './consumer-book.ts';
@@ -22,7 +23,7 @@ import type { PullRequest, Pulls } from './pulls.ts';
 import { matches, type Subject } from './subscription.ts';
 
 export interface DeliveriesDeps {
-  readonly store: DeliveryStore;
+  readonly store: DeliveryStore & Pick<AuditStore, 'audited'>;
   readonly book: ConsumerBook;
   readonly acknowledgements: Acknowledgements;
   readonly pulls: Pulls;
@@ -135,20 +136,30 @@ export class Deliveries {
   }
 
   /** Dead or failed ones are sent again. Says how many. */
-  async requeue(tenantId: string, items: readonly DeliveryItem[]): Promise<number> {
+  async requeue(tenantId: string, items: readonly DeliveryItem[], by: Actor = SYSTEM): Promise<number> {
     const found = await this.found(tenantId, items);
-    const count = await this.deps.store.deliveryRequeue({ tenantId, items: found });
+    const count = await this.recorded({ tenantId, by }, 'requeue', items, (store) =>
+      store.deliveryRequeue({ tenantId, items: found }),
+    );
     this.deps.wake(new Set(found.map(({ consumerId }) => consumerId)));
     return count;
   }
 
   /** Dead ones are forgotten. Says how many. */
-  async discard(tenantId: string, items: readonly DeliveryItem[]): Promise<number> {
-    return this.deps.store.deliveryPurgeDead({ tenantId, items: await this.found(tenantId, items) });
+  async discard(tenantId: string, items: readonly DeliveryItem[], by: Actor = SYSTEM): Promise<number> {
+    const found = await this.found(tenantId, items);
+    return this.recorded({ tenantId, by }, 'discard', items, (store) =>
+      store.deliveryPurgeDead({ tenantId, items: found }),
+    );
   }
 
   /** Everything of this time that the consumer was sent, or would have been had it been there, once more. Says how many. */
-  async replay(tenantId: string, code: string, range: { from: Timestamp; until: Timestamp }): Promise<number> {
+  async replay(
+    tenantId: string,
+    code: string,
+    range: { from: Timestamp; until: Timestamp },
+    by: Actor = SYSTEM,
+  ): Promise<number> {
     if (!(range.from < range.until)) throw new PawlError('REQUEST_INVALID', '`from` must be before `until`');
     const consumer = await this.consumer(tenantId, code);
     const missing: string[] = [];
@@ -158,9 +169,35 @@ export class Deliveries {
       if (wants) missing.push(message.ackGuid);
     }
     const { consumerId } = consumer;
-    const count = await this.deps.store.deliveryReplay({ tenantId, consumerId, ...range, missing });
+    const count = await this.deps.store.audited({
+      tenantId,
+      by,
+      work: (store) => store.deliveryReplay({ tenantId, consumerId, ...range, missing }),
+      deed: (sent) => ({
+        action: 'consumer.replay',
+        target: `consumer/${code}`,
+        details: { from: isoTime(range.from), until: isoTime(range.until), count: sent },
+      }),
+    });
     this.deps.wake([consumerId]);
     return count;
+  }
+
+  /** An operator's deed; one record, whatever the number. */
+  private recorded(
+    { tenantId, by }: { readonly tenantId: string; readonly by: Actor },
+    action: string,
+    items: readonly DeliveryItem[],
+    work: (store: Store) => Promise<number>,
+  ): Promise<number> {
+    const consumers = [...new Set(items.map(({ consumer }) => consumer))];
+    const target = `delivery/${items[0]?.ackGuid}`;
+    return this.deps.store.audited({
+      tenantId,
+      by,
+      work,
+      deed: (count) => (count > 0 ? { action: `delivery.${action}`, target, details: { count, consumers } } : null),
+    });
   }
 
   private async *messages(tenantId: string, range: { from: Timestamp; until: Timestamp }) {
@@ -233,3 +270,5 @@ function subjectOf({ kind, env, source, event }: StoredMessage): Subject | null 
 function deliveryNotFound({ ackGuid, consumer }: AckRequest): PawlError {
   return new PawlError('DELIVERY_NOT_FOUND', `there is no delivery ${ackGuid} to "${consumer}"`);
 }
+
+const isoTime = (at: Timestamp): string => new Date(at).toISOString();

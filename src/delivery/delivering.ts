@@ -2,6 +2,7 @@
 
 import type { HttpClient } from '../action/http-client.ts';
 import type { Plan } from '../core/plan/plan.ts';
+import type { AuditStore } from '../store/audit-port.ts';
 import type { DeliveryStore } from '../store/delivery-port.ts';
 import type { LifecycleStore } from '../store/lifecycle-port.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -22,7 +23,7 @@ import { Pulls } from './pulls.ts';
 import { remindDelays } from './resend-schedule.ts';
 
 export interface DeliveringDeps {
-  readonly store: DeliveryStore & Pick<LifecycleStore, 'lifecycleGeneration'>;
+  readonly store: DeliveryStore & Pick<LifecycleStore, 'lifecycleGeneration'> & Pick<AuditStore, 'audited'>;
   readonly timers: Timers;
   readonly wallClockMs: () => number;
   readonly newId: () => string;

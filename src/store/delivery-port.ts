@@ -19,8 +19,10 @@ export interface DeliveryStore {
   consumerGet(params: { tenantId: string; code: string }): Promise<ConsumerRow | null>;
   /** All of a tenant, or of every tenant (null): few rows, kept in memory by whoever decides. */
   consumerList(params: { tenantId: string | null }): Promise<ConsumerRow[]>;
-  /** Its open deliveries go with it. */
-  consumerRemove(params: { tenantId: string; code: string }): Promise<boolean>;
+  /** Its open deliveries go with it, at once or with the next sweep: they may be many, and a transaction should be short. */
+  consumerRemove(params: { tenantId: string; code: string; leaveDeliveries?: boolean }): Promise<boolean>;
+  /** Open deliveries of consumers that are no more. */
+  consumerSweep(): Promise<void>;
 
   /**
    * Due deliveries of one consumer, oldest first, of different subjects where order holds them back. Each one counts an

@@ -17,7 +17,10 @@ beforeAll(async () => {
     monitor: { intervalMs: 20 },
     http: { allowLoopback: true },
     delivery: {
-      consumers: [{ code: 'audit', kind: 'webhook', url: receiver.url, subscriptions: [{ types: ['RunCompleted'] }] }],
+      consumers: [
+        { code: 'audit', kind: 'webhook', url: receiver.url, subscriptions: [{ types: ['RunCompleted'] }] },
+        { tenantId: 'acme', code: 'theirs', kind: 'pull', subscriptions: [{ types: ['RunCompleted'] }] },
+      ],
     },
   });
 });
@@ -75,5 +78,16 @@ describe('a lifecycle, a workflow and their messages', () => {
     await expect.poll(() => told, { timeout: 30_000 }).toEqual(['submit', 'approve']);
     const completed = () => receiver.received.map(({ body }) => (JSON.parse(body) as JsonObject).workflowId);
     await expect.poll(completed, { timeout: 30_000 }).toEqual(['decide-loan', 'celebrate']);
+  });
+
+  it('are told to the consumers of their tenant, also to those of the configuration', async () => {
+    await pawl.publish(workflow('theirs', { actionType: 'core.echo', parameters: {} }), { tenantId: 'acme' });
+    await pawl.start('theirs', { tenantId: 'acme' });
+    const { deliveries } = pawl.messaging;
+    const due = async () => (await deliveries.list('acme', { consumer: 'theirs', after: null, limit: 10 })).length;
+    await expect.poll(due, { timeout: 30_000 }).toBe(1);
+    expect(await pawl.messaging.consumers.list('default')).not.toContainEqual(
+      expect.objectContaining({ code: 'theirs' }),
+    );
   });
 });

@@ -59,6 +59,38 @@ describe('a change', () => {
     ]);
   });
 
+  it('of lifecycles and consumers is recorded when something changed, without addresses and secrets', async () => {
+    const machine = {
+      env: 'test',
+      name: 'ticket',
+      initial: 'open',
+      states: { open: {}, closed: { final: true } },
+      events: { close: {} },
+      transitions: [{ from: 'open', on: 'close', to: 'closed' }],
+    };
+    for (let times = 0; times < 2; times++) await server.post('/api/v1/lifecycles', { definition: machine });
+    const hook = { code: 'crm', kind: 'webhook', url: 'https://crm.example/hidden' };
+    for (let times = 0; times < 2; times++) await server.post('/api/v1/consumers', hook);
+    await server.post('/api/v1/consumers/crm/pause');
+    await server.post('/api/v1/consumers/crm/pause');
+    await server.post('/api/v1/consumers/crm/resume');
+    await server.ask('PATCH', '/api/v1/consumers/crm', { body: { concurrency: 3 } });
+    await server.post('/api/v1/consumers/crm/rotate-secret', {});
+    await server.post('/api/v1/consumers/crm/replay', { from: '2020-01-01T00:00:00Z' });
+    await server.ask('DELETE', '/api/v1/consumers/crm');
+    expect(await lines('?action=lifecycle')).toEqual(['ada lifecycle.import lifecycle/test/ticket']);
+    expect(await lines('?target=consumer/crm')).toEqual([
+      'ada consumer.register consumer/crm',
+      'ada consumer.pause consumer/crm',
+      'ada consumer.resume consumer/crm',
+      'ada consumer.update consumer/crm',
+      'ada consumer.rotate-secret consumer/crm',
+      'ada consumer.replay consumer/crm',
+      'ada consumer.delete consumer/crm',
+    ]);
+    expect(JSON.stringify(await records())).not.toMatch(/hidden|whsec_/);
+  });
+
   it('of triggers, the catalog, quotas, templates and keys is recorded, without secrets', async () => {
     const config = { generateSecret: true };
     const { body } = await server.post('/api/v1/triggers', { workflowId: 'long', triggerType: 'Webhook', config });

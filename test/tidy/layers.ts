@@ -177,7 +177,7 @@ export const layers: readonly Layer[] = [
   {
     path: 'src/config',
     job: 'every option with its form, default and reason; the configuration file',
-    imports: ['src/core', 'src/engine'],
+    imports: ['src/core', 'src/protocol', 'src/engine'],
     packages: ['zod', 'yaml', 'node:*'],
   },
   {

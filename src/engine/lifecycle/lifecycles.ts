@@ -8,6 +8,7 @@ import { compileLifecycle } from '../../lifecycle/compile.ts';
 import type { Cause } from '../../lifecycle/decision.ts';
 import type { Machine } from '../../lifecycle/machine.ts';
 import { timeoutOf } from '../../lifecycle/timeout.ts';
+import { type Actor, type AuditStore, SYSTEM } from '../../store/audit-port.ts';
 import type {
   InstanceKey,
   InstanceRow,
@@ -26,7 +27,7 @@ import {
 import { type MachineBook, machineOf } from './machine-book.ts';
 
 export interface LifecyclesDeps {
-  readonly store: LifecycleStore;
+  readonly store: LifecycleStore & Pick<AuditStore, 'audited'>;
   readonly machines: MachineBook;
   readonly directory: ConsumerDirectory;
   readonly triggers: InstanceTriggers;
@@ -72,6 +73,7 @@ export class Lifecycles {
   async import(
     tenantId: string,
     { definition, policies = null }: { readonly definition: Json; readonly policies?: Json | null | undefined },
+    by: Actor = SYSTEM,
   ): Promise<Place & { readonly version: number; readonly changed: boolean; readonly warnings: readonly Problem[] }> {
     const { machine, rows, problems } = compileLifecycle(definition, policies);
     if (machine === null || rows === null) throw invalid(problems, 'LIFECYCLE_INVALID');
@@ -81,7 +83,13 @@ export class Lifecycles {
     // Before the import: when it is there, so is everybody it sends to.
     await this.deps.directory.ensureCodes(tenantId, [...new Set(codes)]);
     if (startsWorkflows) await this.deps.directory.ensureBuiltIn(tenantId, 'workflow');
-    const imported = await this.deps.store.lifecycleImport({ tenantId, ...rows });
+    const imported = await this.deps.store.audited({
+      tenantId,
+      by,
+      work: (joined) => joined.lifecycleImport({ tenantId, ...rows }),
+      deed: ({ changed, version }) =>
+        changed ? { action: 'lifecycle.import', target: `lifecycle/${env}/${name}`, details: { version } } : null,
+    });
     if (imported.changed) await this.deps.directory.refresh();
     return { env, name, ...imported, warnings: problems };
   }

@@ -51,8 +51,8 @@ function registerRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
       'Register a consumer, or change the one of this code; a generated secret is in this answer and in no other',
     body: consumerRequest,
     responses: { 200: consumerSchema, 201: consumerSchema },
-    async handle({ body: { tenantId: _checked, ...request }, caller }) {
-      const { consumer, secret, created } = await consumers.register(caller.tenantId, asRequest(request));
+    async handle({ body: { tenantId: _checked, ...request }, caller, by }) {
+      const { consumer, secret, created } = await consumers.register(caller.tenantId, asRequest(request), by);
       return { status: created ? 201 : 200, body: presentConsumer(consumer, secret) };
     },
   });
@@ -93,8 +93,8 @@ function changeRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
     summary: 'Change a consumer; what is not mentioned stays',
     body: consumerChangeRequest,
     responses: { 200: consumerSchema },
-    async handle({ params: { code }, body: { tenantId: _checked, ...request }, caller }) {
-      const { consumer, secret } = await consumers.change(caller.tenantId, code, asRequest(request));
+    async handle({ params: { code }, body: { tenantId: _checked, ...request }, caller, by }) {
+      const { consumer, secret } = await consumers.change(caller.tenantId, code, asRequest(request), by);
       return { status: 200, body: presentConsumer(consumer, secret) };
     },
   });
@@ -107,8 +107,8 @@ function removeRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
     path: `${BASE}/:code`,
     summary: 'Remove a consumer; what it has not been sent yet goes with it',
     responses: { 204: null },
-    async handle({ params: { code }, caller }) {
-      await consumers.remove(caller.tenantId, code);
+    async handle({ params: { code }, caller, by }) {
+      await consumers.remove(caller.tenantId, code, by);
       return { status: 204 };
     },
   });
@@ -121,7 +121,7 @@ function switchRoute({ consumers }: ConsumerRoutesDeps, verb: 'pause' | 'resume'
     path: `${BASE}/:code/${verb}`,
     summary,
     responses: { 200: consumerSchema },
-    handle: async ({ params: { code }, caller }) => shown(await consumers[verb](caller.tenantId, code)),
+    handle: async ({ params: { code }, caller, by }) => shown(await consumers[verb](caller.tenantId, code, by)),
   });
 }
 
@@ -133,8 +133,9 @@ function rotateRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
     summary: 'Give a webhook a new secret; the one before it signs too until the next rotation',
     body: secretRotateRequest,
     responses: { 200: consumerSchema },
-    async handle({ params: { code }, body: { secret: given, keepPrevious }, caller }) {
-      const { consumer, secret } = await consumers.rotateSecret(caller.tenantId, code, { secret: given, keepPrevious });
+    async handle({ params: { code }, body: { secret: given, keepPrevious }, caller, by }) {
+      const rotation = { secret: given, keepPrevious };
+      const { consumer, secret } = await consumers.rotateSecret(caller.tenantId, code, rotation, by);
       return { status: 200, body: presentConsumer(consumer, secret) };
     },
   });
@@ -148,9 +149,9 @@ function replayRoute({ deliveries }: ConsumerRoutesDeps): RouteSpec {
     summary: 'Send everything of a time range once more: same ackGuid, same bytes',
     body: replayRequest,
     responses: { 202: countAnswer },
-    async handle({ params: { code }, body: { from, until }, caller }) {
+    async handle({ params: { code }, body: { from, until }, caller, by }) {
       const range = { from: Date.parse(from), until: until === undefined ? Date.now() : Date.parse(until) };
-      return { status: 202, body: { count: await deliveries.replay(caller.tenantId, code, range) } };
+      return { status: 202, body: { count: await deliveries.replay(caller.tenantId, code, range, by) } };
     },
   });
 }

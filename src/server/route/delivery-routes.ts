@@ -116,9 +116,9 @@ function requeueRoute({ deliveries }: DeliveryRoutesDeps): RouteSpec {
     summary: 'Send a dead or failed delivery again',
     body: requeueRequest,
     responses: { 202: countAnswer },
-    async handle({ params: { ackGuid }, body: { consumer }, caller: { tenantId } }) {
+    async handle({ params: { ackGuid }, body: { consumer }, caller: { tenantId }, by }) {
       const items = await ended(deliveries, tenantId, ackGuid, consumer);
-      return { status: 202, body: { count: await deliveries.requeue(tenantId, items) } };
+      return { status: 202, body: { count: await deliveries.requeue(tenantId, items, by) } };
     },
   });
 }
@@ -131,8 +131,8 @@ function discardRoute({ deliveries }: DeliveryRoutesDeps): RouteSpec {
     path: `${BASE}/:ackGuid`,
     summary: 'Forget the dead deliveries of a message',
     responses: { 204: null },
-    async handle({ params: { ackGuid }, caller: { tenantId } }) {
-      await deliveries.discard(tenantId, await ended(deliveries, tenantId, ackGuid, undefined));
+    async handle({ params: { ackGuid }, caller: { tenantId }, by }) {
+      await deliveries.discard(tenantId, await ended(deliveries, tenantId, ackGuid, undefined), by);
       return { status: 204 };
     },
   });

@@ -47,9 +47,9 @@ function importRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
     summary: 'Import a lifecycle and its policies; what changed is a new version, what did not is none',
     body: lifecycleImportRequest,
     responses: { 200: lifecycleImportAnswer, 201: lifecycleImportAnswer },
-    async handle({ body: { definition, policies }, caller }) {
+    async handle({ body: { definition, policies }, caller, by }) {
       const source = { definition: definition as Json, policies: (policies ?? null) as Json };
-      const { warnings, ...imported } = await lifecycles.import(caller.tenantId, source);
+      const { warnings, ...imported } = await lifecycles.import(caller.tenantId, source, by);
       const body = { ...imported, ...(warnings.length === 0 ? {} : { warnings }) };
       return { status: imported.changed ? 201 : 200, body };
     },

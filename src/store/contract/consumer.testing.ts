@@ -91,6 +91,17 @@ export function describeConsumer(store: () => Store): void {
   });
 }
 
+export function describeConsumerSweep(store: () => Store): void {
+  it('takes what a removal has left', async () => {
+    const kyc = await newConsumer(store(), 'kyc');
+    const { messages } = await submitted(store(), [kyc]);
+    expect(await store().consumerRemove({ tenantId: TENANT, code: 'kyc', leaveDeliveries: true })).toBe(true);
+    await store().consumerSweep();
+    const left = await store().deliveryGet({ tenantId: TENANT, ackGuid: messages[0]!.ackGuid });
+    expect(left?.deliveries).toEqual([]);
+  });
+}
+
 export function describeNotice(store: () => Store): void {
   const notice = (kind: string, tenantId = TENANT) => ({ tenantId, kind, body: `{"of":"${kind}"}`, at: 5_000 });
   const kinds = async (afterId: string | null, limit = 10, tenantId = TENANT) =>

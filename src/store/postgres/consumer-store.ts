@@ -16,7 +16,7 @@ const ORPHANS = statement('consumer_orphans');
 
 const REMOVED_AT_ONCE = 1000;
 
-type ConsumerMethods = 'consumerPut' | 'consumerGet' | 'consumerList' | 'consumerRemove';
+type ConsumerMethods = 'consumerPut' | 'consumerGet' | 'consumerList' | 'consumerRemove' | 'consumerSweep';
 
 export function consumerStore(engine: Database, reader: Database): Pick<DeliveryStore, ConsumerMethods> {
   return {
@@ -28,16 +28,17 @@ export function consumerStore(engine: Database, reader: Database): Pick<Delivery
     async consumerList({ tenantId }) {
       return (await reader.run<Row>(LIST, [tenantId])).map(consumerRow);
     },
-    async consumerRemove({ tenantId, code }) {
+    async consumerRemove({ tenantId, code, leaveDeliveries = false }) {
       const removed = await reader.transaction(async (session) => {
         const [row] = await session.run<{ id: number }>(REMOVE, [tenantId, code]);
         if (row !== undefined) await raiseGeneration(session);
         return row;
       });
       // Nobody writes new ones now. If this is cut short, the next purge goes on with it.
-      if (removed !== undefined) await removeDeliveries(engine, removed.id);
+      if (removed !== undefined && !leaveDeliveries) await removeDeliveries(engine, removed.id);
       return removed !== undefined;
     },
+    consumerSweep: () => removeOrphans(engine),
   };
 }
 

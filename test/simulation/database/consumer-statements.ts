@@ -6,7 +6,7 @@ import { readClock, type Statements, type Tables } from './tables.ts';
 
 export function consumerStatements(
   tables: Tables,
-): Pick<Statements, 'consumerPut' | 'consumerGet' | 'consumerList' | 'consumerRemove'> {
+): Pick<Statements, 'consumerPut' | 'consumerGet' | 'consumerList' | 'consumerRemove' | 'consumerSweep'> {
   const { messaging } = tables;
   const find = (tenantId: string, code: string) =>
     [...messaging.consumers.values()].find((row) => row.tenantId === tenantId && row.code === code);
@@ -60,6 +60,8 @@ export function consumerStatements(
       }
       return true;
     },
+    // A removal here takes everything with it at once.
+    consumerSweep: () => undefined,
   };
 }
 
