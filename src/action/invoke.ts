@@ -50,6 +50,8 @@ export interface AttemptFailure {
   readonly timedOut?: true;
   /** It ended because the engine told it to. */
   readonly aborted?: true;
+  /** It did not end within the grace, and may still be running. */
+  readonly abandoned?: true;
   readonly outputsText?: string;
   readonly outputs?: Json;
   readonly logs: readonly LogLine[];
@@ -220,6 +222,7 @@ function failed(thrown: unknown, scope: AttemptScope, request: InvokeRequest): A
   }
   // After an abort a failure is what was asked for, unless the action insists that it is its own.
   const signal = request.context.signal;
+  if (signal?.aborted && thrown instanceof AttemptAbandoned) return { ...aborted(signal, logs), abandoned: true };
   if (signal?.aborted && !isTerminalError(thrown)) return aborted(signal, logs);
   const limit = request.outputLimitBytes ?? DEFAULT_OUTPUT_LIMIT_BYTES;
   return { ok: false, ...describeThrown(thrown, scope.redactor, limit), logs };

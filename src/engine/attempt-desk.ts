@@ -37,7 +37,12 @@ interface Lane {
 const LEASE_CHECK_MS = 100;
 /** Enough to keep a place busy while commits are on their way (3b decision 14). */
 const EXECUTIONS_PER_PLACE = 4;
-const ABORTED = { code: 'CANCELLED', message: 'The execution stopped before the attempt began' };
+const NOT_BEGUN: AttemptResult = {
+  ok: false,
+  error: { code: 'CANCELLED', message: 'The execution stopped before the attempt began' },
+  retryable: false,
+  aborted: true,
+};
 
 export class AttemptDesk {
   private readonly deps: AttemptDeskDeps;
@@ -78,25 +83,23 @@ export class AttemptDesk {
     return Math.max(0, this.free() * EXECUTIONS_PER_PLACE - undecided);
   }
 
-  /** Attempts that are running or wait for a place. */
-  size(): number {
-    return this.running + this.waiting;
-  }
-
-  /** Forgets what still waits: whoever owns the executions next runs it. */
+  /** What still waits never begins: whoever owns the executions next runs it. */
   dropWaiting(): void {
-    for (const lane of this.turns) {
-      lane.waiting.length = 0;
-      this.forgetIfIdle(lane);
-    }
-    this.turns = [];
-    this.waiting = 0;
+    for (const { finished } of this.takeWaiting()) finished(NOT_BEGUN);
   }
 
-  /** Also what runs is no longer listened to. */
+  /** Nothing begins any more, and what runs is no longer listened to. */
   close(): void {
     this.closed = true;
-    this.dropWaiting();
+    this.takeWaiting();
+  }
+
+  private takeWaiting(): Waiting[] {
+    const taken = this.turns.flatMap((lane) => lane.waiting.splice(0));
+    for (const lane of this.turns) this.forgetIfIdle(lane);
+    this.turns = [];
+    this.waiting = 0;
+    return taken;
   }
 
   private laneOf(tenantId: string, actionType: string): Lane {
@@ -174,7 +177,7 @@ export class AttemptDesk {
       if (!isAborted) this.run(lane, entry);
       else {
         this.forgetIfIdle(lane);
-        entry.finished({ ok: false, error: ABORTED, retryable: false, aborted: true });
+        entry.finished(NOT_BEGUN);
       }
     }
   }

@@ -207,9 +207,16 @@ export class DecisionLoop {
   }
 
   private attemptEnded(resident: Resident, node: number, attempt: number, result: AttemptResult): void {
-    if (this.deps.isOver()) return;
+    if (this.deps.isOver() || this.isForTheNextOwner(resident, node, result)) return;
     if (resident.running.get(node)?.attempt === attempt) resident.running.delete(node);
     this.enqueue(resident, attemptInput(node, attempt, result));
+  }
+
+  /** It ended because this runner stops, which is no outcome: the next owner runs it again. */
+  private isForTheNextOwner({ state, running }: Resident, node: number, result: AttemptResult): boolean {
+    if (!this.deps.isDraining() || result.ok || !result.aborted || state.stopping !== null) return false;
+    if (!result.abandoned) running.delete(node);
+    return true;
   }
 
   private ended(resident: Resident, isNews: boolean): void {

@@ -66,6 +66,8 @@ export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
       readonly retryAfterMs?: number | undefined;
       readonly timedOut?: boolean | undefined;
       readonly aborted?: boolean | undefined;
+      /** It was told to stop and did not: it may still be running. */
+      readonly abandoned?: boolean | undefined;
       readonly outputsText?: JsonText | undefined;
       readonly outputs?: Json;
     }

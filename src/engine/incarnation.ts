@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts';
 import { Committer } from './committer.ts';
 import { type Burial, deadLetter } from './dead-letter.ts';
 import { DecisionLoop } from './decision-loop.ts';
+import { depart } from './departure.ts';
 import type { EngineObserver, EngineOptions, PlanSource, RunAttempt, Timers } from './environment.ts';
 import { isWritten } from './journal.ts';
 import { keepLease, type Lease } from './lease.ts';
@@ -184,34 +185,18 @@ export class Incarnation {
     if (parentId !== null) this.lookForMail(parentId);
   }
 
-  /** Lets running attempts finish, commits what they did, gives everything back, the unfinished too (I23). */
+  /** Lets running attempts finish, commits what they did, gives everything back (I23). */
   async drain(): Promise<void> {
-    const { timers, options, store, observer } = this.deps;
     this.draining = true;
     this.desk.dropWaiting();
-    const giveUpAt = timers.monotonicMs() + options.drainMs;
-    while (this.isAtWork() && timers.monotonicMs() < giveUpAt && !this.over) {
-      await new Promise<void>((resolve) => {
-        timers.after(20, resolve);
-      });
-    }
-    if (this.over) return;
-    if (this.isAtWork()) {
-      const { name } = options;
-      observer.warn('stopped before its work was done: another runner does it again', {
-        name,
-        drainMs: options.drainMs,
-      });
-    }
-    this.abandon();
-    await store.runnerStop({ runnerId: this.registration.runnerId }).catch((error: unknown) => {
-      observer.warn('could not sign off; the lease will end by itself', { error: String(error) });
+    await depart({
+      ...this.deps,
+      registration: this.registration,
+      residents: this.residents,
+      isOver: () => this.over,
+      abandon: () => this.abandon(),
+      runInSlotZero: (work) => this.runInSlotZero(work),
     });
-  }
-
-  /** Attempts are running, or what they did is on its way to the database. */
-  private isAtWork(): boolean {
-    return this.desk.size() > 0 || [...this.residents.values()].some(({ busy }) => busy);
   }
 
   /** Forgets everything at once. What was running is told to stop; its results are not wanted any more. */

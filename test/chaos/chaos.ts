@@ -96,7 +96,8 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
 
   tell('checking');
   const acks = await ledger.readBack();
-  const found = await check({ pawl, evidence, nodeIds, acks, works: load.works, effects: sink.effects });
+  const { toldToStop } = fleet;
+  const found = await check({ pawl, evidence, nodeIds, acks, works: load.works, effects: sink.effects, toldToStop });
   if (!settled)
     found.push({ invariant: 'I1', executionId: null, what: 'requests were still unanswered when it was calm' });
   const distinct = new Set(sink.effects.map(({ key, attempt }) => `${key} ${attempt}`)).size;

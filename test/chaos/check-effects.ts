@@ -1,6 +1,6 @@
 // What the outside world saw: no effect without a recorded start (I2), no recorded end without its effect (I1), and keys that
-// are stable for a node and shared by no two (I7). An attempt runs again only after its runner was declared dead (I4): a
-// graceful stop, a lost reply or a cut connection is no reason (I23).
+// are stable for a node and shared by no two (I7). An attempt runs again only after its runner was declared dead, or told it to
+// stop because its own time to stop was over (I4, I23). A lost reply, a cut connection or a stop in good time is no reason.
 
 import type { Effect } from './effect-action.ts';
 import type { ExecutionRecord } from './evidence.ts';
@@ -8,24 +8,34 @@ import type { Violation } from './violation.ts';
 
 const ACTIONS_OUTSIDE = new Set(['Succeeded', 'Failed', 'RetriableFailure']);
 
+/** Why an attempt may have begun twice. */
+export interface Excuses {
+  /** Names of runners that were declared dead at least once. */
+  readonly deadRunners: ReadonlySet<string>;
+  /** `runner execution:node:attempt` of what a stopping runner broke off. */
+  readonly toldToStop: ReadonlySet<string>;
+}
+
 export function checkEffects(
   record: ExecutionRecord,
   nodeIds: readonly string[],
   effects: readonly Effect[],
-  deadRunners: ReadonlySet<string>,
+  { deadRunners, toldToStop }: Excuses,
 ): Violation[] {
   const violations: Violation[] = [];
   const { executionId, journal } = record;
   const report = (invariant: string, what: string, evidence: unknown) =>
     violations.push({ invariant, executionId, what, evidence });
+  const mayRunAgain = ({ runner, nodeId, attempt }: Effect) =>
+    runner === null || deadRunners.has(runner) || toldToStop.has(`${runner} ${executionId}:${nodeId}:${attempt}`);
   const generations = startsByAttempt(record, nodeIds);
   for (const effect of effects) {
     const { nodeId, attempt, key } = effect;
     const starts = generations.filter(
       (start) => start.nodeId === nodeId && (attempt ?? start.attempt) === start.attempt,
     );
-    // Its runner may have died before the start was written, and the execution been stopped before anybody began it again.
-    const beganInVain = generations.length === 0 && (effect.runner === null || deadRunners.has(effect.runner));
+    // Its runner may have gone before the start was written, and the execution been stopped before anybody began it again.
+    const beganInVain = generations.length === 0 && mayRunAgain(effect);
     if (starts.length === 0 && !beganInVain)
       report('I2', `${nodeId}, attempt ${attempt ?? '?'}, ran and was never started`, { effect, journal });
     const keys = starts.map(({ generation }) => `${executionId}:${nodeId}${generation === 0 ? '' : `:${generation}`}`);
@@ -33,7 +43,7 @@ export function checkEffects(
       report('I7', `${nodeId} ran under the key ${key}, not ${keys}`, effect);
   }
   for (const [what, repeats] of Map.groupBy(effects, ({ key, attempt }) => `${key}, attempt ${attempt}`)) {
-    const idle = repeats.slice(0, -1).find(({ runner }) => runner !== null && !deadRunners.has(runner));
+    const idle = repeats.slice(0, -1).find((effect) => !mayRunAgain(effect));
     if (idle !== undefined) report('I4', `${what} ran again although ${idle.runner} was never declared dead`, repeats);
   }
   for (const { nodeId, attempt, status, outputs } of record.attempts) {

@@ -23,6 +23,8 @@ export interface CheckInput {
   readonly acks: readonly Ack[];
   readonly works: ReadonlyMap<string, Work>;
   readonly effects: readonly Effect[];
+  /** See Excuses. */
+  readonly toldToStop: ReadonlySet<string>;
 }
 
 const CHUNK = 200;
@@ -48,7 +50,7 @@ export async function check(input: CheckInput): Promise<Violation[]> {
   const violations: Violation[] = [];
   const acksOf = Map.groupBy(acks, ({ executionId }) => executionId);
   const effectsOf = Map.groupBy(input.effects, ({ executionId }) => executionId);
-  const deadRunners = await evidence.deadRunners();
+  const excuses = { deadRunners: await evidence.deadRunners(), toldToStop: input.toldToStop };
   const expected = await expectations(input, violations);
   const ids = [...new Set([...expected.keys(), ...(await evidence.executionIds())])];
   for (let start = 0; start < ids.length; start += CHUNK) {
@@ -64,7 +66,7 @@ export async function check(input: CheckInput): Promise<Violation[]> {
       violations.push(
         ...checkJournal(record, nodes),
         ...checkMail(record, nodes, acksOf.get(executionId) ?? []),
-        ...checkEffects(record, nodes, effectsOf.get(executionId) ?? [], deadRunners),
+        ...checkEffects(record, nodes, effectsOf.get(executionId) ?? [], excuses),
         ...(await checkReplay(pawl, record)),
       );
       const expectation = expected.get(executionId);

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { TOLD_TO_STOP } from '../../src/engine/departure.ts';
 import { COULD_NOT_START, type RunnerReport, type RunnerSettings } from './runner-process.ts';
 import type { Violation } from './violation.ts';
 
@@ -35,6 +36,8 @@ export class RunnerFleet {
   readonly violations: Violation[] = [];
   readonly counts = { kills: 0, gracefulStops: 0, pauses: 0, failedStarts: 0 };
   readonly warnings = new Map<string, { count: number; example: unknown }>();
+  /** `runner execution:node:attempt`, as the runners said when they stopped. */
+  readonly toldToStop = new Set<string>();
   private readonly options: FleetOptions;
   private readonly places: Runner[] = [];
   private readonly past: Record<string, number>[] = [];
@@ -151,6 +154,9 @@ export class RunnerFleet {
     }
     if (report.type === 'metrics') runner.metrics = report.metrics;
     if (report.type === 'warning') {
+      if (report.event === TOLD_TO_STOP) {
+        for (const attempt of report.details.attempts as string[]) this.toldToStop.add(`${runner.name} ${attempt}`);
+      }
       const known = this.warnings.get(report.event) ?? { count: 0, example: report.details };
       this.warnings.set(report.event, { ...known, count: known.count + 1 });
     }

@@ -114,26 +114,51 @@ describe('a runner that was declared dead and does not know it', () => {
 });
 
 describe('a graceful stop', () => {
-  it('lets attempts finish, and gives back the rest without counting a crash', async () => {
-    const leaving = await engine.open({ engine: { drainMs: 400 } });
+  it('lets attempts finish, and gives back what stops when it is told to, without counting a crash', async () => {
+    const leaving = await engine.open({ engine: { drainMs: 400, abortGraceMs: 10_000 } });
     const ids = await start(graph('handed-over', [held('step', { parameters: { n: '{{ trigger.n }}' } })]), 10);
     const attempts = await Promise.all(ids.map(() => work.next()));
+    const [finishing, stopping] = [attempts.slice(0, 5), attempts.slice(5)];
+    for (const { context, fail } of stopping)
+      context.signal.addEventListener('abort', () => fail(new Error('stopped')));
     const closing = leaving.close();
-    for (const attempt of attempts.slice(0, 5)) attempt.succeed({ finished: 'before the stop' });
+    for (const attempt of finishing) attempt.succeed({ finished: 'before the stop' });
     await closing;
     expect(await Promise.all(ids.map(async (id) => [await engine.queueState(id), await crashes(id)]))).toEqual(
-      ids.map((id) =>
-        attempts.slice(0, 5).some(({ context }) => context.executionId === id) ? [null, undefined] : ['ready', 0],
-      ),
+      ids.map((id) => (finishing.some(({ context }) => context.executionId === id) ? [null, undefined] : ['ready', 0])),
     );
-    for (const attempt of attempts.slice(5)) expect(attempt.context.signal.aborted).toBe(true);
 
     const next = await engine.open();
-    for (let left = 0; left < 5; left++) (await work.next()).succeed({ finished: 'by the next' });
+    for (let left = 0; left < 5; left++) {
+      const again = await work.next();
+      expect(again.context.attempt).toBe(1);
+      again.succeed({ finished: 'by the next' });
+    }
     const ended = await results(ids);
     expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'Succeeded'));
     expect(metric(next, 'dispatched')).toBe(5);
     for (const id of ids) expect(await engine.attempts(id)).toHaveLength(1);
+  });
+
+  it('keeps what does not stop: others have it when the lease has ended, and no sooner', async () => {
+    const leaving = await engine.open({ engine: { ...short, drainMs: 0, abortGraceMs: 50 } });
+    const [deaf, obedient] = await start(graph('deaf', [held('step')]), 2);
+    const attempts = [await work.next(), await work.next()];
+    const attemptOf = (id?: string) => attempts.find(({ context }) => context.executionId === id)!;
+    const { context, fail } = attemptOf(obedient);
+    context.signal.addEventListener('abort', () => fail(new Error('stopped')));
+    await leaving.close();
+    expect(attemptOf(deaf).context.signal.aborted).toBe(true);
+    expect([await engine.queueState(deaf!), await engine.queueState(obedient!)]).toEqual(['owned', 'ready']);
+
+    const heir = await engine.open({ engine: short });
+    for (let left = 0; left < 2; left++) (await work.next()).succeed({ by: 'the heir' });
+    attemptOf(deaf).succeed({ by: 'the deaf' });
+    expect((await results([deaf!, obedient!])).map(({ outputs }) => outputs)).toEqual([
+      { by: 'the heir' },
+      { by: 'the heir' },
+    ]);
+    expect(metric(heir, 'takeovers')).toBe(1);
   });
 
   it('in the middle of a stream of work loses and doubles nothing', async () => {
@@ -167,6 +192,7 @@ describe('a graceful stop', () => {
       .toHaveLength(2);
     first.succeed();
     const before = await work.next('second');
+    before.context.signal.addEventListener('abort', () => before.fail(new Error('stopped')));
     await leaving.close();
     await engine.open();
     const after = await work.next('second');

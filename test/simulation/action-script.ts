@@ -32,7 +32,9 @@ export function createActions(deps: ActionDeps, process: Process, crash: () => v
       const finish = (result: AttemptResult) => {
         if (isOver) return;
         isOver = true;
-        audit.dispatches.get(run)!.isFinished = result.ok || !result.aborted;
+        const dispatch = audit.dispatches.get(run)!;
+        dispatch.isFinished = result.ok || !result.aborted;
+        dispatch.isOver = true;
         resolve(result);
       };
       process.timers.after(takesMs, () => (outcome === 'crash' ? crash() : finish(resultOf(outcome, run, request))));

@@ -26,6 +26,8 @@ export interface Dispatch {
   readonly runnerId: string | undefined;
   /** Its result has reached the engine. */
   isFinished: boolean;
+  /** It has ended, with a result or because it was told to: it has no effect any more. */
+  isOver: boolean;
 }
 
 /** What a process knows of its own lease, from the replies that reached it. */
@@ -76,6 +78,9 @@ export class Audit {
         return this.claim(params as { slotId: string }, run as () => { claimed: readonly unknown[] });
       case 'runnerDeclareDead':
         return this.declareDead(params as { runnerId: string }, run);
+      case 'runnerStop':
+      case 'executionRelease':
+        return this.giveBack(run);
       case 'executionPark':
         return this.park(params as { items: ParkItem[] }, run as () => { parked: string[] });
       case 'deadLetterAdd':
@@ -109,11 +114,11 @@ export class Audit {
     const id = `r${this.dispatches.size}`;
     const epoch = row?.epoch ?? -1;
     const { runnerId } = lease ?? {};
-    this.dispatches.set(id, { id, executionId, nodeId, attempt, epoch, runnerId, isFinished: false });
+    this.dispatches.set(id, { id, executionId, nodeId, attempt, epoch, runnerId, isFinished: false, isOver: false });
     return id;
   }
 
-  /** A runner came to the end of its stop in good time: whatever its attempts came to before is recorded (I23). */
+  /** A runner came to the end of its stop and signed off: whatever its attempts came to before is recorded (I23). */
   stopped(process: Process): void {
     const { tables } = this.deps;
     const runnerId = this.deps.leaseOf(process)?.runnerId;
@@ -208,6 +213,20 @@ export class Audit {
     const isLive = [...tables.slots.values()].some((slot) => slot.runnerId === runnerId && slot.state === 'live');
     if (released.length > 0 && isLive)
       this.violate('I4', `runner ${runnerId} lost its executions while its fence lives`);
+    return result;
+  }
+
+  /** What its owner gives back is at rest: whoever takes it next is the only one at it (I4). */
+  private giveBack(run: () => unknown): unknown {
+    const owned = [...this.deps.tables.queue.values()].filter(({ state }) => state === OWNED);
+    const owners = new Map(owned.map(({ executionId, runnerId, epoch }) => [executionId, { runnerId, epoch }]));
+    const result = run();
+    for (const { executionId, nodeId, attempt, runnerId, epoch, isOver } of this.dispatches.values()) {
+      const owner = owners.get(executionId);
+      if (isOver || owner?.runnerId !== runnerId || owner?.epoch !== epoch) continue;
+      if (this.deps.tables.queue.get(executionId)?.state === OWNED) continue;
+      this.violate('I4', `${executionId} was given back by runner ${runnerId} while ${nodeId} attempt ${attempt} runs`);
+    }
     return result;
   }
 

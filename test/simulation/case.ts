@@ -47,7 +47,7 @@ export interface Case {
   readonly hintLoss: number;
   /** From then on nothing new goes wrong. */
   readonly healAtMs: number;
-  readonly options: Partial<EngineOptions> & Pick<EngineOptions, 'drainMs'>;
+  readonly options: Partial<EngineOptions>;
 }
 
 export const LEASE_MARGIN_MS = 600;

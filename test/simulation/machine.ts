@@ -17,7 +17,7 @@ import { Process } from './world.ts';
 
 export interface MachineDeps extends ActionDeps {
   readonly connect: (process: Process) => Store;
-  readonly options: Partial<EngineOptions> & Pick<EngineOptions, 'drainMs'>;
+  readonly options: Partial<EngineOptions>;
   readonly counts: Map<string, number>;
   readonly ids: Random;
   readonly changeRun: (run: RunAttempt) => RunAttempt;
@@ -85,7 +85,7 @@ export class Machine {
   /** A graceful stop; `downMs` null = for good. */
   stop(downMs: number | null): void {
     const { runner, process } = this;
-    const { world, audit, options } = this.deps;
+    const { world, audit } = this.deps;
     if (runner === null || process.isDead) return;
     this.runner = null;
     this.stopping++;
@@ -96,10 +96,8 @@ export class Machine {
     };
     // In the process: a runner that crashes while it stops never comes to the end of it.
     process.timers.soon(() => {
-      const beganAt = world.now;
-      const inTime = () => world.now - beganAt < options.drainMs;
       void runner.stop().then(() => {
-        if (inTime()) audit.stopped(process);
+        audit.stopped(process);
         over();
       }, over);
     });

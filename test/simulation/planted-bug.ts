@@ -6,9 +6,10 @@ import { type CommitItem, Committer } from '../../src/engine/committer.ts';
 import { DecisionLoop } from '../../src/engine/decision-loop.ts';
 import type { AttemptResult, EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
 import { HeldStarts } from '../../src/engine/held-start.ts';
+import { Incarnation } from '../../src/engine/incarnation.ts';
 import type { Resident } from '../../src/engine/resident.ts';
 import type { Turn } from '../../src/engine/transition.ts';
-import type { NewMessage } from '../../src/store/port.ts';
+import type { NewMessage, Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { makeReady, OWNED, type Tables } from './database/tables.ts';
 import type { Plant } from './simulation.ts';
@@ -152,6 +153,15 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
   'actions are dispatched after the lease': () => ({
     options: { leaseMarginMs: -20_000 } satisfies Partial<EngineOptions>,
   }),
+  'a stop gives back what is still running': () => ({
+    patch: () =>
+      replace(Incarnation.prototype as unknown as WithDrain, 'drain', () => {
+        return async function drain(this: WithDrain) {
+          this.abandon();
+          await this.deps.store.runnerStop({ runnerId: this.registration.runnerId });
+        };
+      }),
+  }),
   'a start is acknowledged before it is durable': () => ({
     statements: (statements) => ({
       executionStart({ items }) {
@@ -214,6 +224,10 @@ interface WithAdvance {
 interface WithCommit {
   commit(resident: Resident, turn: Turn, ...more: unknown[]): void;
   dispatchAtOnce(resident: Resident, turn: Turn): void;
+}
+
+interface WithDrain extends Pick<Incarnation, 'abandon' | 'drain' | 'registration'> {
+  readonly deps: { readonly store: Store };
 }
 
 function replace<T extends object, K extends keyof T>(target: T, key: K, change: (original: T[K]) => T[K]): () => void {
