@@ -86,10 +86,7 @@ function readSelector(raw: JsonObject, at: string, { states, events, findings }:
 function readCondition(source: string, at: string, findings: Findings): Policy['when'] {
   const parsed = parseExpression(source, { roots: CONDITION_ROOTS, dialect: 'javascript' });
   if (parsed.ok) return { source, expr: parsed.expr };
-  for (const { message, line, column, hint } of parsed.problems) {
-    const place = source.includes('\n') ? `line ${line}, column` : 'column';
-    findings.error('BAD_CONDITION', at, `${message} (${place} ${column})`, hint);
-  }
+  for (const problem of parsed.problems) findings.syntaxError('BAD_CONDITION', at, problem, !source.includes('\n'));
   return null;
 }
 

@@ -13,11 +13,19 @@ describe('conditions and templates that do not parse', () => {
       node('b'),
     ]);
     expect(problemsOf(definition)).toMatchObject([
-      { code: 'BAD_CONDITION', path: '/nodes/0/edges/0/condition', message: expect.stringMatching(/\(column 12\)$/) },
+      {
+        code: 'BAD_CONDITION',
+        path: '/nodes/0/edges/0/condition',
+        message: expect.stringMatching(/\(column 12\)$/),
+        line: 1,
+        column: 12,
+      },
       {
         code: 'BAD_TEMPLATE',
         path: '/nodes/0/parameters/list/1/text',
         message: expect.stringMatching(/\(column 18\)$/),
+        line: 1,
+        column: 18,
       },
     ]);
   });
@@ -25,10 +33,10 @@ describe('conditions and templates that do not parse', () => {
   it('say the line as well where there are several', () => {
     const condition = 'trigger.a\n  && whatever';
     expect(problemsOf(graph([node('a', { edges: [{ targetNode: 'b', condition }] }), node('b')]))).toMatchObject([
-      { code: 'BAD_CONDITION', message: expect.stringMatching(/\(line 2, column 6\)$/) },
+      { code: 'BAD_CONDITION', message: expect.stringMatching(/\(line 2, column 6\)$/), line: 2, column: 6 },
     ]);
     expect(problemsOf(graph([node('a', { parameters: { x: '1\n{{ whatever }}' } })]))).toMatchObject([
-      { code: 'BAD_TEMPLATE', message: expect.stringMatching(/\(line 2, column 4\)$/) },
+      { code: 'BAD_TEMPLATE', message: expect.stringMatching(/\(line 2, column 4\)$/), line: 2, column: 4 },
     ]);
   });
 

@@ -101,8 +101,7 @@ export class ExpressionCompiler {
   }
 
   #reportSyntax(code: string, at: string, problem: ExpressionProblem, source = ''): void {
-    const place = source.includes('\n') || problem.line > 1 ? `line ${problem.line}, column` : 'column';
-    this.#findings.error(code, at, `${problem.message} (${place} ${problem.column})`, problem.hint);
+    this.#findings.syntaxError(code, at, problem, problem.line === 1 && !source.includes('\n'));
   }
 
   #checkReference(reference: Pick<Reference, 'path' | 'guarded'>, at: string, reader: Reader): void {

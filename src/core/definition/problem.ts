@@ -2,6 +2,7 @@
 // all of them. Codes are stable: programs match on them, people read the message.
 
 import { nearMiss } from '../expression/near-miss.ts';
+import type { ExpressionProblem } from '../expression/problem.ts';
 
 export interface Problem {
   code: string;
@@ -9,7 +10,7 @@ export interface Problem {
   path: string;
   message: string;
   suggestion?: string;
-  /** Place in the file, 1-based, where the definition came from text. */
+  /** From 1. In the file, where there is one; otherwise in the expression or template that `path` leads to. */
   line?: number;
   column?: number;
   /** Absent: the definition is refused. A warning never stops it. */
@@ -33,6 +34,19 @@ export class Findings {
 
   warning(code: string, path: string, message: string, suggestion: string): void {
     this.#problems.push({ code, path, message, suggestion, severity: 'warning' });
+  }
+
+  /** An expression or template that does not parse. */
+  syntaxError(
+    code: string,
+    path: string,
+    { message, hint, line, column }: ExpressionProblem,
+    isOneLine: boolean,
+  ): void {
+    const place = isOneLine ? `column ${column}` : `line ${line}, column ${column}`;
+    const suggestion = hint === undefined ? {} : { suggestion: hint };
+    this.#errors++;
+    this.#problems.push({ code, path, message: `${message} (${place})`, ...suggestion, line, column });
   }
 
   nearMiss(name: string, known: Iterable<string>): string | undefined {
