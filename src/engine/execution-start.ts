@@ -3,6 +3,7 @@
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
+import { workflowRef } from '../protocol/workflow.ts';
 import type { HintedLane } from '../store/hint-port.ts';
 import type { NewExecution, Store } from '../store/port.ts';
 import { checkStartRequest } from '../store/start-request.ts';
@@ -94,7 +95,14 @@ export class ExecutionStart {
     const executionId = await this.deps.store.executionByRequest({ tenantId, requestId });
     if (executionId === null) return null;
     const existing = await this.deps.store.executionGet({ tenantId, executionId });
-    return existing?.workflowId === workflowId ? { executionId, isNew: false } : null;
+    if (existing === null) return null;
+    const isSame = existing.workflowId === (await this.nameOf(tenantId, workflowId));
+    return isSame ? { executionId, isNew: false } : null;
+  }
+
+  private async nameOf(tenantId: string, workflowId: string): Promise<string | undefined> {
+    const ref = workflowRef(workflowId);
+    return 'uid' in ref ? (await this.deps.store.workflowFind({ tenantId, ref }))?.workflowId : ref.workflowId;
   }
 
   private async startNew(request: StartRequest): Promise<Started> {

@@ -35,7 +35,7 @@ export class TriggerCheck {
     const [{ path, message }] = problems as [Problem];
     throw new PawlError(
       'TRIGGER_INVALID',
-      `the trigger does not match the triggerSchema: ${path} ${message}`,
+      `the trigger does not match the triggerSchema: ${path === '' ? '' : `${path} `}${message}`,
       problems,
     );
   }

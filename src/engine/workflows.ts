@@ -206,8 +206,16 @@ export class Workflows {
         return null;
       case 'archived':
         throw wrongState({ workflowId }, 'it is Archived; reactivate it first');
-      case 'noDraft':
-        return { workflowId, version: published.version, status: published.status, warnings: [] };
+      case 'noDraft': {
+        const { version, status } = published;
+        const current = await this.store.versionGet({ tenantId, workflowId, version });
+        return {
+          workflowId,
+          version,
+          status,
+          warnings: current === null ? [] : await this.notices(current.definition),
+        };
+      }
       case 'published':
         return { workflowId, version: published.version, status: published.status, warnings: checked?.warnings ?? [] };
     }

@@ -8,7 +8,7 @@ const text = z
   .string()
   .min(1)
   .max(300)
-  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters');
 
 export const auditEntrySchema = z
   .object({

@@ -20,7 +20,7 @@ const label = (maximum: number) =>
     .string()
     .min(1)
     .max(maximum)
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters');
 
 export const principalSchema = z
   .object({ userId: label(200), displayName: label(200).optional(), email: label(320).nullable().optional() })

@@ -12,7 +12,7 @@ const label = (maximum: number) =>
     .string()
     .min(1)
     .max(maximum)
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters');
 
 /** No client can put the last two into an address. */
 const externalRef = label(255).regex(/^(?!\.{1,2}$)/, 'must not be "." or ".."');

@@ -107,7 +107,7 @@ export const eventRequest = z
       .string()
       .min(1)
       .max(200)
-      .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters'),
+      .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters'),
     data: z.unknown().optional(),
     tenantId: tenantId.optional(),
   })

@@ -55,6 +55,8 @@ describe('the catalog', () => {
     ]);
     const shown = await api().get<{ warnings?: JsonObject[] }>('/workflows/dated');
     expect(shown.body.warnings).toEqual(body.warnings);
+    // Nothing is left to publish, and it is still so.
+    expect((await api().post('/workflows/dated/publish')).body).toEqual(body);
     expect((await api().post('/workflows', speaking('dated-too', 'voice.old'))).body).toMatchObject({
       warnings: [{ code: 'ACTION_DEPRECATED' }],
     });
