@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AttemptDesk, type AttemptLimits } from './attempt-desk.ts';
 import type { AttemptRequest, AttemptResult } from './environment.ts';
 import { handTimers, recordingObserver, settled } from './hand-timers.testing.ts';
+import { Pace } from './pace.ts';
 
 const DONE: AttemptResult = { ok: true, outputsText: '{}' };
 
@@ -11,14 +12,17 @@ function setup(limits: Partial<AttemptLimits> = {}) {
   const begun: string[] = [];
   const finished: [string, AttemptResult][] = [];
   const lease = { holds: true };
+  const works = { begun: () => {} };
   const desk = new AttemptDesk({
     limits: { total: 2, perTenant: 100, perAction: {}, ...limits },
     run: ({ nodeId }) => {
       begun.push(nodeId);
+      works.begun();
       return new Promise((resolve) => running.set(nodeId, () => resolve(DONE)));
     },
     mayDispatch: () => lease.holds,
     timers,
+    pace: new Pace(timers),
     observer: recordingObserver(),
   });
   const submit = (nodeId: string, rest: Partial<AttemptRequest> = {}) =>
@@ -27,7 +31,7 @@ function setup(limits: Partial<AttemptLimits> = {}) {
     running.get(nodeId)!();
     await settled();
   };
-  return { desk, timers, begun, finished, lease, submit, finish };
+  return { desk, timers, begun, finished, lease, works, submit, finish };
 }
 
 function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest {
@@ -51,6 +55,15 @@ function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest 
 }
 
 describe('attempts', () => {
+  it('that keep the loop busy are spread over its turns', async () => {
+    const { begun, submit, timers, works } = setup({ total: 10 });
+    works.begun = () => timers.advance(6);
+    for (const node of ['a', 'b', 'c', 'd', 'e']) submit(node);
+    expect(begun).toEqual(['a', 'b']);
+    await settled();
+    expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
   it('beyond what a quota allows their tenant wait, and take no place from others', async () => {
     const perTenantAction = (tenantId: string, actionType: string) =>
       tenantId === 'small' && actionType === 'http.step' ? 2 : Number.POSITIVE_INFINITY;

@@ -1,8 +1,10 @@
 // Hands attempts to the action layer, as many at once as are allowed (in all, per tenant, per action type), and brings
 // their results back. An attempt waits here for a free place, never in a retry delay or a sleep. None is handed out once
-// the lease may be over (I6). Tenants and action types take turns, so none can starve another (I22).
+// the lease may be over (I6). Tenants and action types take turns, so none can starve another (I22). An action that does its
+// work before it returns is timed: many of them are spread over turns of the event loop (S4).
 
 import type { AttemptRequest, AttemptResult, EngineObserver, RunAttempt, Timers } from './environment.ts';
+import type { Pace } from './pace.ts';
 
 export interface AttemptLimits {
   readonly total: number;
@@ -17,6 +19,7 @@ export interface AttemptDeskDeps {
   readonly run: RunAttempt;
   readonly mayDispatch: () => boolean;
   readonly timers: Timers;
+  readonly pace: Pace;
   readonly observer: EngineObserver;
 }
 
@@ -56,6 +59,7 @@ export class AttemptDesk {
   private waiting = 0;
   private closed = false;
   private checking = false;
+  private goingOn = false;
 
   constructor(deps: AttemptDeskDeps) {
     this.deps = deps;
@@ -64,7 +68,8 @@ export class AttemptDesk {
   submit(request: AttemptRequest, finished: (result: AttemptResult) => void): void {
     const lane = this.laneOf(request.tenantId, request.actionType);
     const entry = { request, finished };
-    if (this.waiting === 0 && this.hasPlace(lane) && this.deps.mayDispatch()) return this.run(lane, entry);
+    const { mayDispatch, pace } = this.deps;
+    if (this.waiting === 0 && pace.hasTime() && this.hasPlace(lane) && mayDispatch()) return this.run(lane, entry);
     if (lane.waiting.length === 0) this.turns.push(lane);
     lane.waiting.push(entry);
     this.waiting++;
@@ -141,14 +146,16 @@ export class AttemptDesk {
   private run(lane: Lane, { request, finished }: Waiting): void {
     this.count(lane, 1);
     this.deps.observer.count('dispatched');
-    void this.deps.run(request).then((result) => {
-      this.count(lane, -1);
-      if (!this.closed) {
-        finished(result);
-        this.next();
-      }
-      this.forgetIfIdle(lane);
-    });
+    void this.deps.pace
+      .timed(() => this.deps.run(request))
+      .then((result) => {
+        this.count(lane, -1);
+        if (!this.closed) {
+          finished(result);
+          this.next();
+        }
+        this.forgetIfIdle(lane);
+      });
   }
 
   private count(lane: Lane, by: 1 | -1): void {
@@ -162,6 +169,7 @@ export class AttemptDesk {
   private next(): void {
     for (let blocked = 0; this.waiting > 0 && blocked < this.turns.length; ) {
       if (!this.deps.mayDispatch()) return this.checkLater();
+      if (!this.deps.pace.hasTime()) return this.goOnSoon();
       const lane = this.turns[0]!;
       const isAborted = lane.waiting[0]!.request.signal.aborted;
       const goes = isAborted || this.hasPlace(lane);
@@ -180,6 +188,15 @@ export class AttemptDesk {
         entry.finished(NOT_BEGUN);
       }
     }
+  }
+
+  private goOnSoon(): void {
+    if (this.goingOn) return;
+    this.goingOn = true;
+    this.deps.pace.run(() => {
+      this.goingOn = false;
+      this.next();
+    });
   }
 
   private checkLater(): void {

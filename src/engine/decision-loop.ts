@@ -4,6 +4,7 @@
 
 import { type Command, startCommand } from '../core/decider/command.ts';
 import { nextDue } from '../core/decider/next-due.ts';
+import { weightOf } from '../core/json/json.ts';
 import type { NewExecution, Store } from '../store/port.ts';
 import type { Alarms } from './alarm.ts';
 import type { AttemptDesk } from './attempt-desk.ts';
@@ -13,6 +14,7 @@ import type { Committer } from './committer.ts';
 import type { Burial } from './dead-letter.ts';
 import type { AttemptResult, EngineObserver, EngineOptions, Timers } from './environment.ts';
 import { HeldStarts, isHeldStart, withHeldStart } from './held-start.ts';
+import type { Pace } from './pace.ts';
 import { type ParkingLot, parkItem } from './parking.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { QueuedInput, Resident } from './resident.ts';
@@ -34,6 +36,7 @@ export interface DecisionLoopDeps {
   readonly committer: Committer;
   readonly alarms: Alarms;
   readonly parking: ParkingLot;
+  readonly pace: Pace;
   readonly isOver: () => boolean;
   /** Nothing new is started any more. */
   readonly isDraining: () => boolean;
@@ -41,6 +44,15 @@ export interface DecisionLoopDeps {
   /** Mail was written for another execution: a hint. */
   readonly mailSent: (executionId: string) => void;
   readonly workWanted: () => void;
+}
+
+/** Of all attempts of one execution that run or wait for a place: more are started when some of these have ended. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
+
+function mayHoldMore({ running }: Resident): boolean {
+  let held = 0;
+  for (const { bytes } of running.values()) held += bytes;
+  return held < MAX_HELD_BYTES;
 }
 
 type RunAction = Extract<Command, { type: 'runAction' }>;
@@ -87,6 +99,7 @@ export class DecisionLoop {
     const { options, clock, alarms, parking } = this.deps;
     resident.busy = false;
     if (this.deps.isOver()) return;
+    if (resident.isLeftOpen && mayHoldMore(resident)) resident.queue.unshift({ input: { type: 'goOn' } });
     if (resident.queue.length > 0) return this.advance(resident);
     const due = nextDue(resident.state);
     const isNear = due !== null && due - clock.now() <= options.parkAfterMs;
@@ -112,6 +125,11 @@ export class DecisionLoop {
     if (this.deps.isOver() || resident.isGone || resident.busy || resident.queue.length === 0) return;
     resident.busy = true;
     this.deps.alarms.clear(resident);
+    this.deps.pace.run(() => this.takeTurn(resident));
+  }
+
+  private takeTurn(resident: Resident): void {
+    if (this.deps.isOver() || resident.isGone) return;
     // Where the durable journal goes on, should this come to nothing.
     const seq = resident.heldStart?.written.events[0]?.seq ?? resident.state.seq;
     const turn = this.turnOf(resident, seq);
@@ -202,7 +220,7 @@ export class DecisionLoop {
     const traceparent = traceparentFor(this.deps.tracing, resident, node);
     const request = attemptRequest(resident, command, { signal, traceparent });
     if (this.deps.isDraining() || request === null) return;
-    resident.running.set(node, { attempt, controller });
+    resident.running.set(node, { attempt, controller, bytes: weightOf(command.params, MAX_HELD_BYTES) });
     this.deps.desk.submit(request, (result) => this.attemptEnded(resident, node, attempt, result));
   }
 

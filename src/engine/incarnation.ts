@@ -15,6 +15,7 @@ import type { EngineObserver, EngineOptions, PlanSource, RunAttempt, Timers } fr
 import { isWritten } from './journal.ts';
 import { keepLease, type Lease } from './lease.ts';
 import { inputOf } from './mail.ts';
+import { Pace } from './pace.ts';
 import { ParkingLot } from './parking.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { Resident } from './resident.ts';
@@ -61,6 +62,7 @@ export class Incarnation {
     const { store, timers, clock, observer, options } = deps;
     const { runnerId, slotIds } = registration;
     const died = () => this.die();
+    const pace = new Pace(timers);
     const { leaseMs, leaseMarginMs: marginMs } = options;
     this.lease = keepLease({ store, runnerId, leaseMs, marginMs, registeredAt, timers, clock, observer, lost: died });
     this.desk = new AttemptDesk({
@@ -73,6 +75,7 @@ export class Incarnation {
       run: deps.run,
       mayDispatch: () => !this.over && this.lease.mayDispatch(),
       timers,
+      pace,
       observer,
     });
     this.committer = new Committer({
@@ -111,6 +114,7 @@ export class Incarnation {
       committer,
       alarms,
       parking,
+      pace,
       isOver: () => this.over,
       isDraining: () => this.draining,
       bury: (burial) => this.bury(burial),

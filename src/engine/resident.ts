@@ -3,6 +3,7 @@
 // parallel results cannot miss each other (I14) and the journal's sequence has a single writer (I4).
 
 import type { Input } from '../core/decider/input.ts';
+import { isLeftOpen } from '../core/decider/routing.ts';
 import type { State } from '../core/decider/state.ts';
 import type { Json } from '../core/json/json.ts';
 import type { LoadedExecution } from '../store/port.ts';
@@ -26,6 +27,13 @@ export interface AttemptExtras {
   readonly logs: readonly { at: number; level: string; message: string; data: string | null }[];
 }
 
+export interface RunningAttempt {
+  readonly attempt: number;
+  readonly controller: AbortController;
+  /** About the size of its parameters. */
+  readonly bytes: number;
+}
+
 export interface Resident {
   readonly execution: LoadedExecution;
   readonly state: State;
@@ -39,7 +47,9 @@ export interface Resident {
   busy: boolean;
   /** Forgotten: whatever still arrives for it is not wanted any more. */
   isGone: boolean;
-  readonly running: Map<number, { readonly attempt: number; readonly controller: AbortController }>;
+  readonly running: Map<number, RunningAttempt>;
+  /** A decision was cut short, and there is more to route. */
+  isLeftOpen: boolean;
   readonly seenMail: Set<string>;
   /** The start, while it waits to be written with what comes next: see held-start.ts. */
   heldStart: Turn | null;
@@ -67,6 +77,7 @@ export function createResident(
     busy: false,
     isGone: false,
     running: new Map(),
+    isLeftOpen: isLeftOpen(state),
     seenMail: new Set(),
     heldStart: null,
     owesCrashReset: claim.crashes > 0,

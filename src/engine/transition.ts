@@ -32,7 +32,8 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
   const commands: Command[] = [];
   const transitions: Transition[] = [];
   let ends = false;
-  while (resident.queue.length > 0 && !ends) {
+  let effort = 0;
+  while (resident.queue.length > 0 && !ends && effort < EFFORT_PER_TURN) {
     const queued = resident.queue.shift()!;
     // Stop at the input that ends it. One that had ended before goes on: the next message may be what reopened it.
     const wasOver = isTerminal(state.status);
@@ -40,6 +41,8 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
     record(draft, resident, decision, queued);
     commands.push(...decision.commands);
     transitions.push(decision.transition);
+    effort += decision.effort;
+    if (queued.input.type === 'goOn' || decision.isCutShort) resident.isLeftOpen = decision.isCutShort;
     ends = !wasOver && isTerminal(state.status);
   }
   for (const command of commands) {
@@ -53,6 +56,9 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
   }
   return { written: draft, commands: withoutTheStopped(resident, commands), transitions, ends };
 }
+
+/** As much as one decision may take: what waits then is for the next turn, after others had theirs (S4, I22). */
+const EFFORT_PER_TURN = 0.5;
 
 /** Nothing was decided; there may be something to write all the same. */
 export function emptyTurn({ execution }: Resident): Turn {

@@ -3,12 +3,12 @@
 // evolve as facts are emitted, so that folding the returned transition over the state before gives the state after (I15).
 
 import { type Command, commandsOf } from './command.ts';
-import { beginDecision, type Deciding, emit } from './deciding.ts';
+import { beginDecision, type Deciding, emit, hasWorkedEnough } from './deciding.ts';
 import type { Transition } from './fact.ts';
 import type { DecideContext, Input } from './input.ts';
 import { effectiveDeadline, nextTimer } from './next-due.ts';
 import { type AttemptFailure, failAttempt, receiveCallback, succeedAttempt } from './outcome.ts';
-import { route } from './routing.ts';
+import { reconsiderAll, route } from './routing.ts';
 import { applySignal, takeUpAgain, timeoutError } from './signal.ts';
 import { startNode } from './starting.ts';
 import { type Callback, callbackOf, isTerminal, type NodeState, type State } from './state.ts';
@@ -18,6 +18,10 @@ export interface Decision {
   /** No facts = the input changed nothing. */
   readonly transition: Transition;
   readonly commands: Command[];
+  /** It had worked long enough (S4): send `goOn` for the rest. */
+  readonly isCutShort: boolean;
+  /** What its evaluations and parameters took; 1 is all that one evaluation may take. */
+  readonly effort: number;
 }
 
 /** Checkpoints of another version are not read: the journal is folded instead. */
@@ -32,6 +36,8 @@ export function decide(state: State, input: Input, context: DecideContext): Deci
   return {
     transition: { seq, at: now, facts, ...(inputs === undefined ? {} : { inputs }) },
     commands: commandsOf(deciding),
+    isCutShort: deciding.isCutShort,
+    effort: deciding.effort,
   };
 }
 
@@ -55,6 +61,9 @@ function handle(deciding: Deciding, input: Input): void {
       return finishChild(deciding, input);
     case 'signal':
       return applySignal(deciding, input);
+    case 'goOn':
+      if (!isTerminal(state.status)) reconsiderAll(deciding);
+      return;
     case 'reopened':
       return takeUpAgain(deciding);
     case 'cancel':
@@ -105,7 +114,8 @@ function ringTimers(deciding: Deciding): void {
     if (deadline !== null && deadline <= now && deadline <= (timer?.time ?? now)) {
       return stop(deciding, 'TimedOut', timeoutError(state));
     }
-    if (timer === undefined || timer.time > now) break;
+    // A timer that is not rung stays due.
+    if (timer === undefined || timer.time > now || hasWorkedEnough(deciding)) break;
     ring(deciding, timer.node);
     route(deciding);
   }

@@ -51,6 +51,12 @@ describe('the decider agrees with the naive reference', () => {
     });
   });
 
+  test('S4: when every decision is cut short after one evaluation', () => {
+    check(randomPlan({ maxNodes: 15, timeouts: true }), EVERYTHING, 600, (random, script) => {
+      expectAgreement(play(random, { ...script, inSlices: true }));
+    });
+  });
+
   test('on plans of up to a thousand nodes', () => {
     const large = fc.property(
       randomPlan({ minNodes: 200, maxNodes: 1_000, orderFree: true }),

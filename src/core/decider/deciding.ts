@@ -1,8 +1,12 @@
 // One decision in progress: the facts so far, and the state that they have already been folded into. Each fact is folded
 // the moment it is emitted, so every rule sees what the rules before it decided, and a cascade of a thousand skips costs
 // no more per fact than a single step.
+//
+// One evaluation is bounded by its limits; a decision may need thousands. So it counts what they take and, when that is
+// enough, leaves the rest for the decision after it (S4). What is left is not recorded: the state shows it.
 
-import type { Json, JsonObject } from '../json/json.ts';
+import { DEFAULT_LIMITS } from '../expression/evaluation.ts';
+import { type Json, type JsonObject, weightOf } from '../json/json.ts';
 import { beginTransition, evolve } from './evolve.ts';
 import type { Fact } from './fact.ts';
 import type { DecideContext } from './input.ts';
@@ -20,12 +24,46 @@ export interface Deciding {
   readonly finished: number[];
   /** Nodes whose incoming edges may all be resolved now, in the order in which they were. */
   readonly admissible: number[];
+  /** What evaluations and parameters have taken so far; 1 is all that one evaluation may take. */
+  effort: number;
+  readonly spend: (effort: number) => void;
+  /** Something is left to route. */
+  isCutShort: boolean;
 }
+
+/** Half of the worst evaluation, and one more that was begun before: well below 50 ms. */
+const EFFORT_PER_DECISION = 0.5;
 
 export function beginDecision(state: State, context: DecideContext): Deciding {
   const now = Math.max(context.now, state.at);
   beginTransition(state, now);
-  return { state, context, now, seq: state.seq, facts: [], inputs: undefined, finished: [], admissible: [] };
+  const deciding: Deciding = {
+    state,
+    context,
+    now,
+    seq: state.seq,
+    facts: [],
+    inputs: undefined,
+    finished: [],
+    admissible: [],
+    effort: 0,
+    spend: (effort) => {
+      deciding.effort += effort;
+    },
+    isCutShort: false,
+  };
+  return deciding;
+}
+
+/** Enough for one decision: nothing more is evaluated or rendered in it. */
+export function hasWorkedEnough({ effort, context }: Deciding): boolean {
+  return effort > (context.effortPerDecision ?? EFFORT_PER_DECISION);
+}
+
+/** Parameters are written to the journal, whoever made them: their size counts, too. */
+export function spendOnParameters(deciding: Deciding, params: Json): void {
+  const { maxBytes } = deciding.context.limits ?? DEFAULT_LIMITS;
+  deciding.effort += weightOf(params, maxBytes) / maxBytes;
 }
 
 export function emit(deciding: Deciding, fact: Fact, params?: Json): void {

@@ -216,6 +216,8 @@ function finish(state: State, index: number, status: NodeStatus): NodeState {
   node.status = status;
   node.endedAt = state.at;
   node.until = null;
+  // It has had its last try: whoever asks what it was given finds it in the journal.
+  node.params = undefined;
   return node;
 }
 

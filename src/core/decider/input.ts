@@ -43,6 +43,8 @@ export type Input =
   | { readonly type: 'cancel'; readonly reason: string }
   /** The engine gives up on the whole execution (the workflow was archived, the execution is poison). */
   | { readonly type: 'giveUp'; readonly error: ExecutionError }
+  /** The decision before this one had worked long enough, and left something to route (S4). */
+  | { readonly type: 'goOn' }
   /** An execution that the engine had given up on is taken up again, after a repair. */
   | { readonly type: 'reopened' }
   /** Somebody believes that the deadline has passed; whether it has is judged by `now`, as with every timer. */
@@ -55,6 +57,8 @@ export interface DecideContext {
   readonly abortGraceMs: number;
   /** How much one evaluation may take; absent: the usual. */
   readonly limits?: Limits | undefined;
+  /** How much all evaluations of one decision may take before the rest is left for the next; 1 is a whole one. */
+  readonly effortPerDecision?: number | undefined;
   /** Around each evaluation and rendering, for whoever wants to know how long they take; they are the same without it. */
   readonly measure?: Measure | undefined;
 }

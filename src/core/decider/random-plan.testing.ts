@@ -53,6 +53,8 @@ export interface Script {
   readonly noise: number;
   /** Once the execution has failed, every failed step is retried by force. */
   readonly retryAll?: boolean;
+  /** Decisions are cut short after every evaluation. */
+  readonly inSlices?: boolean;
 }
 
 interface LinkDraft {

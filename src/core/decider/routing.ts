@@ -1,11 +1,12 @@
 // Which way it goes: edges of a node that has finished, and nodes whose edges are all resolved (the admission table of
-// the design, 3.3). Works through a list, never by recursion: a chain of a thousand skipped nodes is one loop (I14).
+// the design, 3.3). Works through a list, never by recursion: a chain of a thousand skipped nodes is one loop (I14). Before
+// each evaluation it looks whether there have been enough for one decision (S4).
 
 import { evaluateCondition } from '../expression/evaluate.ts';
 import type { Condition, PlanEdge } from '../plan/plan.ts';
-import { type Deciding, emit } from './deciding.ts';
+import { type Deciding, emit, hasWorkedEnough } from './deciding.ts';
 import { startNode } from './starting.ts';
-import { isFinal, type NodeState, type State } from './state.ts';
+import { isFinal, isTerminal, type NodeState, type State } from './state.ts';
 
 /** Follows from what has finished until nothing more follows, or a failure asks for the end of the execution. */
 export function route(deciding: Deciding): void {
@@ -19,37 +20,52 @@ export function route(deciding: Deciding): void {
   admissible.length = 0;
 }
 
-function nextAdmissible({ admissible, state }: Deciding): number | undefined {
+function nextAdmissible(deciding: Deciding): number | undefined {
+  const { admissible, state } = deciding;
   while (mayStart(state) && admissible.length > 0) {
     const index = admissible.shift()!;
     const node = state.nodes[index]!;
-    if (node.status === 'Pending' && node.pendingEdges === 0) return index;
+    if (node.status !== 'Pending' || node.pendingEdges > 0) continue;
+    if (!hasWorkedEnough(deciding)) return index;
+    deciding.isCutShort = true;
+    break;
   }
   return undefined;
 }
 
-/** Resolves the outgoing edges of a node that succeeded, failed or timed out. */
+/** Resolves the outgoing edges of a node that succeeded, failed or timed out; those that an earlier decision left of them. */
 function resolveEdges(deciding: Deciding, index: number): void {
   const { state } = deciding;
   const failed = state.nodes[index]!.status !== 'Succeeded';
   const { outgoing, routePolicy } = state.plan.nodes[index]!;
   const satisfied: number[] = [];
   const unsatisfied: number[] = [];
+  let taken = 0;
   let failureEdgeTaken = false;
   let handled = false;
+  let isCutShort = false;
   for (const edgeIndex of outgoing) {
     const edge = state.plan.edges[edgeIndex]!;
-    const closed = routePolicy === 'firstMatch' ? satisfied.length > 0 : edge.implicit && failureEdgeTaken;
-    if (closed || !matches(edge, failed) || !holds(deciding, edge.condition, index)) {
-      unsatisfied.push(edgeIndex);
-      continue;
+    const before = state.edges[edgeIndex]!;
+    if (before === 'unsatisfied') continue;
+    if (before === 'pending') {
+      const closed = routePolicy === 'firstMatch' ? taken > 0 : edge.implicit && failureEdgeTaken;
+      const isOpen = !closed && matches(edge, failed);
+      isCutShort = isOpen && edge.condition !== null && hasWorkedEnough(deciding);
+      if (isCutShort) break;
+      if (!isOpen || !holds(deciding, edge.condition, index)) {
+        unsatisfied.push(edgeIndex);
+        continue;
+      }
+      satisfied.push(edgeIndex);
     }
-    satisfied.push(edgeIndex);
+    taken++;
     failureEdgeTaken ||= edge.when === 'failure';
     handled ||= edge.when !== 'success';
   }
-  const unhandled = failed && !handled && state.plan.onUnhandledFailure !== 'continue';
-  if (outgoing.length === 0 && !unhandled) return;
+  deciding.isCutShort ||= isCutShort;
+  const unhandled = failed && !handled && !isCutShort && state.plan.onUnhandledFailure !== 'continue';
+  if (satisfied.length + unsatisfied.length === 0 && !unhandled) return;
   emit(deciding, { type: 'EdgesResolved', satisfied, unsatisfied, ...(unhandled ? { unhandled: index } : {}) });
   for (const edgeIndex of outgoing) deciding.admissible.push(state.plan.edges[edgeIndex]!.to);
 }
@@ -61,11 +77,9 @@ function matches(edge: PlanEdge, failed: boolean): boolean {
 /** A condition that throws or exceeds its budget is a warning, and false (000 §6.2). */
 function holds(deciding: Deciding, condition: Condition | null, node: number): boolean {
   if (condition === null) return true;
-  const { state, context } = deciding;
-  const { value, warning } =
-    context.measure === undefined
-      ? evaluateCondition(condition.expr, state.scope, context.limits)
-      : context.measure('condition', () => evaluateCondition(condition.expr, state.scope, context.limits));
+  const { state, context, spend } = deciding;
+  const work = () => evaluateCondition(condition.expr, state.scope, context.limits, spend);
+  const { value, warning } = context.measure === undefined ? work() : context.measure('condition', work);
   if (warning !== undefined) {
     const message = `condition \`${condition.source}\` counts as false: ${warning}`;
     emit(deciding, { type: 'Warning', code: 'CONDITION_ERROR', message, node });
@@ -73,11 +87,29 @@ function holds(deciding: Deciding, condition: Condition | null, node: number): b
   return value;
 }
 
-/** After a pause or a reopen: look at every node once more. */
+/** After a pause, a reopen or a decision that was cut short: look at every node once more. */
 export function reconsiderAll(deciding: Deciding): void {
-  deciding.state.nodes.forEach((node, index) => {
+  const { state } = deciding;
+  state.nodes.forEach((node, index) => {
+    if (hasOpenEdges(state, index)) deciding.finished.push(index);
     if (node.status === 'Pending' && node.pendingEdges === 0) deciding.admissible.push(index);
   });
+}
+
+/** A decision on this execution was cut short, and nobody has gone on with it. */
+export function isLeftOpen(state: State): boolean {
+  if (isTerminal(state.status)) return false;
+  return state.nodes.some(
+    (node, index) =>
+      hasOpenEdges(state, index) || (mayStart(state) && node.status === 'Pending' && node.pendingEdges === 0),
+  );
+}
+
+/** The node has ended, and some of the edges that lead on from it are not resolved. */
+function hasOpenEdges(state: State, index: number): boolean {
+  const { status } = state.nodes[index]!;
+  if (status !== 'Succeeded' && status !== 'Failed' && status !== 'TimedOut') return false;
+  return state.plan.nodes[index]!.outgoing.some((edge) => state.edges[edge] === 'pending');
 }
 
 /** Nothing new starts in an execution that is paused, stopping, draining or over. */

@@ -30,6 +30,8 @@ export interface Run {
   readonly pick: (below: number) => number;
   readonly controls: Control[];
   readonly noise: number;
+  /** Every decision may evaluate one thing only, and is gone on with until nothing is left. */
+  readonly inSlices: boolean;
   retryAll: boolean;
   readonly observe: (run: Run, step: Step) => void;
 }
@@ -47,6 +49,7 @@ export function play(random: RandomPlan, script: Script, observe: Run['observe']
     pick: randomSource(script.seed),
     controls: [...script.controls].sort((one, other) => one.step - other.step),
     noise: script.noise,
+    inSlices: script.inSlices === true,
     retryAll: script.retryAll === true,
     observe,
   };
@@ -77,7 +80,7 @@ function randomSource(seed: number): (below: number) => number {
 
 function send(run: Run, input: Input, noise = false): void {
   const context = { now: run.now, seed: run.pick(0x7fffffff), abortGraceMs: GRACE_MS };
-  const decision = decide(run.state, input, context);
+  const decision = run.inSlices ? decideInSlices(run.state, input, context) : decide(run.state, input, context);
   applyInput(run.reference, input, { now: run.now, abortGraceMs: GRACE_MS, witness: decision.transition });
   const step = { input, context, decision, noise };
   run.steps.push(step);
@@ -85,6 +88,23 @@ function send(run: Run, input: Input, noise = false): void {
   if (due === null || due > run.now) run.observe(run, step);
   else if (input.type === 'timerDue') throw new Error(`the bell of ${due} was rung at ${run.now} and still rings`);
   else send(run, { type: 'timerDue' });
+}
+
+/** As an engine would go on with a decision that was cut short; what all its parts decided, as if it were one. */
+function decideInSlices(state: State, input: Input, context: DecideContext): Decision {
+  const small = { ...context, effortPerDecision: 0 };
+  const parts = [decide(state, input, small)];
+  for (let last = parts[0]!; ; parts.push(last)) {
+    const rings =
+      input.type === 'timerDue' && last.transition.facts.length > 0 && (nextDue(state) ?? Infinity) <= context.now;
+    if (!last.isCutShort && !rings) break;
+    last = decide(state, { type: last.isCutShort ? 'goOn' : 'timerDue' }, small);
+  }
+  const [{ transition }] = parts as [Decision];
+  const facts = parts.flatMap((part) => part.transition.facts);
+  const inputs = Object.assign({}, ...parts.map((part) => part.transition.inputs ?? {})) as JsonObject;
+  const commands = parts.flatMap((part) => part.commands);
+  return { ...parts[0]!, transition: { ...transition, facts, inputs }, commands };
 }
 
 /** One thing that is in flight comes to its end; time passes, but never past a timer that was not rung. */

@@ -7,7 +7,7 @@ import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
 import type { PlanNode, Step } from '../plan/plan.ts';
 import { renderTemplate, TemplateError } from '../template/render.ts';
 import type { Template } from '../template/template.ts';
-import { type Deciding, emit } from './deciding.ts';
+import { type Deciding, emit, spendOnParameters } from './deciding.ts';
 import { failAttempt, receiveCallback } from './outcome.ts';
 import type { NodeState } from './state.ts';
 
@@ -37,6 +37,7 @@ function startWithParameters(deciding: Deciding, index: number, attempt: number,
   const base = reused ?? render(deciding, planNode.parameters);
   if (base instanceof TemplateError) return failToRender(deciding, index, attempt, base);
   const params = patched(deciding, node, base);
+  spendOnParameters(deciding, params);
   deciding.inputs ??= emptyRecord<Json>();
   deciding.inputs[planNode.id] = params;
   const { executionId } = deciding.state.start;
@@ -82,11 +83,10 @@ const MAX_SLEEP_MS = 100 * 365 * 24 * 3600 * 1000;
 
 function render(deciding: Deciding, template: Template | null): Json | TemplateError {
   if (template === null) return {};
-  const { state, context } = deciding;
+  const { state, context, spend } = deciding;
+  const work = () => renderTemplate(template, state.scope, context.limits, spend);
   try {
-    return context.measure === undefined
-      ? renderTemplate(template, state.scope, context.limits)
-      : context.measure('template', () => renderTemplate(template, state.scope, context.limits));
+    return context.measure === undefined ? work() : context.measure('template', work);
   } catch (error) {
     return error as TemplateError;
   }

@@ -59,14 +59,16 @@ export function endIfDone(deciding: Deciding): void {
 }
 
 function succeed(deciding: Deciding): void {
-  const { state } = deciding;
+  const { state, context } = deciding;
   for (const node of state.unhandledNodes) {
     // Left from before a reopen: another node was retried, this one was not.
     return end(deciding, 'Failed', nodeFailure(state, node));
   }
   try {
     const outputs =
-      state.plan.outputs === null ? mergedOutputs(state) : renderTemplate(state.plan.outputs, state.scope);
+      state.plan.outputs === null
+        ? mergedOutputs(state)
+        : renderTemplate(state.plan.outputs, state.scope, context.limits);
     emit(deciding, { type: 'ExecutionSucceeded', outputs });
   } catch (error) {
     end(deciding, 'Failed', { code: 'TEMPLATE_ERROR', message: `outputs: ${(error as TemplateError).message}` });

@@ -9,6 +9,7 @@ import {
   type Limits,
   MissingValueError,
   type Scope,
+  type Spend,
 } from './evaluation.ts';
 import { explainMissing } from './missing.ts';
 import { compiled } from './program.ts';
@@ -25,11 +26,15 @@ export function evaluateCondition(
   expr: Expr,
   scope: Scope,
   limits: Limits = DEFAULT_LIMITS,
+  spend?: Spend,
 ): { value: boolean; warning?: string } {
+  const evaluation = new Evaluation(scope, limits, 'condition');
   try {
-    return { value: Boolean(run(new Evaluation(scope, limits, 'condition'), expr)) };
+    return { value: Boolean(run(evaluation, expr)) };
   } catch (error) {
     return { value: false, warning: explain(error as EvaluationError, expr, scope) };
+  } finally {
+    spend?.(evaluation.effort);
   }
 }
 

@@ -20,6 +20,8 @@ const BYTES_PER_SLOT = 16;
 const BYTES_PER_CONTAINER = 48;
 /** An object needs more for each key than an array for each element. */
 export const BYTES_PER_PROPERTY = 48;
+/** Listing or writing one is no native loop over memory: it looks up or hashes a name. */
+export const STEPS_PER_PROPERTY = 2;
 
 export class EvaluationError extends Error {
   readonly code: 'EVALUATION_ERROR' | 'BUDGET_EXCEEDED';
@@ -35,6 +37,9 @@ export class EvaluationError extends Error {
 export class MissingValueError extends EvaluationError {}
 
 export type Scope = Readonly<Record<string, unknown>>;
+
+/** Told what an evaluation took, also of one that failed: see `Evaluation.effort`. */
+export type Spend = (effort: number) => void;
 
 /** `condition`: in the pipeline dialect a missing path is null. `template`: `undefined` may not slip into a text. */
 export type Purpose = 'value' | 'condition' | 'template';
@@ -54,9 +59,15 @@ export class Evaluation {
     this.purpose = purpose;
   }
 
+  /** What was used, where 1 is all that the limits allow of steps or of memory. */
+  get effort(): number {
+    return this.steps / this.limits.maxSteps + this.bytes / this.limits.maxBytes;
+  }
+
   step(count: number): void {
+    // What is refused is not done, and was not used.
+    if (this.steps + count > this.limits.maxSteps) throw exceeded(`${this.limits.maxSteps} steps`, 'maxSteps');
     this.steps += count;
-    if (this.steps > this.limits.maxSteps) throw exceeded(`${this.limits.maxSteps} steps`, 'maxSteps');
   }
 
   /** For native loops over characters or elements. */
@@ -65,8 +76,8 @@ export class Evaluation {
   }
 
   build(bytes: number): void {
+    if (this.bytes + bytes > this.limits.maxBytes) throw exceeded(`${this.limits.maxBytes} bytes built`, 'maxBytes');
     this.bytes += bytes;
-    if (this.bytes > this.limits.maxBytes) throw exceeded(`${this.limits.maxBytes} bytes built`, 'maxBytes');
   }
 
   buildList(length: number): void {

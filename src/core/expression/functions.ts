@@ -1,7 +1,7 @@
 // The functions and constants an expression may name, and the methods of numbers. Pure, without clock, chance or locale (S3).
 
-import { toNumber, toPrimitive, toText } from './coercion.ts';
-import { BYTES_PER_PROPERTY, type Evaluation, EvaluationError } from './evaluation.ts';
+import { chargeReading, toNumber, toPrimitive, toText } from './coercion.ts';
+import { BYTES_PER_PROPERTY, type Evaluation, EvaluationError, STEPS_PER_PROPERTY } from './evaluation.ts';
 
 export type KnownFunction = (evaluation: Evaluation, args: unknown[]) => unknown;
 
@@ -71,8 +71,8 @@ export const FUNCTIONS: ReadonlyMap<string, KnownFunction> = new Map<string, Kno
   ['Number.parseFloat', ofPrimitives(Number.parseFloat)],
   ['Number.parseInt', ofPrimitives(Number.parseInt)],
   ['Object.entries', objectEntries],
-  ['Object.keys', (evaluation, [value]) => Object.keys(listable(evaluation, value))],
-  ['Object.values', (evaluation, [value]) => Object.values(listable(evaluation, value))],
+  ['Object.keys', (evaluation, [value]) => keysOf(evaluation, value)],
+  ['Object.values', objectValues],
   ['String', (evaluation, args) => (args.length === 0 ? '' : toText(evaluation, args[0]))],
   ['isFinite', (evaluation, [value]) => Number.isFinite(toNumber(evaluation, value))],
   ['isNaN', (evaluation, [value]) => Number.isNaN(toNumber(evaluation, value))],
@@ -84,23 +84,32 @@ export const FUNCTIONS: ReadonlyMap<string, KnownFunction> = new Map<string, Kno
 function ofPrimitives(native: (...args: never[]) => unknown, arity = native.length): KnownFunction {
   return (evaluation, args) => {
     evaluation.work(args.length);
-    const primitives = args.slice(0, arity).map((value) => toPrimitive(evaluation, value));
+    const primitives = args.slice(0, arity).map((value) => chargeReading(evaluation, toPrimitive(evaluation, value)));
     return Reflect.apply(native, undefined, primitives);
   };
 }
 
-function listable(evaluation: Evaluation, value: unknown): object {
+/** Listing the keys of a large object takes as long as visiting them. */
+function keysOf(evaluation: Evaluation, value: unknown): string[] {
   if (value == null) throw new EvaluationError(`Cannot list the keys of ${value}`);
-  const object = Object(value) as object;
-  evaluation.buildList(Array.isArray(value) || typeof value === 'string' ? value.length : Object.keys(object).length);
-  return object;
+  if (Array.isArray(value) || typeof value === 'string') evaluation.buildList(value.length);
+  const keys = Object.keys(value as object);
+  if (Array.isArray(value) || typeof value === 'string') return keys;
+  evaluation.buildList(keys.length);
+  evaluation.step(keys.length * STEPS_PER_PROPERTY);
+  return keys;
+}
+
+function objectValues(evaluation: Evaluation, [value]: unknown[]): unknown[] {
+  const object = Object(value) as Record<string, unknown>;
+  return keysOf(evaluation, value).map((key) => object[key]);
 }
 
 function objectEntries(evaluation: Evaluation, [value]: unknown[]): unknown[] {
-  const object = listable(evaluation, value);
-  const entries = Object.entries(object);
-  evaluation.build(entries.length * BYTES_PER_PROPERTY);
-  return entries;
+  const object = Object(value) as Record<string, unknown>;
+  const keys = keysOf(evaluation, value);
+  evaluation.build(keys.length * BYTES_PER_PROPERTY);
+  return keys.map((key) => [key, object[key]]);
 }
 
 const MAX_INDENT = 10;
@@ -133,17 +142,23 @@ function chargeIndent(
 type NumberMethod = (evaluation: Evaluation, value: number, args: unknown[]) => unknown;
 
 export const NUMBER_METHODS: ReadonlyMap<string, NumberMethod> = new Map<string, NumberMethod>([
-  ['toExponential', ofNumber(Number.prototype.toExponential)],
-  ['toFixed', ofNumber(Number.prototype.toFixed)],
-  ['toPrecision', ofNumber(Number.prototype.toPrecision)],
-  ['toString', ofNumber(Number.prototype.toString)],
+  ['toExponential', ofNumber(Number.prototype.toExponential, chargeDigits)],
+  ['toFixed', ofNumber(Number.prototype.toFixed, chargeDigits)],
+  ['toPrecision', ofNumber(Number.prototype.toPrecision, chargeDigits)],
+  ['toString', ofNumber(Number.prototype.toString, (evaluation, radix) => evaluation.step(radix === 10 ? 1 : 100))],
 ]);
 
-function ofNumber(native: (this: number, digits?: number) => string): NumberMethod {
-  return (evaluation, value, args) =>
-    Reflect.apply(
-      native,
-      value,
-      args.slice(0, 1).map((digits) => toPrimitive(evaluation, digits)),
-    );
+/** Each digit beyond the usual is worked out by itself, and so is every digit to a base other than ten. */
+function chargeDigits(evaluation: Evaluation, digits: number): void {
+  evaluation.step(Math.min(Math.max(1, digits), 100) / 2);
+}
+
+type DigitCharge = (evaluation: Evaluation, digits: number) => void;
+
+function ofNumber(native: (this: number, digits?: number) => string, charge: DigitCharge): NumberMethod {
+  return (evaluation, value, args) => {
+    const given = args.slice(0, 1).map((digits) => toPrimitive(evaluation, digits));
+    if (given[0] !== undefined) charge(evaluation, Number(given[0]) || 0);
+    return Reflect.apply(native, value, given);
+  };
 }

@@ -126,6 +126,7 @@ export const ESCAPES: readonly string[] = [
 ];
 
 const LIST_OF_1000 = "'a'.repeat(1000).split('')";
+const LIST_OF_3000 = "'a'.repeat(3000).split('')";
 const chained = (start: string, step: string, times: number) => start + step.repeat(times);
 
 /** Ways to use up time or memory. */
@@ -189,6 +190,16 @@ export const BOMBS: readonly string[] = [
   `${LIST_OF_1000}.map(x => 'x'.at(trigger.digits))`,
   `${LIST_OF_1000}.map(x => parseFloat(trigger.digits))`,
   `${LIST_OF_1000}.map(x => trigger[trigger.digits])`,
+  `${LIST_OF_3000}.some(x => (5e-324).toString(2) == '')`,
+  `${LIST_OF_3000}.some(x => (0.1).toFixed(100) == '')`,
+  `${LIST_OF_3000}.some(x => (0.1).toPrecision(100) == '')`,
+  `${LIST_OF_3000}.some(x => +trigger.number < 0)`,
+  `${LIST_OF_3000}.some(x => parseFloat(trigger.number) < 0)`,
+  `${LIST_OF_3000}.some(x => trigger[trigger.number])`,
+  `${LIST_OF_1000}.map(x => Object.keys(trigger.many).length)`,
+  `${LIST_OF_1000}.map(x => Object.values(trigger.many).length)`,
+  `${LIST_OF_1000}.map(x => Object.entries(trigger.many).length)`,
+  `${LIST_OF_1000}.map(x => ({ ...trigger.many }))`,
   'JSON.stringify(trigger.deep)',
   'String(trigger.deep)',
   'trigger.deep.flat(Infinity)',
@@ -216,5 +227,6 @@ export function hostileScope(): { trigger: Record<string, unknown> } {
   );
   const [big, sameBig] = [0, 1].map(() => Array.from({ length: 300_000 }, () => 'a').join(''));
   const digits = Array.from({ length: 300_000 }, (_, index) => index % 10).join('');
-  return { trigger: { ...trigger, big, sameBig, digits, deep } };
+  const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`key${index}`, index]));
+  return { trigger: { ...trigger, big, sameBig, digits, deep, many, number: '1'.repeat(1000) } };
 }

@@ -7,7 +7,13 @@
 import { ARRAY_METHODS, CALLBACK_METHODS, type Callback, SORT_METHODS, sorted } from './array-methods.ts';
 import { type Expr, heightOf, sizeOf } from './ast.ts';
 import { toKey, toText } from './coercion.ts';
-import { BYTES_PER_PROPERTY, type Evaluation, EvaluationError, MissingValueError } from './evaluation.ts';
+import {
+  BYTES_PER_PROPERTY,
+  type Evaluation,
+  EvaluationError,
+  MissingValueError,
+  STEPS_PER_PROPERTY,
+} from './evaluation.ts';
 import { FUNCTIONS, NUMBER_METHODS } from './functions.ts';
 import { readMember, writeMember } from './member.ts';
 import { add, BINARY, UNARY } from './operators.ts';
@@ -252,6 +258,7 @@ function compileProperty(item: Expr, reading: Reading): PropertyWriter {
   const source = compile((item as Extract<Expr, { op: 'spread' }>).value, reading);
   return (evaluation, out) => {
     for (const [name, value] of Object.entries(Object(source(evaluation)))) {
+      evaluation.step(STEPS_PER_PROPERTY);
       evaluation.build(name.length + BYTES_PER_PROPERTY);
       writeMember(out, name, value);
     }

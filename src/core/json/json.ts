@@ -38,3 +38,15 @@ export function jsonType(value: Json): 'null' | 'array' | 'object' | 'string' | 
   if (Array.isArray(value)) return 'array';
   return typeof value as 'object' | 'string' | 'number' | 'boolean';
 }
+
+/** About how long its JSON text is. Looks no further once that is more than `atMost`. */
+export function weightOf(value: Json, atMost: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (value === null || typeof value !== 'object') return 8;
+  let weight = 2;
+  for (const key in value) {
+    weight += key.length + 4 + weightOf((value as JsonObject)[key]!, atMost - weight);
+    if (weight > atMost) break;
+  }
+  return weight;
+}

@@ -9,6 +9,7 @@ import {
   type Limits,
   MissingValueError,
   type Scope,
+  type Spend,
 } from '../expression/evaluation.ts';
 import { writeMember } from '../expression/member.ts';
 import type { Json, JsonObject } from '../json/json.ts';
@@ -31,7 +32,7 @@ export class TemplateError extends Error {
   }
 }
 
-export function renderTemplate(template: Template, scope: Scope, limits: Limits = DEFAULT_LIMITS): Json {
+export function renderTemplate(template: Template, scope: Scope, limits: Limits = DEFAULT_LIMITS, spend?: Spend): Json {
   const evaluation = new Evaluation(scope, limits, 'template');
   try {
     return render(template, evaluation);
@@ -40,6 +41,8 @@ export function renderTemplate(template: Template, scope: Scope, limits: Limits 
     // The path is looked up only now: rendering itself keeps no account of where it is.
     const path = pieces(template).find((found) => found.piece === piece)!.path;
     throw new TemplateError(explainFailure(cause, piece, scope), piece.source, path);
+  } finally {
+    spend?.(evaluation.effort);
   }
 }
 
