@@ -44,6 +44,9 @@ export const SECTIONS = {
     checkAnswers: flag(false).describe('an answer that does not match its declared schema is an error (for tests)'),
     planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
     maxPlanBytes: atLeast(1_024, 16 * 1024 * 1024).describe('largest plan behind a reference'),
+    planCacheMs: wholeNumber(0, 3_600_000)
+      .default(3_600_000)
+      .describe('how long a plan behind a reference is kept, and no longer than its `expiresAt`; 0 = not at all'),
   }),
   probe: z.strictObject({
     host: z.string().default('127.0.0.1').describe('address of the second door: health and metrics, without a token'),

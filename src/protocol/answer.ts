@@ -2,14 +2,19 @@
 
 import type { z } from 'zod';
 import type { auditEntrySchema, tenantSchema } from './audit.ts';
-import type { runDebugSchema, startRunAnswer, startRunRequest, stepLogsSchema } from './engine-run.ts';
+import type {
+  runDebugSchema,
+  runInspectionSchema,
+  startRunAnswer,
+  startRunRequest,
+  stepLogsSchema,
+} from './engine-run.ts';
 import type { errorEnvelopeSchema } from './error.ts';
 import type {
   acceptedAnswer,
   executeAnswer,
   executeRequest,
   executionWithIncludesSchema,
-  GraphJson,
   retryAnswer,
 } from './execution.ts';
 import type {
@@ -108,11 +113,7 @@ export type StartRunJson = z.infer<typeof startRunAnswer>;
 export type RunDebugJson = z.infer<typeof runDebugSchema>;
 export type StepLogsJson = z.infer<typeof stepLogsSchema>;
 
-export interface RunInspectionJson {
-  readonly run: Omit<RunDebugJson, 'lastSeq'>;
-  readonly execution: ExecutionWithIncludesJson;
-  readonly graph: GraphJson;
-}
+export type RunInspectionJson = z.infer<typeof runInspectionSchema>;
 
 export type AuditEntryJson = z.infer<typeof auditEntrySchema>;
 export type TenantJson = z.infer<typeof tenantSchema>;

@@ -1,6 +1,7 @@
 // Runs of execution plans (004 §2.1, §3.1, §8.1).
 
 import { z } from 'zod';
+import { EXECUTION_STATUSES, eventSchema, executionWithIncludesSchema, graphSchema } from './execution.ts';
 import { executionId, timestamp } from './identifier.ts';
 
 export const planRefSchema = z
@@ -50,21 +51,52 @@ export const startRunAnswer = z
   .object({ runId: z.string(), engineRunRef: engineRunRefSchema, statusUrl: z.string() })
   .meta({ id: 'StartRunAnswer' });
 
+/** The states of a run as the engine boundary has them (004 Appendix B); a timeout is a failure there. */
+export const RUN_STATES = {
+  Pending: 'PENDING',
+  Running: 'RUNNING',
+  Paused: 'PAUSED',
+  Succeeded: 'COMPLETED',
+  Failed: 'FAILED',
+  TimedOut: 'FAILED',
+  Cancelled: 'CANCELLED',
+} as const satisfies Record<(typeof EXECUTION_STATUSES)[number], string>;
+
 export const runDebugSchema = z.object({
   runId: z.string(),
   engineRunRef: engineRunRefSchema,
   planId: z.string(),
-  planVersion: z.string(),
-  status: z.string(),
+  planVersion: z.string().describe("the plan's own"),
+  workflowId: z.string().describe('what the plan is here'),
+  version: z.int(),
+  status: z.enum(EXECUTION_STATUSES),
+  providerStatus: z.enum([...new Set(Object.values(RUN_STATES))]),
   tenantId: z.string(),
   projectId: z.string(),
   environmentId: z.string(),
   lastSeq: z.int(),
 });
 
+/** Where a step left what is too large to be an output (004 §19.2). What else the step says of it is kept. */
+export const artifactRefSchema = z.looseObject({
+  uri: z.string(),
+  kind: z.string().optional().describe('dbt-manifest, dbt-run-results, log-bundle, dataset-sample, custom'),
+  sha256: z.string().optional(),
+  sizeBytes: z.number().optional(),
+  contentType: z.string().optional(),
+  expiresAt: z.string().optional(),
+});
+
+export const runInspectionSchema = z.object({
+  run: runDebugSchema.omit({ lastSeq: true }),
+  execution: executionWithIncludesSchema,
+  graph: graphSchema,
+  artifacts: z.array(artifactRefSchema.extend({ stepId: z.string() })),
+});
+
 export const stepLogsSchema = z.object({
   runId: z.string(),
   stepId: z.string(),
   pointers: z.array(z.string()),
-  lines: z.array(z.unknown()),
+  lines: z.array(eventSchema),
 });

@@ -1,4 +1,4 @@
-// Plans by reference (004 §3.1): fetched, then checked for size, expiry and integrity before anything parses them. `file:` only
+// Where plans behind references are read (004 §3.1), and checked for size and integrity before anything parses them. `file:` only
 // below a folder that the operator names; `pawl:workflows/{id}/versions/{n}` is a version that we hold ourselves.
 
 import { createHash } from 'node:crypto';
@@ -19,33 +19,40 @@ export interface PlanSourceOptions {
 
 const OWN_PLAN = /^pawl:workflows\/([\w.-]{1,200})\/versions\/(\d{1,9})$/;
 
-export async function fetchPlan(
-  options: PlanSourceOptions,
-  tenantId: string,
-  ref: PlanRef,
-  now: Date,
-): Promise<JsonObject> {
-  const { maxBytes } = options;
-  if (ref.expiresAt !== undefined && Date.parse(ref.expiresAt) <= now.getTime()) refuse('the reference has expired');
-  if ((ref.sizeBytes ?? 0) > maxBytes) refuse(`the plan is larger than ${maxBytes} bytes`);
-  const bytes = await bytesAt(options, tenantId, ref.uri);
-  if (ref.sizeBytes !== undefined && bytes.length !== ref.sizeBytes)
-    refuse('the plan does not have the size that was promised');
-  if (createHash('sha256').update(bytes).digest('hex') !== ref.sha256)
-    refuse('the plan does not have the sha256 that was promised');
-  const plan = parsePlan(ref.compression === 'gzip' ? unzip(bytes, maxBytes) : bytes);
-  const { planId, planVersion } = isJsonObject(plan.metadata) ? plan.metadata : {};
-  if (planId !== ref.planId || planVersion !== ref.planVersion) refuse('the plan has another planId or planVersion');
-  return plan;
+export interface ReadPlan {
+  readonly plan: JsonObject;
+  /** As it lies there, perhaps compressed. */
+  readonly sizeBytes: number;
 }
 
-async function bytesAt(options: PlanSourceOptions, tenantId: string, uri: string): Promise<Buffer> {
+export async function readPlan(options: PlanSourceOptions, tenantId: string, ref: PlanRef): Promise<ReadPlan> {
+  const { maxBytes } = options;
+  if ((ref.sizeBytes ?? 0) > maxBytes) refuse(`the plan is larger than ${maxBytes} bytes`);
+  const { bytes, checksum } = await bytesAt(options, tenantId, ref.uri);
+  checkSize(ref, bytes.length);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  if (sha256 !== ref.sha256 && checksum !== ref.sha256) refuse('the plan does not have the sha256 that was promised');
+  return { plan: parsePlan(ref.compression === 'gzip' ? unzip(bytes, maxBytes) : bytes), sizeBytes: bytes.length };
+}
+
+export function checkSize({ sizeBytes }: PlanRef, actual: number): void {
+  if (sizeBytes !== undefined && sizeBytes !== actual) refuse('the plan does not have the size that was promised');
+}
+
+interface Found {
+  readonly bytes: Buffer;
+  /** Of one of our own versions, as their list shows it: it may be promised instead. */
+  readonly checksum?: string;
+}
+
+async function bytesAt(options: PlanSourceOptions, tenantId: string, uri: string): Promise<Found> {
   const [, workflowId, version] = OWN_PLAN.exec(uri) ?? [];
   if (workflowId !== undefined) {
     const row = await options.store.definitionGet({ tenantId, workflowId, version: Number(version) });
-    return row === null ? refuse(`there is no ${uri}`) : Buffer.from(row.definition);
+    if (row === null) refuse(`there is no ${uri}`);
+    return { bytes: Buffer.from(row.definition), checksum: row.checksum };
   }
-  if (uri.startsWith('file:')) return fileBytes(options, uri);
+  if (uri.startsWith('file:')) return { bytes: await fileBytes(options, uri) };
   return refuse('only `file:` and `pawl:` references can be fetched');
 }
 
@@ -86,6 +93,6 @@ function parsePlan(bytes: Buffer): JsonObject {
   return refuse('the plan is not a JSON object');
 }
 
-function refuse(message: string): never {
+export function refuse(message: string): never {
   throw new PawlError('PLAN_UNAVAILABLE', message);
 }

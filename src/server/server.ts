@@ -25,6 +25,7 @@ import { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { createRateLimiter, createWorkflowThrottle } from './rate-limit.ts';
+import { ReferencedPlans } from './referenced-plans.ts';
 import { adminRoutes } from './route/admin-routes.ts';
 import { auditRoutes } from './route/audit-routes.ts';
 import { callbackRoutes } from './route/callback-routes.ts';
@@ -81,6 +82,7 @@ export interface ServerOptions {
     readonly shutdownMs: number;
     readonly planFolder?: string | undefined;
     readonly maxPlanBytes: number;
+    readonly planCacheMs: number;
     readonly checkAnswers: boolean;
   };
   readonly auth: AuthOptions & { readonly requirePrincipalForExecute: boolean };
@@ -156,7 +158,7 @@ export function allRoutes(
 ): RouteSpec[] {
   const { store, executions, queries, workflows, pipelines, triggers, intake, runs, deadLetters, metrics, publicUrl } =
     parts;
-  const { planFolder: folder, maxPlanBytes: maxBytes } = options.server;
+  const { planFolder: folder, maxPlanBytes: maxBytes, planCacheMs: keptMs } = options.server;
   const { perWorkflowPerMinute } = options.rateLimit;
   const isThrottled = perWorkflowPerMinute > 0 && !options.auth.allowLooseAuth;
   const throttle = isThrottled ? createWorkflowThrottle(store, perWorkflowPerMinute) : null;
@@ -173,7 +175,12 @@ export function allRoutes(
     ...firingRoutes({ intake, throttle, ...options.trigger }),
     ...executionRoutes({ queries }),
     ...callbackRoutes({ executions }),
-    ...engineRunRoutes({ runs, queries, plans: { store, folder, maxBytes } }),
+    ...engineRunRoutes({
+      runs,
+      queries,
+      plans: new ReferencedPlans({ store, folder, maxBytes, keptMs }),
+      workflows: store,
+    }),
     ...catalogRoutes({ catalog: store, changed: () => parts.disabled.forget() }),
     ...templateWorkflowRoutes(parts),
     ...templateRoutes(parts),

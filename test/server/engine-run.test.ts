@@ -72,6 +72,25 @@ describe('starting a run', () => {
       planVersion: '1',
     };
     expect((await startRun({ planRef })).status).toBe(202);
+    const { body } = await server.get('/api/v1/workflows/ours/versions');
+    const [{ checksum }] = body.data as [{ checksum: string }];
+    expect((await startRun({ planRef: { ...planRef, sha256: checksum } })).status).toBe(202);
+  });
+
+  it('reads what is behind a reference once, for as long as it may', async () => {
+    const planRef = stored('kept', json(plan('kept')));
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    expect((await startRun({ planRef: { ...planRef, expiresAt: until } })).status).toBe(202);
+    rmSync(join(folder, 'kept'));
+    expect((await startRun({ planRef })).status).toBe(202);
+    for (const change of [
+      { sizeBytes: 1 },
+      { planVersion: '2' },
+      { sha256: 'f'.repeat(64) },
+      { expiresAt: '2020-01-01T00:00:00Z' },
+    ]) {
+      expect((await startRun({ planRef: { ...planRef, ...change } })).status).toBe(422);
+    }
   });
 
   it('refuses references that are not what they promise', async () => {
@@ -84,6 +103,7 @@ describe('starting a run', () => {
       'another size': { ...good, sizeBytes: 1 },
       expired: { ...good, expiresAt: '2020-01-01T00:00:00Z' },
       'another plan': { ...good, planId: 'else' },
+      'another schema': { ...good, schemaVersion: 'v2' },
       'a file outside': secret,
       'a link to outside': { ...secret, uri: pathToFileURL(join(folder, 'link')).href },
       'no such file': { ...good, uri: pathToFileURL(join(folder, 'nothing')).href },
@@ -117,7 +137,15 @@ describe('starting a run', () => {
 
 describe('debug endpoints', () => {
   it('show the reference, the logs of a step and a snapshot', async () => {
-    const { body } = await startRun({ plan: plan('debug'), context: { runId: 'run-debug' } });
+    const artifact = { uri: 's3://results/manifest.json', kind: 'dbt-manifest', sizeBytes: 7 };
+    const { metadata, scope } = plan('debug') as { metadata: JsonObject; scope: JsonObject };
+    const inputs = { artifactRefs: [artifact, 'not one'], metadata: {} };
+    const debugged = {
+      metadata: { ...metadata, planVersion: '7.1-beta' },
+      scope,
+      steps: [{ stepId: 'one', type: 'core.echo', inputs, timeout: '10s' }],
+    };
+    const { body } = await startRun({ plan: debugged, context: { runId: 'run-debug' } });
     const { executionId } = body.engineRunRef as { executionId: string };
     await server.pawl.result(executionId, { tenantId: 'acme' });
     for (const id of ['run-debug', executionId]) {
@@ -125,7 +153,11 @@ describe('debug endpoints', () => {
         runId: id,
         engineRunRef: { provider: 'native', executionId },
         planId: 'debug',
+        planVersion: '7.1-beta',
+        workflowId: 'debug',
+        version: 1,
         status: 'Succeeded',
+        providerStatus: 'COMPLETED',
       });
     }
     const logs = await server.get('/engine/runs/run-debug/steps/one/logs');
@@ -137,6 +169,11 @@ describe('debug endpoints', () => {
       run: { planId: 'debug' },
       execution: { actions: [{ nodeId: 'one', status: 'Succeeded' }] },
       graph: { nodes: [{ id: 'one', status: 'Succeeded' }] },
+      artifacts: [{ stepId: 'one', ...artifact }],
+    });
+    expect(await server.get('/engine/runs/run-debug/steps/nobody/logs')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'NOT_FOUND', message: 'the run has no step "nobody"' } },
     });
     expect((await server.get('/engine/runs/unknown/debug')).status).toBe(404);
   });

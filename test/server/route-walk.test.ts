@@ -4,6 +4,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { ROLES, SCOPES } from '../../src/protocol/scope.ts';
+import { JSON_LIMITS } from '../../src/server/json-body.ts';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
 interface Route {
@@ -212,7 +213,8 @@ describe('every route', () => {
 
   it('reads no body that is too large, too deep, or after a prototype', async () => {
     const deep = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`;
-    const crowded = `{${Array.from({ length: 10_001 }, (_, index) => `"k${index}":1`).join(',')}}`;
+    const keys = Array.from({ length: JSON_LIMITS.keys + 1 }, (_, index) => `"${index.toString(36)}":1`);
+    const crowded = `{${keys.join(',')}}`;
     const bodies: [text: string, status: number][] = [
       [`{"trigger":"${'x'.repeat(1024 * 1024)}"}`, 413],
       [deep, 400],

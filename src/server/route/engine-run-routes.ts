@@ -1,23 +1,35 @@
 // Runs of execution plans: handing one over, and the debug endpoints of 004 §8.1, which read and change nothing.
 
 import { z } from 'zod';
-import type { Json, JsonObject } from '../../core/json/json.ts';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { ExecutionQueries } from '../../engine/execution-queries.ts';
+import type { Inspection } from '../../engine/inspection.ts';
 import type { PlanRuns } from '../../engine/plan-runs.ts';
-import { runDebugSchema, runId, startRunAnswer, startRunRequest, stepLogsSchema } from '../../protocol/engine-run.ts';
-import { executionWithIncludesSchema, graphSchema } from '../../protocol/execution.ts';
+import {
+  artifactRefSchema,
+  RUN_STATES,
+  runDebugSchema,
+  runId,
+  runInspectionSchema,
+  startRunAnswer,
+  startRunRequest,
+  stepLogsSchema,
+} from '../../protocol/engine-run.ts';
 import { isTenantId } from '../../protocol/identifier.ts';
+import type { WorkflowStore } from '../../store/port.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
 import { principalFor } from '../auth/principal.ts';
 import { traceOf } from '../correlation.ts';
-import { fetchPlan, type PlanSourceOptions } from '../plan-source.ts';
 import { presentAttempt, presentEvent, presentExecution, presentGraph, presentLink } from '../present/execution.ts';
+import type { ReferencedPlans } from '../referenced-plans.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface EngineRunRoutesDeps {
   readonly runs: PlanRuns;
   readonly queries: ExecutionQueries;
-  readonly plans: PlanSourceOptions;
+  readonly plans: ReferencedPlans;
+  readonly workflows: Pick<WorkflowStore, 'definitionGet'>;
 }
 
 const params = z.object({ runId });
@@ -39,7 +51,7 @@ function startRoute({ runs, plans }: EngineRunRoutesDeps): RouteSpec {
     body: startRunRequest,
     responses: { 200: startRunAnswer, 202: startRunAnswer },
     async handle({ body: { plan: given, planRef, context, inputs }, caller, headers, givenCorrelationId }) {
-      const plan = planRef === undefined ? given : await fetchPlan(plans, caller.tenantId, planRef, new Date());
+      const plan = planRef === undefined ? given : await plans.get(caller.tenantId, planRef, new Date());
       const started = await runs.start({
         ...context,
         tenantId: caller.loose ? tenantOf(plan, caller.tenantId) : caller.tenantId,
@@ -63,7 +75,7 @@ function tenantOf(plan: Record<string, unknown> | undefined, otherwise: string):
   return typeof named === 'string' && isTenantId(named) ? named : otherwise;
 }
 
-function debugRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
+function debugRoute({ runs, queries, workflows }: EngineRunRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -75,7 +87,8 @@ function debugRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
     async handle({ params: { runId: id }, caller }) {
       const view = await runs.find(caller.tenantId, id);
       const { events } = await queries.events(view, { afterSeq: -1, limit: ALL_EVENTS });
-      return { status: 200, body: { ...presentRun(id, view), lastSeq: events.at(-1)?.seq ?? -1 } };
+      const run = await presentRun(workflows, id, view);
+      return { status: 200, body: { ...run, lastSeq: events.at(-1)?.seq ?? -1 } };
     },
   });
 }
@@ -93,13 +106,14 @@ function logsRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
       const view = await runs.find(caller.tenantId, id);
       const { events } = await queries.events(view, { afterSeq: -1, limit: ALL_EVENTS });
       const lines = events.filter(({ type, nodeId }) => type === 'Log' && nodeId === stepId);
+      if (lines.length === 0) await requireStep(queries, view, stepId);
       const pointers = [`/api/v1/executions/${view.executionId}/events`];
       return { status: 200, body: { runId: id, stepId, pointers, lines: lines.slice(-MAX_LINES).map(presentEvent) } };
     },
   });
 }
 
-function inspectRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
+function inspectRoute({ runs, queries, workflows }: EngineRunRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'POST',
@@ -107,36 +121,63 @@ function inspectRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
     access: 'workflows:read',
     summary: 'A snapshot: state, artifacts and what the provider says',
     params,
-    responses: {
-      200: z.object({
-        run: runDebugSchema.omit({ lastSeq: true }),
-        execution: executionWithIncludesSchema,
-        graph: graphSchema,
-      }),
-    },
+    responses: { 200: runInspectionSchema },
     async handle({ params: { runId: id }, caller }) {
       const view = await runs.find(caller.tenantId, id);
-      const inspection = await queries.inspect(caller.tenantId, view.executionId);
+      const inspection = await queries.inspect(view.tenantId, view.executionId);
       const actions = (await queries.attempts(view)).map(presentAttempt);
       const resources = (await queries.links(view)).map(presentLink);
       const execution = { ...presentExecution(view), actions, resources };
-      return { status: 200, body: { run: presentRun(id, view), execution, graph: presentGraph(inspection) } };
+      const run = await presentRun(workflows, id, view);
+      const artifacts = artifactsOf(inspection);
+      return { status: 200, body: { run, execution, graph: presentGraph(inspection), artifacts } };
     },
   });
 }
 
 const engineRunRef = (executionId: string) => ({ provider: 'native' as const, executionId });
 
-function presentRun(id: string, view: ExecutionView) {
+async function presentRun(workflows: EngineRunRoutesDeps['workflows'], id: string, view: ExecutionView) {
   const { executionId, workflowId, version, status, tenantId, projectId, environmentId } = view;
   return {
     runId: id,
     engineRunRef: engineRunRef(executionId),
     planId: workflowId,
-    planVersion: String(Math.max(0, version)),
-    status,
+    planVersion: await planVersionOf(workflows, view),
+    workflowId,
+    version,
+    status: status as keyof typeof RUN_STATES,
+    providerStatus: RUN_STATES[status as keyof typeof RUN_STATES],
     tenantId,
     projectId,
     environmentId,
   };
+}
+
+/** As the planner named it. What is no execution plan is known by our version. */
+async function planVersionOf(
+  workflows: EngineRunRoutesDeps['workflows'],
+  { tenantId, workflowId, version }: ExecutionView,
+): Promise<string> {
+  const row = await workflows.definitionGet({ tenantId, workflowId, version });
+  const { metadata } = JSON.parse(row?.definition ?? '{}') as JsonObject;
+  const named = isJsonObject(metadata) ? metadata.planVersion : undefined;
+  return typeof named === 'string' ? named : String(Math.max(0, version));
+}
+
+async function requireStep(queries: ExecutionQueries, view: ExecutionView, stepId: string): Promise<void> {
+  const { state } = await queries.inspect(view.tenantId, view.executionId);
+  if (state.plan.nodes.some(({ id }) => id === stepId)) return;
+  throw new PawlError('NOT_FOUND', `the run has no step "${stepId}"`);
+}
+
+/** What steps point to in the outputs they have now (004 §19.2). */
+function artifactsOf({ outputs }: Inspection): (z.infer<typeof artifactRefSchema> & { stepId: string })[] {
+  return [...outputs].flatMap(([stepId, output]) => {
+    const refs = isJsonObject(output) && Array.isArray(output.artifactRefs) ? output.artifactRefs : [];
+    return refs.flatMap((ref) => {
+      const { success, data } = artifactRefSchema.safeParse(ref);
+      return success ? [{ ...data, stepId }] : [];
+    });
+  });
 }
