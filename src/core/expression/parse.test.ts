@@ -159,8 +159,10 @@ describe('problems', () => {
 
 describe('the pipeline dialect', () => {
   const scope = {
-    trigger: { headers: { 'x-id': 'h1', plain: 'h2' }, a: 9, tasks: { a: 5 } },
+    trigger: { headers: { 'x-id': 'h1', plain: 'h2' }, a: 9, 'order-id': 'o1', tasks: { a: 5 }, Headers: { A: 1 } },
     tasks: {
+      list: { body: { items: [{ 'sku-code': 'k', 5: 'five' }], '2fa': true, a: 3, 'a-b-c': 4, headers: { 'X-Y': 1 } } },
+      0: { status: 'zero' },
       'payment-result': { body: { id: 7, total: 3 }, headers: { 'content-type': 'text/html' }, '2nd': 1 },
       '1st': { status_code: 200 },
       plain: { status_code: 201 },
@@ -181,6 +183,24 @@ describe('the pipeline dialect', () => {
     ['trigger.headers.x-id', 'h1'],
     ['trigger.headers.plain', 'h2'],
     ['trigger.headers', scope.trigger.headers],
+    ['trigger.headers.X-Id', 'h1'],
+    ['trigger.headers.Plain == "h2"', true],
+    ['trigger.Headers.A', 1],
+    ['tasks.payment-result.headers.Content-Type', 'text/html'],
+    ['trigger.order-id', 'o1'],
+    ['trigger?.order-id == "o1"', true],
+    ['tasks.list.body.items.0.sku-code', 'k'],
+    ['tasks.list.body.items[0].sku-code + 1', 'k1'],
+    ["tasks['list'].body['items'].0.5", 'five'],
+    ['tasks.list.body.items.1.sku-code', undefined],
+    ['tasks.list.body.2fa', true],
+    ['tasks.list.body.a-b-c', 4],
+    ['tasks.list.body.a-Math.abs(-1)', 2],
+    ['tasks.list.body.a?.5:1', 0.5],
+    ['[1].map(b => tasks.list.body.a-b)', [2]],
+    ['tasks.list.body.headers.X-Y', 1],
+    ['tasks.0.status', 'zero'],
+    ['tasks.$x', undefined],
     ['trigger.a-1', 8],
     ['trigger.tasks.a-1', 4],
     ['tasks.payment-result.body.id-tasks.payment-result.body.total', 4],
@@ -203,6 +223,8 @@ describe('the pipeline dialect', () => {
     expect(summary('tasks.payment-result.body.id == tigger.x', 'pipeline')).toBe(
       '1:33 UNKNOWN_NAME There is no `tigger` here (did you mean `trigger`?)',
     );
+    expect(summary('tasks.a.body.0.x-y @', 'pipeline')).toBe("1:20 SYNTAX Unexpected character '@'");
+    expect(summary('tasks.a.body.-x', 'pipeline')).toContain('1:14 SYNTAX');
     expect(summary('tasks.a-b @', 'pipeline')).toBe("1:11 SYNTAX Unexpected character '@'");
     expect(summary('tasks.a-b.c()', 'pipeline')).toContain('1:11 UNKNOWN_METHOD');
     expect(summary('tasks.a-b.c tasks.c-d', 'pipeline')).toBe('1:13 SYNTAX The expression should end before `tasks`');

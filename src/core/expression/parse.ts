@@ -3,15 +3,17 @@
 
 import { type Expression, type Options, parseExpressionAt, tokenizer } from 'acorn';
 import { type Expr, heightOf } from './ast.ts';
+import { NAMESPACES } from './conversion.ts';
 import { convertExpression, MAX_NESTING, NESTED_TOO_DEEP } from './convert.ts';
-import { type RewrittenSource, rewritePipelinePaths } from './pipeline-path.ts';
+import { FUNCTIONS } from './functions.ts';
+import { namesHeaderInUpperCase, type RewrittenSource, rewritePipelinePaths } from './pipeline-path.ts';
 import { readPlainly } from './plain-path.ts';
 import { type ExpressionProblem, type Finding, problemAt } from './problem.ts';
 import { STATEMENT_WORDS } from './refusal.ts';
 
 export type { ExpressionProblem } from './problem.ts';
 
-/** `pipeline` also reads names with hyphens, and is null-safe. */
+/** `pipeline` also reads names with hyphens and indexes after a dot, and is null-safe. */
 export type Dialect = 'javascript' | 'pipeline';
 
 export type ParseResult =
@@ -34,10 +36,10 @@ export function parseExpression(
 ): ParseResult {
   const tooEarly = checkText(source);
   if (tooEarly) return { ok: false, problems: [problemAt(source, 0, source.length, tooEarly)] };
-  const plain = readPlainly(source, roots);
+  const plain = dialect === 'pipeline' && namesHeaderInUpperCase(source) ? null : readPlainly(source, roots);
   if (plain !== null) return { ok: true, expr: dialect === 'pipeline' ? { op: 'pipeline', body: plain } : plain };
   const rewritten =
-    dialect === 'pipeline' ? rewritePipelinePaths(source) : { text: source, originalOffset: (at: number) => at };
+    dialect === 'pipeline' ? rewritePipelinePaths(source, knownNames(roots)) : { text: source, originalOffset: (at: number) => at };
   const parsed = parseText(source, rewritten);
   if (!parsed.ok) return { ok: false, problems: [parsed.problem] };
   const problems: ExpressionProblem[] = [];
@@ -58,6 +60,12 @@ export function parseExpression(
   if (heightOf(whole) <= MAX_NESTING) return { ok: true, expr: whole };
   return { ok: false, problems: [problemAt(source, 0, source.length, NESTED_TOO_DEEP)] };
 }
+
+function knownNames(roots: readonly string[]): ReadonlySet<string> {
+  return new Set([...roots, ...NAMESPACES, ...FUNCTIONS.keys(), ...LITERALS]);
+}
+
+const LITERALS = ['true', 'false', 'null', 'undefined', 'NaN', 'Infinity', 'typeof'];
 
 /** `context.data.get-item` reads as `context.data.get` minus `item`. */
 function withHyphenHint(source: string, start: number, end: number, finding: Finding): Finding {

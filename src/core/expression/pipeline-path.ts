@@ -1,6 +1,8 @@
-// The pipeline dialect writes names with hyphens as plain dotted paths: `tasks.payment-result.body.id`,
-// `wait.payment-result.url`, `trigger.headers.x-request-id`. There the hyphen wins over minus. This turns such a name into
-// bracket access before the text is parsed, and keeps the way back, so that problems point at what the author wrote.
+// The pipeline dialect writes paths with dots alone: `tasks.payment-result.body.order-id`, `trigger.headers.X-Request-Id`,
+// `tasks.list.body.items.0`. This turns what JavaScript would not read so into bracket access before the text is parsed, and
+// keeps the way back, so that problems point at what the author wrote.
+// In the name of a task or a header a hyphen always wins over minus. In any other name it wins where minus could not be meant:
+// what follows it is no name that can stand there (`a.x-y`, but not `a.x-1` or `a.x-tasks.b.y`).
 
 import { advance, inTemplateLiteral, type Nesting } from './scan.ts';
 
@@ -10,23 +12,36 @@ export interface RewrittenSource {
   readonly originalOffset: (offset: number) => number;
 }
 
-const NODE = /(\b(?:tasks|wait)\s*)(\??\.)\s*([\w-]+)/y;
-const NODE_IN_BRACKETS = /\btasks\s*(?:\?\.)?\s*\[\s*(?:'[^'\\]*'|"[^"\\]*")\s*\]/y;
-const TRIGGER = /\btrigger\b/y;
-const HEADER = /(\s*\??\.\s*headers\s*)(\??\.)\s*([\w-]+)/y;
+const ROOTS = new Set(['tasks', 'wait', 'trigger']);
 const WORD = /[\w$]+/y;
-const PLAIN_NAME = /^[A-Za-z_]\w*$/;
+const DOT = /\s*(?:(\??\.)\s*(?=[A-Za-z_$-])|(\.)(?=\d))/y;
+const BRACKETS = /\s*(?:\?\.)?\s*\[\s*(?:'([^'\\]*)'|"([^"\\]*)"|\d+)\s*\]/y;
+const NAME = /[\w$]+(?:-[A-Za-z_][\w$]*)*/y;
+const NAME_WITH_HYPHENS = /[\w-]+/y;
+const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
+const INDEX = /^(?:0|[1-9]\d{0,8})$/;
+const ARROW = '=>';
+const UPPER_CASE_HEADER = /\bheaders\s*\??\.\s*[\w-]*[A-Z]/;
 
-export function rewritePipelinePaths(source: string): RewrittenSource {
+/** `known`: names that mean something by themselves, which a minus may stand before. */
+export function rewritePipelinePaths(source: string, known: ReadonlySet<string>): RewrittenSource {
   const nesting: Nesting = [];
   const edits: Edit[] = [];
+  // The parameters of an arrow function are names of their own.
+  const mayBeMinus = (word: string) => source.includes(ARROW) || known.has(word);
   let at = 0;
   while (at < source.length) {
     const word = inTemplateLiteral(nesting) ? null : matchAt(WORD, source, at);
     if (!word) at = advance(source, at, nesting);
-    else at = isMemberName(source, at) ? endOf(word) : endOfPath(source, word, edits);
+    else if (!ROOTS.has(word[0]) || isMemberName(source, at)) at = endOf(word);
+    else at = rewritePath(source, word, mayBeMinus, edits);
   }
   return applyEdits(source, edits);
+}
+
+/** Header names are the same in any case, and kept in lower case: such a path is not plain. */
+export function namesHeaderInUpperCase(source: string): boolean {
+  return UPPER_CASE_HEADER.test(source);
 }
 
 /** In `x.tasks` the word is a member's name, not the scope's; in `...tasks` it is the scope's. */
@@ -35,22 +50,61 @@ function isMemberName(source: string, at: number): boolean {
   return before.endsWith('.') && !before.endsWith('...');
 }
 
-/** The end of the path that begins with this word, or of the word when it is none of ours. */
-function endOfPath(source: string, word: RegExpExecArray, edits: Edit[]): number {
-  const node = matchAt(NODE, source, word.index);
-  if (node) {
-    addEdit(edits, node);
-    return endOfHeader(source, endOf(node), edits);
+/** Answers where the path that begins with this root ends. */
+function rewritePath(
+  source: string,
+  root: RegExpExecArray,
+  mayBeMinus: (word: string) => boolean,
+  edits: Edit[],
+): number {
+  const path = [root[0]];
+  let at = endOf(root);
+  for (;;) {
+    const brackets = matchAt(BRACKETS, source, at);
+    const dot = brackets ? null : matchAt(DOT, source, at);
+    if (brackets) {
+      path.push(brackets[1] ?? brackets[2] ?? '');
+      at = endOf(brackets);
+    } else if (dot) {
+      const name = nameAt(source, endOf(dot), path, mayBeMinus);
+      const key = isOfHeaders(path) ? name.toLowerCase() : name;
+      const access = bracketsFor(key, name, { isOptional: dot[1] === '?.', isTask: path.length === 1 });
+      at = endOf(dot) + name.length;
+      if (access !== null) edits.push({ start: dot.index, end: at, text: access });
+      path.push(key);
+    } else {
+      return at;
+    }
   }
-  const start = matchAt(NODE_IN_BRACKETS, source, word.index) ?? matchAt(TRIGGER, source, word.index);
-  return start ? endOfHeader(source, endOf(start), edits) : endOf(word);
 }
 
-function endOfHeader(source: string, at: number, edits: Edit[]): number {
-  const header = matchAt(HEADER, source, at);
-  if (!header) return at;
-  addEdit(edits, header);
-  return endOf(header);
+function nameAt(
+  source: string,
+  at: number,
+  path: readonly string[],
+  mayBeMinus: (word: string) => boolean,
+): string {
+  const isOfTask = path.length === 1 && path[0] !== 'trigger';
+  if (isOfTask || isOfHeaders(path)) return matchAt(NAME_WITH_HYPHENS, source, at)?.[0] ?? '';
+  const [first, ...rest] = (matchAt(NAME, source, at)?.[0] ?? '').split('-') as [string, ...string[]];
+  const minus = rest.findIndex(mayBeMinus);
+  return [first, ...(minus === -1 ? rest : rest.slice(0, minus))].join('-');
+}
+
+/** `trigger.headers`, `tasks.<name>.headers`. */
+function isOfHeaders(path: readonly string[]): boolean {
+  return path.at(-1) === 'headers' && path.length === (path[0] === 'trigger' ? 2 : 3);
+}
+
+/** null: JavaScript reads the name as it is written. */
+function bracketsFor(
+  key: string,
+  written: string,
+  { isOptional, isTask }: { isOptional: boolean; isTask: boolean },
+): string | null {
+  if (key === written && (key === '' || PLAIN_NAME.test(key))) return null;
+  const inBrackets = INDEX.test(key) && !isTask ? `[${key}]` : `['${key}']`;
+  return isOptional ? `?.${inBrackets}` : inBrackets;
 }
 
 function matchAt(pattern: RegExp, source: string, at: number): RegExpExecArray | null {
@@ -67,14 +121,6 @@ interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-}
-
-/** A match is what stands before the dot, the dot, and (white space aside) the name. */
-function addEdit(edits: Edit[], match: RegExpExecArray): void {
-  const [, before, dot, name] = match as unknown as [string, string, string, string];
-  if (PLAIN_NAME.test(name)) return;
-  const brackets = dot === '.' ? `['${name}']` : `?.['${name}']`;
-  edits.push({ start: match.index + before.length, end: endOf(match), text: brackets });
 }
 
 function applyEdits(source: string, edits: readonly Edit[]): RewrittenSource {
