@@ -11,6 +11,7 @@ import type {
   RunRow,
   VersionRow,
   WorkflowFilter,
+  WorkflowIdentity,
   WorkflowRecord,
   WorkflowRef,
   WorkflowStatus,
@@ -68,12 +69,7 @@ export class Workflows {
   // ── Reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async find(tenantId: string, ref: WorkflowRef): Promise<WorkflowRecord> {
-    const workflow = await this.store.workflowFind({ tenantId, ref });
-    if (workflow !== null) return workflow;
-    throw new PawlError(
-      'WORKFLOW_NOT_FOUND',
-      'workflowId' in ref ? `no workflow "${ref.workflowId}"` : 'no such workflow',
-    );
+    return (await this.store.workflowFind({ tenantId, ref })) ?? notFound(ref);
   }
 
   list(tenantId: string, filter: WorkflowFilter, page: { afterId: string; limit: number }): Promise<WorkflowRecord[]> {
@@ -108,18 +104,23 @@ export class Workflows {
     return this.store.versionList({ tenantId, workflowId, ...page });
   }
 
-  runs(
-    tenantId: string,
-    { workflowId }: WorkflowRecord,
-    page: { before: string | null; limit: number },
-  ): Promise<RunRow[]> {
-    return this.store.workflowRuns({ tenantId, workflowId, ...page });
+  /** Whose runs are asked for. A deleted workflow still has its own (002 "In-flight runs continue to completion"). */
+  async findForRuns(tenantId: string, ref: WorkflowRef): Promise<WorkflowIdentity> {
+    return (await this.store.workflowIdentity({ tenantId, ref })) ?? notFound(ref);
   }
 
-  /** A deleted workflow of the same name had runs too; its versions tell whose they are. */
-  async isRunOf(tenantId: string, { workflowId }: WorkflowRecord, run: ExecutionView): Promise<boolean> {
+  runs(
+    tenantId: string,
+    workflow: WorkflowIdentity,
+    page: { before: string | null; limit: number },
+  ): Promise<RunRow[]> {
+    return this.store.workflowRuns({ tenantId, workflow, ...page });
+  }
+
+  /** A deleted workflow of the same name had runs too; their versions tell whose they are. */
+  async isRunOf(tenantId: string, { workflowId, uid }: WorkflowIdentity, run: ExecutionView): Promise<boolean> {
     if (run.workflowId !== workflowId) return false;
-    return (await this.store.versionGet({ tenantId, workflowId, version: run.version })) !== null;
+    return (await this.store.versionOwner({ tenantId, workflowId, version: run.version })) === uid;
   }
 
   async diff(tenantId: string, workflow: WorkflowRecord, from: VersionName, to: VersionName): Promise<Change[]> {
@@ -309,4 +310,11 @@ function adviceFor({ workflowId, format, status }: WorkflowRecord, draft: { read
 
 export function wrongState({ workflowId }: Pick<WorkflowRecord, 'workflowId'>, why: string): PawlError {
   return new PawlError('WORKFLOW_STATE', `workflow "${workflowId}": ${why}`);
+}
+
+function notFound(ref: WorkflowRef): never {
+  throw new PawlError(
+    'WORKFLOW_NOT_FOUND',
+    'workflowId' in ref ? `no workflow "${ref.workflowId}"` : 'no such workflow',
+  );
 }

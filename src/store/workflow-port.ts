@@ -85,6 +85,9 @@ export interface WorkflowStanding {
   hasVersion: boolean;
 }
 
+/** All that the runs of a workflow know of it, and need. */
+export type WorkflowIdentity = Pick<WorkflowRecord, 'uid' | 'workflowId'>;
+
 export interface RunRow {
   executionId: string;
   version: number;
@@ -154,10 +157,15 @@ export interface WorkflowLifecycleStore {
   pipelineCreate(params: NewPipeline): Promise<WorkflowRecord | null>;
   /** Makes the definition the current version, new or not. null: there is no such pipeline, or it is Archived. */
   pipelineReplace(params: NewPipeline): Promise<WorkflowRecord | null>;
-  /** Executions of this workflow, newest first, those older than `before`; not those of an earlier owner of its name. */
+
+  /** Also of a deleted workflow: by its uid always, by its name until another takes it. */
+  workflowIdentity(params: { tenantId: string; ref: WorkflowRef }): Promise<WorkflowIdentity | null>;
+  /** The uid of the workflow that a version belongs to, deleted or not. null: there is no such version. */
+  versionOwner(params: { tenantId: string; workflowId: string; version: number }): Promise<string | null>;
+  /** Executions of this workflow, newest first, those older than `before`; not those of another owner of its name. */
   workflowRuns(params: {
     tenantId: string;
-    workflowId: string;
+    workflow: WorkflowIdentity;
     before: string | null;
     limit: number;
   }): Promise<RunRow[]>;

@@ -252,6 +252,12 @@ describe('disabling and deleting', () => {
     for (const id of ['mortal', first.data.id]) expect((await api().get(`/workflows/${id}`)).status).toBe(404);
     expect((await api().post('/workflows/mortal/trigger', {})).status).toBe(404);
     expect((await api().get<{ data: unknown[] }>('/workflows?search=mortal')).body.data).toEqual([]);
+    for (const id of ['mortal', first.data.id]) {
+      const { body: run } = await api().get<{ data: object }>(`/workflows/${id}/runs/${runId}`);
+      expect(run.data).toMatchObject({ workflow_id: first.data.id, status: 'running', tasks: { hold: {}, after: {} } });
+      const { body: runs } = await api().get<{ data: object[] }>(`/workflows/${id}/runs`);
+      expect(runs.data).toMatchObject([{ id: runId }]);
+    }
 
     const { status, body: second } = await create(api(), 'mortal', { only: call() });
     expect(status).toBe(201);
@@ -265,7 +271,9 @@ describe('disabling and deleting', () => {
     }
     expect((await api().post(`/workflows/mortal/runs/${runId}/cancel`)).status).toBe(404);
 
-    expect((await api().post(`/executions/${runId}/cancel`)).status).toBe(202);
+    const { body: runs } = await api().get<{ data: object[] }>(`/workflows/${first.data.id}/runs`);
+    expect(runs.data).toMatchObject([{ id: runId }]);
+    expect((await api().post(`/workflows/${first.data.id}/runs/${runId}/cancel`)).status).toBe(202);
     expect(await api().pawl.result(executionId)).toMatchObject({ status: 'Cancelled' });
   });
 

@@ -39,7 +39,9 @@ export function parseExpression(
   const plain = dialect === 'pipeline' && namesHeaderInUpperCase(source) ? null : readPlainly(source, roots);
   if (plain !== null) return { ok: true, expr: dialect === 'pipeline' ? { op: 'pipeline', body: plain } : plain };
   const rewritten =
-    dialect === 'pipeline' ? rewritePipelinePaths(source, knownNames(roots)) : { text: source, originalOffset: (at: number) => at };
+    dialect === 'pipeline'
+      ? rewritePipelinePaths(source, knownNames(roots))
+      : { text: source, originalOffset: (at: number) => at };
   const parsed = parseText(source, rewritten);
   if (!parsed.ok) return { ok: false, problems: [parsed.problem] };
   const problems: ExpressionProblem[] = [];

@@ -78,12 +78,7 @@ function rewritePath(
   }
 }
 
-function nameAt(
-  source: string,
-  at: number,
-  path: readonly string[],
-  mayBeMinus: (word: string) => boolean,
-): string {
+function nameAt(source: string, at: number, path: readonly string[], mayBeMinus: (word: string) => boolean): string {
   const isOfTask = path.length === 1 && path[0] !== 'trigger';
   if (isOfTask || isOfHeaders(path)) return matchAt(NAME_WITH_HYPHENS, source, at)?.[0] ?? '';
   const [first, ...rest] = (matchAt(NAME, source, at)?.[0] ?? '').split('-') as [string, ...string[]];

@@ -20,7 +20,7 @@ import {
 } from '../../protocol/pipeline.ts';
 import { prefixedId, workflowParams, workflowRef } from '../../protocol/workflow.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
-import type { WorkflowRecord } from '../../store/workflow-port.ts';
+import type { WorkflowIdentity } from '../../store/workflow-port.ts';
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
 import { traceOf } from '../correlation.ts';
@@ -125,7 +125,7 @@ function runsRoute({ workflows }: PipelineDeps): RouteSpec {
     query: runListQuery,
     responses: { 200: pageOf(runSchema) },
     async handle({ params, query: { limit, cursor }, caller }) {
-      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const workflow = await workflows.findForRuns(caller.tenantId, workflowRef(params.workflowId));
       const before = cursor === undefined ? null : cursorOf(cursor);
       const found = await workflows.runs(caller.tenantId, workflow, { before, limit: limit + 1 });
       const page = found.slice(0, limit);
@@ -176,11 +176,11 @@ async function findRun(
   { workflows, executions }: PipelineDeps,
   { tenantId }: Caller,
   { workflowId, runId }: { workflowId: string; runId: string },
-): Promise<{ workflow: WorkflowRecord; view: ExecutionView }> {
-  const workflow = await workflows.find(tenantId, workflowRef(workflowId));
+): Promise<{ workflow: WorkflowIdentity; view: ExecutionView }> {
+  const workflow = await workflows.findForRuns(tenantId, workflowRef(workflowId));
   const view = await executions.get(tenantId, runId);
   if (await workflows.isRunOf(tenantId, workflow, view)) return { workflow, view };
-  throw new PawlError('EXECUTION_NOT_FOUND', `no run ${runId} of workflow "${workflow.workflowId}"`);
+  throw new PawlError('EXECUTION_NOT_FOUND', `no run ${prefixedId('run', runId)} of workflow "${workflow.workflowId}"`);
 }
 
 /** A run whose definition cannot be read any more has failed for that reason; it is shown without its tasks. */

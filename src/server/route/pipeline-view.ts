@@ -17,7 +17,7 @@ import type {
 } from '../../protocol/pipeline.ts';
 import { prefixedId } from '../../protocol/workflow.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
-import type { RunRow, WorkflowRecord } from '../../store/workflow-port.ts';
+import type { RunRow, WorkflowIdentity, WorkflowRecord } from '../../store/workflow-port.ts';
 import { isoTime } from './workflow-view.ts';
 
 /** The secret that was just made for a pipeline's webhook; null: it needs none, or has one already. */
@@ -79,7 +79,7 @@ export function runStatus(status: string): RunStatus {
 
 type RunTimes = Pick<RunRow, 'executionId' | 'status' | 'createdAt' | 'startedAt' | 'endedAt'>;
 
-export function runView({ uid }: WorkflowRecord, run: RunTimes): z.input<typeof runSchema> {
+export function runView({ uid }: WorkflowIdentity, run: RunTimes): z.input<typeof runSchema> {
   return {
     id: prefixedId('run', run.executionId),
     workflow_id: prefixedId('wf', uid),
@@ -90,7 +90,7 @@ export function runView({ uid }: WorkflowRecord, run: RunTimes): z.input<typeof 
 }
 
 export function runDetailView(
-  workflow: WorkflowRecord,
+  workflow: WorkflowIdentity,
   view: ExecutionView,
   inspection: Inspection | null,
   withBodies: boolean,

@@ -8,6 +8,7 @@ import type {
   NewPipeline,
   RunRow,
   VersionRow,
+  WorkflowIdentity,
   WorkflowLifecycleStore,
   WorkflowRecord,
   WorkflowRef,
@@ -40,6 +41,8 @@ const LIST = statement('workflow_list');
 const STANDINGS = statement('workflow_standings');
 const GET_VERSION = statement('version_get');
 const LIST_VERSIONS = statement('version_list');
+const IDENTITY = statement('workflow_identity');
+const VERSION_OWNER = statement('version_owner');
 const RUNS = statement('workflow_runs');
 const DESCRIBE_PIPELINE = statement('pipeline_describe');
 const DROP_TRIGGERS = statement('pipeline_trigger_drop');
@@ -100,8 +103,19 @@ export function workflowLifecycleStore(database: Database): WorkflowLifecycleSto
 
     pipelineCreate: (pipeline) => database.transaction((session) => createPipeline(session, pipeline)),
     pipelineReplace: (pipeline) => database.transaction((session) => replacePipeline(session, pipeline)),
-    async workflowRuns({ tenantId, workflowId, before, limit }) {
-      const rows = await database.run<RunRecord>(RUNS, [tenantId, workflowId, before, limit]);
+
+    async workflowIdentity({ tenantId, ref }) {
+      const values = 'uid' in ref ? [tenantId, null, ref.uid] : [tenantId, ref.workflowId, null];
+      const [row] = await database.run<WorkflowIdentity>(IDENTITY, values);
+      return row ?? null;
+    },
+    async versionOwner({ tenantId, workflowId, version }) {
+      const [row] = await database.run<{ uid: string }>(VERSION_OWNER, [tenantId, workflowId, version]);
+      return row?.uid ?? null;
+    },
+    async workflowRuns({ tenantId, workflow, before, limit }) {
+      const values = [tenantId, workflow.workflowId, before, limit, workflow.uid];
+      const rows = await database.run<RunRecord>(RUNS, values);
       return rows.map(runRow);
     },
   };

@@ -184,14 +184,22 @@ join workflows w on w.tenant_id = d.tenant_id and w.id = d.workflow_id and w.uid
 where d.tenant_id = $1 and d.workflow_id = $2 and d.version > 0 and d.version < $3
 order by d.version desc limit $4;
 
+-- name: workflow_identity
+-- Of a deleted workflow too: its runs go on, and are asked for. A name is that of its newest owner.
+select w.id as "workflowId", w.uid from workflows w where w.tenant_id = $1 and (w.id = $2::text or w.uid = $3::uuid)
+union all
+select d.workflow_id, d.workflow_uid from workflow_definitions d where d.tenant_id = $1 and d.workflow_uid = $3::uuid
+limit 1;
+
+-- name: version_owner
+select d.workflow_uid as uid from workflow_definitions d where d.tenant_id = $1 and d.workflow_id = $2 and d.version = $3;
+
 -- name: workflow_runs
 select x.id as execution_id, x.workflow_version as version, x.status, x.created_at, x.started_at, x.ended_at
 from executions_view x
 where x.tenant_id = $1 and x.workflow_id = $2 and ($3::uuid is null or x.id < $3)
   and x.workflow_version = any(array(
-    select d.version from workflow_definitions d
-    join workflows w on w.tenant_id = d.tenant_id and w.id = d.workflow_id and w.uid = d.workflow_uid and w.deleted_at is null
-    where d.tenant_id = $1 and d.workflow_id = $2))
+    select d.version from workflow_definitions d where d.tenant_id = $1 and d.workflow_id = $2 and d.workflow_uid = $5))
 order by x.id desc limit $4;
 
 -- name: pipeline_describe
