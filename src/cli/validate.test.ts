@@ -65,7 +65,7 @@ describe('pawl validate', () => {
   = at /tasks/ship
   = help: add one of \`url\`, \`sleep\` and \`wait_for_webhook\`
 
-error[UNKNOWN_NODE]: unknown node \`chrage\`
+error[UNKNOWN_NODE]: unknown task \`chrage\`
  --> ${path}:6:17
   |
 6 |       "needs": ["chrage"],
@@ -103,7 +103,7 @@ error[UNKNOWN_KEY]: \`ur\` is not a field here
         {
           code: 'UNKNOWN_NODE',
           path: '/tasks/ship/needs/0',
-          message: 'unknown node `chrage`',
+          message: 'unknown task `chrage`',
           suggestion: 'did you mean `charge`?',
           line: 6,
           column: 17,

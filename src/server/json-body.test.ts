@@ -41,6 +41,12 @@ describe('the JSON of a request', () => {
     );
   });
 
+  it('names the key that it has twice', () => {
+    expect(() => readJsonBody('{"a":{"x":1},"b":[{"x":2}],"c":{"x":{"y":"x"},"\\u0078":3}}')).toThrow(
+      '`x` stands twice',
+    );
+  });
+
   it('may hold quotes, colons and brackets in its texts', () => {
     for (const text of ['{"a\\"b:{[":"\\\\"}', '{"a":"\\\\\\"","b":":"}', '"{{{"', '{"\\u0061":1,"b":2}']) {
       expect(refusalOf(text)).toBe('accepted');

@@ -23,7 +23,9 @@ export function readJsonBody(text: string): unknown {
     refuse('TOO_DEEP', `the body is nested deeper than ${JSON_LIMITS.depth} levels`);
   if (scanned.keys > JSON_LIMITS.keys) refuse('TOO_LARGE', `the body has more than ${JSON_LIMITS.keys} keys`);
   const value = parse(text);
-  if (countKeys(value) !== scanned.keys) refuse('DUPLICATE_KEY', 'the body has the same key twice in one object');
+  if (countKeys(value) !== scanned.keys) {
+    refuse('DUPLICATE_KEY', `the key \`${repeatedKey(text).slice(0, 100)}\` stands twice in one object`);
+  }
   return value;
 }
 
@@ -54,6 +56,26 @@ function scan(text: string): { depth: number; keys: number } {
     else if (CLOSE.has(code)) depth--;
   }
   return { depth: deepest, keys };
+}
+
+/** The first key that an object of this JSON has already. */
+function repeatedKey(text: string): string {
+  const open: Set<string>[] = [];
+  let lastString = '';
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      lastString = text.slice(at, end + 1);
+      at = end;
+    } else if (code === COLON) {
+      const key = JSON.parse(lastString) as string;
+      if (open.at(-1)!.has(key)) return key;
+      open.at(-1)!.add(key);
+    } else if (OPEN.has(code)) open.push(new Set());
+    else if (CLOSE.has(code)) open.pop();
+  }
+  return '';
 }
 
 function endOfString(text: string, start: number): number {

@@ -83,9 +83,15 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-export function statusError(method: string, response: HttpResponse, outputs: Json): TerminalError | RetryableError {
+export function statusError(
+  method: string,
+  response: HttpResponse,
+  outputs: Json,
+  aboutRedirects: string,
+): TerminalError | RetryableError {
   const { status, headers } = response;
-  const message = `${describeRequest(method, new URL(response.url))} answered ${status}${statusHint(status)}`;
+  const hint = status >= 300 && status < 400 ? ` (${aboutRedirects})` : '';
+  const message = `${describeRequest(method, new URL(response.url))} answered ${status}${hint}`;
   if (!isTransient(status)) return new TerminalError('HTTP_STATUS', message, { outputs });
   const retryAfterMs = retryDelay(headers['retry-after'], Date.now());
   return new RetryableError('HTTP_STATUS', message, {
@@ -96,8 +102,4 @@ export function statusError(method: string, response: HttpResponse, outputs: Jso
 
 function isTransient(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
-}
-
-function statusHint(status: number): string {
-  return status >= 300 && status < 400 ? ' (redirects are not followed unless maxRedirects is set)' : '';
 }

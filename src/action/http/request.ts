@@ -16,6 +16,8 @@ import {
   TEXT_TYPE,
 } from './exchange.ts';
 
+const ABOUT_REDIRECTS = 'redirects are not followed unless maxRedirects is set';
+
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const statusCode = z.int().min(100).max(599);
 
@@ -66,7 +68,7 @@ export const httpRequest = defineAction({
     const read = readAs(params.responseType, response);
     const { status, url } = response;
     const outputs = { status, headers: response.headers, body: read.body, url };
-    if (!isExpected(status, params.expectStatus)) throw statusError(method, response, outputs);
+    if (!isExpected(status, params.expectStatus)) throw statusError(method, response, outputs, ABOUT_REDIRECTS);
     if (!read.ok) throw new TerminalError('RESPONSE_INVALID', 'The response is not JSON', { outputs });
     return { outputs };
   },

@@ -50,6 +50,26 @@ describe('an HTTP step sends', () => {
   });
 });
 
+it('an HTTP step takes as long as its task allows, not as the client would', async () => {
+  const hasty = createHttpClient({ allowLoopback: true, resolve: resolveNothing, timeoutMs: 1 });
+  const url = await servers.http((_request, response) => setTimeout(() => response.end('late'), 50));
+  const context = { http: hasty };
+  expect(expectSuccess(await runAction(httpStep, { url }, { context })).outputs).toMatchObject({ body: 'late' });
+  await hasty.close();
+});
+
+it.each<[string, Json, string]>([
+  ['a header', { url: 'http://127.0.0.1', headers: { 'x-a': { b: 1 } } }, 'headers.x-a: the header must be text'],
+  ['the URL', { url: null }, 'url: the URL must be text'],
+])('an HTTP step says so when a template makes %s something else than text', async (_name, parameters, message) => {
+  expect(expectFailure(await run(parameters)).error.message).toContain(message);
+});
+
+it('an HTTP step does not speak of options that pipelines do not have', async () => {
+  const url = await reply('', 302, { location: '/x' });
+  expect(expectFailure(await run({ url })).error.message).toMatch(/answered 302 \(redirects are not followed\)$/);
+});
+
 describe('an HTTP step reads', () => {
   it.each<[string, string, Json]>([
     ['JSON, whatever its type says', '{"amount":12}', { amount: 12 }],

@@ -18,6 +18,12 @@ import {
   TEXT_TYPE,
 } from './exchange.ts';
 
+const HEADER_TYPES = [z.string(), z.number(), z.boolean()];
+const NOT_TEXT = 'must be text, and its template gave something else';
+
+/** The longest that a timer takes. How long a try may last is the task's own `timeout`, which ends the request. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
 export const httpStep = defineAction({
   type: 'http.step',
   version: '1.0.0',
@@ -28,9 +34,9 @@ export const httpStep = defineAction({
     'Sends the HTTP request of a pipeline step. Succeeds on 2xx; network errors, timeouts, 408, 425, 429 and 5xx are retried.',
   tags: ['http', 'pipeline'],
   params: z.object({
-    url: z.string(),
+    url: z.string({ error: `the URL ${NOT_TEXT}` }),
     method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('POST'),
-    headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+    headers: z.record(z.string(), z.union(HEADER_TYPES, { error: `the header ${NOT_TEXT}` })).optional(),
     body: z.unknown().optional(),
   }),
   outputs: z.object({
@@ -48,6 +54,7 @@ export const httpStep = defineAction({
       method,
       headers: outgoingHeaders(context, sent, headers),
       ...(sent.body === undefined ? {} : { body: sent.body }),
+      timeoutMs: NO_TIMEOUT_MS,
       maxBytes: MAX_STEP_BODY_BYTES,
       onOversize: 'truncate',
     });
@@ -58,7 +65,7 @@ export const httpStep = defineAction({
       duration_ms: Math.round(performance.now() - startedAt),
       ...(response.truncated ? { is_truncated: true as const } : {}),
     };
-    if (!isSuccess(response.status)) throw statusError(method, response, outputs);
+    if (!isSuccess(response.status)) throw statusError(method, response, outputs, 'redirects are not followed');
     return { outputs };
   },
 });

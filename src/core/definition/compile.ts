@@ -23,6 +23,7 @@ import { planSchema } from './plan-schema.ts';
 import { Findings, type Problem } from './problem.ts';
 import { checkSchema } from './schema-check.ts';
 import { checkShape } from './shape.ts';
+import { WORDING } from './wording.ts';
 
 export type CompileResult =
   | { ok: true; format: Format; plan: Plan; warnings: Problem[] }
@@ -76,7 +77,7 @@ function compileJson(
   }
   const frontEnd = FRONT_ENDS[format];
   const definition = frontEnd.given?.(written) ?? written;
-  if (!fits(definition, frontEnd, options, findings)) return null;
+  if (!fits(definition, format, options, findings)) return null;
   checkSchema(frontEnd.schema, definition, findings);
   const draft = frontEnd.read(definition, findings, options);
   if (draft.edges.length > MAX_EDGES) {
@@ -85,7 +86,7 @@ function compileJson(
   }
   const links = link(draft, findings);
   draft.snapshot.keysToInclude.forEach((value, index) => {
-    if (value !== '') findNode({ value, at: `/snapshot/keysToInclude/${index}` }, links.byName, findings);
+    if (value !== '') findNode({ value, at: `/snapshot/keysToInclude/${index}` }, links.byName, findings, format);
   });
   if (options.actions !== undefined) checkActions(draft, options.actions, findings);
   const expressions = new ExpressionCompiler(draft, links, checkShape(draft, links, findings), findings);
@@ -93,13 +94,14 @@ function compileJson(
   return findings.hasErrors ? null : withChecksum(plan);
 }
 
-function fits(definition: JsonObject, frontEnd: FrontEnd, options: CompileOptions, findings: Findings): boolean {
+function fits(definition: JsonObject, format: Format, options: CompileOptions, findings: Findings): boolean {
+  const frontEnd = FRONT_ENDS[format];
   const nodes = definition[frontEnd.nodes]!;
   const count = typeof nodes === 'object' && nodes !== null ? Object.keys(nodes).length : 0;
   const limit = options.maxNodes ?? MAX_NODES;
   if (count <= limit) return true;
   const message = `there are ${count} ${frontEnd.nodes}; the limit is ${limit}`;
-  findings.error('TOO_MANY_NODES', `/${frontEnd.nodes}`, message, 'move a part into a subworkflow');
+  findings.error('TOO_MANY_NODES', `/${frontEnd.nodes}`, message, WORDING[format].makeSmaller);
   return false;
 }
 

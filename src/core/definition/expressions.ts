@@ -127,7 +127,12 @@ export class ExpressionCompiler {
     at: string,
     reader: Reader,
   ): void {
-    const { index, guessed } = findNode({ value: reading.name, at }, this.#links.byName, this.#findings);
+    const { index, guessed } = findNode(
+      { value: reading.name, at },
+      this.#links.byName,
+      this.#findings,
+      this.#draft.format,
+    );
     if (index === null) return;
     if (reading.kind === 'callback') {
       if (!guessed) this.#checkCallback(index, at);

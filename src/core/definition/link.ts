@@ -3,10 +3,12 @@
 // that one slip of the keyboard is not followed by a page of "unreachable" and "not upstream".
 
 import { didYouMean } from '../expression/problem.ts';
+import type { Format } from '../plan/plan.ts';
 import type { Draft, DraftEdge, Located } from './draft.ts';
 import { MAX_ID_LENGTH } from './limits.ts';
 import type { Findings } from './problem.ts';
 import type { Arc } from './topology.ts';
+import { WORDING } from './wording.ts';
 
 interface Link extends Arc {
   readonly draft: DraftEdge;
@@ -26,14 +28,14 @@ export function link(draft: Draft, findings: Findings): Links {
   const edges: Link[] = [];
   const guesses: Arc[] = [];
   for (const edge of draft.edges) {
-    const { index, guessed } = findNode(edge.other, byName, findings);
+    const { index, guessed } = findNode(edge.other, byName, findings, draft.format);
     if (index === null) continue;
     const [from, to] = edge.direction === 'fromOwner' ? [edge.owner, index] : [index, edge.owner];
     if (guessed) guesses.push({ from, to });
-    else if (from === to) reportSelfEdge(edge, findings);
+    else if (from === to) reportSelfEdge(edge, draft.format, findings);
     else edges.push({ from, to, draft: edge });
   }
-  const start = draft.startNode === null ? null : findNode(draft.startNode, byName, findings).index;
+  const start = draft.startNode === null ? null : findNode(draft.startNode, byName, findings, draft.format).index;
   return { byName, edges, guesses, start };
 }
 
@@ -41,11 +43,13 @@ export function findNode(
   name: Located<string>,
   byName: ReadonlyMap<string, number>,
   findings: Findings,
+  format: Format,
 ): { index: number | null; guessed: boolean } {
   const index = byName.get(name.value);
   if (index !== undefined) return { index, guessed: false };
   const near = findings.nearMiss(name.value, byName.keys());
-  findings.error('UNKNOWN_NODE', name.at, `unknown node \`${shorten(name.value)}\``, didYouMean(near));
+  const message = `unknown ${WORDING[format].node} \`${shorten(name.value)}\``;
+  findings.error('UNKNOWN_NODE', name.at, message, didYouMean(near));
   return { index: near === undefined ? null : byName.get(near)!, guessed: true };
 }
 
@@ -61,7 +65,7 @@ function indexNames(draft: Draft, findings: Findings): Map<string, number> {
         'DUPLICATE_ID',
         idAt,
         `the name \`${id}\` is taken by ${first}`,
-        'give each node a name of its own',
+        `give each ${WORDING[draft.format].node} a name of its own`,
       );
     } else if (id !== '') byName.set(id, index);
   });
@@ -73,10 +77,9 @@ function hasFittingLength(id: string): boolean {
   return id.length >= 1 && id.length <= MAX_ID_LENGTH;
 }
 
-function reportSelfEdge(edge: DraftEdge, findings: Findings): void {
-  const message = `\`${edge.other.value}\` leads to itself`;
-  const suggestion = 'a node runs once; use a retry policy to try it again';
-  findings.error('SELF_EDGE', edge.other.at, message, suggestion);
+function reportSelfEdge({ other }: DraftEdge, format: Format, findings: Findings): void {
+  const { leadsToItself, runOnce } = WORDING[format];
+  findings.error('SELF_EDGE', other.at, `\`${other.value}\` ${leadsToItself}`, runOnce);
 }
 
 function shorten(name: string): string {

@@ -100,6 +100,11 @@ describe('steps of a pipeline', () => {
     expect(nodeOf(pipeline({ a: { wait_for_webhook: {} } }), 'a').step).toEqual({ kind: 'webhook', timeoutMs: null });
   });
 
+  it('take null for nothing, also inside', () => {
+    const wait = { wait_for_webhook: { timeout: null } };
+    expect(nodeOf(pipeline({ a: wait }), 'a').step).toEqual({ kind: 'webhook', timeoutMs: null });
+  });
+
   it('are of exactly one type', () => {
     expect(problemsOf(pipeline({ a: { needs: [] } }))).toEqual([
       {
@@ -140,19 +145,60 @@ describe('values of a pipeline', () => {
     ]);
   });
 
-  it.each(['example.com', '/orders', 'ftp://example.com', 'https://', 'http:// x'])('refuses the URL %j', (url) => {
+  it.each([
+    'example.com',
+    '/orders',
+    'ftp://example.com',
+    'https://',
+    'http:// x',
+    'https://a b.c/',
+    'https://u:p@example.com/',
+    'https://?x',
+  ])('refuses the URL %j', (url) => {
     expect(codesOf(pipeline({ a: { url } }))).toEqual(['BAD_URL /tasks/a/url']);
   });
 
-  it.each(['http://localhost:80', 'HTTPS://example.com/{{trigger.body.id}}', '{{trigger.body.url}}'])(
-    'accepts the URL %j',
-    (url) => {
-      expect(codesOf(pipeline({ a: { url } }))).toEqual([]);
-    },
-  );
+  it.each([
+    'http://localhost:80',
+    'HTTPS://example.com/{{trigger.body.id}}',
+    '{{trigger.body.url}}',
+    'https://{{ trigger.body.host }}/x',
+    'https://a.{{trigger.body.host}}:{{ 8 }}',
+  ])('accepts the URL %j', (url) => {
+    expect(codesOf(pipeline({ a: { url } }))).toEqual([]);
+  });
 
   it('an empty URL is only empty', () => {
     expect(codesOf(pipeline({ a: { url: '' } }))).toEqual(['OUT_OF_RANGE /tasks/a/url']);
+  });
+
+  it('headers can be sent', () => {
+    const headers = {
+      'X-Ok': 'a {{trigger.body.x}}\n',
+      'bad name': 'x',
+      Host: 'other',
+      'x-cut': 'a\r\nb: c',
+      'x-{{trigger.body.n}}': '1',
+    };
+    expect(problemsOf(pipeline({ a: call({ headers }) }))).toEqual([
+      {
+        code: 'BAD_HEADER',
+        path: '/tasks/a/headers/bad name',
+        message: '`bad name` has a name that HTTP does not allow',
+      },
+      { code: 'BAD_HEADER', path: '/tasks/a/headers/Host', message: '`Host` is set by the client and cannot be given' },
+      {
+        code: 'BAD_HEADER',
+        path: '/tasks/a/headers/x-cut',
+        message: '`x-cut` has a value that HTTP does not allow (line breaks, or characters beyond Latin-1)',
+      },
+      {
+        code: 'BAD_HEADER',
+        path: '/tasks/a/headers/x-{{trigger.body.n}}',
+        message: '`x-{{trigger.body.n}}` has a name that HTTP does not allow',
+        suggestion: 'templates are for values: write the name out',
+      },
+    ]);
   });
 
   it('the method is in capitals', () => {
@@ -190,7 +236,7 @@ describe('values of a pipeline', () => {
       {
         code: 'UNKNOWN_NODE',
         path: '/tasks/ship/needs/0',
-        message: 'unknown node `chrage`',
+        message: 'unknown task `chrage`',
         suggestion: 'did you mean `charge`?',
       },
     ]);

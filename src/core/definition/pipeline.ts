@@ -13,6 +13,7 @@ import {
 } from './defaults.ts';
 import { readDependencies } from './dependency.ts';
 import type { Draft, DraftEdge, DraftNode, DraftStep, ReadOptions } from './draft.ts';
+import { headerNameProblem, headerValueProblem } from './http-header.ts';
 import { numberIn, objectIn, textIn } from './json-read.ts';
 import { childPointer } from './pointer.ts';
 import type { Findings } from './problem.ts';
@@ -25,14 +26,21 @@ const HTTP_STEP_ACTION = 'http.step';
 
 const CRON_KEYS = ['cron_expression', 'timezone', 'catch_up'] as const;
 const CRON = /^[\d*,/?#LWa-zA-Z-]+(\s+[\d*,/?#LWa-zA-Z-]+){4,5}$/;
-const HTTP_URL = /^https?:\/\/[^\s/]/i;
+const HTTP_URL = /^https?:\/\/(\{\{|[^\s/?#{]+([/?#]|\{\{|$))/i;
+const URL_WITH_CREDENTIALS = /^https?:\/\/[^/?#]*@/i;
 
 /** An `if` may be null (002), and so may the rest: it is the same as saying nothing. Only a body of null is a body. */
 export function withoutNulls(definition: JsonObject): JsonObject {
   const given = present(definition);
   if (!isJsonObject(given.tasks)) return given;
-  const tasks = Object.entries(given.tasks).map(([name, task]) => [name, isJsonObject(task) ? present(task) : task]);
+  const tasks = Object.entries(given.tasks).map(([name, task]) => [name, isJsonObject(task) ? givenTask(task) : task]);
   return { ...given, tasks: Object.fromEntries(tasks) as JsonObject };
+}
+
+function givenTask(task: JsonObject): JsonObject {
+  const given = present(task);
+  const wait = given.wait_for_webhook;
+  return isJsonObject(wait) ? { ...given, wait_for_webhook: present(wait) } : given;
 }
 
 function present(value: JsonObject): JsonObject {
@@ -120,10 +128,26 @@ function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | 
 function readHttp(raw: JsonObject, at: string, findings: Findings): DraftStep {
   const url = textIn(raw.url);
   // What stands before the first template must already look like a URL; a URL that begins with one is judged when it runs.
-  if (url !== null && !url.startsWith('{{') && !HTTP_URL.test(url)) {
-    findings.error('BAD_URL', `${at}/url`, `"${url.slice(0, 100)}" is not an http or https URL`);
+  if (url !== null && !url.startsWith('{{')) {
+    if (!HTTP_URL.test(url)) {
+      findings.error('BAD_URL', `${at}/url`, `"${url.slice(0, 100)}" is not an http or https URL`);
+    } else if (URL_WITH_CREDENTIALS.test(url)) {
+      findings.error('BAD_URL', `${at}/url`, 'the URL contains credentials', 'send them in a header instead');
+    }
   }
+  checkHeaders(objectIn(raw.headers), `${at}/headers`, findings);
   return { kind: 'action', actionType: HTTP_STEP_ACTION };
+}
+
+/** What would fail every run. A value with a template is judged when it runs. */
+function checkHeaders(headers: JsonObject, at: string, findings: Findings): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const text = textIn(value) ?? '';
+    const problem = headerNameProblem(name) ?? (text.includes('{{') ? null : headerValueProblem(text));
+    if (problem === null) continue;
+    const suggestion = name.includes('{{') ? 'templates are for values: write the name out' : undefined;
+    findings.error('BAD_HEADER', childPointer(at, name), `\`${name.slice(0, 100)}\` ${problem}`, suggestion);
+  }
 }
 
 function readSleep(raw: JsonObject, at: string, findings: Findings): DraftStep | null {

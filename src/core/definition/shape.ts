@@ -5,6 +5,7 @@ import type { Draft } from './draft.ts';
 import type { Links } from './link.ts';
 import type { Findings } from './problem.ts';
 import { adjacency, type IsUpstream, reachable, upstream, walk } from './topology.ts';
+import { WORDING } from './wording.ts';
 
 /** Of a cycle that is longer, the middle is left out. */
 const MAX_SHOWN = 20;
@@ -25,9 +26,10 @@ function reportCycle(cycle: readonly number[], draft: Draft, links: Links, findi
   const first = cycle[0]!;
   const last = cycle.at(-1)!;
   const closing = links.edges.find((edge) => edge.from === last && edge.to === first)!;
-  const names = cycle.map((node) => draft.nodes[node]!.id);
-  const message = `the nodes form a cycle: ${[...abridge(names), names[0]].join(' → ')}`;
-  findings.error('CYCLE', closing.draft.other.at, message, 'remove one of its edges');
+  const names = cycle.map((index) => draft.nodes[index]!.id);
+  const { node, breakCycle } = WORDING[draft.format];
+  const message = `the ${node}s form a cycle: ${[...abridge(names), names[0]].join(' → ')}`;
+  findings.error('CYCLE', closing.draft.other.at, message, breakCycle);
 }
 
 function abridge(names: string[]): string[] {

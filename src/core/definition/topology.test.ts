@@ -86,14 +86,14 @@ describe('the graph as a whole', () => {
   it('finds cycles of needs, and tasks that need themselves', () => {
     const task = (needs: string[]) => ({ sleep: 1, needs });
     expect(problemsOf(pipeline({ a: task(['b']), b: task(['a']) }))).toMatchObject([
-      { code: 'CYCLE', message: 'the nodes form a cycle: a → b → a', path: '/tasks/a/needs/0' },
+      { code: 'CYCLE', message: 'the tasks form a cycle: a → b → a', path: '/tasks/a/needs/0' },
     ]);
     expect(problemsOf(pipeline({ a: task(['a']) }))).toEqual([
       {
         code: 'SELF_EDGE',
         path: '/tasks/a/needs/0',
-        message: '`a` leads to itself',
-        suggestion: 'a node runs once; use a retry policy to try it again',
+        message: '`a` needs itself',
+        suggestion: 'a task runs once; use `retries` to try it again',
       },
     ]);
     expect(codesOf(graph([node('a', to('a'))]))).toEqual(['SELF_EDGE /nodes/0/edges/0/targetNode']);

@@ -95,9 +95,11 @@ export function runDetailView(
   inspection: Inspection | null,
   withBodies: boolean,
 ): z.input<typeof runDetailSchema> {
-  const error = view.error === null ? undefined : (JSON.parse(view.error) as { message?: string }).message;
+  // The inspection looked later: the run may have ended in between.
+  const latest = inspection?.view ?? view;
+  const error = latest.error === null ? undefined : (JSON.parse(latest.error) as { message?: string }).message;
   return {
-    ...runView(workflow, inspection?.view ?? view),
+    ...runView(workflow, latest),
     ...(error === undefined ? {} : { error_message: error }),
     tasks: inspection === null ? {} : taskViews(inspection, withBodies),
   };

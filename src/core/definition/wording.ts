@@ -1,0 +1,35 @@
+// What authors call a node in each format, and what they can do about it: a problem speaks the language of the file it is in.
+
+import type { Format } from '../plan/plan.ts';
+
+interface Wording {
+  readonly node: string;
+  readonly leadsToItself: string;
+  readonly runOnce: string;
+  readonly breakCycle: string;
+  readonly makeSmaller: string;
+}
+
+export const WORDING: Readonly<Record<Format, Wording>> = {
+  graph: {
+    node: 'node',
+    leadsToItself: 'leads to itself',
+    runOnce: 'a node runs once; use a retry policy to try it again',
+    breakCycle: 'remove one of its edges',
+    makeSmaller: 'move a part into a subworkflow',
+  },
+  pipeline: {
+    node: 'task',
+    leadsToItself: 'needs itself',
+    runOnce: 'a task runs once; use `retries` to try it again',
+    breakCycle: 'remove one of their `needs`',
+    makeSmaller: 'move a part into a pipeline of its own, and trigger it from a task',
+  },
+  plan: {
+    node: 'step',
+    leadsToItself: 'depends on itself',
+    runOnce: 'a step runs once; use a retry policy to try it again',
+    breakCycle: 'remove one of their `dependsOn`',
+    makeSmaller: 'move a part into a plan of its own',
+  },
+};
