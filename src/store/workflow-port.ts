@@ -97,7 +97,21 @@ export interface RunRow {
   endedAt: Timestamp | null;
 }
 
-export interface WorkflowLifecycleStore {
+export interface WorkflowRunStore {
+  /** Also of a deleted workflow: by its uid always, by its name until another takes it. */
+  workflowIdentity(params: { tenantId: string; ref: WorkflowRef }): Promise<WorkflowIdentity | null>;
+  /** The uid of the workflow that a version belongs to, deleted or not. null: there is no such version. */
+  versionOwner(params: { tenantId: string; workflowId: string; version: number }): Promise<string | null>;
+  /** Executions of this workflow, newest first, those older than `before`; not those of another owner of its name. */
+  workflowRuns(params: {
+    tenantId: string;
+    workflow: WorkflowIdentity;
+    before: string | null;
+    limit: number;
+  }): Promise<RunRow[]>;
+}
+
+export interface WorkflowLifecycleStore extends WorkflowRunStore {
   workflowFind(params: { tenantId: string; ref: WorkflowRef }): Promise<WorkflowRecord | null>;
   /** By id, those after `afterId`. */
   workflowList(
@@ -157,16 +171,4 @@ export interface WorkflowLifecycleStore {
   pipelineCreate(params: NewPipeline): Promise<WorkflowRecord | null>;
   /** Makes the definition the current version, new or not. null: there is no such pipeline, or it is Archived. */
   pipelineReplace(params: NewPipeline): Promise<WorkflowRecord | null>;
-
-  /** Also of a deleted workflow: by its uid always, by its name until another takes it. */
-  workflowIdentity(params: { tenantId: string; ref: WorkflowRef }): Promise<WorkflowIdentity | null>;
-  /** The uid of the workflow that a version belongs to, deleted or not. null: there is no such version. */
-  versionOwner(params: { tenantId: string; workflowId: string; version: number }): Promise<string | null>;
-  /** Executions of this workflow, newest first, those older than `before`; not those of another owner of its name. */
-  workflowRuns(params: {
-    tenantId: string;
-    workflow: WorkflowIdentity;
-    before: string | null;
-    limit: number;
-  }): Promise<RunRow[]>;
 }

@@ -6,9 +6,7 @@ import type {
   DraftPublication,
   NewDefinition,
   NewPipeline,
-  RunRow,
   VersionRow,
-  WorkflowIdentity,
   WorkflowLifecycleStore,
   WorkflowRecord,
   WorkflowRef,
@@ -18,6 +16,7 @@ import type {
 import type { Database, Session } from './database.ts';
 import { requireWorkflowRoom } from './quota-store.ts';
 import { statement } from './statement.ts';
+import { workflowRunStore } from './workflow-run-store.ts';
 
 const REVIVE = statement('workflow_revive');
 const ADD = statement('workflow_add');
@@ -41,9 +40,6 @@ const LIST = statement('workflow_list');
 const STANDINGS = statement('workflow_standings');
 const GET_VERSION = statement('version_get');
 const LIST_VERSIONS = statement('version_list');
-const IDENTITY = statement('workflow_identity');
-const VERSION_OWNER = statement('version_owner');
-const RUNS = statement('workflow_runs');
 const DESCRIBE_PIPELINE = statement('pipeline_describe');
 const DROP_TRIGGERS = statement('pipeline_trigger_drop');
 const CHANGE_TRIGGER = statement('pipeline_trigger_change');
@@ -104,20 +100,7 @@ export function workflowLifecycleStore(database: Database): WorkflowLifecycleSto
     pipelineCreate: (pipeline) => database.transaction((session) => createPipeline(session, pipeline)),
     pipelineReplace: (pipeline) => database.transaction((session) => replacePipeline(session, pipeline)),
 
-    async workflowIdentity({ tenantId, ref }) {
-      const values = 'uid' in ref ? [tenantId, null, ref.uid] : [tenantId, ref.workflowId, null];
-      const [row] = await database.run<WorkflowIdentity>(IDENTITY, values);
-      return row ?? null;
-    },
-    async versionOwner({ tenantId, workflowId, version }) {
-      const [row] = await database.run<{ uid: string }>(VERSION_OWNER, [tenantId, workflowId, version]);
-      return row?.uid ?? null;
-    },
-    async workflowRuns({ tenantId, workflow, before, limit }) {
-      const values = [tenantId, workflow.workflowId, before, limit, workflow.uid];
-      const rows = await database.run<RunRecord>(RUNS, values);
-      return rows.map(runRow);
-    },
+    ...workflowRunStore(database),
   };
 }
 
@@ -277,15 +260,6 @@ function record(row: Row): WorkflowRecord {
 
 const versionRow = ({ created_at, ...row }: VersionRecord): VersionRow => ({ ...row, createdAt: created_at });
 
-const runRow = (row: RunRecord): RunRow => ({
-  executionId: row.execution_id,
-  version: row.version,
-  status: row.status,
-  createdAt: row.created_at,
-  startedAt: row.started_at,
-  endedAt: row.ended_at,
-});
-
 interface Row {
   uid: string;
   workflow_id: string;
@@ -319,13 +293,4 @@ interface VersionRecord {
   definition: string;
   checksum: string;
   created_at: number;
-}
-
-interface RunRecord {
-  execution_id: string;
-  version: number;
-  status: string;
-  created_at: number;
-  started_at: number | null;
-  ended_at: number | null;
 }

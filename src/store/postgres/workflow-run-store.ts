@@ -1,0 +1,46 @@
+// Whose executions are whose, on PostgreSQL: a workflow keeps its runs when it is deleted, also when another takes its name.
+
+import type { RunRow, WorkflowIdentity, WorkflowRunStore } from '../workflow-port.ts';
+import type { Database } from './database.ts';
+import { statement } from './statement.ts';
+
+const IDENTITY = statement('workflow_identity');
+const VERSION_OWNER = statement('version_owner');
+const RUNS = statement('workflow_runs');
+
+export function workflowRunStore(database: Database): WorkflowRunStore {
+  return {
+    async workflowIdentity({ tenantId, ref }) {
+      const values = 'uid' in ref ? [tenantId, null, ref.uid] : [tenantId, ref.workflowId, null];
+      const [row] = await database.run<WorkflowIdentity>(IDENTITY, values);
+      return row ?? null;
+    },
+    async versionOwner({ tenantId, workflowId, version }) {
+      const [row] = await database.run<{ uid: string }>(VERSION_OWNER, [tenantId, workflowId, version]);
+      return row?.uid ?? null;
+    },
+    async workflowRuns({ tenantId, workflow, before, limit }) {
+      const values = [tenantId, workflow.workflowId, before, limit, workflow.uid];
+      const rows = await database.run<RunRecord>(RUNS, values);
+      return rows.map(runRow);
+    },
+  };
+}
+
+const runRow = (row: RunRecord): RunRow => ({
+  executionId: row.execution_id,
+  version: row.version,
+  status: row.status,
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+});
+
+interface RunRecord {
+  execution_id: string;
+  version: number;
+  status: string;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+}
