@@ -19,7 +19,7 @@ import type { EngineMetric } from './engine/environment.ts';
 import { ExecutionQueries } from './engine/execution-queries.ts';
 import { Executions } from './engine/executions.ts';
 import type { Lifecycles } from './engine/lifecycle/lifecycles.ts';
-import { PlanCache } from './engine/plan-cache.ts';
+import { compileStored, PlanCache } from './engine/plan-cache.ts';
 import { PlanRuns } from './engine/plan-runs.ts';
 import { QuotaBook } from './engine/quota-book.ts';
 import { Quotas } from './engine/quotas.ts';
@@ -191,7 +191,7 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers, 
   const callbackKey = await store.secretGet({ name: 'callback' });
   const shared = {
     store,
-    plans: new PlanCache(store, systemTimers, definitionSettings(config)),
+    plans: new PlanCache(store, systemTimers, (definition) => compileStored(definition, definitionSettings(config))),
     timers: systemTimers,
     newId,
   };

@@ -48,7 +48,8 @@ export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
         findResource: (key) => store.resourceFind({ tenantId, ...key }),
       },
     });
-    const noted = await disabled.noted(request.actionType, now(), result);
+    if (!disabled.isFresh()) await disabled.look();
+    const noted = disabled.noted(request.actionType, now(), result);
     if (!result.ok || result.resourceLinks.length === 0) return noted;
     return (await linkConflict(store, request, result.resourceLinks)) ?? noted;
   };

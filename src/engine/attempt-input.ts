@@ -29,7 +29,8 @@ export function attemptInput(node: number, attempt: number, result: AttemptResul
     const bytes = result.outputsText.length;
     const links = result.resourceLinks ?? [];
     const input = { type: 'attemptSucceeded' as const, node, attempt, outputs, bytes };
-    return logs.length + links.length === 0 ? { input } : { input, extras: { links, logs } };
+    const { outputsText } = result;
+    return logs.length + links.length === 0 ? { input, outputsText } : { input, outputsText, extras: { links, logs } };
   }
   const { error, retryable, retryAfterMs, timedOut, aborted, outputsText } = result;
   const input = {

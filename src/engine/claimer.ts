@@ -10,7 +10,8 @@ import { nextStoredSeq } from './dead-letter.ts';
 import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
 import type { Incarnation } from './incarnation.ts';
 import { Lanes } from './lanes.ts';
-import { type LoadingDeps, loadResident } from './loading.ts';
+import { freshResident, type LoadingDeps, loadResident } from './loading.ts';
+import type { Resident } from './resident.ts';
 import { shareClaim, tenantShare } from './tenant-share.ts';
 
 /** What queue rows must need at most to be run by this code: see "rolling upgrades" in docs/decisions. */
@@ -170,7 +171,7 @@ export class Claimer {
 
   private async bringIn(claimed: readonly ClaimedExecution[]): Promise<void> {
     try {
-      for (const claim of claimed) if (claim.execution !== null) await this.take(claim.execution, claim);
+      for (const claim of claimed) if (claim.execution !== null) await this.takeFresh(claim.execution, claim);
       await this.load(claimed.filter(({ execution }) => execution === null));
     } catch (error) {
       this.notArriving(claimed);
@@ -197,16 +198,25 @@ export class Claimer {
     for (const execution of executions) await this.take(execution, claims.get(execution.executionId)!);
   }
 
+  private takeFresh(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> | undefined {
+    const resident = freshResident(this.deps, execution, claim);
+    if (resident === null) return this.take(execution, claim);
+    this.arrived(resident, claim);
+    return undefined;
+  }
+
   private async take(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> {
     const { incarnation } = this.deps;
     const loaded = await loadResident(this.deps, execution, claim);
-    if (loaded.ok) {
-      // In memory from now on: it would count twice.
-      this.notArriving([claim]);
-      return incarnation.take(loaded.resident);
-    }
+    if (loaded.ok) return this.arrived(loaded.resident, claim);
     const error = { code: loaded.code, message: loaded.problem };
     await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
+  }
+
+  /** In memory from now on: it would count twice. */
+  private arrived(resident: Resident, claim: ClaimedExecution): void {
+    this.notArriving([claim]);
+    this.deps.incarnation.take(resident);
   }
 
   /**

@@ -43,7 +43,7 @@ function setup({ slots = 1 }: { slots?: number } = {}) {
 }
 
 function item(executionId: string, told: string[] = [], bytes = 10): CommitItem {
-  return {
+  const rows = {
     executionId,
     bytes,
     events: [{ executionId, seq: 0, at: 1, facts: '[]', inputs: null }],
@@ -55,6 +55,9 @@ function item(executionId: string, told: string[] = [], bytes = 10): CommitItem 
     sent: [],
     links: [],
     logs: [],
+  };
+  return {
+    rows,
     committed: (at) => told.push(`${executionId} committed at ${at}`),
     refused: ({ message }) => told.push(`${executionId} refused: ${message}`),
     overtaken: () => told.push(`${executionId} overtaken`),

@@ -10,10 +10,15 @@ import type { CommitBatch } from '../store/port.ts';
 import { StoreError, type StoreFailure } from '../store/store-error.ts';
 import type { EngineObserver, Timers } from './environment.ts';
 
-/** What one execution wants written, atomically and in order. */
-export interface CommitItem extends Omit<CommitBatch, 'slotId'> {
+/** What one turn of one execution leaves to be written. */
+export interface TurnRows extends Omit<CommitBatch, 'slotId'> {
   readonly executionId: string;
   readonly bytes: number;
+}
+
+/** What one execution wants written, atomically and in order. */
+export interface CommitItem {
+  readonly rows: TurnRows;
   /** `at`: the database's time, 0 when the reply was lost. */
   committed(at: number): void;
   /** The database refuses this item, whatever it is sent with. */
@@ -86,7 +91,7 @@ export class Committer {
     let rows = 0;
     let bytes = 0;
     let count = 0;
-    for (const item of this.pending) {
+    for (const { rows: item } of this.pending) {
       rows += item.events.length + item.attempts.length + item.children.length + item.sent.length + 1;
       bytes += item.bytes;
       if (count > 0 && (count === MAX_ITEMS || rows > MAX_ROWS || bytes > MAX_BYTES)) break;
@@ -144,7 +149,7 @@ export class Committer {
 
   /** One statement writes all of a batch or nothing, so one of its rows tells for all. null: not to be found out now. */
   private async isWritten(items: readonly CommitItem[]): Promise<boolean | null> {
-    const event = items.flatMap(({ events }) => events)[0];
+    const event = items.flatMap(({ rows }) => rows.events)[0];
     if (event === undefined) return true;
     try {
       return await this.deps.isWritten(event);
@@ -173,7 +178,7 @@ export class Committer {
     if (items.length === 1) {
       this.unsettled--;
       this.deps.observer.count('poisonIsolated');
-      this.deps.observer.warn('commit refused', { executionId: items[0]!.executionId, error: error.message });
+      this.deps.observer.warn('commit refused', { executionId: items[0]!.rows.executionId, error: error.message });
       const isOvertaken = error instanceof StoreError && error.failure === 'alreadyApplied';
       return isOvertaken ? items[0]!.overtaken() : items[0]!.refused(error);
     }
@@ -191,17 +196,17 @@ type SendOutcome =
 function merge(slotId: string, items: readonly CommitItem[]): CommitBatch {
   return {
     slotId,
-    events: items.flatMap((item) => item.events),
-    attempts: items.flatMap((item) => item.attempts),
-    outcomes: items.flatMap((item) => item.outcomes),
-    ended: items.flatMap((item) => item.ended),
-    children: items.flatMap((item) => item.children),
-    consumed: items.flatMap((item) => item.consumed),
-    sent: items.flatMap((item) => item.sent),
-    links: items.flatMap((item) => item.links),
-    logs: items.flatMap((item) => item.logs),
-    crashResets: items.flatMap((item) => item.crashResets ?? []),
-    paused: items.flatMap((item) => item.paused ?? []),
-    resumed: items.flatMap((item) => item.resumed ?? []),
+    events: items.flatMap(({ rows }) => rows.events),
+    attempts: items.flatMap(({ rows }) => rows.attempts),
+    outcomes: items.flatMap(({ rows }) => rows.outcomes),
+    ended: items.flatMap(({ rows }) => rows.ended),
+    children: items.flatMap(({ rows }) => rows.children),
+    consumed: items.flatMap(({ rows }) => rows.consumed),
+    sent: items.flatMap(({ rows }) => rows.sent),
+    links: items.flatMap(({ rows }) => rows.links),
+    logs: items.flatMap(({ rows }) => rows.logs),
+    crashResets: items.flatMap(({ rows }) => rows.crashResets ?? []),
+    paused: items.flatMap(({ rows }) => rows.paused ?? []),
+    resumed: items.flatMap(({ rows }) => rows.resumed ?? []),
   };
 }

@@ -175,8 +175,7 @@ export class DecisionLoop {
     if (written.events.length === 0 && written.consumed.length === 0) return this.settle(resident);
     const seq = written.events[0]?.seq ?? resident.state.seq;
     committer.submit({
-      ...written,
-      children,
+      rows: children.length === 0 ? written : { ...written, children },
       committed: (at) => {
         if (at > 0) clock.observe(at);
         tracing?.committed(resident, transitions);

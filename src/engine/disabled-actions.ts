@@ -26,10 +26,12 @@ export class DisabledActions {
     this.known = null;
   }
 
-  /** A result as it is, or with a warning before its other lines. */
-  async noted(actionType: string, at: number, result: AttemptResult): Promise<AttemptResult> {
-    const isFresh = this.known !== null && this.timers.monotonicMs() - this.knownAt < FRESH_MS;
-    if (!isFresh) await this.look();
+  isFresh(): boolean {
+    return this.known !== null && this.timers.monotonicMs() - this.knownAt < FRESH_MS;
+  }
+
+  /** A result as it is, or with a warning before its other lines: as far as is known. */
+  noted(actionType: string, at: number, result: AttemptResult): AttemptResult {
     const notice = this.known?.get(actionType);
     return notice === undefined
       ? result
@@ -37,7 +39,7 @@ export class DisabledActions {
   }
 
   /** One look for all who wait. If it fails, what was known stays: a warning is not worth an attempt. */
-  private look(): Promise<void> {
+  look(): Promise<void> {
     this.looking ??= this.store
       .actionsNoticed()
       .then((rows) => {

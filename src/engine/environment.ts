@@ -78,7 +78,15 @@ export type RunAttempt = (request: AttemptRequest) => Promise<AttemptResult>;
 
 export interface PlanSource {
   /** null: no such version; `problem`: it is there but cannot be compiled. */
-  plan(params: { tenantId: string; workflowId: string; version: number }): Promise<LoadedPlan | null>;
+  plan(params: VersionKey): Promise<LoadedPlan | null>;
+  /** The same without a wait, if it is at hand; undefined: ask for it. */
+  known(params: VersionKey): LoadedPlan | undefined;
+}
+
+export interface VersionKey {
+  readonly tenantId: string;
+  readonly workflowId: string;
+  readonly version: number;
 }
 
 export type LoadedPlan = { readonly plan: Plan; readonly isArchived: boolean } | { readonly problem: string };

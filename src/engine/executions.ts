@@ -13,7 +13,7 @@ import type { Actor, Deed } from '../store/audit-port.ts';
 import type { NewMessage, Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
 import { readCallbackToken } from './callback-token.ts';
-import type { EndedExecution, PlanSource } from './environment.ts';
+import type { EndedExecution, PlanSource, VersionKey } from './environment.ts';
 import { type ExecutionEnd, ExecutionNews, endOf } from './execution-news.ts';
 import { ExecutionStart, type ExecutionStartDeps, type StartRequest } from './execution-start.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
@@ -31,8 +31,6 @@ export interface ExecutionsDeps extends ExecutionStartDeps {
   readonly callbackKey: Uint8Array;
   readonly mailArrived: (executionId: string) => void;
 }
-
-type VersionKey = Parameters<PlanSource['plan']>[0];
 
 export class Executions {
   private readonly deps: ExecutionsDeps;

@@ -11,6 +11,7 @@ import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { AttemptRow, CommitBatch, JsonText, LoadedExecution } from '../store/port.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
+import type { QueuedInput } from './resident.ts';
 
 export function encodeFacts(facts: readonly Fact[]): JsonText {
   return JSON.stringify(facts.map(withoutOutputs));
@@ -22,28 +23,40 @@ function withoutOutputs(fact: Fact): Fact | Omit<Fact, 'outputs'> {
   return rest;
 }
 
-/** The attempts that ended in this transition: one row each, written once and never changed (I3). */
-export function attemptRows(state: State, { facts }: Transition): AttemptRow[] {
-  const rows: AttemptRow[] = [];
+/**
+ * The attempts that ended in this transition: one row each, written once and never changed (I3). `result` is what the
+ * transition was decided on, with its outputs as the text they were parsed from: that need not be made again.
+ */
+export function attemptRows(state: State, { facts }: Transition, result?: QueuedInput): AttemptRow[] {
+  let rows: AttemptRow[] = NONE;
   for (const fact of facts) {
     const ending = attemptEnding(fact);
     if (ending === null) continue;
     const node = state.nodes[ending.node]!;
     const planNode = state.plan.nodes[ending.node]!;
-    rows.push({
+    const row: AttemptRow = {
       executionId: state.start.executionId,
       nodeId: planNode.id,
       attempt: ending.attempt,
       actionType: actionTypeOf(planNode.step),
       status: ending.status,
       startedSeq: node.startedSeq,
-      outputs: ending.outputs === undefined ? null : JSON.stringify(ending.outputs),
+      outputs: outputsText(ending, result),
       error: ending.error === undefined ? null : JSON.stringify(ending.error),
       startedAt: node.startedAt!,
       endedAt: state.at,
-    });
+    };
+    rows = rows.length === 0 ? [row] : [...rows, row];
   }
   return rows;
+}
+
+const NONE: never[] = [];
+
+function outputsText({ outputs }: AttemptEnding, result: QueuedInput | undefined): JsonText | null {
+  if (outputs === undefined) return null;
+  const isAsGiven = result?.outputsText !== undefined && 'outputs' in result.input && result.input.outputs === outputs;
+  return isAsGiven ? result.outputsText! : JSON.stringify(outputs);
 }
 
 interface AttemptEnding {

@@ -4,8 +4,7 @@
 
 import type { Input } from '../core/decider/input.ts';
 import { heeds } from '../core/decider/signal.ts';
-import type { ExecutionStart, State } from '../core/decider/state.ts';
-import { isTerminal } from '../core/decider/state.ts';
+import { type ExecutionStart, initialState, isTerminal, type State } from '../core/decider/state.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ExecutionStore, LoadedExecution } from '../store/port.ts';
@@ -13,11 +12,11 @@ import { StoreError } from '../store/store-error.ts';
 import type { PlanSource } from './environment.ts';
 import { foldStored } from './journal.ts';
 import { inputOf } from './mail.ts';
-import { createResident, type Resident } from './resident.ts';
+import { createResident, type QueuedInput, type Resident } from './resident.ts';
 
 export type Loaded =
   | { readonly ok: true; readonly resident: Resident }
-  | { readonly ok: false; readonly execution: LoadedExecution; readonly code: string; readonly problem: string };
+  | { readonly ok: false; readonly code: string; readonly problem: string };
 
 export interface LoadingDeps {
   readonly store: ExecutionStore;
@@ -25,28 +24,40 @@ export interface LoadingDeps {
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
 }
 
-export async function loadResident(
-  deps: LoadingDeps,
-  execution: LoadedExecution,
-  claim: { readonly crashes: number; readonly epoch: number },
-): Promise<Loaded> {
+type Claim = Pick<Resident, 'crashes' | 'epoch'>;
+
+export async function loadResident(deps: LoadingDeps, execution: LoadedExecution, claim: Claim): Promise<Loaded> {
   try {
     const found = await deps.plans.plan(execution);
     if (found === null) {
       const problem = `workflow "${execution.workflowId}" has no version ${execution.version}`;
-      return { ok: false, execution, code: 'WORKFLOW_NOT_FOUND', problem };
+      return { ok: false, code: 'WORKFLOW_NOT_FOUND', problem };
     }
-    if ('problem' in found) return { ok: false, execution, code: 'PLAN_INVALID', problem: found.problem };
+    if ('problem' in found) return { ok: false, code: 'PLAN_INVALID', problem: found.problem };
     const state = foldStored(found.plan, startOf(deps, execution, found.plan), execution);
     // One that was never begun has none, and is not made to wait for them.
     const given = state.seq === 0 ? NOTHING_GIVEN : await restoreParameters(deps.store, state);
-    const resident = createResident(execution, state, claim, given);
-    queueWhatWaits(resident, found.isArchived);
-    return { ok: true, resident };
+    const waiting = whatWaits(execution, state, found.isArchived);
+    return { ok: true, resident: createResident({ execution, state, claim, waiting, given }) };
   } catch (error) {
     // A database that cannot be reached says nothing about the execution: somebody will load it again.
     if (error instanceof StoreError && error.failure !== 'data') throw error;
-    return { ok: false, execution, code: 'POISON', problem: error instanceof Error ? error.message : String(error) };
+    return { ok: false, code: 'POISON', problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The same without a wait, for one that was never begun and whose plan is at hand. Null: it has to be loaded. */
+export function freshResident(deps: LoadingDeps, execution: LoadedExecution, claim: Claim): Resident | null {
+  const found = deps.plans.known(execution);
+  if (found === undefined || 'problem' in found) return null;
+  const { plan, isArchived } = found;
+  try {
+    const state = initialState(plan, startOf(deps, execution, plan));
+    const waiting = whatWaits(execution, state, isArchived);
+    return createResident({ execution, state, claim, waiting, given: NOTHING_GIVEN });
+  } catch {
+    // Loading meets the same, and says what it is.
+    return null;
   }
 }
 
@@ -95,24 +106,26 @@ async function restoreParameters(store: ExecutionStore, state: State): Promise<M
   return given;
 }
 
-function queueWhatWaits(resident: Resident, isArchived: boolean): void {
-  const { state, execution, queue } = resident;
+/** In the order in which it is decided on. */
+function whatWaits(execution: LoadedExecution, state: State, isArchived: boolean): QueuedInput[] {
+  const next = nextInput(execution, state, isArchived);
+  if (execution.inbox.length === 0 && next !== null) return [{ input: next }];
   const mail = execution.inbox.map((message) => ({ input: inputOf(message), mailId: message.id }));
-  for (const { mailId } of mail) resident.seenMail.add(mailId);
-  // What was cancelled before it began never starts anything.
-  queue.push(...mail.filter(({ input }) => input.type === 'cancel'));
-  if (state.status === 'Pending') {
-    queue.push({ input: isArchived ? archived(execution) : { type: 'started' } });
-  } else if (!isTerminal(state.status)) {
-    queue.push({ input: { type: 'timerDue' } });
-  }
-  queue.push(...mail.filter(({ input }) => input.type !== 'cancel'));
   // It had ended, and is live again: for a signal among its mail, or because its dead letter was put back.
   const isSignalled = mail.some(({ input }) => input.type === 'signal' && heeds(state, input.signal));
-  if (isTerminal(state.status) && !isSignalled) queue.push({ input: { type: 'reopened' } });
+  return [
+    // What was cancelled before it began never starts anything.
+    ...mail.filter(({ input }) => input.type === 'cancel'),
+    ...(next === null ? [] : [{ input: next }]),
+    ...mail.filter(({ input }) => input.type !== 'cancel'),
+    ...(next !== null || isSignalled ? [] : [{ input: { type: 'reopened' as const } }]),
+  ];
 }
 
-function archived({ workflowId }: LoadedExecution): Input {
+/** Null: it has ended. */
+function nextInput({ workflowId }: LoadedExecution, { status }: State, isArchived: boolean): Input | null {
+  if (status !== 'Pending') return isTerminal(status) ? null : { type: 'timerDue' };
+  if (!isArchived) return { type: 'started' };
   const error = { code: 'WORKFLOW_NOT_ACTIVE', message: `workflow "${workflowId}" is archived` };
   return { type: 'giveUp', error };
 }

@@ -4,47 +4,72 @@
 import { compileDefinition } from '../core/definition/compile.ts';
 import type { ReadOptions } from '../core/definition/draft.ts';
 import type { WorkflowStore } from '../store/port.ts';
-import type { LoadedPlan, PlanSource, Timers } from './environment.ts';
+import type { LoadedPlan, PlanSource, Timers, VersionKey } from './environment.ts';
 
 const CAPACITY = 1_000;
 const STATUS_FRESH_MS = 250;
 
 interface Entry {
-  loaded: LoadedPlan;
-  statusAt: number;
+  readonly version: VersionKey;
+  readonly loaded: LoadedPlan;
+  readonly statusAt: number;
 }
 
 export class PlanCache implements PlanSource {
-  private readonly store: WorkflowStore;
+  private readonly store: Pick<WorkflowStore, 'definitionGet'>;
   private readonly timers: Timers;
-  private readonly settings: ReadOptions;
+  private readonly compile: (definition: string) => LoadedPlan;
   private readonly entries = new Map<string, Entry>();
+  /** What was asked for last, which is often asked for again. */
+  private last: Entry | undefined;
 
-  constructor(store: WorkflowStore, timers: Timers, settings: ReadOptions = {}) {
+  constructor(
+    store: Pick<WorkflowStore, 'definitionGet'>,
+    timers: Timers,
+    compile: (definition: string) => LoadedPlan = compileStored,
+  ) {
     this.store = store;
     this.timers = timers;
-    this.settings = settings;
+    this.compile = compile;
   }
 
-  async plan(params: { tenantId: string; workflowId: string; version: number }): Promise<LoadedPlan | null> {
+  known(params: VersionKey): LoadedPlan | undefined {
+    const isLast = this.last !== undefined && isSame(this.last.version, params);
+    const entry = isLast ? this.last : this.entries.get(keyOf(params));
+    this.last = entry;
+    const isFresh = entry !== undefined && this.timers.monotonicMs() - entry.statusAt < STATUS_FRESH_MS;
+    return isFresh ? entry.loaded : undefined;
+  }
+
+  async plan(params: VersionKey): Promise<LoadedPlan | null> {
+    const known = this.known(params);
+    if (known !== undefined) return known;
     const { tenantId, workflowId, version } = params;
-    const key = JSON.stringify([tenantId, workflowId, version]);
+    const key = keyOf(params);
     const now = this.timers.monotonicMs();
     const entry = this.entries.get(key);
-    if (entry !== undefined && now - entry.statusAt < STATUS_FRESH_MS) return entry.loaded;
     const row = await this.store.definitionGet({ tenantId, workflowId, version });
     if (row === null) return null;
     const isArchived = row.status === 'Archived';
-    const compiled = entry?.loaded ?? compileStored(row.definition, this.settings);
+    const compiled = entry?.loaded ?? this.compile(row.definition);
     const loaded = 'problem' in compiled ? compiled : { plan: compiled.plan, isArchived };
     this.entries.delete(key);
-    this.entries.set(key, { loaded, statusAt: now });
+    this.last = { version: { tenantId, workflowId, version }, loaded, statusAt: now };
+    this.entries.set(key, this.last);
     if (this.entries.size > CAPACITY) this.entries.delete(this.entries.keys().next().value!);
     return loaded;
   }
 }
 
-function compileStored(definition: string, settings: ReadOptions): LoadedPlan {
+function keyOf({ tenantId, workflowId, version }: VersionKey): string {
+  return JSON.stringify([tenantId, workflowId, version]);
+}
+
+function isSame(one: VersionKey, other: VersionKey): boolean {
+  return one.version === other.version && one.workflowId === other.workflowId && one.tenantId === other.tenantId;
+}
+
+export function compileStored(definition: string, settings: ReadOptions = {}): LoadedPlan {
   const result = compileDefinition(JSON.parse(definition), settings);
   if (result.ok) return { plan: result.plan, isArchived: false };
   const [first] = result.problems;

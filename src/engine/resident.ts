@@ -6,13 +6,15 @@ import type { Input } from '../core/decider/input.ts';
 import { isLeftOpen } from '../core/decider/routing.ts';
 import type { State } from '../core/decider/state.ts';
 import type { Json } from '../core/json/json.ts';
-import type { LoadedExecution } from '../store/port.ts';
+import type { JsonText, LoadedExecution } from '../store/port.ts';
 import type { Turn } from './transition.ts';
 
 export interface QueuedInput {
   readonly input: Input;
   /** The inbox message it came from, consumed by the commit of the transition it causes (I10). */
   readonly mailId?: string;
+  /** The text that its outputs were parsed from, if it has any. */
+  readonly outputsText?: JsonText;
   readonly extras?: AttemptExtras;
 }
 
@@ -61,27 +63,28 @@ export interface Resident {
   alarmAt: number | undefined;
 }
 
-export function createResident(
-  execution: LoadedExecution,
-  state: State,
-  claim: { readonly crashes: number; readonly epoch: number },
-  given: ReadonlyMap<number, Json>,
-): Resident {
+export function createResident({ execution, state, claim, waiting, given }: NewResident): Resident {
   return {
     execution,
     state,
     crashes: claim.crashes,
     epoch: claim.epoch,
     given,
-    queue: [],
+    queue: waiting,
     busy: false,
     isGone: false,
     running: new Map(),
     isLeftOpen: isLeftOpen(state),
-    seenMail: new Set(),
+    seenMail: new Set(waiting.flatMap(({ mailId }) => mailId ?? [])),
     heldStart: null,
     owesCrashReset: claim.crashes > 0,
     factsSinceCheckpoint: state.seq - (execution.checkpoint?.seq ?? 0),
     alarmAt: undefined,
   };
+}
+
+interface NewResident extends Pick<Resident, 'execution' | 'state' | 'given'> {
+  readonly claim: Pick<Resident, 'crashes' | 'epoch'>;
+  /** Inputs that are there already. */
+  readonly waiting: QueuedInput[];
 }

@@ -8,17 +8,15 @@ import type { DecideContext } from '../core/decider/input.ts';
 import { contextSnapshot } from '../core/decider/snapshot.ts';
 import { isTerminal } from '../core/decider/state.ts';
 import type { NewMessage, OutcomeRow } from '../store/port.ts';
-import type { CommitItem } from './committer.ts';
+import type { TurnRows } from './committer.ts';
 import { attemptRows, encodeFacts } from './journal.ts';
 import { mailBody, mailKey } from './mail.ts';
 import type { QueuedInput, Resident } from './resident.ts';
 
-type Written = Omit<CommitItem, 'committed' | 'refused' | 'overtaken' | 'children'>;
-
 const PAUSES: ReadonlySet<Fact['type']> = new Set(['ExecutionPaused', 'ExecutionResumed']);
 
 export interface Turn {
-  readonly written: Written;
+  readonly written: TurnRows;
   readonly commands: Command[];
   /** What was decided, in order. */
   readonly transitions: Transition[];
@@ -29,8 +27,8 @@ export interface Turn {
 export function takeTurn(resident: Resident, context: DecideContext, newId: () => string): Turn {
   const { state, execution } = resident;
   const draft = nothingWritten(execution.executionId);
-  const commands: Command[] = [];
-  const transitions: Transition[] = [];
+  let commands: Command[] = [];
+  let transitions: Transition[] = [];
   let ends = false;
   let effort = 0;
   while (resident.queue.length > 0 && !ends && effort < EFFORT_PER_TURN) {
@@ -39,14 +37,15 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
     const wasOver = isTerminal(state.status);
     const decision = decide(state, queued.input, context);
     record(draft, resident, decision, queued);
-    commands.push(...decision.commands);
-    transitions.push(decision.transition);
+    if (commands.length === 0) commands = decision.commands;
+    else commands.push(...decision.commands);
+    transitions = added(transitions, decision.transition);
     effort += decision.effort;
     if (queued.input.type === 'goOn' || decision.isCutShort) resident.isLeftOpen = decision.isCutShort;
     ends = !wasOver && isTerminal(state.status);
   }
   for (const command of commands) {
-    if (command.type === 'cancelChild') draft.sent.push(cancelMessage(command.childId, newId()));
+    if (command.type === 'cancelChild') draft.sent = added(draft.sent, cancelMessage(command.childId, newId()));
   }
   // Also when it had ended before: a reopening that was refused leaves it as it was, and its outcome is written again.
   if (isTerminal(state.status)) recordEnd(draft, resident, newId);
@@ -99,44 +98,54 @@ function cancelMessage(childId: string, id: string): NewMessage {
   return { id, executionId: childId, kind: mail.kind, key: mailKey(mail), body: mailBody(mail) };
 }
 
-type Draft = { -readonly [K in keyof Written]: Written[K] };
+type Draft = { -readonly [K in keyof TurnRows]: TurnRows[K] };
+
+/** Shared by all that write none of a kind, which of most kinds is everybody. */
+const NONE: never[] = [];
 
 function nothingWritten(executionId: string): Draft {
   return {
     executionId,
     bytes: 0,
-    events: [],
-    attempts: [],
-    outcomes: [],
-    ended: [],
-    consumed: [],
-    sent: [],
-    links: [],
-    logs: [],
+    events: NONE,
+    attempts: NONE,
+    outcomes: NONE,
+    ended: NONE,
+    children: NONE,
+    consumed: NONE,
+    sent: NONE,
+    links: NONE,
+    logs: NONE,
   };
+}
+
+/** Most rows stay alone, and an empty array that is pushed to takes room for sixteen more. Never pushes to NONE. */
+function added<Row>(rows: Row[], row: Row): Row[] {
+  if (rows.length === 0) return [row];
+  rows.push(row);
+  return rows;
 }
 
 function record(draft: Draft, resident: Resident, { transition }: Decision, queued: QueuedInput): void {
   const { executionId, tenantId } = resident.execution;
-  if (queued.mailId !== undefined) draft.consumed.push(queued.mailId);
+  if (queued.mailId !== undefined) draft.consumed = added(draft.consumed, queued.mailId);
   if (transition.facts.length === 0) return;
   const facts = encodeFacts(transition.facts);
   const inputs = transition.inputs === undefined ? null : JSON.stringify(transition.inputs);
-  draft.events.push({ executionId, seq: transition.seq, at: transition.at, facts, inputs });
+  draft.events = added(draft.events, { executionId, seq: transition.seq, at: transition.at, facts, inputs });
   draft.bytes += facts.length + (inputs?.length ?? 0);
   resident.factsSinceCheckpoint += transition.facts.length;
-  for (const row of attemptRows(resident.state, transition)) {
-    draft.attempts.push(row);
+  for (const row of attemptRows(resident.state, transition, queued)) {
+    draft.attempts = added(draft.attempts, row);
     draft.bytes += (row.outputs?.length ?? 0) + (row.error?.length ?? 0);
   }
   const finished = finishedAttempt(transition.facts);
   if (queued.extras === undefined || finished === null) return;
   const nodeId = resident.state.plan.nodes[finished.node]!.id;
   const attempt = { executionId, nodeId, attempt: finished.attempt };
-  draft.logs.push(...queued.extras.logs.map((line) => ({ ...attempt, ...line })));
-  draft.links.push(
-    ...queued.extras.links.map(({ url, ...link }) => ({ tenantId, ...attempt, ...link, url: url ?? null })),
-  );
+  draft.logs = [...draft.logs, ...queued.extras.logs.map((line) => ({ ...attempt, ...line }))];
+  const links = queued.extras.links.map(({ url, ...link }) => ({ tenantId, ...attempt, ...link, url: url ?? null }));
+  draft.links = [...draft.links, ...links];
 }
 
 function finishedAttempt(facts: readonly Fact[]): { node: number; attempt: number } | null {
@@ -158,10 +167,11 @@ function recordEnd(draft: Draft, resident: Resident, newId: () => string): void 
     startedAt: state.startedAt ?? state.at,
     endedAt: state.at,
   };
-  draft.outcomes.push(outcome);
-  draft.ended.push(executionId);
+  draft.outcomes = [outcome];
+  draft.ended = [executionId];
   draft.bytes += (outcome.outputs?.length ?? 0) + (outcome.contextSnapshot?.length ?? 0);
-  if (parentId !== null && parentNode !== null) draft.sent.push(newsForParent(resident, parentId, parentNode, newId()));
+  if (parentId === null || parentNode === null) return;
+  draft.sent = added(draft.sent, newsForParent(resident, parentId, parentNode, newId()));
 }
 
 function newsForParent({ execution, state }: Resident, parentId: string, parentNode: string, id: string): NewMessage {

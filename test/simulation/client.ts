@@ -40,7 +40,7 @@ export class Client {
     this.deps = deps;
     this.executions = new Executions({
       store: deps.store,
-      plans: planSource(deps.store),
+      plans: planSource(deps.store, deps.process.timers),
       timers: deps.process.timers,
       newId: () => deps.random.uuid(),
       wallClockMs: () => Math.floor(deps.tables.clock()),

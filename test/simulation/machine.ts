@@ -7,7 +7,9 @@ import type {
   EngineOptions,
   PlanSource,
   RunAttempt,
+  Timers,
 } from '../../src/engine/environment.ts';
+import { PlanCache } from '../../src/engine/plan-cache.ts';
 import { Runner } from '../../src/engine/runner.ts';
 import type { Store } from '../../src/store/port.ts';
 import { type ActionDeps, createActions } from './action-script.ts';
@@ -49,7 +51,7 @@ export class Machine {
       store,
       timers: process.timers,
       observer: this.observer(),
-      plans: planSource(store),
+      plans: planSource(store, process.timers),
       run: this.deps.changeRun(createActions(this.deps, process, () => this.crash(this.deps.random.between(100, 800)))),
       newId: () => ids.uuid(),
       newSeed: () => ids.between(0, 0xffffffff),
@@ -116,13 +118,7 @@ export class Machine {
   }
 }
 
-/** As PlanCache, but what compiling gives is shared by all seeds: it is the same every time. */
-export function planSource(store: Pick<Store, 'definitionGet'>): PlanSource {
-  return {
-    async plan(params) {
-      const row = await store.definitionGet(params);
-      if (row === null) return null;
-      return { plan: compileText(row.definition), isArchived: row.status === 'Archived' };
-    },
-  };
+/** What compiling gives is shared by all seeds: it is the same every time. */
+export function planSource(store: Pick<Store, 'definitionGet'>, timers: Timers): PlanSource {
+  return new PlanCache(store, timers, (definition) => ({ plan: compileText(definition), isArchived: false }));
 }
