@@ -57,11 +57,11 @@ export function builtInActionTypes(): string[] {
 }
 
 function builtInActions(
-  { connectors }: Config,
+  { connectors, expression }: Config,
   { documents, trigger }: { documents: DocumentTemplates; trigger: TriggerLifecycle },
 ): ActionDefinition[] {
   return [
-    ...coreActions,
+    ...coreActions(expression),
     ...documentActions(documents),
     ...httpActions,
     ...lifecycleActions(trigger),

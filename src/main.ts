@@ -231,6 +231,8 @@ function createServices(base: Base, tell: Tell) {
       start: (request) => executions.start(request),
       admitCron: async (tenantId) => (book.isCounted(tenantId) ? quotas.checkCron(tenantId) : undefined),
       observer: telemetry,
+      measure: telemetry.measure,
+      expressionLimits: config.expression,
       randomBytes,
       strict: !config.auth.allowLooseAuth,
       options: config.trigger,

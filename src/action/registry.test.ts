@@ -124,7 +124,7 @@ describe('the catalog', () => {
 describe('built-in actions', () => {
   it('are all valid, and every row of their catalog has schemas and words for people', () => {
     const { actions, connectors } = createRegistry(
-      [...coreActions, ...httpActions],
+      [...coreActions(), ...httpActions],
       [coreConnector, httpConnector],
     ).catalog();
     expect(actions.map(({ id }) => id)).toEqual(

@@ -123,7 +123,7 @@ export const SECTIONS = {
     snapshotKeys: list.describe('nodes whose outputs it holds under `KeysOnly`'),
   }),
   expression: z.strictObject({
-    maxSteps: atLeast(1, DEFAULT_LIMITS.maxSteps).describe('steps of one evaluation of a condition or of parameters'),
+    maxSteps: atLeast(1, DEFAULT_LIMITS.maxSteps).describe('steps of one evaluation, wherever the expression stands'),
     maxDepth: atLeast(1, DEFAULT_LIMITS.maxDepth).describe('how deep expressions may be nested'),
     maxBytes: atLeast(1, DEFAULT_LIMITS.maxBytes).describe('what one evaluation may build'),
   }),

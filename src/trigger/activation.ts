@@ -1,10 +1,11 @@
 // Whether a trigger may start its workflow: its activation condition (000 §6.3) and, of event triggers, its filter. Both are
 // expressions of ours, over `trigger` as the execution would see it; a filter also sees the `event`. One that fails is false,
-// and says why.
+// and says why. One is bounded by its limits, but an event may have thousands of them to pass: after a while of judging the
+// event loop has a turn (S4).
 
 import type { Measure } from '../core/decider/input.ts';
 import type { Problem } from '../core/definition/problem.ts';
-import { evaluateCondition, type Scope } from '../core/expression/evaluate.ts';
+import { evaluateCondition, type Limits, type Scope } from '../core/expression/evaluate.ts';
 import { type ParseResult, parseExpression } from '../core/expression/parse.ts';
 
 export type Verdict = { readonly holds: true } | { readonly holds: false; readonly reason: string; failed: boolean };
@@ -27,20 +28,57 @@ export function expressionProblems(kind: ExpressionKind, source: string, format:
   }));
 }
 
-export function judge(
-  kind: ExpressionKind,
-  source: string,
-  format: string,
-  scope: Scope,
-  measure: Measure = (_what, work) => work(),
-): Verdict {
-  const parsed = parse(kind, source, format);
-  if (!parsed.ok) return failed(kind, parsed.problems[0]!.message);
-  const { value, warning } = measure('condition', () => evaluateCondition(parsed.expr, scope));
-  if (value) return { holds: true };
-  return warning === undefined
-    ? { holds: false, reason: `${NAMES[kind]} is false`, failed: false }
-    : failed(kind, warning);
+export interface JudgeOptions {
+  /** Of one evaluation; absent: the usual. */
+  readonly limits?: Limits | undefined;
+  /** Told how long conditions take. */
+  readonly measure?: Measure | undefined;
+}
+
+/** How long expressions are judged at a stretch. */
+const STRETCH_MS = 10;
+
+export class Judge {
+  private readonly limits: Limits | undefined;
+  private readonly measure: Measure;
+  private usedMs = 0;
+  private resting: Promise<void> | null = null;
+
+  constructor({ limits, measure = (_what, work) => work() }: JudgeOptions = {}) {
+    this.limits = limits;
+    this.measure = measure;
+  }
+
+  async verdict(kind: ExpressionKind, source: string, format: string, scope: Scope): Promise<Verdict> {
+    while (this.usedMs >= STRETCH_MS) await this.rest();
+    const startedAt = performance.now();
+    try {
+      return this.judge(kind, source, format, scope);
+    } finally {
+      this.usedMs += performance.now() - startedAt;
+    }
+  }
+
+  private judge(kind: ExpressionKind, source: string, format: string, scope: Scope): Verdict {
+    const parsed = parse(kind, source, format);
+    if (!parsed.ok) return failed(kind, parsed.problems[0]!.message);
+    const { value, warning } = this.measure('condition', () => evaluateCondition(parsed.expr, scope, this.limits));
+    if (value) return { holds: true };
+    return warning === undefined
+      ? { holds: false, reason: `${NAMES[kind]} is false`, failed: false }
+      : failed(kind, warning);
+  }
+
+  private rest(): Promise<void> {
+    this.resting ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.usedMs = 0;
+        this.resting = null;
+        resolve();
+      });
+    });
+    return this.resting;
+  }
 }
 
 const failed = (kind: ExpressionKind, why: string): Verdict => ({

@@ -2,13 +2,12 @@
 // started. What is started is started under the firing's own request id, so a repetition finds the execution (I9, S7). What
 // cannot be done is an outcome, recorded with its reason; what may pass (the database is away) is thrown, and tried again.
 
-import type { Measure } from '../core/decider/input.ts';
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { cleanMessage } from '../core/error/message.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { Firing, TriggerRecord } from '../store/trigger-port.ts';
-import { judge } from './activation.ts';
+import type { Judge } from './activation.ts';
 
 interface StartRequest {
   readonly tenantId: string;
@@ -53,15 +52,13 @@ export type Fired =
 export interface TriggerObserver {
   fired(trigger: TriggerRecord, fired: Fired): void;
   warn(event: string, details: Record<string, unknown>): void;
-  /** Told how long conditions take. */
-  readonly measure?: Measure | undefined;
 }
 
 /** Not the request's fault, and not a fault at all: the workflow is as somebody wanted it. */
 const AS_WANTED = new Set(['WORKFLOW_NOT_ACTIVE', 'WORKFLOW_DISABLED', 'WORKFLOW_NOT_FOUND']);
 
 export async function fireTrigger(
-  { start, observer }: { readonly start: StartExecution; readonly observer: TriggerObserver },
+  { start, judge }: { readonly start: StartExecution; readonly judge: Judge },
   trigger: TriggerRecord,
   request: FiringRequest,
 ): Promise<Fired> {
@@ -70,7 +67,7 @@ export async function fireTrigger(
   if (workflowStatus === 'Draft') return skipped(`workflow "${workflowId}" is a Draft: publish it`);
   const payload = payloadFor(format, request);
   const scope = { trigger: payload };
-  const verdict = condition === null ? null : judge('condition', condition, format, scope, observer.measure);
+  const verdict = condition === null ? null : await judge.verdict('condition', condition, format, scope);
   if (verdict?.holds === false) return { outcome: 'condition_false', reason: verdict.reason };
   try {
     const wanted = startRequest(trigger, request, payload);

@@ -4,7 +4,7 @@
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { TriggerRecord, TriggerStore } from '../store/trigger-port.ts';
-import { judge } from './activation.ts';
+import type { Judge, Verdict } from './activation.ts';
 import {
   type Fired,
   type FiringContext,
@@ -21,6 +21,7 @@ import { checkSignature, messageIdOf, type SignedRequest } from './webhook-signa
 export interface IntakeDeps {
   readonly store: TriggerStore;
   readonly start: StartExecution;
+  readonly judge: Judge;
   readonly observer: TriggerObserver;
   readonly newId: () => string;
   /** Strict: a webhook without a secret is not let in. */
@@ -110,7 +111,9 @@ export class Intake {
     event: { id: string; type: string; data: Json },
     context: FiringContext,
   ): Promise<EventAnswer['fired']> {
-    const matching = page.map((trigger) => ({ trigger, verdict: filterVerdict(trigger, event, this.deps.observer) }));
+    const matching: { trigger: TriggerRecord; verdict: Verdict | null }[] = [];
+    for (const trigger of page)
+      matching.push({ trigger, verdict: await filterVerdict(trigger, event, this.deps.judge) });
     // One that simply does not match has nothing to do with this event; one that cannot say is worth a record.
     const relevant = matching.filter(({ verdict }) => verdict === null || verdict.holds || verdict.failed);
     const items = await Promise.all(
@@ -158,10 +161,10 @@ function contextOf({ principal, correlationId, traceparent, admit }: FiringConte
 function filterVerdict(
   { config, workflowFormat }: TriggerRecord,
   event: { id: string; type: string; data: Json },
-  { measure }: TriggerObserver,
-) {
+  judge: Judge,
+): Promise<Verdict> | null {
   const { filter } = JSON.parse(config) as { filter?: string };
   if (filter === undefined) return null;
   const trigger = workflowFormat === 'pipeline' ? { body: event.data, headers: {} } : event.data;
-  return judge('filter', filter, workflowFormat, { trigger, event }, measure);
+  return judge.verdict('filter', filter, workflowFormat, { trigger, event });
 }

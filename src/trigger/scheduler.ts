@@ -4,6 +4,7 @@
 
 import type { Json } from '../core/json/json.ts';
 import type { ClaimedSchedule, Firing, SettledSchedule, TriggerRecord, TriggerStore } from '../store/trigger-port.ts';
+import type { Judge } from './activation.ts';
 import { type DueSlots, dueSlots } from './due-slots.ts';
 import {
   type Fired,
@@ -43,6 +44,7 @@ const DEFAULT_SCHEDULER_OPTIONS: SchedulerOptions = {
 export interface SchedulerDeps {
   readonly store: Pick<TriggerStore, 'scheduleClaim' | 'scheduleSettle' | 'firingPurge'>;
   readonly start: StartExecution;
+  readonly judge: Judge;
   /** Throws when the tenant may have no schedules: the slot is skipped, and says so. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
   readonly observer: TriggerObserver;

@@ -1,8 +1,11 @@
 // Puts the triggers together: managing them, what comes from outside, and the schedules.
 
+import type { Measure } from '../core/decider/input.ts';
+import type { Limits } from '../core/expression/evaluate.ts';
 import type { AuditStore } from '../store/audit-port.ts';
 import type { TriggerStore } from '../store/trigger-port.ts';
 import type { WorkflowLifecycleStore } from '../store/workflow-port.ts';
+import { Judge } from './activation.ts';
 import type { StartExecution, TriggerObserver } from './firing.ts';
 import { Intake } from './intake.ts';
 import { Scheduler, type SchedulerDeps, type SchedulerOptions } from './scheduler.ts';
@@ -14,6 +17,10 @@ export interface TriggeringDeps {
   /** Throws when the tenant may have no schedules. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
   readonly observer: TriggerObserver;
+  /** Of conditions and filters; absent: the usual. */
+  readonly expressionLimits?: Limits;
+  /** Told how long conditions take. */
+  readonly measure?: Measure | undefined;
   readonly timers: SchedulerDeps['timers'];
   readonly newId: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -29,6 +36,11 @@ export interface Triggering {
   readonly scheduler: Scheduler;
 }
 
-export function createTriggering(deps: TriggeringDeps): Triggering {
-  return { triggers: new Triggers(deps), intake: new Intake(deps), scheduler: new Scheduler(deps) };
+export function createTriggering({ expressionLimits: limits, ...deps }: TriggeringDeps): Triggering {
+  const judge = new Judge({ limits, measure: deps.measure });
+  return {
+    triggers: new Triggers(deps),
+    intake: new Intake({ ...deps, judge }),
+    scheduler: new Scheduler({ ...deps, judge }),
+  };
 }

@@ -17,6 +17,7 @@ const server = useServer({
   trigger: { webhookBasePath: '/hooks' },
 });
 const owner = { tenantId: 'acme' };
+const GREEDY = '[1,2,3,4,5,6,7,8,9].map(x => x + x + x + x + x + x + x)';
 
 async function run(definition: JsonObject): Promise<JsonObject> {
   const { workflowId } = await server.pawl.publish(definition, owner);
@@ -53,11 +54,30 @@ describe('an installation can set', () => {
     await expect(server.pawl.publish(large, owner)).rejects.toThrow('there are 3 nodes; the limit is 2');
   });
 
-  it('how much an expression may take', async () => {
-    const greedy = await run(
-      chain('greedy', echo('a', { n: '{{ [1,2,3,4,5,6,7,8,9].map(x => x + x + x + x + x + x + x) }}' })),
-    );
+  it.each([
+    ['parameters', echo('a', { n: `{{ ${GREEDY} }}` })],
+    ['core.transform', { id: 'a', actionType: 'core.transform', parameters: { expression: GREEDY } }],
+  ])('how much an expression may take, in %s', async (_, node) => {
+    const greedy = await run(chain('greedy', node));
     expect(greedy).toMatchObject({ status: 'Failed', error: { message: expect.stringContaining('50 steps') } });
+  });
+
+  it('how much an expression may take, in the outputs of a workflow', async () => {
+    const definition = { ...chain('out', echo('a')), outputs: { n: `{{ ${GREEDY} }}` } };
+    expect(await run(definition)).toMatchObject({
+      status: 'Failed',
+      error: { code: 'TEMPLATE_ERROR', message: expect.stringContaining('50 steps') },
+    });
+  });
+
+  it('how much an expression may take, in conditions and filters of triggers', async () => {
+    await server.pawl.publish(chain('asked', echo('a')), owner);
+    const event = { workflowId: 'asked', triggerType: 'Event' };
+    await createTrigger(server, { ...event, config: { eventType: 'e' }, activationCondition: GREEDY });
+    await createTrigger(server, { ...event, config: { eventType: 'e', filter: GREEDY } });
+    const { body } = await server.post('/api/v1/events', { type: 'e', data: {} });
+    expect(body.executions).toHaveLength(2);
+    for (const { reason } of body.executions as { reason: string }[]) expect(reason).toContain('50 steps');
   });
 
   it('where webhooks come in', async () => {

@@ -2,6 +2,7 @@
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PawlError } from '../../src/core/error/pawl-error.ts';
+import { Judge } from '../../src/trigger/activation.ts';
 import type { StartExecution } from '../../src/trigger/firing.ts';
 import { Scheduler, type SchedulerDeps } from '../../src/trigger/scheduler.ts';
 import { useServer } from '../server/api-server.ts';
@@ -35,6 +36,7 @@ function scheduler(replaced: Partial<SchedulerDeps> = {}): Scheduler {
   return new Scheduler({
     store,
     start: (request) => executions.start(request),
+    judge: new Judge(),
     observer: { fired: () => {}, warn: () => {} },
     timers: { after: () => () => {} },
     options: { leaseMs: LEASE },

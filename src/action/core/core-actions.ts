@@ -1,6 +1,7 @@
 // The actions of the connector `core`, and the connector itself.
 
 import { z } from 'zod';
+import type { Limits } from '../../core/expression/evaluate.ts';
 import type { ActionDefinition } from '../action.ts';
 import type { ConnectorDefinition } from '../connector.ts';
 import { delay } from './delay.ts';
@@ -9,7 +10,14 @@ import { fail } from './fail.ts';
 import { sometimesFails } from './sometimes-fails.ts';
 import { transform } from './transform.ts';
 
-export const coreActions: readonly ActionDefinition[] = [echo, fail, sometimesFails, transform, delay];
+/** `limits` are those of expressions. */
+export const coreActions = (limits?: Limits): readonly ActionDefinition[] => [
+  echo,
+  fail,
+  sometimesFails,
+  transform(limits),
+  delay,
+];
 
 export const coreConnector: ConnectorDefinition = {
   id: 'core',

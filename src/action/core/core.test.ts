@@ -81,23 +81,23 @@ describe('core.transform', () => {
       ],
     };
     const expression = 'input.items.filter(item => item.open).map(item => item.n)';
-    expect(expectSuccess(await runAction(transform, { expression, input })).outputs).toEqual({ result: [1, 3] });
+    expect(expectSuccess(await runAction(transform(), { expression, input })).outputs).toEqual({ result: [1, 3] });
   });
 
   it('a missing value is null', async () => {
-    expect(expectSuccess(await runAction(transform, { expression: 'input.a', input: {} })).outputs).toEqual({
+    expect(expectSuccess(await runAction(transform(), { expression: 'input.a', input: {} })).outputs).toEqual({
       result: null,
     });
   });
 
   it('an expression that is not valid says where', async () => {
-    const failure = expectFailure(await runAction(transform, { expression: 'input.a +', input: {} }));
+    const failure = expectFailure(await runAction(transform(), { expression: 'input.a +', input: {} }));
     expect(failure).toMatchObject({ retryable: false, error: { code: 'PARAMETERS_INVALID' } });
     expect(failure.error.message).toMatch(/^The expression is not valid: .*\(line 1, column \d+\)/);
   });
 
   it('sees nothing but its input', async () => {
-    expect(expectFailure(await runAction(transform, { expression: 'process.env' })).error.code).toBe(
+    expect(expectFailure(await runAction(transform(), { expression: 'process.env' })).error.code).toBe(
       'PARAMETERS_INVALID',
     );
   });
@@ -106,7 +106,7 @@ describe('core.transform', () => {
     ['input.a.b', 'EVALUATION_ERROR'],
     ["'a'.repeat(1e9)", 'BUDGET_EXCEEDED'],
   ])('%s fails for good with %s', async (expression, code) => {
-    expect(expectFailure(await runAction(transform, { expression, input: {} }))).toMatchObject({
+    expect(expectFailure(await runAction(transform(), { expression, input: {} }))).toMatchObject({
       retryable: false,
       error: { code },
     });
