@@ -57,7 +57,7 @@ export const attemptSchema = z
     actionType: z.string(),
     attempt: z.int(),
     retryCount: z.int(),
-    status: z.enum(['Running', 'Succeeded', 'Failed', 'RetriableFailure', 'Skipped', 'Cancelled', 'TimedOut']),
+    status: z.enum(['Running', 'Succeeded', 'Failed', 'RetriableFailure', 'Skipped', 'Cancelled']),
     reason: z.string().optional(),
     parameters: z.unknown().optional(),
     outputs: z.unknown().optional(),

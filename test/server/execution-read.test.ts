@@ -25,7 +25,17 @@ const talk = defineAction({
   },
 });
 
-const server = useServer({ actions: [talk] });
+const hang = defineAction({
+  type: 'test.hang',
+  version: '1.0.0',
+  connector: 'test',
+  category: 'Test',
+  params: z.object({}),
+  outputs: z.object({}),
+  run: () => new Promise<never>(() => {}),
+});
+
+const server = useServer({ actions: [talk, hang] });
 const tenantId = 'acme';
 
 const run = async (workflowId: string, body: JsonObject = {}): Promise<string> => {
@@ -301,5 +311,20 @@ describe('the list', () => {
         status: 400,
       });
     }
+  });
+});
+
+describe('an attempt that took too long', () => {
+  it('is Failed, and the code says why', async () => {
+    const policies = { timeoutMs: 1, retry: { maxAttempts: 2, baseDelayMs: 1, jitter: false } };
+    await server.pawl.publish(chain('hangs', { id: 'hang', actionType: 'test.hang', policies }), { tenantId });
+    const hungId = await run('hangs');
+    await server.pawl.result(hungId, { tenantId });
+    const error = { code: 'ATTEMPT_TIMEOUT' };
+    expect((await server.get(`/api/v1/executions/${hungId}?include=actions`)).body.actions).toMatchObject([
+      { attempt: 1, status: 'RetriableFailure', error },
+      { attempt: 2, status: 'Failed', error },
+    ]);
+    expect((await server.get(`/api/v1/executions/${hungId}/graph`)).body.nodes).toMatchObject([{ status: 'TimedOut' }]);
   });
 });

@@ -45,7 +45,8 @@ export function presentAttempt(attempt: AttemptView): AttemptJson {
     actionType: attempt.actionType,
     attempt: attempt.attempt,
     retryCount: Math.max(0, attempt.attempt - 1),
-    status: attempt.status,
+    // Of a node it is a status of its own, of an attempt a failure with the code ATTEMPT_TIMEOUT.
+    status: attempt.status === 'TimedOut' ? 'Failed' : attempt.status,
     reason: attempt.reason ?? undefined,
     parameters: attempt.parameters,
     outputs: attempt.outputs,
