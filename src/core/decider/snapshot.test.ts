@@ -24,6 +24,15 @@ test('a snapshot of keys holds those that are there', () => {
   expect(contextSnapshot(state)).toEqual({ b: ['x'] });
 });
 
+test('of outputs that were too large, what they were is kept, where that was asked for', () => {
+  const room = { maxContextSizeBytes: 12, overflowBehavior: 'DropOversize' } as const;
+  const dropped = { status: 'Succeeded', bytes: 5, type: 'array' };
+  expect(contextSnapshot(ended({ mode: 'Full', ...room }))).toEqual({ a: { item: 1 }, b: dropped });
+  expect(contextSnapshot(ended({ mode: 'KeysOnly', keysToInclude: ['b', 'c'], ...room }))).toEqual({ b: dropped });
+  const pruning = { ...room, overflowBehavior: 'AutoPruneOldest' } as const;
+  expect(contextSnapshot(ended({ mode: 'Full', ...pruning }))).toEqual({ b: ['x'] });
+});
+
 test('a summary tells status, size and type, and no data', () => {
   expect(contextSnapshot(ended({ mode: 'SummaryOnly' }))).toEqual({
     a: { status: 'Succeeded', bytes: 10, type: 'object' },

@@ -2,17 +2,18 @@
 // left behind. Raw outputs are always with their attempts; this is for people who look at the whole.
 
 import { emptyRecord, type Json } from '../json/json.ts';
-import type { State } from './state.ts';
+import type { NodeState, State } from './state.ts';
 
 export function contextSnapshot(state: State): Json {
   const { mode, keysToInclude } = state.plan.snapshot;
   switch (mode) {
     case 'Full':
-      return { ...state.data };
+      return { ...droppedOf(state), ...state.data };
     case 'KeysOnly': {
+      const dropped = droppedOf(state);
       const kept = emptyRecord<Json>();
       for (const key of keysToInclude) {
-        const value = state.data[key];
+        const value = state.data[key] ?? dropped[key];
         if (value !== undefined) kept[key] = value;
       }
       return kept;
@@ -25,8 +26,22 @@ export function contextSnapshot(state: State): Json {
 function summary(state: State): Json {
   const nodes = emptyRecord<Json>();
   state.plan.nodes.forEach(({ id }, index) => {
-    const { status, bytes, dataType } = state.nodes[index]!;
-    nodes[id] = dataType === null ? { status } : { status, bytes, type: dataType };
+    nodes[id] = metadataOf(state.nodes[index]!);
   });
   return nodes;
+}
+
+/** Outputs that never were in the context because they did not fit: what they were. */
+function droppedOf({ plan, nodes, data }: State): Record<string, Json> {
+  const dropped = emptyRecord<Json>();
+  if (plan.snapshot.overflowBehavior !== 'DropOversize') return dropped;
+  plan.nodes.forEach(({ id }, index) => {
+    const node = nodes[index]!;
+    if (node.dataType !== null && data[id] === undefined) dropped[id] = metadataOf(node);
+  });
+  return dropped;
+}
+
+function metadataOf({ status, bytes, dataType }: NodeState): Json {
+  return dataType === null ? { status } : { status, bytes, type: dataType };
 }
