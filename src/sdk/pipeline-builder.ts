@@ -5,7 +5,7 @@ import type { Duration, PipelineDefinition } from './definition.ts';
 import { type Input, plain, type Ref, refTo, type Shape } from './reference.ts';
 
 interface TaskResult<Body> {
-  status: 'success' | 'failed' | 'timeout' | 'skipped' | 'received';
+  status: 'success' | 'failed' | 'timeout' | 'skipped' | 'received' | 'template_error';
   status_code: number | null;
   body: Body;
   headers: Record<string, string>;

@@ -23,6 +23,21 @@ export const BINARY: { readonly [operator in BinaryOperator]: Binary } = {
   in: hasKey,
 };
 
+/**
+ * In pipelines null has no place in an order. JavaScript takes it for 0, and a step that was never reached
+ * (`status_code: null`) would pass for one with `status_code < 400`.
+ */
+export const KNOWN_ORDER: { readonly [operator in BinaryOperator]?: Binary } = {
+  '<': unlessNothing(BINARY['<']),
+  '<=': unlessNothing(BINARY['<=']),
+  '>': unlessNothing(BINARY['>']),
+  '>=': unlessNothing(BINARY['>=']),
+};
+
+function unlessNothing(compare: Binary): Binary {
+  return (evaluation, left, right) => left != null && right != null && compare(evaluation, left, right);
+}
+
 function numeric(compute: (left: number, right: number) => number): Binary {
   return (evaluation, left, right) => {
     if (typeof left === 'number' && typeof right === 'number') return compute(left, right);

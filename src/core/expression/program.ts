@@ -16,7 +16,7 @@ import {
 } from './evaluation.ts';
 import { FUNCTIONS, NUMBER_METHODS } from './functions.ts';
 import { readMember, writeMember } from './member.ts';
-import { add, BINARY, UNARY } from './operators.ts';
+import { add, BINARY, KNOWN_ORDER, UNARY } from './operators.ts';
 import { STRING_METHODS } from './string-methods.ts';
 
 type Program = (evaluation: Evaluation) => unknown;
@@ -292,7 +292,7 @@ function compileUnary({ operator, value }: Extract<Expr, { op: 'unary' }>, readi
 }
 
 function compileBinary({ operator, left, right }: Extract<Expr, { op: 'binary' }>, reading: Reading): Program {
-  const compute = BINARY[operator];
+  const compute = reading === 'pipeline' ? (KNOWN_ORDER[operator] ?? BINARY[operator]) : BINARY[operator];
   const leftOperand = compile(left, reading);
   const rightOperand = compile(right, reading);
   return (evaluation) => compute(evaluation, leftOperand(evaluation), rightOperand(evaluation));
