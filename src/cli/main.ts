@@ -39,7 +39,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .hook('preAction', (_program, command) => readConfiguration(command))
     .option('--no-color', 'no colours (also: NO_COLOR=1; never in a pipe)')
     .on('option:no-color', refuseColours)
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'pawl: ')) })
+    .configureOutput({ outputError: (text, write) => write(plainly(text)) })
     .showHelpAfterError('Run `pawl --help` to see what there is.')
     .addHelpText('after', EXAMPLES)
     .exitOverride();
@@ -50,6 +50,12 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   for (const command of program.commands) adviseOn(command, 'pawl');
   return program;
 }
+
+/** Commander's words for a mistake, in those of the rest. */
+const plainly = (text: string): string =>
+  text
+    .replace(/^error: /, 'pawl: ')
+    .replace(/command-argument value '(.*)' is invalid for argument '(.*?)'\. /s, "'$1' is not a valid $2. ");
 
 /** After a mistake: where the help of this very command is. */
 function adviseOn(command: Command, parent: string): void {

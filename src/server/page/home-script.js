@@ -37,7 +37,10 @@ function link(href, text) {
 
 function button(text, act) {
   const made = element('button', text);
-  made.addEventListener('click', () => act().then(refresh, complain));
+  made.addEventListener('click', () => {
+    beginAnew();
+    act().then(refresh, complain);
+  });
   return made;
 }
 
@@ -181,10 +184,17 @@ function wantedNow() {
   return hash.startsWith('workflow=') ? { workflow: hash.slice('workflow='.length) } : { execution: hash };
 }
 
-function complain(error) {
+/** What went wrong with something that somebody did stays until they do the next thing; of a look, until one succeeds. */
+function complain(error, isOfLook = false) {
   byId('note').hidden = false;
   byId('note').textContent = error.message;
+  byId('note').dataset.stays = isOfLook ? '' : 'yes';
   byId('auth').hidden = error.status !== 401 && error.status !== 403;
+}
+
+function beginAnew() {
+  byId('note').hidden = true;
+  byId('note').dataset.stays = '';
 }
 
 async function refresh() {
@@ -193,10 +203,10 @@ async function refresh() {
   byId('lists').hidden = Boolean(wanted.execution);
   try {
     await (wanted.execution ? showExecution(wanted.execution) : showLists(wanted));
-    byId('note').hidden = true;
+    if (!byId('note').dataset.stays) byId('note').hidden = true;
     byId('auth').hidden = true;
   } catch (error) {
-    complain(error);
+    complain(error, true);
   }
 }
 
@@ -207,18 +217,21 @@ byId('auth').addEventListener('submit', (event) => {
 });
 byId('run').addEventListener('submit', (event) => {
   event.preventDefault();
+  beginAnew();
   const text = byId('run-trigger').value.trim() || '{}';
   const id = encodeURIComponent(byId('run-workflow').textContent);
   Promise.resolve()
     .then(() => ask(`/workflows/${id}/execute`, { trigger: JSON.parse(text), requestId: crypto.randomUUID() }))
     .then(({ executionId }) => {
       location.hash = executionId;
-    }, complain);
+    })
+    .catch(complain);
 });
 byId('status').addEventListener('change', refresh);
 byId('raw').addEventListener('toggle', refresh);
 addEventListener('hashchange', () => {
   scrollTo(0, 0);
+  beginAnew();
   refresh();
 });
 refresh();
