@@ -69,6 +69,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // What is missing is missed below, in our own words.
+    http: { requireHostHeader: false },
     clientErrorHandler: refuseMalformed,
     frameworkErrors: (error, request, reply) => refuse(error, request, reply as FastifyReply),
   });
@@ -127,6 +129,8 @@ function greetAndReport(app: FastifyInstance, { hosts, observer }: AppOptions, v
     const { correlation } = visitOf(request);
     reply.headers(COMMON_HEADERS).header(CORRELATION_HEADER, correlation.id);
     if (correlation.problem !== null) throw correlation.problem;
+    if (request.headers.host === undefined) throw new PawlError('REQUEST_INVALID', 'the header Host is missing');
+    refuseEncoded(request.headers['content-encoding']);
     if (hosts !== undefined && !hosts.has(request.hostname)) {
       const message = 'without authentication, requests must be addressed to this machine by its loopback name';
       throw new PawlError('FORBIDDEN', message);
@@ -217,17 +221,31 @@ function parseJson(scope: FastifyInstance): void {
   );
 }
 
+/** A body that is packed would be taken for what it is not; unpacking it is an invitation to bombs. */
+function refuseEncoded(encoding = 'identity'): void {
+  if (/^identity$/i.test(encoding)) return;
+  const message = `the body must be sent as it is, without content-encoding ${encoding.slice(0, 40)}`;
+  throw new PawlError('UNSUPPORTED_MEDIA_TYPE', message);
+}
+
 function keepText(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, text: string) => text);
 }
 
+const MALFORMED = ['400 Bad Request', 'this is not an HTTP request that can be understood'] as const;
+const MALFORMED_BY: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers of the request are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not come to its end in time'],
+};
+
 /** What is not even HTTP: there is no request to answer, only a socket. */
-function refuseMalformed(this: FastifyInstance, _error: Error, socket: Socket): void {
+function refuseMalformed(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return;
-  const problem = new PawlError('REQUEST_INVALID', 'this is not an HTTP request that can be understood');
+  const [status, message] = MALFORMED_BY[error.code ?? ''] ?? MALFORMED;
+  const problem = new PawlError('REQUEST_INVALID', message);
   const context = { correlationId: correlationOf({}).id, at: new Date(), bodyLimitBytes: DEFAULT_BODY_LIMIT };
   const body = JSON.stringify(refusalOf(problem, context).body);
-  const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
+  const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
   socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
 }
 

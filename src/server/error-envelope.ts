@@ -60,6 +60,10 @@ function classify(thrown: unknown, bodyLimitBytes: number): Classified {
   if (thrown instanceof StoreError && (thrown.failure === 'retry' || thrown.failure === 'unknown')) {
     return { code: 'UNAVAILABLE', message: 'The database is not available; try again.', headers: RETRY_SOON };
   }
+  if (thrown instanceof StoreError && thrown.isUnstorableText) {
+    const message = 'a text of the request has a character that cannot be stored: NUL, or half of a surrogate pair';
+    return { code: 'REQUEST_INVALID', message };
+  }
   return (
     frameworkRefusal(thrown, bodyLimitBytes) ?? { code: 'INTERNAL_ERROR', message: ERROR_CODES.INTERNAL_ERROR.message }
   );

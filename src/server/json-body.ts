@@ -2,6 +2,7 @@
 // prototype (S8), no key twice in one object. The text is scanned once for what JSON.parse would hide or suffer from.
 
 import { isUtf8 } from 'node:buffer';
+import { pointerOf } from '../core/definition/pointer.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 
 /** A workflow of 1,000 nodes with everything that a node can have is below this. */
@@ -23,8 +24,13 @@ export function readJsonBody(text: string): unknown {
     refuse('TOO_DEEP', `the body is nested deeper than ${JSON_LIMITS.depth} levels`);
   if (scanned.keys > JSON_LIMITS.keys) refuse('TOO_LARGE', `the body has more than ${JSON_LIMITS.keys} keys`);
   const value = parse(text);
-  if (countKeys(value) !== scanned.keys) {
+  const found: Found = { keys: 0, hasEndless: false };
+  look(value, found);
+  if (found.keys !== scanned.keys) {
     refuse('DUPLICATE_KEY', `the key \`${repeatedKey(text).slice(0, 100)}\` stands twice in one object`);
+  }
+  if (found.hasEndless) {
+    refuse('NUMBER_OUT_OF_RANGE', 'the number is too large to be kept', pointerOf(placeOfEndless(value) ?? []));
   }
   return value;
 }
@@ -87,16 +93,25 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
+interface Found {
+  keys: number;
+  /** A number like 1e400, which JSON.parse reads as infinity and which would be written as null. */
+  hasEndless: boolean;
+}
+
 /** Recursion is safe here: the depth has been checked. */
-function countKeys(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countKeys(item), 0);
-  let keys = 0;
+function look(value: unknown, found: Found): void {
+  if (typeof value === 'number') found.hasEndless ||= !Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) look(item, found);
+    return;
+  }
   for (const [key, child] of Object.entries(value)) {
     refusePrototype(key, child);
-    keys += 1 + countKeys(child);
+    found.keys++;
+    look(child, found);
   }
-  return keys;
 }
 
 function refusePrototype(key: string, child: unknown): void {
@@ -106,6 +121,16 @@ function refusePrototype(key: string, child: unknown): void {
   if (reachesPrototype) refuse('FORBIDDEN_KEY', `the name \`${key}\` is not allowed`);
 }
 
-function refuse(code: string, message: string): never {
-  throw new PawlError('REQUEST_INVALID', message, [{ code, path: '', message }]);
+function placeOfEndless(value: unknown): (string | number)[] | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? null : [];
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, child] of Object.entries(value)) {
+    const place = placeOfEndless(child);
+    if (place !== null) return [Array.isArray(value) ? Number(key) : key, ...place];
+  }
+  return null;
+}
+
+function refuse(code: string, message: string, path = ''): never {
+  throw new PawlError('REQUEST_INVALID', path === '' ? message : `${path} ${message}`, [{ code, path, message }]);
 }

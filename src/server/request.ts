@@ -63,7 +63,7 @@ function readParams(route: RouteSpec, params: unknown): unknown {
 function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unknown, problems: Problem[]): unknown {
   if (schema === undefined) return undefined;
   // An absent body is an empty one: whether that will do is the schema's decision.
-  const parsed = schema.safeParse(value ?? {});
+  const parsed = schema.safeParse(value === undefined ? {} : value);
   if (parsed.success) return parsed.data;
   problems.push(...problemsOf(part, parsed.error));
   return undefined;

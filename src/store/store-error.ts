@@ -15,9 +15,12 @@ export type StoreFailure =
 
 export class StoreError extends Error {
   readonly failure: StoreFailure;
-  constructor(failure: StoreFailure, message: string, options?: { cause?: unknown }) {
+  /** Of `data`: a text has a character that no text in the database can have. */
+  readonly isUnstorableText: boolean;
+  constructor(failure: StoreFailure, message: string, options?: { cause?: unknown; isUnstorableText?: boolean }) {
     super(message, options);
     this.name = 'StoreError';
     this.failure = failure;
+    this.isUnstorableText = options?.isUnstorableText === true;
   }
 }

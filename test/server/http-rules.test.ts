@@ -1,5 +1,7 @@
 // What every address has in common: methods it does not take, bodies that are not what they say, parameters that nobody reads.
 
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chain, echo, useServer } from './api-server.ts';
 
@@ -41,6 +43,39 @@ describe('methods', () => {
     const path = `/api/v1/executions/${body.executionId}/events`;
     const { status, headers } = await server.ask('HEAD', path, { headers: { accept: 'text/event-stream' } });
     expect({ status, type: headers.get('content-type') }).toMatchObject({ status: 200, type: /event-stream/ });
+  });
+});
+
+describe('what is not a request', () => {
+  const HOST = 'Host: localhost\r\n';
+  /** What comes back over a bare connection. */
+  const raw = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(server.url);
+      const socket = connect(Number(port), hostname, () => socket.write(text));
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('end', () => resolve(answer));
+      socket.on('error', reject);
+    });
+
+  it.each([
+    ['headers that are too large', `GET /health/live HTTP/1.1\r\n${HOST}x: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['two lengths', `POST /x HTTP/1.1\r\n${HOST}content-length: 1\r\ncontent-length: 2\r\n\r\n`, 400],
+    [
+      'a length and chunks',
+      `POST /x HTTP/1.1\r\n${HOST}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
+    ['no host', 'GET /health/live HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+    ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+  ])('because of %s is refused as everything else is', async (_, text, status) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+    expect(body).toMatchObject({ error: { code: 'REQUEST_INVALID', correlationId: expect.any(String) } });
   });
 });
 
@@ -111,6 +146,46 @@ describe('a body', () => {
     expect(await send('application/json', bytes)).toMatchObject({
       status: 400,
       body: { error: { code: 'REQUEST_INVALID', details: [{ code: 'NOT_UTF8' }] } },
+    });
+  });
+
+  it.each([
+    ['gzip', gzipSync('{"trigger":{}}')],
+    ['deflate', '{"trigger":{}}'],
+  ])('that is said to be %s is refused, here and where webhooks come in', async (encoding, body) => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+    for (const path of [`${WORKFLOWS}/here/execute`, '/wh/x.y.z', '/api/v1/triggers/x']) {
+      expect(await server.ask('POST', path, { text: body as string, headers })).toMatchObject({
+        status: 415,
+        body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE', message: expect.stringContaining(encoding) } },
+      });
+    }
+    const plain = { ...headers, 'content-encoding': 'identity' };
+    expect((await server.ask('POST', `${WORKFLOWS}/here/execute`, { text: '{}', headers: plain })).status).toBe(202);
+  });
+
+  it.each([
+    ['{"trigger":{"a":[1e400]}}', '/trigger/a/0'],
+    ['{"trigger":-1e400}', '/trigger'],
+  ])('with a number that nothing can hold is refused: %s', async (text, path) => {
+    expect(await send('application/json', text)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'REQUEST_INVALID', details: [{ code: 'NUMBER_OUT_OF_RANGE', path }] } },
+    });
+  });
+
+  it('that is null is not one that was left out', async () => {
+    expect(await send('application/json', 'null')).toMatchObject({ status: 400 });
+    expect(await send('application/json', '')).toMatchObject({ status: 202 });
+  });
+
+  it.each([
+    ['PATCH', '/api/v1/actions/core.echo', { deprecationNotice: 'a\u0000b' }],
+    ['POST', '/api/v1/consumers', { code: 'a\u0000b', kind: 'pull', subscriptions: [{ env: 'prod' }] }],
+  ])('with a character that cannot be stored is refused by %s %s', async (method, path, body) => {
+    expect(await server.ask(method, path, { body })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'REQUEST_INVALID' } },
     });
   });
 

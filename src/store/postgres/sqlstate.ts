@@ -18,6 +18,8 @@ const RETRYABLE = new Set([
 ]);
 /** Classes in which nothing happened and the cause may pass: resources, operator intervention, input or output. */
 const RETRYABLE_CLASSES = new Set(['53', '58']);
+/** NUL, or half of a surrogate pair. */
+const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 /** Class 08 before a statement ran at all. */
 const NOT_CONNECTED = new Set(['08001', '08004']);
 
@@ -26,7 +28,8 @@ export function storeError(error: unknown, during: 'connecting' | string): Store
   if (error instanceof StoreError) return error;
   const { code, constraint, message } = describe(error);
   const failure = during === 'connecting' ? connectFailure(code) : statementFailure(code, constraint);
-  return new StoreError(failure, `${during}: ${message}`, { cause: error });
+  const isUnstorableText = UNSTORABLE_TEXT.has(code ?? '');
+  return new StoreError(failure, `${during}: ${message}`, { cause: error, isUnstorableText });
 }
 
 /** The constraint that a failed statement violated, if that is why it failed. */
