@@ -299,7 +299,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
       },
     },
     tracing: telemetry.tracing,
-    options: { ...config.engine, expressionLimits: config.expression },
+    options: { ...config.engine, expressionLimits: config.expression, templateStyle: config.templates },
     newSeed: () => randomInt(2 ** 31),
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
     perTenantAction: (tenantId, type) =>

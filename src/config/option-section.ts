@@ -89,6 +89,12 @@ export const SECTIONS = {
     maxNestingDepth: atLeast(0, engine.maxNestingDepth).describe('levels of subworkflows'),
     allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
     maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
+    poisonDelayMs: atLeast(0, engine.poisonDelayMs).describe(
+      'how long an execution that was there at several crashes waits before it runs again, alone; 0: it delays nobody, so it need not wait',
+    ),
+    deadLetters: flag(engine.deadLetters).describe(
+      'what is given up on is kept as a dead letter, to look at and to requeue; false: it is only Failed',
+    ),
     commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
     retentionMs: atLeast(0, engine.retentionMs).describe('executions that ended longer ago are forgotten; 0 = never'),
   }),
@@ -176,6 +182,13 @@ export const SECTIONS = {
     ),
   }),
   templates: z.strictObject({
+    nullText: z
+      .string()
+      .default('')
+      .describe('what null is written as inside a text, of parameters and documents; pipelines write nothing'),
+    strict: flag(true).describe(
+      'what is missing is an error, in parameters and documents; false: it counts as null; pipelines are always strict',
+    ),
     allowLoops: flag(false).describe('document templates may use `for` and `tablerow`'),
     timeoutMs: atLeast(10, 2_000).describe('how long one document may take'),
     memoryMb: atLeast(16, 64).describe('memory of one rendering process'),

@@ -9,11 +9,8 @@ export interface SeedOption {
 
 export const SEED_OPTIONS: readonly SeedOption[] = [
   { name: 'TemplateEngineOptions.RenderTimeout', here: 'templates.timeoutMs' },
-  { name: 'TemplateEngineOptions.NullValueReplacement', here: 'null is always written as empty text' },
-  {
-    name: 'TemplateEngineOptions.StrictMode',
-    here: 'always strict: what is missing is an error, unless `??` guards it',
-  },
+  { name: 'TemplateEngineOptions.NullValueReplacement', here: 'templates.nullText' },
+  { name: 'TemplateEngineOptions.StrictMode', here: 'templates.strict' },
   { name: 'TemplateEngineOptions.EnableLoops', here: 'templates.allowLoops' },
   { name: 'TemplateEngineOptions.EnableFunctions', here: 'a fixed table of pure functions, the same everywhere' },
   { name: 'JintConditionEvaluatorOptions.ScriptTimeout', here: 'expression.maxSteps' },
@@ -32,16 +29,10 @@ export const SEED_OPTIONS: readonly SeedOption[] = [
   { name: 'RetryPolicyOptions.InitialDelay', here: 'definition.retryInitialDelayMs' },
   { name: 'RetryPolicyOptions.BackoffFactor', here: 'definition.retryBackoffFactor' },
   { name: 'RetryPolicyOptions.Jitter', here: 'definition.retryJitter' },
-  {
-    name: 'ErrorHandlingOptions.UseDeadLetterQueue',
-    here: 'always: what cannot go on is kept with its cause, never dropped',
-  },
+  { name: 'ErrorHandlingOptions.UseDeadLetterQueue', here: 'engine.deadLetters' },
   { name: 'ErrorHandlingOptions.DeadLetterQueueName', here: 'dead letters are a table of the database' },
   { name: 'ErrorHandlingOptions.MaxPoisonMessageRetries', here: 'engine.maxPoisonRetries' },
-  {
-    name: 'ErrorHandlingOptions.PoisonMessageDelay',
-    here: 'a suspect runs alone instead of later, so it delays nobody',
-  },
+  { name: 'ErrorHandlingOptions.PoisonMessageDelay', here: 'engine.poisonDelayMs' },
   { name: 'ScalabilityOptions.MaxNodesPerWorkflow', here: 'definition.maxNodes' },
   { name: 'ScalabilityOptions.MaxContextSizeBytes', here: 'definition.maxContextSizeBytes' },
   { name: 'ScalabilityOptions.EnableDistributedLocking', here: 'ownership is a lease and a fence in the database' },

@@ -4,7 +4,13 @@
 
 import { DECIDER_VERSION } from '../core/decider/decide.ts';
 import type { HintedLane } from '../store/hint-port.ts';
-import type { ClaimedExecution, CommitBatch, LoadedExecution, Store } from '../store/port.ts';
+import {
+  type ClaimedExecution,
+  type CommitBatch,
+  type LoadedExecution,
+  type Store,
+  SUSPICIOUS_CRASHES,
+} from '../store/port.ts';
 import type { Clock } from './clock.ts';
 import { nextStoredSeq } from './dead-letter.ts';
 import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
@@ -21,7 +27,6 @@ const LANES_LIMIT = 1_000;
 const LANES_FRESH_MS = 50;
 /** So that one claim is on its way while what the last one brought is taken in. */
 const CLAIM_AT_MOST = 200;
-const SUSPICIOUS_CRASHES = 2;
 const LATE_CLAIM_MS = [1_000, 5_000, 15_000];
 
 export interface ClaimerDeps extends LoadingDeps {

@@ -46,6 +46,17 @@ export class DeadLetters {
     });
     return purged > 0;
   }
+
+  /** All of the tenant's; says how many there were. */
+  purgeAll(tenantId: string, by: Actor = SYSTEM): Promise<number> {
+    return this.deps.store.audited({
+      tenantId,
+      by,
+      work: (joined) => joined.deadLetterPurge({ tenantId, ids: null }),
+      deed: (count) =>
+        count > 0 ? { action: 'dead-letter.purge', target: 'dead-letter/*', details: { count } } : null,
+    });
+  }
 }
 
 const deedOf = (action: string, id: string, executionId?: string) => ({

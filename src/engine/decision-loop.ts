@@ -146,10 +146,10 @@ export class DecisionLoop {
   /** A decision that throws is a bug, and this execution met it: it goes to the dead letters, and nobody crashes for it. */
   private turnOf(resident: Resident, seq: number): Turn | null {
     const { clock, newSeed, newId, options, observer } = this.deps;
-    const { abortGraceMs, expressionLimits: limits } = options;
+    const { abortGraceMs, expressionLimits: limits, templateStyle } = options;
+    const settings = { abortGraceMs, limits, templateStyle, measure: observer.measure };
     try {
-      const context = { now: clock.now(), seed: newSeed(), abortGraceMs, limits, measure: observer.measure };
-      return takeTurn(resident, context, newId);
+      return takeTurn(resident, { now: clock.now(), seed: newSeed(), ...settings }, newId);
     } catch (error) {
       this.bury(resident, `deciding failed: ${error instanceof Error ? error.message : String(error)}`, seq);
       return null;

@@ -7,6 +7,7 @@ import type { Limits } from '../core/expression/evaluate.ts';
 import { DEFAULT_LIMITS } from '../core/expression/evaluation.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Plan } from '../core/plan/plan.ts';
+import { STRICT_STYLE, type TemplateStyle } from '../core/template/render.ts';
 import type { JsonText, NewExecution } from '../store/port.ts';
 
 export interface Timers {
@@ -145,11 +146,16 @@ export interface EngineOptions {
   readonly allowRecursion: boolean;
   /** Crashes of its owner after which an execution is taken for the cause, once it ran alone. */
   readonly maxPoisonRetries: number;
+  /** How long a suspect waits before it runs again. */
+  readonly poisonDelayMs: number;
+  /** What is given up on is kept with its cause; otherwise it has only failed. */
+  readonly deadLetters: boolean;
   readonly commitSlots: number;
   /** Executions that ended longer ago are forgotten; 0 = never. */
   readonly retentionMs: number;
   /** How much one evaluation of an expression may take. */
   readonly expressionLimits: Limits;
+  readonly templateStyle: TemplateStyle;
 }
 
 export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
@@ -168,7 +174,10 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   maxNestingDepth: 5,
   allowRecursion: false,
   maxPoisonRetries: 3,
+  poisonDelayMs: 0,
+  deadLetters: true,
   commitSlots: 3,
   retentionMs: 0,
   expressionLimits: DEFAULT_LIMITS,
+  templateStyle: STRICT_STYLE,
 };

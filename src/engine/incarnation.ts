@@ -172,14 +172,18 @@ export class Incarnation {
 
   /** The execution cannot go on, whatever is tried: it ends as Failed and its cause is kept (I20). */
   async bury(burial: Burial): Promise<void> {
-    const { store, clock, observer, newId } = this.deps;
+    const { store, clock, observer, newId, options } = this.deps;
     const { executionId, parentId } = burial.execution;
-    observer.warn('execution moved to the dead letters', { executionId, ...burial.error });
+    const { deadLetters: keepLetter } = options;
+    observer.warn(keepLetter ? 'execution moved to the dead letters' : 'gave up on an execution', {
+      executionId,
+      ...burial.error,
+    });
     const at = clock.now();
     const slotId = this.registration.slotIds[0]!;
     const add = (what: Burial) =>
       this.untilStoreAnswers(
-        async () => void (await store.deadLetterAdd({ slotId, ...deadLetter(what, at, newId()) })),
+        async () => void (await store.deadLetterAdd({ slotId, keepLetter, ...deadLetter(what, at, newId()) })),
       );
     // The journal may have been written after all: then the end stands in the outcome alone.
     await add(burial).catch(() => add({ ...burial, seq: null }));

@@ -175,12 +175,13 @@ export class Runner {
   /** Runners whose lease ended are declared dead, and what they owned becomes ready (I4). */
   private async sweep(): Promise<void> {
     const { store, timers, observer } = this.deps;
+    const { poisonDelayMs: suspectDelayMs } = this.options;
     const now = timers.monotonicMs();
     if (now >= this.takeoverHeldUntil && this.life?.incarnation.mayJudge()) {
       this.takeoverHeldUntil = now + this.options.leaseMs / 5;
       for (const runnerId of await store.runnerListExpired({ graceMs: 0 })) {
         if (runnerId === this.life?.incarnation.registration.runnerId) continue;
-        const { declared, released } = await store.runnerDeclareDead({ runnerId, expiredForMs: 0 });
+        const { declared, released } = await store.runnerDeclareDead({ runnerId, expiredForMs: 0, suspectDelayMs });
         if (!declared) continue;
         observer.count('takeovers');
         observer.warn('took over from a runner whose lease ended', { runnerId, released });

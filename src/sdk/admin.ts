@@ -44,6 +44,11 @@ export class AdminApi {
     return this.transport.ask('POST', `${LETTERS}/${part(id)}/requeue`);
   }
 
+  /** All of them; says how many there were. */
+  purgeDeadLetters(): Promise<{ count: number }> {
+    return this.transport.ask('DELETE', LETTERS);
+  }
+
   async purgeDeadLetter(id: string): Promise<void> {
     await this.transport.ask('DELETE', `${LETTERS}/${part(id)}`);
   }

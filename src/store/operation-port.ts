@@ -16,10 +16,13 @@ export interface OperationStore {
     event?: CommitBatch['events'][number];
     /** Who waits for this execution: its parent. */
     sent?: NewMessage[];
+    /** False: the execution ends, and no letter is written. */
+    keepLetter?: boolean;
   }): Promise<{ applied: boolean }>;
   /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues one. */
   deadLetterList(params: { tenantId: string; afterId: string; limit: number }): Promise<DeadLetter[]>;
-  deadLetterPurge(params: { tenantId: string; ids: string[] }): Promise<number>;
+  /** Those of these ids, or all of the tenant's (null). */
+  deadLetterPurge(params: { tenantId: string; ids: string[] | null }): Promise<number>;
   /** Deletes ended executions older than the limit with all their rows, in id order; live and referenced rows stay (I24). */
   retentionPurge(params: { endedBefore: Timestamp; limit: number }): Promise<number>;
   now(): Promise<Timestamp>;

@@ -43,6 +43,9 @@ export interface Store
 
 // ── Runners: fence rows and leases (I4, I6) ─────────────────────────────────────────────────────────────────────────
 
+/** An execution whose owner crashed so often may be the cause: it runs alone from then on. */
+export const SUSPICIOUS_CRASHES = 2;
+
 export interface RunnerStore {
   /** A new incarnation: one runner row, `slots` live fence rows (slot 0 claims and parks, the others commit), a lease. */
   runnerRegister(params: { name: string; slots: number; leaseMs: number }): Promise<RunnerRegistration>;
@@ -58,6 +61,8 @@ export interface RunnerStore {
     runnerId: string;
     /** Only if its lease ended at least so long ago, judged in the statement itself: it may have renewed since it was listed. */
     expiredForMs?: number;
+    /** Rows with SUSPICIOUS_CRASHES or more wait so long before they are ready. */
+    suspectDelayMs?: number;
   }): Promise<{ declared: boolean; released: number }>;
   /** Graceful: slots become `stopped`, owned rows ready again, without a crash being counted (I23). */
   runnerStop(params: { runnerId: string }): Promise<{ released: number }>;

@@ -23,7 +23,7 @@ describe('an execution that crashes its runner again and again', () => {
     const bystanders = await Promise.all(Array.from({ length: 4 }, () => engine.pawl.start('bystander')));
     const runner = superviseRunner({
       url: engine.url,
-      engine: { ...QUICK, leaseMs: 600, leaseMarginMs: 100, maxPoisonRetries: 2 },
+      engine: { ...QUICK, leaseMs: 600, leaseMarginMs: 100, maxPoisonRetries: 2, poisonDelayMs: 50 },
     });
 
     expect(await engine.pawl.result(bomb.executionId)).toMatchObject({
@@ -83,6 +83,19 @@ describe('an execution whose plan cannot be loaded', () => {
     );
     expect(await runner.result(executionId)).toMatchObject({ status: 'Failed', error: { code: 'POISON' } });
     expect(await letters()).toContainEqual(expect.objectContaining({ executionId, reason: 'POISON' }));
+  });
+});
+
+describe('an installation without dead letters', () => {
+  it('ends what it gives up on as Failed, and keeps no letter', async () => {
+    await engine.pawl.publish(graph('unkept', [echo('a')]));
+    const { executionId } = await engine.pawl.start('unkept');
+    unreadable.add(executionId);
+    await engine.sql(`update workflow_definitions set definition = '{}' where workflow_id = 'unkept'`);
+    const runner = await engine.open({ engine: { deadLetters: false } });
+    expect(await runner.result(executionId)).toMatchObject({ status: 'Failed', error: { code: 'PLAN_INVALID' } });
+    expect(await letters()).not.toContainEqual(expect.objectContaining({ executionId }));
+    await runner.close();
   });
 });
 

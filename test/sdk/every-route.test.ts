@@ -107,6 +107,7 @@ const CALLS: readonly ((client: PawlClient) => Promise<unknown>)[] = [
   ({ admin }) => admin.deadLetters(),
   ({ admin }) => admin.requeueDeadLetter(P),
   ({ admin }) => admin.purgeDeadLetter(P),
+  ({ admin }) => admin.purgeDeadLetters(),
   ({ admin }) => admin.runners(),
   ({ admin }) => admin.consumers(),
   ({ admin }) => admin.tenants(),

@@ -204,6 +204,9 @@ describe('dead letters', () => {
     await server.pawl.result(ids[0]!, { tenantId });
     expect((await server.ask('DELETE', `/api/v1/admin/dead-letters/${letters[1]!.id}`)).status).toBe(204);
     expect((await server.get('/api/v1/admin/dead-letters')).body.data).toHaveLength(1);
+    const purge = () => server.ask('DELETE', '/api/v1/admin/dead-letters');
+    expect(await purge()).toMatchObject({ status: 200, body: { count: 1 } });
+    expect(await purge()).toMatchObject({ status: 200, body: { count: 0 } });
   });
 });
 

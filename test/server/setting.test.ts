@@ -15,6 +15,7 @@ const server = useServer({
   },
   expression: { maxSteps: 50 },
   trigger: { webhookBasePath: '/hooks' },
+  templates: { nullText: 'nobody', strict: false },
 });
 const owner = { tenantId: 'acme' };
 const GREEDY = '[1,2,3,4,5,6,7,8,9].map(x => x + x + x + x + x + x + x)';
@@ -78,6 +79,18 @@ describe('an installation can set', () => {
     const { body } = await server.post('/api/v1/events', { type: 'e', data: {} });
     expect(body.executions).toHaveLength(2);
     for (const { reason } of body.executions as { reason: string }[]) expect(reason).toContain('50 steps');
+  });
+
+  it('what null is written as, and that what is missing is null', async () => {
+    const greeting = await run(
+      chain('greeting', echo('say', { hello: 'Dear {{ trigger.name }}', to: '{{ trigger.x.y }}' })),
+    );
+    expect(greeting).toMatchObject({ status: 'Succeeded', outputs: { hello: 'Dear nobody', to: null } });
+    await server.ask('PUT', '/api/v1/templates/sets/letters', { body: { displayName: 'Letters', team: 'x' } });
+    const letter = { displayName: 'Letter', fields: [], bodyTemplate: 'Dear {{ answers.name }}' };
+    expect((await server.post('/api/v1/templates/letters/welcome', letter)).status).toBe(201);
+    const { body } = await server.post('/api/v1/templates/letters/welcome/render', { answers: {} });
+    expect(body).toEqual({ renderedBody: 'Dear nobody' });
   });
 
   it('where webhooks come in', async () => {

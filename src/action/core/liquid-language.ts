@@ -8,6 +8,10 @@ import type { Problem } from '../../core/definition/problem.ts';
 
 export interface LanguageOptions {
   readonly allowLoops: boolean;
+  /** Otherwise what is not given counts as null. */
+  readonly strict: boolean;
+  /** What null is written as. */
+  readonly nullText: string;
   readonly timeoutMs: number;
 }
 
@@ -22,12 +26,12 @@ const MAX_PROBLEMS = 100;
 
 export class TagRefused extends Error {}
 
-export function createLanguage({ allowLoops, timeoutMs }: LanguageOptions): Liquid {
+export function createLanguage({ allowLoops, strict, nullText, timeoutMs }: LanguageOptions): Liquid {
   const liquid = new Liquid({
     templates: {},
     relativeReference: false,
     dynamicPartials: false,
-    strictVariables: true,
+    strictVariables: strict,
     strictFilters: true,
     lenientIf: true,
     ownPropertyOnly: true,
@@ -35,6 +39,7 @@ export function createLanguage({ allowLoops, timeoutMs }: LanguageOptions): Liqu
     locale: 'en-US',
     memoryLimit: MAX_MADE,
     renderLimit: timeoutMs,
+    ...(nullText === '' ? {} : { outputEscape: (value: unknown) => (value ?? nullText) as string }),
     // One mistake per part of the document; in a loop they would be one per round.
     catchAllErrors: !allowLoops,
   });

@@ -5,6 +5,8 @@ import type { Problem } from '../../core/definition/problem.ts';
 
 export interface ProcessOptions {
   readonly allowLoops: boolean;
+  readonly strict: boolean;
+  readonly nullText: string;
   readonly timeoutMs: number;
   readonly memoryMb: number;
   readonly outputLimitBytes: number;

@@ -11,7 +11,15 @@ const pools: DocumentRenderer[] = [];
 afterAll(() => Promise.all(pools.map((pool) => pool.close())));
 
 function poolWith(options: Partial<RenderPoolOptions> = {}): DocumentRenderer {
-  const limits = { allowLoops: false, timeoutMs: 2_000, memoryMb: 64, outputLimitBytes: 1024 * 1024, processes: 1 };
+  const limits = {
+    allowLoops: false,
+    strict: true,
+    nullText: '',
+    timeoutMs: 2_000,
+    memoryMb: 64,
+    outputLimitBytes: 1024 * 1024,
+    processes: 1,
+  };
   const pool = createRenderPool({ ...limits, ...options });
   pools.push(pool);
   return pool;
@@ -36,6 +44,18 @@ async function refusal(work: Promise<unknown>): Promise<PawlError> {
   }
   throw new Error('it was not refused');
 }
+
+describe('the style of an installation', () => {
+  const styled = poolWith({ strict: false, nullText: 'n/a' });
+
+  it('says what null is written as, and whether what is missing is one', async () => {
+    expect(await render('{{ none }} {{ answers.nobody.name }} {{ title }} {{ tags }}', styled)).toBe(
+      'n/a n/a Apollo ab',
+    );
+    expect(await render('{{ none | default: "-" }}', styled)).toBe('-');
+    expect(await render('[{{ none }}]', poolWith({ nullText: '0' }))).toBe('[0]');
+  });
+});
 
 describe('a document', () => {
   it.each([

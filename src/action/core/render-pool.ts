@@ -135,7 +135,7 @@ class RenderPool {
   }
 
   private newProcess(): RenderProcess {
-    const { allowLoops, timeoutMs, memoryMb, outputLimitBytes } = this.options;
-    return new RenderProcess({ allowLoops, timeoutMs, memoryMb, outputLimitBytes });
+    const { allowLoops, strict, nullText, timeoutMs, memoryMb, outputLimitBytes } = this.options;
+    return new RenderProcess({ allowLoops, strict, nullText, timeoutMs, memoryMb, outputLimitBytes });
   }
 }

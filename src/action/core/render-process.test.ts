@@ -6,7 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { READY, type RenderJob } from './render-job.ts';
 
 async function orphan() {
-  const options = { allowLoops: true, timeoutMs: 50, memoryMb: 64, outputLimitBytes: 1_000 };
+  const options = {
+    allowLoops: true,
+    strict: true,
+    nullText: '',
+    timeoutMs: 50,
+    memoryMb: 64,
+    outputLimitBytes: 1_000,
+  };
   const child = fork(new URL('./render-program.ts', import.meta.url), [JSON.stringify(options)], { execArgv: [] });
   expect(await once(child, 'message')).toEqual([READY, undefined]);
   return child;

@@ -3,6 +3,7 @@
 
 import type { Limits } from '../expression/evaluate.ts';
 import type { Json, JsonObject } from '../json/json.ts';
+import type { TemplateStyle } from '../template/render.ts';
 import type { EndStatus, ExecutionError, NodeError, SignalType } from './fact.ts';
 
 export type Input =
@@ -59,6 +60,8 @@ export interface DecideContext {
   readonly limits?: Limits | undefined;
   /** How much all evaluations of one decision may take before the rest is left for the next; 1 is a whole one. */
   readonly effortPerDecision?: number | undefined;
+  /** How parameters are rendered; absent: strictly. */
+  readonly templateStyle?: TemplateStyle | undefined;
   /** Around each evaluation and rendering, for whoever wants to know how long they take; they are the same without it. */
   readonly measure?: Measure | undefined;
 }

@@ -84,7 +84,7 @@ const MAX_SLEEP_MS = 100 * 365 * 24 * 3600 * 1000;
 function render(deciding: Deciding, template: Template | null): Json | TemplateError {
   if (template === null) return {};
   const { state, context, spend } = deciding;
-  const work = () => renderTemplate(template, state.scope, context.limits, spend);
+  const work = () => renderTemplate(template, state.scope, context.limits, { spend, style: context.templateStyle });
   try {
     return context.measure === undefined ? work() : context.measure('template', work);
   } catch (error) {

@@ -65,10 +65,11 @@ function succeed(deciding: Deciding): void {
     return end(deciding, 'Failed', nodeFailure(state, node));
   }
   try {
+    const { outputs: template } = state.plan;
     const outputs =
-      state.plan.outputs === null
+      template === null
         ? mergedOutputs(state)
-        : renderTemplate(state.plan.outputs, state.scope, context.limits);
+        : renderTemplate(template, state.scope, context.limits, { style: context.templateStyle });
     emit(deciding, { type: 'ExecutionSucceeded', outputs });
   } catch (error) {
     end(deciding, 'Failed', { code: 'TEMPLATE_ERROR', message: `outputs: ${(error as TemplateError).message}` });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../expression/evaluation.ts';
 import type { Dialect } from '../expression/parse.ts';
 import type { Json } from '../json/json.ts';
 import { compileTemplate } from './compile.ts';
@@ -146,6 +147,31 @@ describe('strict', () => {
     const limits = { maxSteps: 100, maxDepth: 100, maxBytes: 2000 };
     expect(renderTemplate(compile([piece]), scope, limits)).toEqual(['a'.repeat(600)]);
     expect(() => renderTemplate(compile([piece, piece, piece, piece]), scope, limits)).toThrow('maxBytes');
+  });
+});
+
+describe('the style of an installation', () => {
+  const loose = { nullText: 'n/a', strict: false };
+  const styled = (source: Json, format?: 'pipeline') =>
+    renderTemplate(compile(source, format), { trigger: { none: null, one: 1 }, tasks: {} }, DEFAULT_LIMITS, {
+      style: loose,
+    });
+
+  test('writes null as it likes, in a text only', () => {
+    expect(styled(['{{ trigger.none }}', 'got {{ trigger.none }}', 'got {{ trigger.one }}'])).toEqual([
+      null,
+      'got n/a',
+      'got 1',
+    ]);
+  });
+
+  test('may take what is missing for null, however deep', () => {
+    expect(styled(['{{ trigger.two }}', 'got {{ trigger.two.three }}'])).toEqual([null, 'got n/a']);
+    expect(() => styled('{{ 1 / 0 }}')).toThrow('Infinity');
+  });
+
+  test('is not for pipelines', () => {
+    expect(() => styled('{{tasks.nowhere.body}}', 'pipeline')).toThrow('Failed to resolve');
   });
 });
 

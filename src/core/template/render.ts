@@ -1,5 +1,6 @@
 // Renders a compiled template against a scope. Strict: what is missing is an error that says what, never an empty text in
-// someone's API (000 §5, 002 "Strict resolution"). All pieces share one budget (S4). Pure; throws TemplateError and nothing else.
+// someone's API (000 §5, 002 "Strict resolution"), unless the installation wants it otherwise; pipelines are always strict.
+// All pieces share one budget (S4). Pure; throws TemplateError and nothing else.
 
 import { evaluateWithin } from '../expression/evaluate.ts';
 import {
@@ -32,8 +33,39 @@ export class TemplateError extends Error {
   }
 }
 
-export function renderTemplate(template: Template, scope: Scope, limits: Limits = DEFAULT_LIMITS, spend?: Spend): Json {
-  const evaluation = new Evaluation(scope, limits, 'template');
+/** What an installation decides about graphs and plans (000 §5.1). */
+export interface TemplateStyle {
+  /** What null is written as inside a text. */
+  readonly nullText: string;
+  /** Otherwise what is missing counts as null. */
+  readonly strict: boolean;
+}
+
+export const STRICT_STYLE: TemplateStyle = { nullText: '', strict: true };
+
+class Rendering extends Evaluation {
+  readonly style: TemplateStyle;
+
+  constructor(scope: Scope, limits: Limits, style: TemplateStyle) {
+    super(scope, limits, 'template');
+    this.style = style;
+  }
+
+  styleOf({ expr }: Piece): TemplateStyle {
+    return expr.op === 'pipeline' ? STRICT_STYLE : this.style;
+  }
+}
+
+export function renderTemplate(
+  template: Template,
+  scope: Scope,
+  limits: Limits = DEFAULT_LIMITS,
+  {
+    style = STRICT_STYLE,
+    spend,
+  }: { readonly style?: TemplateStyle | undefined; readonly spend?: Spend | undefined } = {},
+): Json {
+  const evaluation = new Rendering(scope, limits, style);
   try {
     return render(template, evaluation);
   } catch (error) {
@@ -57,7 +89,7 @@ class PieceFailure extends Error {
   }
 }
 
-function render(template: Template, evaluation: Evaluation): Json {
+function render(template: Template, evaluation: Rendering): Json {
   switch (template.kind) {
     case 'literal':
       return template.value;
@@ -77,7 +109,7 @@ function render(template: Template, evaluation: Evaluation): Json {
   }
 }
 
-function attempt<T>(piece: Piece, evaluation: Evaluation, use: (piece: Piece, evaluation: Evaluation) => T): T {
+function attempt<T>(piece: Piece, evaluation: Rendering, use: (piece: Piece, evaluation: Rendering) => T): T {
   try {
     return use(piece, evaluation);
   } catch (error) {
@@ -85,9 +117,20 @@ function attempt<T>(piece: Piece, evaluation: Evaluation, use: (piece: Piece, ev
   }
 }
 
-function pieceValue(piece: Piece, evaluation: Evaluation): Json {
+/** Undefined only where that is allowed. */
+function evaluatedPiece(piece: Piece, evaluation: Rendering): unknown {
+  if (evaluation.styleOf(piece).strict) return evaluateWithin(evaluation, piece.expr);
+  try {
+    return evaluateWithin(evaluation, piece.expr) ?? null;
+  } catch (error) {
+    if (error instanceof MissingValueError) return null;
+    throw error;
+  }
+}
+
+function pieceValue(piece: Piece, evaluation: Rendering): Json {
   const builtBefore = evaluation.bytes;
-  const value = evaluateWithin(evaluation, piece.expr);
+  const value = evaluatedPiece(piece, evaluation);
   // What was only passed through came from JSON. What was built here has been weighed, so walking it is safe.
   if (typeof value !== 'object' || evaluation.bytes > builtBefore) checkJson(value);
   return value as Json;
@@ -100,15 +143,15 @@ function checkJson(value: unknown): void {
   if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) checkJson(item);
 }
 
-function pieceText(piece: Piece, evaluation: Evaluation): string {
-  const text = valueText(evaluateWithin(evaluation, piece.expr), evaluation);
+function pieceText(piece: Piece, evaluation: Rendering): string {
+  const value = evaluatedPiece(piece, evaluation);
+  const text = value === null ? evaluation.styleOf(piece).nullText : valueText(value, evaluation);
   evaluation.build(text.length);
   return text;
 }
 
 function valueText(value: unknown, evaluation: Evaluation): string {
   if (value === undefined) checkJson(value);
-  if (value === null) return '';
   if (typeof value !== 'object') return String(value);
   evaluation.weigh(value);
   checkJson(value);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { DeadLetters } from '../../engine/dead-letters.ts';
+import { countAnswer } from '../../protocol/delivery.ts';
 import { deadLetterSchema, runnerSchema } from '../../protocol/operation.ts';
 import { pageOf, pageQuery } from '../../protocol/page.ts';
 import type { DeadLetter } from '../../store/operation-port.ts';
@@ -23,6 +24,10 @@ const common = { tag: 'Admin', access: 'admin', notFound: 'DEAD_LETTER_NOT_FOUND
 const one = { ...common, params: z.object({ id: letterId }) } as const;
 
 export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpec[] {
+  return [...lookAndRequeue(deadLetters), ...purge(deadLetters), runnersRoute(runners)];
+}
+
+function lookAndRequeue(deadLetters: DeadLetters): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -51,6 +56,11 @@ export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpe
         return { status: 202, body: { executionId } };
       },
     }),
+  ];
+}
+
+function purge(deadLetters: DeadLetters): RouteSpec[] {
+  return [
     defineRoute({
       ...one,
       method: 'DELETE',
@@ -64,24 +74,34 @@ export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpe
     }),
     defineRoute({
       ...common,
-      method: 'GET',
-      path: '/api/v1/admin/runners',
-      summary: 'Runners: who is alive, and how much each owns',
-      responses: { 200: pageOf(runnerSchema) },
-      handle: async () => ({
+      method: 'DELETE',
+      path: LETTERS,
+      summary: 'Forget all dead letters; their executions stay Failed',
+      responses: { 200: countAnswer },
+      handle: async ({ caller, by }) => ({
         status: 200,
-        body: {
-          data: (await runners.runnerList()).map(({ runnerId, name, state, leaseExpiresAt, owned }) => ({
-            runnerId,
-            name,
-            state,
-            leaseExpiresAt: isoTime(leaseExpiresAt),
-            owned,
-          })),
-        },
+        body: { count: await deadLetters.purgeAll(caller.tenantId, by) },
       }),
     }),
   ];
+}
+
+function runnersRoute(runners: RunnerStore): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'GET',
+    path: '/api/v1/admin/runners',
+    summary: 'Runners: who is alive, and how much each owns',
+    responses: { 200: pageOf(runnerSchema) },
+    async handle() {
+      const found = await runners.runnerList();
+      const data = found.map(({ leaseExpiresAt, ...runner }) => ({
+        ...runner,
+        leaseExpiresAt: isoTime(leaseExpiresAt),
+      }));
+      return { status: 200, body: { data } };
+    },
+  });
 }
 
 const presentLetter = ({ enqueuedAt, payload, lastError, ...letter }: DeadLetter) => ({

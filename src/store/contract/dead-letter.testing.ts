@@ -18,8 +18,9 @@ import {
 } from './builder.testing.ts';
 
 export function describeDeadLetter(store: () => Store): void {
-  const bury = (runner: TestRunner, executionId: string) =>
+  const bury = (runner: TestRunner, executionId: string, more: { keepLetter?: boolean } = {}) =>
     store().deadLetterAdd({
+      ...more,
       slotId: runner.commitSlot,
       outcome: newOutcome(executionId, { status: 'Failed', outputs: null, error: '{"code":"POISON"}' }),
       reason: 'poison',
@@ -43,6 +44,21 @@ export function describeDeadLetter(store: () => Store): void {
       { executionId: ids[0], reason: 'poison', payload: AWKWARD_JSON, attempts: 3, lastError: 'it \uFFFD broke' },
     ]);
     expect(await letters('other')).toEqual([]);
+  });
+
+  it('ends the execution without a letter, if that is wanted', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    expect(await bury(runner, ids[0]!, { keepLetter: false })).toEqual({ applied: true });
+    expect(await statusOf(store(), ids[0]!)).toBe('Failed');
+    expect(await letters()).toEqual([]);
+  });
+
+  it('forgets all letters of a tenant at once', async () => {
+    const { runner, ids } = await owning(store(), 3);
+    for (const id of ids) await bury(runner, id);
+    expect(await store().deadLetterPurge({ tenantId: 'other', ids: null })).toBe(0);
+    expect(await store().deadLetterPurge({ tenantId: TENANT, ids: null })).toBe(3);
+    expect(await letters()).toEqual([]);
   });
 
   it('lists letters page by page and forgets those it is told to', async () => {

@@ -49,6 +49,18 @@ export function describeRunner(store: () => Store): void {
     ]);
   });
 
+  it('lets an execution wait that was there at several crashes, if that is wanted', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const declare = (runnerId: string) => store().runnerDeclareDead({ runnerId, suspectDelayMs: 60_000 });
+    await declare(runner.runnerId);
+    const heir = await newRunner(store());
+    expect((await claim(store(), heir.slot)).claimed.map(({ executionId }) => executionId)).toEqual(ids);
+    expect(await declare(heir.runnerId)).toEqual({ declared: true, released: 1 });
+    expect((await claim(store(), (await newRunner(store())).slot)).claimed).toEqual([]);
+    expect(await store().queueWake({ limit: 10 })).toBe(0);
+    expect(await store().queueAudit()).toEqual([]);
+  });
+
   it('declares only a runner dead whose lease ran out long enough ago, if that is asked', async () => {
     const { runnerId } = await newRunner(store(), -1000);
     const declare = (expiredForMs: number) => store().runnerDeclareDead({ runnerId, expiredForMs });

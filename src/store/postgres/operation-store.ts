@@ -23,7 +23,7 @@ const NO_RANDOM = new Uint8Array(16);
 
 export function operationStore(engine: Database, reader: Database): OperationStore {
   return {
-    async deadLetterAdd({ slotId, outcome, reason, payload, attempts, lastError, event, sent }) {
+    async deadLetterAdd({ slotId, outcome, reason, payload, attempts, lastError, event, sent, keepLetter }) {
       const { executionId, tenantId, status, outputs, error, contextSnapshot, startedAt, endedAt } = outcome;
       const ending = [
         executionId,
@@ -42,6 +42,7 @@ export function operationStore(engine: Database, reader: Database): OperationSto
         ...letter,
         ...encodeColumns(EVENT_COLUMNS, event === undefined ? [] : [event]),
         ...encodeColumns(MESSAGE_COLUMNS, sent ?? []),
+        keepLetter ?? true,
       ]);
       return row!;
     },

@@ -1,6 +1,12 @@
 // Runners: registration, leases, takeover (I4, I6, I23).
 
-import type { RunnerInfo, RunnerRegistration, RunnerStore, Timestamp } from '../port.ts';
+import {
+  type RunnerInfo,
+  type RunnerRegistration,
+  type RunnerStore,
+  SUSPICIOUS_CRASHES,
+  type Timestamp,
+} from '../port.ts';
 import type { Database } from './database.ts';
 import { statement } from './statement.ts';
 
@@ -13,11 +19,11 @@ const LIST = statement('runner_list');
 
 export function runnerStore(engine: Database, reader: Database): RunnerStore {
   /** One transaction: a runner that is fenced but still owns rows would leave them to nobody. */
-  function retire(runnerId: string, state: 'stopped' | 'dead', crashes: number, expiredForMs?: number) {
+  function retire(runnerId: string, state: 'stopped' | 'dead', { crashes, suspectDelayMs, expiredForMs }: Retirement) {
     return engine.transaction(async (session) => {
       const fenced = await session.run(FENCE, [runnerId, state, expiredForMs ?? null]);
       if (fenced.length === 0 && expiredForMs !== undefined) return { declared: false, released: 0 };
-      const released = await session.run(RELEASE, [runnerId, crashes]);
+      const released = await session.run(RELEASE, [runnerId, crashes, suspectDelayMs ?? 0, SUSPICIOUS_CRASHES]);
       return { declared: fenced.length > 0, released: released.length };
     });
   }
@@ -40,8 +46,8 @@ export function runnerStore(engine: Database, reader: Database): RunnerStore {
       const rows = await engine.run<{ runner_id: string }>(LIST_EXPIRED, [graceMs]);
       return rows.map((row) => row.runner_id);
     },
-    runnerDeclareDead: ({ runnerId, expiredForMs }) => retire(runnerId, 'dead', 1, expiredForMs),
-    runnerStop: ({ runnerId }) => retire(runnerId, 'stopped', 0),
+    runnerDeclareDead: ({ runnerId, ...how }) => retire(runnerId, 'dead', { crashes: 1, ...how }),
+    runnerStop: ({ runnerId }) => retire(runnerId, 'stopped', { crashes: 0 }),
     async runnerList() {
       const rows = await reader.run<RunnerRow>(LIST, []);
       return rows.map((row) => ({
@@ -53,6 +59,12 @@ export function runnerStore(engine: Database, reader: Database): RunnerStore {
       }));
     },
   };
+}
+
+interface Retirement {
+  readonly crashes: number;
+  readonly suspectDelayMs?: number;
+  readonly expiredForMs?: number;
 }
 
 interface RunnerRow {

@@ -22,7 +22,7 @@ export function commitStatements(tables: Tables): CommitStatements {
       }
       return { applied, at: readClock(tables) };
     },
-    deadLetterAdd({ slotId, outcome, reason, payload, attempts, lastError, event, sent = [] }) {
+    deadLetterAdd({ slotId, outcome, reason, payload, attempts, lastError, event, sent = [], keepLetter = true }) {
       checkOutcome(outcome);
       sent.forEach(checkMessage);
       if (event !== undefined) checkEvent(event);
@@ -36,7 +36,7 @@ export function commitStatements(tables: Tables): CommitStatements {
       const words = { reason: readable(reason), lastError: readable(lastError) };
       const letter: DeadLetter = { id, executionId, enqueuedAt: readClock(tables), payload, attempts, ...words };
       const isKnown = [...tables.deadLetters.values()].some((other) => other.executionId === executionId);
-      if (!isKnown) tables.deadLetters.set(id, { ...letter, tenantId });
+      if (keepLetter && !isKnown) tables.deadLetters.set(id, { ...letter, tenantId });
       if (event !== undefined) {
         addEvent(tables, event);
         addBatch(tables, [event]);

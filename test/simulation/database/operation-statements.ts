@@ -30,7 +30,9 @@ export function operationStatements(tables: Tables): OperationStatements {
         .slice(0, limit)
         .map(({ tenantId: _tenantId, ...letter }) => letter),
     deadLetterPurge: ({ tenantId, ids }) =>
-      ids.filter((id) => tables.deadLetters.get(id)?.tenantId === tenantId && tables.deadLetters.delete(id)).length,
+      (ids ?? [...tables.deadLetters.keys()]).filter(
+        (id) => tables.deadLetters.get(id)?.tenantId === tenantId && tables.deadLetters.delete(id),
+      ).length,
     retentionPurge: (params) => purge(tables, params),
     now: () => readClock(tables),
     secretGet({ name }) {

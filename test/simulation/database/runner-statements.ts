@@ -1,6 +1,7 @@
 // Runners: fence rows, leases, takeover (I4, I6, I23). See src/store/postgres/sql/runner.sql.
 
-import { liveRunner, makeReady, OWNED, readClock, type Slot, type Statements, type Tables } from './tables.ts';
+import { SUSPICIOUS_CRASHES } from '../../../src/store/port.ts';
+import { liveRunner, makeReady, OWNED, PARKED, readClock, type Slot, type Statements, type Tables } from './tables.ts';
 
 type RunnerStatements = Pick<
   Statements,
@@ -13,12 +14,16 @@ export function runnerStatements(tables: Tables): RunnerStatements {
   const owned = (runnerId: string) =>
     [...tables.queue.values()].filter((row) => row.state === OWNED && row.runnerId === runnerId);
 
-  function retire(runnerId: string, state: Slot['state'], crashes: number): { released: number } {
+  function retire(runnerId: string, state: Slot['state'], crashes: number, suspectDelayMs = 0): { released: number } {
     for (const slot of slotsOf(runnerId)) if (slot.state === 'live') slot.state = state;
     const rows = owned(runnerId);
     for (const row of rows) {
       makeReady(tables, row);
       row.crashes = Math.min(row.crashes + crashes, 32_767);
+      row.dueAt = null;
+      if (suspectDelayMs === 0 || row.crashes < SUSPICIOUS_CRASHES) continue;
+      row.state = PARKED;
+      row.dueAt = tables.clock() + suspectDelayMs;
     }
     return { released: rows.length };
   }
@@ -42,10 +47,10 @@ export function runnerStatements(tables: Tables): RunnerStatements {
       const before = tables.clock() - graceMs;
       return [...tables.leases].flatMap(([id, expiresAt]) => (expiresAt < before && isLive(id) ? [id] : []));
     },
-    runnerDeclareDead({ runnerId, expiredForMs }) {
+    runnerDeclareDead({ runnerId, expiredForMs, suspectDelayMs }) {
       const expiresAt = tables.leases.get(runnerId) ?? 0;
       const declared = isLive(runnerId) && (expiredForMs === undefined || expiresAt < tables.clock() - expiredForMs);
-      return { declared, released: declared ? retire(runnerId, 'dead', 1).released : 0 };
+      return { declared, released: declared ? retire(runnerId, 'dead', 1, suspectDelayMs).released : 0 };
     },
     runnerStop: ({ runnerId }) => retire(runnerId, 'stopped', 0),
     runnerList: () =>

@@ -17,7 +17,7 @@ outcome as (
 ),
 letter as (
   insert into dead_letters (tenant_id, execution_id, reason, payload, attempts, last_error)
-  select $3, execution_id, $10, $11::json, $12::int, $13 from removed
+  select $3, execution_id, $10, $11::json, $12::int, $13 from removed where $24::boolean
   on conflict do nothing
 ),
 event as (
@@ -40,7 +40,7 @@ select id, execution_id, enqueued_at, reason, payload, attempts, last_error from
 where tenant_id = $1 and id > $2 order by id limit $3;
 
 -- name: dead_letter_purge
-delete from dead_letters where tenant_id = $1 and id = any($2::bigint[]) returning id;
+delete from dead_letters where tenant_id = $1 and ($2::bigint[] is null or id = any($2::bigint[])) returning id;
 
 -- name: retention_purge
 -- In id order. What a live execution or a dead letter refers to stays (I24): its ended parent, its ended children.

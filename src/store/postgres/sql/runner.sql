@@ -39,7 +39,10 @@ update runner_slots set state = $2 where runner_id = $1 and state = 'live'
 returning id;
 
 -- name: runner_release
-update execution_queue set state = 0, runner_id = null, ready_at = clock_timestamp(), crashes = least(crashes + $2::int, 32767)
+-- $3 ms: what saw its runner crash before ($4 times or more) may be the cause, and comes back only after a pause; 0: at once.
+update execution_queue set runner_id = null, ready_at = clock_timestamp(), crashes = least(crashes + $2::int, 32767),
+  state = case when $3::float8 > 0 and crashes + $2::int >= $4::int then 2 else 0 end,
+  due_at = case when $3::float8 > 0 and crashes + $2::int >= $4::int then clock_timestamp() + $3::float8 * interval '1 millisecond' end
 where runner_id = $1 and state = 1
 returning execution_id;
 
