@@ -83,6 +83,7 @@ export const taskResultSchema = z
     error_message: z.string().optional(),
     skip_reason: z.string().optional(),
     wake_at: timestamp.optional().describe('until when it sleeps, or waits for its webhook'),
+    response_headers: z.record(z.string(), z.string()).optional().describe('with `include=body`'),
     response_body: z.unknown().optional().describe('with `include=body`'),
   })
   .meta({ id: 'PipelineTaskResult' });

@@ -138,6 +138,7 @@ describe('the result of each task', () => {
     expect(shop().bodies('/receipt')).toEqual([{ amount: 12 }]);
     const bodies = await getRun(api(), 'documented', run.id, '?include=body');
     expect(bodies.tasks.charge!.response_body).toEqual({ amount: 12 });
+    expect(bodies.tasks.charge!.response_headers).toMatchObject({ 'content-type': 'application/json' });
   });
 
   it('a failure skips what needs it, step by step, unless a condition decides', async () => {

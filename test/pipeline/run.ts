@@ -14,6 +14,7 @@ interface Task {
   error_message?: string;
   skip_reason?: string;
   wake_at?: string;
+  response_headers?: Record<string, string>;
   response_body?: Json;
 }
 

@@ -201,6 +201,17 @@ describe('values of a pipeline', () => {
     ]);
   });
 
+  it('names of fields are not templates', () => {
+    expect(problemsOf(pipeline({ a: call({ body: [{ x: { '{{trigger.body.k}}': 1 } }] }) }))).toEqual([
+      {
+        code: 'BAD_TEMPLATE',
+        path: '/tasks/a/body/0/x/{{trigger.body.k}}',
+        message: 'the name `{{trigger.body.k}}` is not rendered',
+        suggestion: 'templates are for values: write the name out',
+      },
+    ]);
+  });
+
   it('the method is in capitals', () => {
     expect(problemsOf(pipeline({ a: call({ method: 'post' }) }))).toMatchObject([
       { code: 'NOT_ALLOWED', path: '/tasks/a/method', suggestion: 'did you mean `POST`?' },

@@ -24,6 +24,8 @@ const HTTP_KEYS = ['method', 'headers', 'body', 'retries', 'timeout'] as const;
 /** The action behind an HTTP task: as `http.request`, with the outputs and the outcomes of 002. */
 const HTTP_STEP_ACTION = 'http.step';
 
+const TEMPLATES_ARE_FOR_VALUES = 'templates are for values: write the name out';
+
 const CRON_KEYS = ['cron_expression', 'timezone', 'catch_up'] as const;
 const CRON = /^[\d*,/?#LWa-zA-Z-]+(\s+[\d*,/?#LWa-zA-Z-]+){4,5}$/;
 const HTTP_URL = /^https?:\/\/(\{\{|[^\s/?#{]+([/?#]|\{\{|$))/i;
@@ -136,6 +138,7 @@ function readHttp(raw: JsonObject, at: string, findings: Findings): DraftStep {
     }
   }
   checkHeaders(objectIn(raw.headers), `${at}/headers`, findings);
+  checkKeys(raw.body ?? null, `${at}/body`, findings);
   return { kind: 'action', actionType: HTTP_STEP_ACTION };
 }
 
@@ -145,8 +148,21 @@ function checkHeaders(headers: JsonObject, at: string, findings: Findings): void
     const text = textIn(value) ?? '';
     const problem = headerNameProblem(name) ?? (text.includes('{{') ? null : headerValueProblem(text));
     if (problem === null) continue;
-    const suggestion = name.includes('{{') ? 'templates are for values: write the name out' : undefined;
+    const suggestion = name.includes('{{') ? TEMPLATES_ARE_FOR_VALUES : undefined;
     findings.error('BAD_HEADER', childPointer(at, name), `\`${name.slice(0, 100)}\` ${problem}`, suggestion);
+  }
+}
+
+/** A template in the name of a field would be sent as it stands. */
+function checkKeys(value: Json, at: string, findings: Findings): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    const place = childPointer(at, key);
+    if (key.includes('{{')) {
+      const message = `the name \`${key.slice(0, 100)}\` is not rendered`;
+      findings.error('BAD_TEMPLATE', place, message, TEMPLATES_ARE_FOR_VALUES);
+    }
+    checkKeys(member, place, findings);
   }
 }
 

@@ -1,7 +1,13 @@
 // The functions and constants an expression may name, and the methods of numbers. Pure, without clock, chance or locale (S3).
 
 import { chargeReading, toNumber, toPrimitive, toText } from './coercion.ts';
-import { BYTES_PER_PROPERTY, type Evaluation, EvaluationError, STEPS_PER_PROPERTY } from './evaluation.ts';
+import {
+  BYTES_PER_PROPERTY,
+  type Evaluation,
+  EvaluationError,
+  MissingValueError,
+  STEPS_PER_PROPERTY,
+} from './evaluation.ts';
 
 export type KnownFunction = (evaluation: Evaluation, args: unknown[]) => unknown;
 
@@ -74,6 +80,7 @@ export const FUNCTIONS: ReadonlyMap<string, KnownFunction> = new Map<string, Kno
   ['Object.keys', (evaluation, [value]) => keysOf(evaluation, value)],
   ['Object.values', objectValues],
   ['String', (evaluation, args) => (args.length === 0 ? '' : toText(evaluation, args[0]))],
+  ['encodeURIComponent', encodeForUrl],
   ['isFinite', (evaluation, [value]) => Number.isFinite(toNumber(evaluation, value))],
   ['isNaN', (evaluation, [value]) => Number.isNaN(toNumber(evaluation, value))],
   ['parseFloat', ofPrimitives(Number.parseFloat)],
@@ -87,6 +94,17 @@ function ofPrimitives(native: (...args: never[]) => unknown, arity = native.leng
     const primitives = args.slice(0, arity).map((value) => chargeReading(evaluation, toPrimitive(evaluation, value)));
     return Reflect.apply(native, undefined, primitives);
   };
+}
+
+/** One UTF-16 unit becomes at most three bytes, and each of them `%XX`. */
+const ENCODED_CHARACTERS_PER_UNIT = 9;
+
+function encodeForUrl(evaluation: Evaluation, [value]: unknown[]): string {
+  if (value === undefined && evaluation.purpose === 'template') throw new MissingValueError('The text is undefined');
+  const text = toText(evaluation, value);
+  evaluation.build(text.length * ENCODED_CHARACTERS_PER_UNIT);
+  if (!text.isWellFormed()) throw new EvaluationError('The text ends or begins with half a character');
+  return encodeURIComponent(text);
 }
 
 /** Listing the keys of a large object takes as long as visiting them. */

@@ -91,6 +91,7 @@ const CASES: readonly (readonly [string, unknown])[] = [
   ["isNaN('x')", true],
   ["parseFloat('.5')", 0.5],
   ["parseInt('12px')", 12],
+  ["encodeURIComponent('a/b c')", 'a%2Fb%20c'],
   ["Math.max([5], '7', null)", 7],
   ['Math.hypot(3, 4)', 5],
   ['Math.pow(2, 10)', 1024],

@@ -182,6 +182,7 @@ describe('pipelines', () => {
     ['{{tasks.big.body}}', '{"amount": 12'],
     ['{{ tasks.big.body.amount ?? 0 }}', 0],
     ['{{tasks.skipped.status_code}}', null],
+    ["/{{encodeURIComponent('a b/c?d#e&é')}}", '/a%20b%2Fc%3Fd%23e%26%C3%A9'],
   ])('%s', (source, expected) => {
     expect(renderTemplate(compile(source, 'pipeline'), scope)).toEqual(expected);
   });
@@ -202,6 +203,14 @@ describe('pipelines', () => {
       "Cannot read 'body.items[0].id' because the response from 'big' exceeded the 256KB limit and was truncated",
     ],
     ['{{ tasks.big.zap }}', 'Failed to resolve {{tasks.big.zap}}'],
+    [
+      '/{{encodeURIComponent(tasks.charge.body.nowhere)}}',
+      'Failed to resolve {{encodeURIComponent(tasks.charge.body.nowhere)}}',
+    ],
+    [
+      "{{encodeURIComponent('\\ud800')}}",
+      "Failed to resolve {{encodeURIComponent('\\ud800')}}: The text ends or begins with half a character",
+    ],
     [
       '{{ tasks.charge.status_code / 0 }}',
       'Failed to resolve {{tasks.charge.status_code / 0}}: The value is Infinity, which JSON cannot hold',

@@ -140,9 +140,13 @@ function durationOf(node: NodeState, { duration_ms: measured }: JsonObject): { d
   return node.startedAt === null || node.endedAt === null ? {} : { duration_ms: node.endedAt - node.startedAt };
 }
 
-function bodyOf(step: Step, response: JsonObject, outputs: Json | undefined): { response_body?: Json } {
+function bodyOf(step: Step, response: JsonObject, outputs: Json | undefined): Partial<TaskResult> {
   const body = step.kind === 'webhook' ? outputs : response.body;
-  return body === undefined ? {} : { response_body: body };
+  const { headers } = response;
+  return {
+    ...(isJsonObject(headers) ? { response_headers: headers as Record<string, string> } : {}),
+    ...(body === undefined ? {} : { response_body: body }),
+  };
 }
 
 function taskStatus({ status, error }: NodeState): TaskStatus {
