@@ -27,6 +27,7 @@ import { Runner } from './engine/runner.ts';
 import { SchemaCheck } from './engine/schema-check.ts';
 import { createSwitchboard } from './engine/switchboard.ts';
 import { systemTimers } from './engine/system-timers.ts';
+import { TriggerCheck } from './engine/trigger-check.ts';
 import { HTTP_STEP, UsageMeter } from './engine/usage-meter.ts';
 import { Pipelines } from './engine/workflow-pipeline.ts';
 import { WorkflowTemplates } from './engine/workflow-templates.ts';
@@ -277,6 +278,7 @@ function listen(
 
 function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
   const { config, registry, store, http, telemetry, warn, callbackKey, shared, book, disabled } = base;
+  const triggers = new TriggerCheck(store, new SchemaCheck(base.renderer));
   const meter = new UsageMeter({ ...shared, observer: { warn }, isCounted: (tenantId) => book.isCounted(tenantId) });
   closers.push(() => meter.stop());
   const attempts = createActionAttempts({
@@ -299,6 +301,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
       },
     },
     tracing: telemetry.tracing,
+    checkTrigger: (...given) => triggers.check(...given),
     options: { ...config.engine, expressionLimits: config.expression, templateStyle: config.templates },
     newSeed: () => randomInt(2 ** 31),
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,

@@ -21,6 +21,7 @@ import type { QueuedInput, Resident } from './resident.ts';
 import { prepareChildren } from './subworkflow.ts';
 import { type Tracing, traceparentFor } from './tracing-port.ts';
 import { emptyTurn, type Turn, takeTurn } from './transition.ts';
+import type { TriggerCheck } from './trigger-check.ts';
 
 export interface DecisionLoopDeps {
   readonly store: Store;
@@ -31,6 +32,7 @@ export interface DecisionLoopDeps {
   readonly newId: () => string;
   readonly newSeed: () => number;
   readonly tracing?: Tracing | undefined;
+  readonly checkTrigger?: TriggerCheck['check'] | undefined;
   readonly residents: Map<string, Resident>;
   readonly desk: AttemptDesk;
   readonly committer: Committer;

@@ -20,6 +20,7 @@ import { ParkingLot } from './parking.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { Resident } from './resident.ts';
 import type { Tracing } from './tracing-port.ts';
+import type { TriggerCheck } from './trigger-check.ts';
 
 export interface IncarnationDeps {
   readonly store: Store;
@@ -34,6 +35,7 @@ export interface IncarnationDeps {
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
   readonly perTenantAction?: (tenantId: string, actionType: string) => number;
   readonly tracing?: Tracing | undefined;
+  readonly checkTrigger?: TriggerCheck['check'] | undefined;
   /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
   /** Places may have become free, for work that is known to wait. */

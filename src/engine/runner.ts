@@ -16,6 +16,7 @@ import {
 import { Housekeeping } from './housekeeping.ts';
 import { Incarnation } from './incarnation.ts';
 import type { Tracing } from './tracing-port.ts';
+import type { TriggerCheck } from './trigger-check.ts';
 import { HTTP_STEP } from './usage-meter.ts';
 
 export interface RunnerDeps {
@@ -31,6 +32,7 @@ export interface RunnerDeps {
   readonly perTenantAction?: (tenantId: string, actionType: string) => number;
   /** Absent: no traces. */
   readonly tracing?: Tracing | undefined;
+  readonly checkTrigger?: TriggerCheck['check'] | undefined;
   readonly options?: Partial<EngineOptions>;
 }
 

@@ -3,12 +3,14 @@
 // both or neither.
 
 import type { Command } from '../core/decider/command.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
 import type { NewExecution, WorkflowStore } from '../store/port.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
 import { triggerFor } from '../store/workflow-start.ts';
 import type { EngineOptions } from './environment.ts';
 import type { QueuedInput, Resident } from './resident.ts';
 import { type Tracing, traceparentFor } from './tracing-port.ts';
+import type { TriggerCheck } from './trigger-check.ts';
 
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
@@ -20,6 +22,8 @@ interface SubworkflowDeps {
   readonly store: WorkflowStore & ExecutionReader;
   readonly options: Pick<EngineOptions, 'maxNestingDepth' | 'allowRecursion'>;
   readonly tracing?: Tracing | undefined;
+  /** Throws TRIGGER_INVALID; absent: any payload will do. */
+  readonly checkTrigger?: TriggerCheck['check'] | undefined;
 }
 
 /** Children to insert, and what the nodes hear whose child may not be started. */
@@ -41,7 +45,7 @@ export async function prepareChildren(
 }
 
 async function prepareChild(
-  { store, options, tracing }: SubworkflowDeps,
+  { store, options, tracing, checkTrigger }: SubworkflowDeps,
   parent: Resident,
   command: StartChild,
   now: number,
@@ -73,6 +77,14 @@ async function prepareChild(
   if (!workflow.isEnabled) return refuse('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
   const definition = await store.definitionGet({ tenantId: execution.tenantId, workflowId, version });
   if (definition === null) return refuse('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no version ${version}`);
+  const trigger = triggerFor(definition.format, command.trigger);
+  const triggerText = JSON.stringify(trigger);
+  try {
+    await checkTrigger?.({ tenantId: execution.tenantId, workflowId, version }, trigger, triggerText);
+  } catch (error) {
+    if (error instanceof PawlError) return refuse(error.code, `subworkflow "${workflowId}": ${error.message}`);
+    throw error;
+  }
   const child: NewExecution = {
     executionId: command.childId,
     tenantId: execution.tenantId,
@@ -80,7 +92,7 @@ async function prepareChild(
     version,
     format: definition.format,
     priority: execution.priority,
-    trigger: JSON.stringify(triggerFor(definition.format, command.trigger)),
+    trigger: triggerText,
     spec: null,
     principal: execution.principal,
     correlationId: execution.correlationId,

@@ -66,6 +66,25 @@ describe('a subworkflow', () => {
     ]);
   });
 
+  it('gets no payload that its triggerSchema refuses', async () => {
+    const triggerSchema = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
+    await engine.pawl.publish(graph('picky', [echo('a', { n: '{{ trigger.n }}' })], { triggerSchema }));
+    const asks = (n: string) => subworkflow('sub', 'picky', { parameters: { n }, onFailure: 'told' });
+    const definition = graph('offers', [
+      asks('{{ trigger.n }}'),
+      echo('told', { error: '{{ context.data.sub.error }}' }),
+    ]);
+    expect(await engine.run(definition, { trigger: { n: 1 } })).toMatchObject({ outputs: { outputs: { n: 1 } } });
+    const refused = await engine.run(definition, { trigger: { n: 'one' } });
+    expect(refused.outputs).toEqual({
+      error: {
+        code: 'TRIGGER_INVALID',
+        message: 'subworkflow "picky": the trigger does not match the triggerSchema: /n must be integer',
+      },
+    });
+    expect(await childrenOf(refused.executionId)).toEqual([]);
+  });
+
   it('runs the version that is asked for', async () => {
     await engine.pawl.publish(graph('versioned', [echo('a', { version: 'one' })]));
     await engine.pawl.publish(graph('versioned', [echo('a', { version: 'two' })]));
