@@ -57,7 +57,7 @@ export class Health {
   }
 
   private report({ health, runners, depths }: Awaited<ReturnType<Health['ask']>>, latencyMs: number): DetailedHealth {
-    const { connections, writable, backlog } = health;
+    const { connections, writable, backlog, busIsAway } = health;
     const live = runners.filter(({ state }) => state === 'live');
     const startP95 = this.deps.executions?.startLatencyP95Ms() ?? null;
     const isSlow = latencyMs > SLOW_MS || (startP95 ?? 0) > SLOW_START_MS;
@@ -68,7 +68,7 @@ export class Health {
       ...(startP95 === null ? {} : { startLatencyP95Ms: startP95 }),
     };
     return {
-      status: !writable ? 'unhealthy' : live.length === 0 || isSlow ? 'degraded' : 'healthy',
+      status: !writable ? 'unhealthy' : live.length === 0 || isSlow || busIsAway ? 'degraded' : 'healthy',
       checks: {
         native,
         stateStore: { latencyMs, connections },
@@ -76,7 +76,7 @@ export class Health {
         secretsProvider: { reachable: true },
         // Outputs and the outbox of events are rows of the same database.
         artifactStore: { writable, latencyMs },
-        eventBus: { connected: writable, backlogDepth: backlog },
+        eventBus: { connected: writable && !busIsAway, backlogDepth: backlog },
       },
     };
   }

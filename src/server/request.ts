@@ -78,7 +78,7 @@ function givenParameters(query: Record<string, unknown>): Record<string, unknown
 function unknownParameters(schema: z.ZodType | undefined, query: Record<string, unknown>): Problem[] {
   const { shape } = (schema ?? {}) as { shape?: Record<string, unknown> };
   if (shape === undefined) return [];
-  const known = [...Object.keys(shape), 'tenantId'];
+  const known = [...new Set([...Object.keys(shape), 'tenantId'])];
   return Object.keys(query)
     .filter((name) => !known.includes(name))
     .map((name) => {

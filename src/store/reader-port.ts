@@ -34,8 +34,18 @@ export interface ExecutionReader {
   }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
   /** Live executions by workflow and tenant: for metrics. */
   queueDepth(): Promise<{ workflowId: string; tenantId: string; depth: number }[]>;
-  /** Connections to the database, by whomever; whether it takes writes; what waits to be published, counted up to a bound. */
-  storeHealth(): Promise<{ connections: number; writable: boolean; backlog: number }>;
+  storeHealth(): Promise<StoreHealth>;
+}
+
+export interface StoreHealth {
+  /** By whomever. */
+  connections: number;
+  /** Whether the database takes writes. */
+  writable: boolean;
+  /** What waits to be published, or to reach a bus, counted up to a bound. */
+  backlog: number;
+  /** Attempts to reach a bus fail. */
+  busIsAway: boolean;
 }
 
 export interface CallbackTarget {

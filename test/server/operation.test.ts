@@ -10,7 +10,10 @@ import { testDatabase, withClient } from '../support/database.ts';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
 const lines: string[] = [];
-const server = useServer({ logTarget: { write: (line: string) => lines.push(line) } });
+const server = useServer({
+  logTarget: { write: (line: string) => lines.push(line) },
+  delivery: { natsServers: ['127.0.0.1:9'], deliveredAfterMs: 50 },
+});
 const tenantId = 'acme';
 
 const run = async (workflowId: string, headers: Record<string, string> = {}) => {
@@ -261,5 +264,22 @@ describe('what is not there', () => {
         body: { error: { code: 'NOT_FOUND', timestamp: expect.any(String) } },
       });
     }
+  });
+});
+
+describe('an event bus that is away', () => {
+  it('is told, and nothing else stops', async () => {
+    const bus = { code: 'bus', kind: 'nats', url: 'nats://127.0.0.1:9', subscriptions: [{ types: ['RunCompleted'] }] };
+    expect((await server.post('/api/v1/consumers', bus)).status).toBe(201);
+    await server.pawl.publish(chain('heard', echo('a')), { tenantId });
+    await run('heard');
+    const health = async () => (await server.get('/engine/health/detailed')).body;
+    await expect.poll(health, { timeout: 30_000 }).toMatchObject({
+      status: 'degraded',
+      checks: { eventBus: { connected: false, backlogDepth: 1 } },
+    });
+    await run('heard');
+    expect((await server.ask('DELETE', '/api/v1/consumers/bus')).status).toBe(204);
+    await expect.poll(health).toMatchObject({ status: 'healthy', checks: { eventBus: { connected: true } } });
   });
 });

@@ -1,7 +1,7 @@
 // Reading: what people and programs ask, on the read pool.
 
 import type { ActionLogRow, AttemptRow, JournalRow, JsonText, Timestamp } from '../port.ts';
-import type { ExecutionReader, LinkView, TreeRow } from '../reader-port.ts';
+import type { ExecutionReader, LinkView, StoreHealth, TreeRow } from '../reader-port.ts';
 import type { Database } from './database.ts';
 import { countExecutions, listExecutions } from './execution-list.ts';
 import { executionView, type ViewRow } from './execution-view.ts';
@@ -73,8 +73,9 @@ export function executionReader(reader: Database): ExecutionReader {
       return rows.map((row) => ({ workflowId: row.workflow_id, tenantId: row.tenant_id, depth: row.depth }));
     },
     async storeHealth() {
-      const [row] = await reader.run<{ connections: number; writable: boolean; backlog: number }>(HEALTH, []);
-      return row!;
+      const [row] = await reader.run<StoreHealth & { bus_is_away: boolean }>(HEALTH, []);
+      const { bus_is_away: busIsAway, ...health } = row!;
+      return { ...health, busIsAway };
     },
     async executionLogs({ executionId, limit }) {
       const rows = await reader.run<LogRecord>(LOGS, [executionId, limit]);

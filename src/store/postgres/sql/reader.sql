@@ -131,10 +131,19 @@ where execution_id = $1 order by created_at, system_name, resource_type, resourc
 select workflow_id, tenant_id, count(*)::int as depth from execution_queue group by workflow_id, tenant_id;
 
 -- name: store_health
--- A standby, or a database that was set read-only, answers reads and takes nothing.
+-- A standby, or a database that was set read-only, answers reads and takes nothing. A message that a bus got more than once, and
+-- that has still not arrived, says that the bus is away: the first attempt may be on its way.
+with for_bus as materialized (
+  select d.attempts from consumers c
+  cross join lateral (
+    select d.attempts from deliveries d where d.consumer_id = c.id and d.next_attempt_at is not null and d.stage in (0, 3)
+  ) d
+  where c.kind = 'nats' and not c.is_paused limit 10000
+)
 select (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
   not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off' as writable,
-  (select count(*)::int from (select from commit_batches limit 10000) waiting) as backlog;
+  (select count(*)::int from (select from commit_batches limit 10000) waiting) + (select count(*)::int from for_bus) as backlog,
+  exists (select from for_bus where attempts > 1) as bus_is_away;
 
 -- name: execution_attempts
 select execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at
