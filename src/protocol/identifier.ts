@@ -25,4 +25,4 @@ export const workflowId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be letters, digits, ".", "_" or "-"');
 
-export const timestamp = z.iso.datetime({ offset: true });
+export const timestamp = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-01-31T09:30:00Z' });

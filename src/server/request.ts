@@ -63,10 +63,33 @@ function readParams(route: RouteSpec, params: unknown): unknown {
 function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unknown, problems: Problem[]): unknown {
   if (schema === undefined) return undefined;
   // An absent body is an empty one: whether that will do is the schema's decision.
-  const parsed = schema.safeParse(value === undefined ? {} : value);
+  const parsed = parseLeavingOutNulls(schema, value === undefined ? {} : value);
   if (parsed.success) return parsed.data;
   problems.push(...problemsOf(part, parsed.error));
   return undefined;
+}
+
+/** Many clients write null for what they leave out. Where null is not a value it is left out; payloads are not looked into. */
+function parseLeavingOutNulls(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed;
+  const nulls = parsed.error.issues.map(({ path }) => path).filter((path) => isNullMember(value, path));
+  return nulls.length === 0 ? parsed : schema.safeParse(nulls.reduce(without, value));
+}
+
+function isNullMember(value: unknown, path: readonly PropertyKey[]): boolean {
+  let at = value;
+  for (const key of path) at = (at as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  return path.length > 0 && at === null;
+}
+
+/** A copy of what is on the way. Elements of a list stay: the others would move. */
+function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item, index) => (index === key && rest.length > 0 ? without(item, rest) : item));
+  }
+  const { [key!]: member, ...others } = value as Record<PropertyKey, unknown>;
+  return rest.length === 0 ? others : { ...others, [key!]: without(member, rest) };
 }
 
 /** One without a value says nothing: that is how forms leave a filter out (`?status=&search=`). */
@@ -109,7 +132,7 @@ function withTenant(caller: Caller, parts: readonly unknown[]): Caller {
   let { tenantId, tenantIsOpen = false } = caller;
   for (const part of parts) {
     const named = (part as { tenantId?: unknown } | null | undefined)?.tenantId;
-    if (named === undefined) continue;
+    if (named === undefined || named === null) continue;
     tenantIsOpen = false;
     if (named === tenantId) continue;
     if (!caller.loose) throw new PawlError('TENANT_MISMATCH', ERROR_CODES.TENANT_MISMATCH.message);

@@ -189,6 +189,36 @@ describe('a body', () => {
     });
   });
 
+  it('may say null for what it leaves out, where null is no value', async () => {
+    const principal = { userId: 'ada', displayName: null, email: null };
+    const nothing = { requestId: null, priority: null, spec: null, tenantId: null };
+    const { status, body } = await server.post(`${WORKFLOWS}/here/execute`, {
+      ...nothing,
+      principal,
+      trigger: { a: null },
+    });
+    expect(status, JSON.stringify(body)).toBe(202);
+    const { body: execution } = await server.get(`/api/v1/executions/${body.executionId}`);
+    expect(execution).toMatchObject({
+      trigger: { a: null },
+      priority: 5,
+      principal: { displayName: 'ada', email: null },
+    });
+    expect((await server.post('/api/v1/events', { type: 'x', id: null, data: null })).status).toBe(202);
+    const trigger = {
+      workflowId: 'here',
+      triggerType: 'Manual',
+      config: null,
+      activationCondition: null,
+      isEnabled: null,
+    };
+    expect(await server.post('/api/v1/triggers', trigger)).toMatchObject({ status: 201, body: { isEnabled: true } });
+    expect(await server.post('/api/v1/triggers', { ...trigger, workflowId: null })).toMatchObject({
+      status: 400,
+      body: { error: { details: [{ path: '/workflowId', message: 'is required' }] } },
+    });
+  });
+
   it('that is too large is told how large it may be', async () => {
     const { status, body } = await send('application/json', JSON.stringify({ trigger: 'x'.repeat(1_100_000) }));
     expect(status).toBe(413);
