@@ -14,7 +14,7 @@ function setup(limits: Partial<AttemptLimits> = {}) {
   const lease = { holds: true };
   const works = { begun: () => {} };
   const desk = new AttemptDesk({
-    limits: { total: 2, perTenant: 100, perAction: {}, ...limits },
+    limits: { total: 2, perTenant: 100, perAction: {}, heldBack: 100, ...limits },
     run: ({ nodeId }) => {
       begun.push(nodeId);
       works.begun();
@@ -115,6 +115,32 @@ describe('attempts', () => {
     await finish('big 0');
     await finish(begun[1]!);
     expect(begun).toContain('small');
+  });
+});
+
+describe('attempts behind the limit of their action type', () => {
+  const scarce = { actionType: 'scarce' };
+
+  it('are told by workflow while there are places for others, and take none of these', async () => {
+    const { desk, submit } = setup({ total: 3, perAction: { scarce: 1 } });
+    for (const node of ['a', 'b', 'c']) submit(node, scarce);
+    submit('d', { ...scarce, workflowId: 'other' });
+    expect(desk.free()).toBe(2);
+    expect(desk.heldBack()).toEqual([
+      { tenantId: 't', workflowId: 'w', count: 2 },
+      { tenantId: 't', workflowId: 'other', count: 1 },
+    ]);
+    submit('e');
+    submit('f');
+    expect(desk.heldBack()).toEqual([]);
+  });
+
+  it('are not taken when too many wait already; others are', async () => {
+    const { begun, submit, finish } = setup({ total: 3, perAction: { scarce: 1 }, heldBack: 2 });
+    expect(['a', 'b', 'c', 'd'].map((node) => submit(node, scarce))).toEqual([true, true, true, false]);
+    expect(submit('e')).toBe(true);
+    for (const node of ['a', 'b', 'c']) await finish(node);
+    expect(begun).toEqual(['a', 'e', 'b', 'c']);
   });
 });
 

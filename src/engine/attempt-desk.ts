@@ -3,6 +3,8 @@
 // the lease may be over (I6). Tenants and action types take turns, so none can starve another (I22). An action that does its
 // work before it returns is timed: many of them are spread over turns of the event loop (S4).
 
+import type { WorkflowKey } from '../store/port.ts';
+import type { WaitingWorkflow } from './crowd.ts';
 import type { AttemptRequest, AttemptResult, EngineObserver, RunAttempt, Timers } from './environment.ts';
 import type { Pace } from './pace.ts';
 
@@ -12,6 +14,8 @@ export interface AttemptLimits {
   readonly perAction: Readonly<Record<string, number>>;
   /** Of one tenant and one action type: what its quota leaves to this runner. */
   readonly perTenantAction?: ((tenantId: string, actionType: string) => number) | undefined;
+  /** So many may wait behind the limits of their tenant or action type. */
+  readonly heldBack: number;
 }
 
 export interface AttemptDeskDeps {
@@ -65,18 +69,45 @@ export class AttemptDesk {
     this.deps = deps;
   }
 
-  submit(request: AttemptRequest, finished: (result: AttemptResult) => void): void {
+  /** False: too many wait behind its limit already. It is not taken, and shall not wait in memory. */
+  submit(request: AttemptRequest, finished: (result: AttemptResult) => void): boolean {
     const lane = this.laneOf(request.tenantId, request.actionType);
     const entry = { request, finished };
-    const { mayDispatch, pace } = this.deps;
-    if (this.waiting === 0 && pace.hasTime() && this.hasPlace(lane) && mayDispatch()) return this.run(lane, entry);
+    const { mayDispatch, pace, limits } = this.deps;
+    if (this.waiting === 0 && pace.hasTime() && this.hasPlace(lane) && mayDispatch()) {
+      this.run(lane, entry);
+      return true;
+    }
+    if (this.waiting >= limits.heldBack && this.isHeldBack(lane) && this.countHeldBack() >= limits.heldBack)
+      return false;
     if (lane.waiting.length === 0) this.turns.push(lane);
     lane.waiting.push(entry);
     this.waiting++;
     this.next();
+    return true;
   }
 
-  /** Places that are free now. What its tenant's quota holds back takes none: others may have them (I22). */
+  /** By workflow, what waits behind the limit of its tenant or action type, while there are places for others. */
+  heldBack(): WaitingWorkflow[] {
+    const found = new Map<string, WorkflowKey & { count: number }>();
+    if (this.running >= this.deps.limits.total) return [];
+    for (const { waiting } of this.turns.filter((lane) => this.isHeldBack(lane))) {
+      for (const { tenantId, workflowId } of waiting.map(({ request }) => request)) {
+        const key = `${tenantId}/${workflowId}`;
+        const known = found.get(key);
+        if (known === undefined) found.set(key, { tenantId, workflowId, count: 1 });
+        else known.count++;
+      }
+    }
+    return [...found.values()];
+  }
+
+  private countHeldBack(): number {
+    if (this.running >= this.deps.limits.total) return 0;
+    return this.turns.reduce((sum, lane) => sum + (this.isHeldBack(lane) ? lane.waiting.length : 0), 0);
+  }
+
+  /** Places that are free now. What waits behind a limit of its own takes none: others may have them (I22). */
   free(): number {
     let wanted = 0;
     for (const lane of this.turns) if (!this.isHeldBack(lane)) wanted += lane.waiting.length;
@@ -129,18 +160,17 @@ export class AttemptDesk {
   }
 
   private hasPlace(lane: Lane): boolean {
-    const { total, perTenant, perAction } = this.deps.limits;
-    return (
-      this.running < total &&
-      this.tenants.count(lane.tenantId) < perTenant &&
-      this.actions.count(lane.actionType) < (perAction[lane.actionType] ?? Number.POSITIVE_INFINITY) &&
-      !this.isHeldBack(lane)
-    );
+    return this.running < this.deps.limits.total && !this.isHeldBack(lane);
   }
 
+  /** By a limit that others do not share. */
   private isHeldBack({ tenantId, actionType, running }: Lane): boolean {
-    const { perTenantAction } = this.deps.limits;
-    return perTenantAction !== undefined && running >= perTenantAction(tenantId, actionType);
+    const { perTenant, perAction, perTenantAction } = this.deps.limits;
+    return (
+      this.tenants.count(tenantId) >= perTenant ||
+      this.actions.count(actionType) >= (perAction[actionType] ?? Number.POSITIVE_INFINITY) ||
+      (perTenantAction !== undefined && running >= perTenantAction(tenantId, actionType))
+    );
   }
 
   private run(lane: Lane, { request, finished }: Waiting): void {

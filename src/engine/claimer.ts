@@ -12,6 +12,7 @@ import {
   SUSPICIOUS_CRASHES,
 } from '../store/port.ts';
 import type { Clock } from './clock.ts';
+import { Crowd } from './crowd.ts';
 import { nextStoredSeq } from './dead-letter.ts';
 import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
 import type { Incarnation } from './incarnation.ts';
@@ -27,6 +28,7 @@ const LANES_LIMIT = 1_000;
 const LANES_FRESH_MS = 50;
 /** So that one claim is on its way while what the last one brought is taken in. */
 const CLAIM_AT_MOST = 200;
+const WHOLE_LANES_PAST_CROWD_MS = 5_000;
 const LATE_CLAIM_MS = [1_000, 5_000, 15_000];
 
 export interface ClaimerDeps extends LoadingDeps {
@@ -51,9 +53,12 @@ export class Claimer {
   /** The last look left something behind, for lack of room. */
   private leftSome = true;
   private lanesFreshAt = Number.NEGATIVE_INFINITY;
+  private readonly crowd: Crowd;
+  private wholeLanesAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: ClaimerDeps) {
     this.deps = deps;
+    this.crowd = new Crowd(deps.options.maxResident);
   }
 
   /** Something may be ready: in these lanes, or nobody knows where. */
@@ -74,8 +79,13 @@ export class Claimer {
 
   /** A place became free: worth a look only if the last one left something behind. */
   placeFreed(): void {
-    if (!this.leftSome) return;
     const { incarnation, options } = this.deps;
+    // What was left because of the crowd is older than what was taken since.
+    if (!this.crowd.isEmpty && this.crowd.look(incarnation.heldBack())) {
+      this.forgetMarks();
+      return this.hint();
+    }
+    if (!this.leftSome) return;
     const room = this.room();
     // A claim for every single place would cost more than it brings: wait for a quarter of them.
     const isWorthIt = room * 4 >= options.maxResident || incarnation.residents.size * 4 <= options.maxResident;
@@ -86,10 +96,16 @@ export class Claimer {
     this.stopped = true;
   }
 
-  /** Look at whole lanes again, not only at what is newer than the last row taken. */
+  /** Look at whole lanes again, not only at what is newer than the last row taken. Past a crowd that is a long way: less often. */
   rescan(): void {
-    this.lanes.forgetMarks();
+    const now = this.deps.timers.monotonicMs();
+    if (this.crowd.isEmpty || now >= this.wholeLanesAt + WHOLE_LANES_PAST_CROWD_MS) this.forgetMarks();
     this.hint();
+  }
+
+  private forgetMarks(): void {
+    this.wholeLanesAt = this.deps.timers.monotonicMs();
+    this.lanes.forgetMarks();
   }
 
   /** Coalesced: while one round runs, any number of wishes cause one more. */
@@ -136,17 +152,20 @@ export class Claimer {
     this.leftSome = room <= 0;
     if (room <= 0) return;
     await this.refreshLanes();
+    if (this.crowd.look(incarnation.heldBack())) this.forgetMarks();
     const waiting = this.lanes.next(clock.now(), LANES_PER_CLAIM);
     const { lanes, limit, leavesSome } = shareClaim(waiting, room, (tenantId) => this.shareOf(tenantId));
     this.leftSome = leavesSome;
     // A claim that takes nothing would lock the fence for it, and wait for the disk.
     if (lanes.length === 0) return;
     const perLane = Math.ceil(limit / lanes.length);
+    const askedAt = clock.now();
     const { claimed, at } = await incarnation.runInSlotZero(() => this.claim(lanes, perLane, limit));
     clock.observe(at);
     observer.count('claimed', claimed.length);
     this.lanes.taken(claimed);
-    if (claimed.length < limit) this.lanes.dropExhausted(lanes, claimed, perLane);
+    // What the crowd left behind is not looked at again with every claim: it may be a long way to the end of it.
+    if (claimed.length < limit) this.lanes.dropExhausted(lanes, claimed, perLane, this.crowd.isEmpty ? 0 : askedAt);
     this.leftSome = !this.lanes.isEmpty();
     if (this.leftSome) this.wanted = true;
     if (claimed.length > 0) this.deps.timers.soon(() => void this.bringIn(claimed));
@@ -169,6 +188,7 @@ export class Claimer {
       limit,
       behaviour: BEHAVIOUR,
       ...(this.suspectIsRunning() ? { maxCrashes: SUSPICIOUS_CRASHES - 1 } : {}),
+      ...(this.crowd.isEmpty ? {} : { except: this.crowd.list() }),
     });
     for (const claimed of result.claimed) this.arriving.set(claimed.executionId, claimed);
     return result;

@@ -57,6 +57,9 @@ function mayHoldMore({ running }: Resident): boolean {
   return held < MAX_HELD_BYTES;
 }
 
+/** How long an execution is away that there was no room for: see crowd.ts. */
+const SET_ASIDE_MS = 1_000;
+
 type RunAction = Extract<Command, { type: 'runAction' }>;
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
@@ -105,10 +108,11 @@ export class DecisionLoop {
     if (resident.queue.length > 0) return this.advance(resident);
     const due = nextDue(resident.state);
     const isNear = due !== null && due - clock.now() <= options.parkAfterMs;
-    if (resident.running.size > 0 || isNear || this.deps.isDraining()) return alarms.set(resident, due);
+    const stays = resident.running.size > 0 || (isNear && !resident.isSetAside) || this.deps.isDraining();
+    if (stays) return alarms.set(resident, due);
     if (resident.heldStart !== null) return this.writeHeldStart(resident);
     resident.busy = true;
-    parking.park(resident, parkItem(resident, due));
+    parking.park(resident, parkItem(resident, resident.isSetAside ? clock.now() + SET_ASIDE_MS : due));
   }
 
   forget(resident: Resident): void {
@@ -222,7 +226,10 @@ export class DecisionLoop {
     const request = attemptRequest(resident, command, { signal, traceparent });
     if (this.deps.isDraining() || request === null) return;
     resident.running.set(node, { attempt, controller, bytes: weightOf(command.params, MAX_HELD_BYTES) });
-    this.deps.desk.submit(request, (result) => this.attemptEnded(resident, node, attempt, result));
+    if (this.deps.desk.submit(request, (result) => this.attemptEnded(resident, node, attempt, result))) return;
+    // Its start stands in the journal: whoever takes the execution up again runs it.
+    resident.running.delete(node);
+    resident.isSetAside = true;
   }
 
   private attemptEnded(resident: Resident, node: number, attempt: number, result: AttemptResult): void {

@@ -8,6 +8,7 @@ import { type Alarms, createAlarms } from './alarm.ts';
 import { AttemptDesk } from './attempt-desk.ts';
 import type { Clock } from './clock.ts';
 import { Committer } from './committer.ts';
+import { mostHeldBack, type WaitingWorkflow } from './crowd.ts';
 import { type Burial, deadLetter } from './dead-letter.ts';
 import { DecisionLoop } from './decision-loop.ts';
 import { depart } from './departure.ts';
@@ -73,6 +74,7 @@ export class Incarnation {
         perTenant: options.maxParallelPerTenant,
         perAction: options.maxParallelPerAction,
         perTenantAction: deps.perTenantAction,
+        heldBack: mostHeldBack(options.maxResident),
       },
       run: deps.run,
       mayDispatch: () => !this.over && this.lease.mayDispatch(),
@@ -134,6 +136,11 @@ export class Incarnation {
     if (this.over || this.draining || !this.lease.mayDispatch()) return 0;
     const room = this.desk.roomFor(this.committer.unsettled);
     return Math.max(0, Math.min(this.deps.options.maxResident - this.residents.size, room));
+  }
+
+  /** What fills memory and only waits for places of its own kind. */
+  heldBack(): WaitingWorkflow[] {
+    return this.desk.heldBack();
   }
 
   /** Whether this runner may declare others dead. */

@@ -52,16 +52,22 @@ export class Lanes {
     }
   }
 
-  /** Of the lanes that were visited, those that gave less than was asked of each have no more: until a new look at all. */
-  dropExhausted(visited: readonly LaneKey[], rows: readonly LaneKey[], perLane: number): void {
+  /**
+   * Of the lanes that were visited, those that gave less than was asked of each have no more: until a new look at all. What came
+   * before `upTo` was passed over on purpose, and is not looked at again before the marks are forgotten.
+   */
+  dropExhausted(visited: readonly LaneKey[], rows: readonly LaneKey[], perLane: number, upTo = 0): void {
     const given = new Map(visited.map(({ tenantId, priority }) => [laneKey(tenantId, priority), 0]));
     for (const { tenantId, priority } of rows) {
       const key = laneKey(tenantId, priority);
       given.set(key, (given.get(key) ?? 0) + 1);
     }
-    this.lanes = this.lanes.filter(
-      ({ tenantId, priority }) => (given.get(laneKey(tenantId, priority)) ?? perLane) >= perLane,
+    const exhausted = this.lanes.filter(
+      ({ tenantId, priority }) => (given.get(laneKey(tenantId, priority)) ?? perLane) < perLane,
     );
+    if (exhausted.length === 0) return;
+    this.lanes = this.lanes.filter((lane) => !exhausted.includes(lane));
+    if (upTo > 0) this.taken(exhausted.map((lane) => ({ ...lane, readyAt: upTo })));
   }
 }
 

@@ -55,6 +55,8 @@ export interface Resident {
   readonly seenMail: Set<string>;
   /** The start, while it waits to be written with what comes next: see held-start.ts. */
   heldStart: Turn | null;
+  /** It has an attempt to run that there was no room for: it comes back for it when nothing else of it runs. */
+  isSetAside: boolean;
   /** Crashes to forget at the first progress; see 3b decision 12. */
   owesCrashReset: boolean;
   /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
@@ -77,6 +79,7 @@ export function createResident({ execution, state, claim, waiting, given }: NewR
     isLeftOpen: isLeftOpen(state),
     seenMail: new Set(waiting.flatMap(({ mailId }) => mailId ?? [])),
     heldStart: null,
+    isSetAside: false,
     owesCrashReset: claim.crashes > 0,
     factsSinceCheckpoint: state.seq - (execution.checkpoint?.seq ?? 0),
     alarmAt: undefined,

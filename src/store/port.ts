@@ -97,6 +97,8 @@ export interface ExecutionStore {
     behaviour: number;
     /** Rows whose owners crashed more often are left: one suspect runs at a time. */
     maxCrashes?: number;
+    /** Executions of these workflows are left, unless they have mail. */
+    except?: readonly WorkflowKey[];
   }): Promise<{ claimed: ClaimedExecution[]; at: Timestamp }>;
   /** One query for the batch, in a new snapshot. Journal rows after the checkpoint's seq, if there is a usable one. */
   executionLoad(params: { executionIds: string[]; deciderVersion: number }): Promise<LoadedExecution[]>;
@@ -151,6 +153,11 @@ export interface NewExecution {
   traceparent?: string | null;
   /** Start it only if `version` is the current one of an Active, enabled workflow. */
   ifCurrent?: boolean;
+}
+
+export interface WorkflowKey {
+  tenantId: string;
+  workflowId: string;
 }
 
 export interface StartOutcome {

@@ -47,6 +47,18 @@ export function describeClaim(store: () => Store): void {
     expect(again.claimed).toMatchObject([{ executionId: fresh, epoch: 2, execution: null }]);
   });
 
+  it('leaves executions of the workflows it is told, but for those with mail', async () => {
+    const [crowd, told, free] = await start(store(), { workflowId: 'x' }, { workflowId: 'x' }, { workflowId: 'y' });
+    await store().inboxSend({ tenantId: TENANT, message: newMessage(told!) });
+    const { slot } = await newRunner(store());
+    const ids = async (except?: { tenantId: string; workflowId: string }[]) =>
+      (await claim(store(), slot, except === undefined ? {} : { except })).claimed.map(
+        ({ executionId }) => executionId,
+      );
+    expect((await ids([{ tenantId: TENANT, workflowId: 'x' }])).sort()).toEqual([told, free].sort());
+    expect(await ids([{ tenantId: 'other', workflowId: 'x' }])).toEqual([crowd]);
+  });
+
   it('takes the oldest of a lane first', async () => {
     const order = [await start(store(), {}), await start(store(), {}), await start(store(), {})].flat();
     const { slot } = await newRunner(store());

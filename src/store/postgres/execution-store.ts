@@ -66,8 +66,9 @@ export function executionStore(engine: Database): ExecutionStore {
     executionStart: ({ items }) => startExecutions(engine, items),
     executionLoad: (params) => loadExecutions(engine, params),
     executionCommit: (batch) => commitExecutions(engine, batch),
-    async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES }) {
-      const values = [slotId, ...encodeColumns(LANE_COLUMNS, lanes), perLane, limit, behaviour, maxCrashes];
+    async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES, except }) {
+      const left = except?.map(({ tenantId, workflowId }) => `${tenantId}/${workflowId}`) ?? null;
+      const values = [slotId, ...encodeColumns(LANE_COLUMNS, lanes), perLane, limit, behaviour, maxCrashes, left];
       const rows = await engine.run<ClaimRow>(CLAIM, values);
       return { claimed: rows.filter((row) => row.execution_id !== null).map(claimedExecution), at: rows[0]!.at };
     },

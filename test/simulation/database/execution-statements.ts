@@ -102,8 +102,9 @@ export function requestKey(tenantId: string, requestId: string): string {
 
 function claim(
   tables: Tables,
-  { slotId, lanes, perLane, limit, behaviour, maxCrashes = 32_767 }: Parameters<Statements['executionClaim']>[0],
+  params: Parameters<Statements['executionClaim']>[0],
 ): ReturnType<Statements['executionClaim']> {
+  const { slotId, lanes, perLane, limit, behaviour, maxCrashes = 32_767, except = [] } = params;
   const runnerId = liveRunner(tables, slotId);
   const at = readClock(tables);
   if (runnerId === null) return { claimed: [], at };
@@ -117,7 +118,9 @@ function claim(
           row.priority === lane.priority &&
           row.readyAt > lane.mark &&
           row.behaviour <= behaviour &&
-          row.crashes <= maxCrashes,
+          row.crashes <= maxCrashes &&
+          (!except.some(({ tenantId, workflowId }) => row.tenantId === tenantId && row.workflowId === workflowId) ||
+            mailOf(tables, row.executionId).length > 0),
       )
       .sort((a, b) => a.readyAt - b.readyAt);
     picked.push(...ready.slice(0, perLane));
