@@ -4,6 +4,8 @@ import type { z } from 'zod';
 import { pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { nearMiss } from '../core/expression/near-miss.ts';
+import { didYouMean } from '../core/expression/problem.ts';
 
 export type RequestPart = 'params' | 'query' | 'body';
 
@@ -15,13 +17,26 @@ export function requestInvalid(problems: readonly Problem[]): PawlError {
 }
 
 /** Problems of a query stand below `/query`, those of a body at their own place. */
-export function problemsOf(part: RequestPart, error: z.ZodError): Problem[] {
+export function problemsOf(part: RequestPart, error: z.ZodError, schema: z.ZodType): Problem[] {
   const base = part === 'body' ? '' : `/${part}`;
-  return error.issues.map((issue) => ({
-    code: issue.code.toUpperCase(),
-    path: pointerOf(issue.path.map(pointerKey), base),
-    message: messageOf(issue),
-  }));
+  return error.issues.flatMap((issue) => {
+    const path = pointerOf(issue.path.map(pointerKey), base);
+    if (issue.code !== 'unrecognized_keys')
+      return [{ code: issue.code.toUpperCase(), path, message: messageOf(issue) }];
+    const known = issue.path.length === 0 ? fieldsOf(schema) : [];
+    return issue.keys.map((key) => unknownKey(key, path, known));
+  });
+}
+
+function unknownKey(key: string, parent: string, known: readonly string[]): Problem {
+  const problem = { code: 'UNKNOWN_KEY', path: pointerOf([key], parent), message: `\`${key}\` is not a field here` };
+  const near = didYouMean(nearMiss(key, known));
+  const suggestion = near ?? (known.length === 0 ? undefined : `allowed here: ${known.join(', ')}`);
+  return suggestion === undefined ? problem : { ...problem, suggestion };
+}
+
+function fieldsOf(schema: z.ZodType): string[] {
+  return Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
 }
 
 /** Zod says of what is not there that it is of the wrong type. */

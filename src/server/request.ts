@@ -65,7 +65,7 @@ function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unkno
   // An absent body is an empty one: whether that will do is the schema's decision.
   const parsed = parseLeavingOutNulls(schema, value === undefined ? {} : value);
   if (parsed.success) return parsed.data;
-  problems.push(...problemsOf(part, parsed.error));
+  problems.push(...problemsOf(part, parsed.error, schema));
   return undefined;
 }
 

@@ -87,11 +87,18 @@ describe('starting an execution', () => {
   });
 
   it('names everything that the request gets wrong', async () => {
-    const { status, body } = await server.post(EXECUTE, { priority: 10, requestId: '', nonsense: true });
+    const { status, body } = await server.post(EXECUTE, { priority: 10, requestId: '', triger: {}, nonsense: true });
     expect(status).toBe(400);
     const { code, details, timestamp } = body.error as { code: string; details: { path: string }[]; timestamp: string };
     expect(code).toBe('REQUEST_INVALID');
-    expect(details.map(({ path }) => path)).toEqual(expect.arrayContaining(['/priority', '/requestId', '']));
+    expect(details.map(({ path }) => path)).toEqual(['/requestId', '/priority', '/triger', '/nonsense']);
+    const message = expect.stringContaining('is not a field here');
+    expect(details).toContainEqual({
+      code: 'UNKNOWN_KEY',
+      path: '/triger',
+      message,
+      suggestion: 'did you mean `trigger`?',
+    });
     expect(new Date(timestamp).toISOString()).toBe(timestamp);
   });
 
