@@ -1,0 +1,60 @@
+// 002 read once more, without a line of ours: what becomes of every task of a pipeline. Nothing runs here; the tasks carry
+// what they mean beside what they say.
+
+import type { Json } from '../../src/core/json/json.ts';
+
+/** What conditions and templates see of a task that has ended. */
+export interface View {
+  readonly status: string;
+  readonly status_code: number | null;
+  readonly body: Json;
+  readonly truncated?: boolean;
+}
+
+export interface Meaning {
+  readonly needs: readonly string[];
+  /** null: it has no `if`. */
+  readonly holds: ((view: (name: string) => View) => boolean) | null;
+  /** What becomes of it when it runs. Throws a Refusal when a template cannot be resolved. */
+  readonly run: (view: (name: string) => View) => View;
+}
+
+export interface Outcome {
+  readonly view: View;
+  readonly message?: string;
+}
+
+/** The message of a template error. */
+export class Refusal extends Error {}
+
+const NOTHING = { status_code: null, body: null };
+const SKIPPED: Outcome = { view: { status: 'skipped', ...NOTHING } };
+
+/** Every task stands after what it needs. */
+export function readPipeline(tasks: ReadonlyMap<string, Meaning>): Map<string, Outcome> {
+  const outcomes = new Map<string, Outcome>();
+  const view = (name: string): View => outcomes.get(name)!.view;
+  for (const [name, { needs, holds, run }] of tasks) {
+    const isAdmitted = holds === null ? needs.every((need) => hasSucceeded(view(need))) : holds(view);
+    outcomes.set(name, isAdmitted ? outcomeOf(() => run(view)) : SKIPPED);
+  }
+  return outcomes;
+}
+
+export function hasSucceeded({ status }: View): boolean {
+  return status === 'success' || status === 'received';
+}
+
+/** What the API shows: a received webhook is a success. */
+export function shownStatus({ status }: View): string {
+  return status === 'received' ? 'success' : status;
+}
+
+function outcomeOf(run: () => View): Outcome {
+  try {
+    return { view: run() };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { view: { status: 'template_error', ...NOTHING }, message: error.message };
+  }
+}
