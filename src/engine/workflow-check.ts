@@ -2,13 +2,14 @@
 // by the compiler; that its actions exist and are enabled, against the catalog; and, where wanted, a rendering of its
 // parameters. Everything that is wrong is reported at once, as WFENG005 with a list.
 
-import { type CompileOptions, compileDefinition } from '../core/definition/compile.ts';
+import { type CompileOptions, compileInSteps } from '../core/definition/compile.ts';
 import { childPointer } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
 import type { Format, Plan } from '../core/plan/plan.ts';
 import type { CatalogStore } from '../store/catalog-port.ts';
+import { inTurns } from './in-turns.ts';
 import { dryRunProblems } from './workflow-dry-run.ts';
 
 export interface CheckedDefinition {
@@ -40,12 +41,12 @@ export interface CheckOptions {
 }
 
 /** Without a catalog: the checks of a draft, which may name actions that come later. `more`: what was found elsewhere. */
-export function checkDefinition(
+export async function checkDefinition(
   definition: Json,
   { catalog, options, more = [] }: CheckOptions = {},
-): CheckedDefinition {
+): Promise<CheckedDefinition> {
   const actions = catalog === undefined ? {} : { actions: new Set(catalog.keys()) };
-  const compiled = compileDefinition(definition, { ...options?.compile, ...actions });
+  const compiled = await inTurns(compileInSteps(definition, { ...options?.compile, ...actions }));
   const uses = catalog === undefined ? [] : actionUses(definition).map((use) => availability(use, catalog));
   const found = [...(compiled.ok ? compiled.warnings : compiled.problems), ...more, ...uses.flat()];
   if (compiled.ok && options?.validateParameterTemplates === true) found.push(...dryRunProblems(compiled.plan));

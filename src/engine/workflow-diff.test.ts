@@ -41,6 +41,14 @@ describe('the changes between two definitions', () => {
     expect(diffJson([a, b], [c, a, b])).toEqual([{ op: 'add', path: '/0', after: c }]);
   });
 
+  it('are one when a list has become another', () => {
+    const list = (from: number) => Array.from({ length: 50_000 }, (_, index) => index + from);
+    expect(diffJson({ all: list(0) }, { all: list(1) })).toMatchObject([{ op: 'replace', path: '/all' }]);
+    expect(diffJson({ all: list(0) }, { all: list(0).with(7, -1) })).toEqual([
+      { op: 'replace', path: '/all/7', before: 7, after: -1 },
+    ]);
+  });
+
   it('escape what a pointer cannot hold', () => {
     expect(diffJson({ 'a/b': 1 }, { 'a/b': 2 })).toEqual([{ op: 'replace', path: '/a~1b', before: 1, after: 2 }]);
   });

@@ -2,7 +2,7 @@
 // compared by it and not by position: a node put in front is one change, not a change of every node behind it. Pure.
 
 import { childPointer } from '../core/definition/pointer.ts';
-import { canonicalJson, isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 
 export type Change =
   | { readonly op: 'add'; readonly path: string; readonly after: Json }
@@ -13,7 +13,7 @@ export type Change =
 
 /** A removal's path is in `before`, every other one in `after`. */
 export function diffJson(before: Json, after: Json, path = ''): Change[] {
-  if (canonicalJson(before) === canonicalJson(after)) return [];
+  if (before === after) return [];
   if (isJsonObject(before) && isJsonObject(after)) return diffObjects(before, after, path);
   if (Array.isArray(before) && Array.isArray(after)) {
     const key = identityKey(before, after);
@@ -32,14 +32,19 @@ function diffObjects(before: JsonObject, after: JsonObject, path: string): Chang
   });
 }
 
-function diffByPosition(before: readonly Json[], after: readonly Json[], path: string): Change[] {
-  const length = Math.max(before.length, after.length);
-  return Array.from({ length }, (_, index): Change[] => {
+/** A list that changed in more places than this is another list: nobody reads them one by one. */
+const MAX_PLACES = 1_000;
+
+function diffByPosition(before: Json[], after: Json[], path: string): Change[] {
+  const changes: Change[] = [];
+  for (let index = 0; index < Math.max(before.length, after.length); index++) {
+    if (changes.length > MAX_PLACES) return [{ op: 'replace', path, before, after }];
     const at = childPointer(path, index);
-    if (index >= after.length) return [{ op: 'remove', path: at, before: before[index]! }];
-    if (index >= before.length) return [{ op: 'add', path: at, after: after[index]! }];
-    return diffJson(before[index]!, after[index]!, at);
-  }).flat();
+    if (index >= after.length) changes.push({ op: 'remove', path: at, before: before[index]! });
+    else if (index >= before.length) changes.push({ op: 'add', path: at, after: after[index]! });
+    else changes.push(...diffJson(before[index]!, after[index]!, at));
+  }
+  return changes;
 }
 
 function diffByKey(before: readonly Json[], after: readonly Json[], key: string, path: string): Change[] {
@@ -49,13 +54,16 @@ function diffByKey(before: readonly Json[], after: readonly Json[], key: string,
   const removed = before.flatMap((item, index): Change[] =>
     newPlaces.has(idOf(item)) ? [] : [{ op: 'remove', path: childPointer(path, index), before: item }],
   );
-  const kept = after.filter((item) => oldPlaces.has(idOf(item)));
-  const orderBefore = kept.toSorted((a, b) => oldPlaces.get(idOf(a))! - oldPlaces.get(idOf(b))!);
+  const kept = after.map(idOf).filter((id) => oldPlaces.has(id));
+  const ranks = new Map(kept.map((id, rank) => [id, rank]));
+  const ranksBefore = new Map(
+    kept.toSorted((a, b) => oldPlaces.get(a)! - oldPlaces.get(b)!).map((id, rank) => [id, rank]),
+  );
   const others = after.flatMap((item, index): Change[] => {
     const at = childPointer(path, index);
     const oldPlace = oldPlaces.get(idOf(item));
     if (oldPlace === undefined) return [{ op: 'add', path: at, after: item }];
-    const moved = kept.indexOf(item) !== orderBefore.indexOf(item);
+    const moved = ranks.get(idOf(item)) !== ranksBefore.get(idOf(item));
     const move: Change[] = moved ? [{ op: 'move', path: at, from: childPointer(path, oldPlace) }] : [];
     return [...move, ...diffJson(before[oldPlace]!, item, at)];
   });

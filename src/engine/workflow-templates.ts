@@ -152,17 +152,17 @@ export class WorkflowTemplates {
       const config = withDefaults(example, schema);
       const wrong = await this.deps.renderer.checkValue(schema, config, { tenantId });
       found.push(...below(`/configSchema/examples/${index}`, wrong));
-      if (wrong.length === 0) found.push(...below('/definition', trialProblems(definition, config)));
+      if (wrong.length === 0) found.push(...below('/definition', await trialProblems(definition, config)));
     }
     return found;
   }
 }
 
-function trialProblems(template: JsonObject, config: JsonObject): Problem[] {
+async function trialProblems(template: JsonObject, config: JsonObject): Promise<Problem[]> {
   const { definition, problems } = renderWorkflowTemplate(template, config);
   if (problems.length > 0) return problems;
   try {
-    checkDefinition({ ...(definition as JsonObject), id: 'trial', displayName: 'Trial' });
+    await checkDefinition({ ...(definition as JsonObject), id: 'trial', displayName: 'Trial' });
     return [];
   } catch (error) {
     if (!(error instanceof PawlError) || !Array.isArray(error.details)) throw error;

@@ -239,14 +239,14 @@ export class Workflows {
   async check(tenantId: string, definition: Json): Promise<CheckedDefinition> {
     const catalog = await readCatalog(this.store);
     const more = await this.publishCheck.problems(tenantId, definition, catalog);
-    const checked = checkDefinition(definition, { catalog, options: this.options, more });
+    const checked = await checkDefinition(definition, { catalog, options: this.options, more });
     return this.affordable(tenantId, checked, isJsonObject(definition) && definition.trigger === 'cron');
   }
 
   private async checkDraft(tenantId: string, definition: Json): Promise<CheckedDefinition> {
     const more = await this.publishCheck.triggerSchemaProblems(tenantId, definition);
     const options = { ...this.options, validateParameterTemplates: false };
-    return this.affordable(tenantId, checkDefinition(definition, { options, more }));
+    return this.affordable(tenantId, await checkDefinition(definition, { options, more }));
   }
 
   private async affordable(tenantId: string, checked: CheckedDefinition, cron = false): Promise<CheckedDefinition> {

@@ -1,7 +1,8 @@
 // Puts the plan together from a draft whose names are resolved. Runs over broken drafts too, for the problems that
 // compiling their expressions finds; the plan it returns then is thrown away.
 
-import type { Plan, PlanEdge, PlanNode, Step } from '../plan/plan.ts';
+import type { Condition, Plan, PlanEdge, PlanNode, Step } from '../plan/plan.ts';
+import type { Steps } from '../steps/steps.ts';
 import type { Draft, DraftEdge, DraftNode } from './draft.ts';
 import type { ExpressionCompiler } from './expressions.ts';
 import type { Links } from './link.ts';
@@ -12,10 +13,11 @@ const UNKNOWN_STEP: Step = { kind: 'action', actionType: '' };
 /** Everything of a node but what depends on the other nodes. */
 type Part = Omit<PlanNode, 'incoming' | 'outgoing' | 'retain'>;
 
-export function assemble(draft: Draft, links: Links, expressions: ExpressionCompiler): Omit<Plan, 'checksum'> {
-  const outputs = expressions.outputs();
-  const edges = assembleEdges(draft.edges, links, expressions);
-  const parts = draft.nodes.map((node, index) => assembleNode(node, index, expressions));
+export function* assemble(draft: Draft, links: Links, expressions: ExpressionCompiler): Steps<Omit<Plan, 'checksum'>> {
+  const outputs = yield* expressions.outputs();
+  const edges = yield* assembleEdges(draft.edges, links, expressions);
+  const parts: Part[] = [];
+  for (const [index, node] of draft.nodes.entries()) parts.push(yield* assembleNode(node, index, expressions));
   const incoming: number[][] = parts.map(() => []);
   const outgoing: number[][] = parts.map(() => []);
   edges.forEach(({ from, to }, index) => {
@@ -48,19 +50,28 @@ export function assemble(draft: Draft, links: Links, expressions: ExpressionComp
 }
 
 /** Conditions of edges that lead nowhere are compiled as well, for their problems. */
-function assembleEdges(drafts: readonly DraftEdge[], links: Links, expressions: ExpressionCompiler): PlanEdge[] {
-  const conditions = new Map(drafts.map((edge) => [edge, expressions.edgeCondition(edge)]));
+function* assembleEdges(
+  drafts: readonly DraftEdge[],
+  links: Links,
+  expressions: ExpressionCompiler,
+): Steps<PlanEdge[]> {
+  const conditions = new Map<DraftEdge, Condition | null>();
+  for (const edge of drafts) {
+    yield;
+    conditions.set(edge, expressions.edgeCondition(edge));
+  }
   return links.edges.map(({ from, to, draft }): PlanEdge => {
     return { from, to, when: draft.when, condition: conditions.get(draft)!, implicit: draft.implicit };
   });
 }
 
-function assembleNode(node: DraftNode, index: number, expressions: ExpressionCompiler): Part {
+function* assembleNode(node: DraftNode, index: number, expressions: ExpressionCompiler): Steps<Part> {
+  yield;
   const { id, policy, join, routePolicy, dispatch, parameters } = node;
   return {
     id,
-    step: assembleStep(node, index, expressions),
-    parameters: parameters === null ? null : expressions.nodeTemplate(index, parameters),
+    step: yield* assembleStep(node, index, expressions),
+    parameters: parameters === null ? null : yield* expressions.nodeTemplate(index, parameters),
     policy,
     join,
     condition: expressions.nodeCondition(index),
@@ -69,10 +80,10 @@ function assembleNode(node: DraftNode, index: number, expressions: ExpressionCom
   };
 }
 
-function assembleStep({ step }: DraftNode, index: number, expressions: ExpressionCompiler): Step {
+function* assembleStep({ step }: DraftNode, index: number, expressions: ExpressionCompiler): Steps<Step> {
   if (step === null) return UNKNOWN_STEP;
   if (step.kind !== 'sleep' || typeof step.durationMs === 'number') return step as Step;
-  const template = expressions.nodeTemplate(index, step.durationMs);
+  const template = yield* expressions.nodeTemplate(index, step.durationMs);
   return template === null ? UNKNOWN_STEP : { kind: 'sleep', durationMs: template };
 }
 

@@ -7,6 +7,7 @@ import { didYouMean } from '../expression/problem.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
 import { withChecksum } from '../plan/checksum.ts';
 import type { Format, Plan } from '../plan/plan.ts';
+import { allAtOnce, type Steps } from '../steps/steps.ts';
 import { checkActions } from './action-check.ts';
 import { assemble } from './assemble.ts';
 import type { Draft, ReadOptions } from './draft.ts';
@@ -14,7 +15,7 @@ import { readExecutionPlan } from './execution-plan.ts';
 import { ExpressionCompiler } from './expressions.ts';
 import { readGraph } from './graph.ts';
 import { graphSchema } from './graph-schema.ts';
-import { checkJson } from './json-check.ts';
+import { checkJsonInSteps } from './json-check.ts';
 import { MAX_EDGES, MAX_NODES } from './limits.ts';
 import { findNode, link } from './link.ts';
 import { readPipeline, withoutNulls } from './pipeline.ts';
@@ -51,9 +52,15 @@ const FRONT_ENDS: Readonly<Record<Format, FrontEnd>> = {
 };
 
 export function compileDefinition(definition: unknown, options: CompileOptions = {}): CompileResult {
+  return allAtOnce(compileInSteps(definition, options));
+}
+
+/** For a server: a definition of a megabyte takes most of a second to compile, and nobody else may wait for that (S4). */
+export function* compileInSteps(definition: unknown, options: CompileOptions = {}): Steps<CompileResult> {
   const format = detectFormat(definition);
   const findings = new Findings();
-  const plan = checkJson(definition, findings) ? compileJson(definition, format, options, findings) : null;
+  const isJson = yield* checkJsonInSteps(definition, findings);
+  const plan = isJson ? yield* compileJson(definition, format, options, findings) : null;
   if (plan === null) return { ok: false, format, problems: findings.problems() };
   return { ok: true, format: plan.format, plan, warnings: findings.problems() };
 }
@@ -65,12 +72,12 @@ export function detectFormat(definition: unknown): Format | null {
   return Object.hasOwn(definition, 'steps') && Object.hasOwn(definition, 'metadata') ? 'plan' : null;
 }
 
-function compileJson(
+function* compileJson(
   written: unknown,
   format: Format | null,
   options: CompileOptions,
   findings: Findings,
-): Plan | null {
+): Steps<Plan | null> {
   if (format === null || !isJsonObject(written)) {
     reportUnknownFormat(written, findings);
     return null;
@@ -78,8 +85,11 @@ function compileJson(
   const frontEnd = FRONT_ENDS[format];
   const definition = frontEnd.given?.(written) ?? written;
   if (!fits(definition, format, options, findings)) return null;
+  yield;
   checkSchema(frontEnd.schema, definition, findings);
+  yield;
   const draft = frontEnd.read(definition, findings, options);
+  yield;
   if (draft.edges.length > MAX_EDGES) {
     findings.error('TOO_MANY_EDGES', '', `there are ${draft.edges.length} edges; the limit is ${MAX_EDGES}`);
     return null;
@@ -89,8 +99,9 @@ function compileJson(
     if (value !== '') findNode({ value, at: `/snapshot/keysToInclude/${index}` }, links.byName, findings, format);
   });
   if (options.actions !== undefined) checkActions(draft, options.actions, findings);
+  yield;
   const expressions = new ExpressionCompiler(draft, links, checkShape(draft, links, findings), findings);
-  const plan = assemble(draft, links, expressions);
+  const plan = yield* assemble(draft, links, expressions);
   return findings.hasErrors ? null : withChecksum(plan);
 }
 

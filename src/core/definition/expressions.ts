@@ -6,7 +6,8 @@ import { type Dialect, type ExpressionProblem, parseExpression } from '../expres
 import { pathText, type Reference, references } from '../expression/references.ts';
 import type { Json } from '../json/json.ts';
 import type { Condition, Format } from '../plan/plan.ts';
-import { compileTemplate, templateReferences } from '../template/compile.ts';
+import type { Steps } from '../steps/steps.ts';
+import { compileTemplateInSteps, templateReferences } from '../template/compile.ts';
 import type { Template } from '../template/template.ts';
 import type { Draft, DraftCondition, DraftEdge, Located } from './draft.ts';
 import { MAX_TEMPLATE_CHARS } from './limits.ts';
@@ -56,13 +57,13 @@ export class ExpressionCompiler {
     return condition === null ? null : this.#condition(condition, { node, afterNode: false });
   }
 
-  nodeTemplate(node: number, value: Located<Json>): Template | null {
+  nodeTemplate(node: number, value: Located<Json>): Steps<Template | null> {
     return this.#template(value, { node, afterNode: false });
   }
 
-  outputs(): Template | null {
+  *outputs(): Steps<Template | null> {
     const { outputs } = this.#draft;
-    return outputs === null ? null : this.#template(outputs, { node: null, afterNode: true });
+    return outputs === null ? null : yield* this.#template(outputs, { node: null, afterNode: true });
   }
 
   #condition(condition: DraftCondition, reader: Reader): Condition | null {
@@ -82,19 +83,20 @@ export class ExpressionCompiler {
     return { source: `${source}, where on is ${on.value}`, expr: bindOn(parsed.expr, path) };
   }
 
-  #template({ value, at }: Located<Json>, reader: Reader): Template | null {
+  *#template({ value, at }: Located<Json>, reader: Reader): Steps<Template | null> {
     const size = JSON.stringify(value).length;
     if (size > MAX_TEMPLATE_CHARS) {
       const message = `this is ${size} characters of JSON; the limit is ${MAX_TEMPLATE_CHARS}`;
       this.#findings.error('TOO_LARGE', at, message, 'pass large data by reference');
       return null;
     }
-    const compiled = compileTemplate(value, LANGUAGE[this.#draft.format]);
+    const compiled = yield* compileTemplateInSteps(value, LANGUAGE[this.#draft.format]);
     if (!compiled.ok) {
       for (const problem of compiled.problems) this.#reportSyntax('BAD_TEMPLATE', pointerOf(problem.path, at), problem);
       return null;
     }
     for (const reference of templateReferences(compiled.template)) {
+      yield;
       this.#checkReference(reference, pointerOf(reference.templatePath, at), reader);
     }
     return compiled.template;

@@ -1,6 +1,7 @@
 // The first gate: is this plain JSON of a reasonable size? Everything behind it may recurse and copy without fear: depth
 // and number of values are bounded, no key can reach a prototype (S8), every text can be stored. Itself iterative.
 
+import { allAtOnce, type Steps } from '../steps/steps.ts';
 import { MAX_DEPTH, MAX_PARAMETER_DEPTH, MAX_VALUES } from './limits.ts';
 import { pointerOf } from './pointer.ts';
 import type { Findings } from './problem.ts';
@@ -17,11 +18,19 @@ interface Place {
   readonly depth: number;
 }
 
-/** Whether the value may be looked at any further. */
 export function checkJson(value: unknown, findings: Findings): boolean {
+  return allAtOnce(checkJsonInSteps(value, findings));
+}
+
+const VALUES_PER_STEP = 2_000;
+
+/** Whether the value may be looked at any further. */
+export function* checkJsonInSteps(value: unknown, findings: Findings): Steps<boolean> {
   const stack: Place[] = [{ value, key: '', parent: null, depth: 0 }];
   let values = 1;
+  let looked = 0;
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    if (++looked % VALUES_PER_STEP === 0) yield;
     if (!checkPlace(place, findings) || typeof place.value !== 'object' || place.value === null) continue;
     values += Array.isArray(place.value) ? place.value.length : Object.keys(place.value).length;
     if (values > MAX_VALUES) {

@@ -52,6 +52,11 @@ describe('compiling', () => {
     expect(problemsOf(source).map((problem) => problem.code)).toEqual([code]);
   });
 
+  test('all templates of one place together are limited, and that is said once', () => {
+    const value = { all: Array.from({ length: 12_000 }, () => '{{ trigger.a }}') };
+    expect(problemsOf(value)).toMatchObject([{ code: 'TOO_MANY', path: ['all', 10_000] }]);
+  });
+
   test('nesting is limited', () => {
     let value: Json = '{{ trigger.a }}';
     for (let level = 0; level < 10_000; level++) value = [value];
@@ -67,7 +72,7 @@ test('references of a template, with the place of each', () => {
     options,
   );
   if (!compiled.ok) throw new Error('does not compile');
-  expect(templateReferences(compiled.template)).toEqual([
+  expect([...templateReferences(compiled.template)]).toEqual([
     { path: ['trigger', 'x'], exact: true, guarded: false, start: 0, end: 9, source: 'trigger.x', templatePath: ['a'] },
     {
       path: ['context', 'data', 'y'],
