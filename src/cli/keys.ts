@@ -62,7 +62,7 @@ async function create(flags: KeyFlags): Promise<void> {
 async function list(flags: KeyFlags): Promise<void> {
   await withStore(flags, async ({ store }) => {
     const keys = await store.apiKeyList({ tenantId: flags.tenant });
-    if (flags.json === true) return printJson(keys);
+    if (flags.json === true) return printJson({ data: keys });
     const rows = keys.map(({ id, name, scopes, roles, expiresAt, revokedAt }) => [
       id,
       name,

@@ -87,7 +87,7 @@ Examples:
 async function list(flags: ClientFlags): Promise<void> {
   const { lifecycles } = connect(flags);
   const found = await allOf((cursor) => lifecycles.list({ cursor, limit: 200 }));
-  if (flags.json === true) return printJson(found);
+  if (flags.json === true) return printJson({ data: found });
   if (found.length === 0) return void process.stdout.write('no lifecycles\n');
   const rows = found.map(({ env, name, version, importedAt }) => [`${env}/${name}`, String(version), importedAt]);
   process.stdout.write(table(['LIFECYCLE', 'VERSION', 'IMPORTED'], rows));
@@ -119,7 +119,7 @@ async function show(place: string, externalRef: string | undefined, flags: ShowF
 async function timeline(place: string, externalRef: string, flags: ClientFlags): Promise<void> {
   const lifecycle = lifecycleAt(place, flags);
   const entries = await allOf((cursor) => lifecycle.timeline(externalRef, { cursor, limit: 200 }));
-  if (flags.json === true) return printJson(entries);
+  if (flags.json === true) return printJson({ data: entries });
   process.stdout.write(timelineView(entries));
 }
 

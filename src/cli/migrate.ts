@@ -59,7 +59,7 @@ async function down(flags: MigrateFlags): Promise<void> {
 async function status(flags: MigrateFlags): Promise<void> {
   const { migrationStatus } = await import('../main.ts');
   const states = await explained(() => migrationStatus(target()));
-  if (flags.json === true) return printJson(states);
+  if (flags.json === true) return printJson({ data: states });
   const rows = states.map(({ version, name, state, appliedAt }) => [
     String(version).padStart(4, '0'),
     name,

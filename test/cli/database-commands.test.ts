@@ -44,10 +44,9 @@ describe('commands for a database', () => {
       'workflows:execute',
     );
     expect(made.stdout).toMatch(/^pawl_[\w-]{43}\n$/);
-    const keys = JSON.parse((await onDatabase('keys', 'list', '--tenant', 'acme', '--json')).stdout) as {
-      id: string;
-      scopes: string[];
-    }[];
+    const { data: keys } = JSON.parse((await onDatabase('keys', 'list', '--tenant', 'acme', '--json')).stdout) as {
+      data: { id: string; scopes: string[] }[];
+    };
     expect(keys).toMatchObject([{ name: 'ci', scopes: ['workflows:read', 'workflows:execute'] }]);
     expect(JSON.stringify(keys)).not.toContain(made.stdout.trim());
     expect((await onDatabase('keys', 'revoke', keys[0]!.id, '--tenant', 'acme')).stdout).toBe('revoked\n');

@@ -57,10 +57,8 @@ describe('pawl lifecycle', () => {
     expect((await lifecycle('ack', work!.ackGuid!, '--consumer', 'kyc')).stdout).toBe('Processed (it was before)\n');
     const moves = async () => {
       const { stdout } = await lifecycle('timeline', 'prod/loan', 'loan 7/a', '--json');
-      return (JSON.parse(stdout) as { event: string; cause: { type: string } }[]).map(({ event, cause }) => [
-        event,
-        cause.type,
-      ]);
+      const { data } = JSON.parse(stdout) as { data: { event: string; cause: { type: string } }[] };
+      return data.map(({ event, cause }) => [event, cause.type]);
     };
     await expect.poll(moves, { timeout: 20_000 }).toEqual([
       ['submit', 'trigger'],
