@@ -139,7 +139,7 @@ describe('an event', () => {
       runId: 'r-1',
       attemptId: '2',
       stepId: 'other',
-      idempotencyKey: sha256('r-1|other|2|StepCompleted|3'),
+      idempotencyKey: sha256('r-1|other|2|stepcompleted|3'),
       engineRunRef: { provider: 'native', executionId: 'r-1' },
       sequence: 7,
       workflowId: 'w',
@@ -151,13 +151,13 @@ describe('an event', () => {
 
   it('of a run has an empty step in its key, and the number of its reopenings in attemptId', () => {
     const first = told({ type: 'ExecutionFailed', error });
-    expect(first).toMatchObject({ attemptId: '1', idempotencyKey: sha256('r-1||1|RunFailed|3') });
+    expect(first).toMatchObject({ attemptId: '1', idempotencyKey: sha256('r-1||1|runfailed|3') });
     expect(first).not.toHaveProperty('stepId');
     const second = told({ type: 'ExecutionFailed', error }, { reopens: 1 });
-    expect(second).toMatchObject({ attemptId: '2', idempotencyKey: sha256('r-1||2|RunFailed|3') });
+    expect(second).toMatchObject({ attemptId: '2', idempotencyKey: sha256('r-1||2|runfailed|3') });
     expect(told({ type: 'ExecutionReopened', generation: 1, deadline: null })).toMatchObject({
       attemptId: '2',
-      idempotencyKey: sha256('r-1||2|RunStarted|3'),
+      idempotencyKey: sha256('r-1||2|runstarted|3'),
     });
   });
 

@@ -73,7 +73,7 @@ function envelopeOf(
   return { eventType, sequence, idempotencyKey, event };
 }
 
-/** 004 Appendix A: absent parts are empty. */
+/** 004 §4.2: joined by bars, the type in lower case, absent parts empty. */
 export function keyOf(parts: {
   readonly runId: string;
   readonly stepId: string | undefined;
@@ -82,7 +82,8 @@ export function keyOf(parts: {
   readonly planVersion: number;
 }): string {
   const { runId, stepId = '', attemptId, eventType, planVersion } = parts;
-  return createHash('sha256').update([runId, stepId, attemptId, eventType, planVersion].join('|')).digest('hex');
+  const text = [runId, stepId, attemptId, eventType.toLowerCase(), planVersion].join('|');
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** null: nobody outside needs to know. */

@@ -101,6 +101,9 @@ export const workEventSchema = z
   })
   .meta({ id: 'WorkEvent' });
 
+/** Whoever asks for messages acknowledges each by its ackGuid, whatever kind it is of. */
+export const pulledEventSchema = workEventSchema.extend({ ackGuid: z.string() }).meta({ id: 'PulledEvent' });
+
 const LONGEST_WAIT_MS = 60_000;
 
 export const deliveryQuery = z.strictObject({
@@ -200,7 +203,7 @@ export const noticeQuery = z.strictObject({
 
 export type ConsumerJson = z.infer<typeof consumerSchema>;
 export type SubscriptionJson = z.infer<typeof subscription>;
-export type WorkEventJson = z.infer<typeof workEventSchema>;
+export type WorkEventJson = z.infer<typeof pulledEventSchema>;
 export type DeliveryJson = z.infer<typeof deliverySchema>;
 export type MessageJson = z.infer<typeof messageSchema>;
 export type AckRequest = z.input<typeof ackRequest>;

@@ -42,7 +42,9 @@ function envelope<Type extends string, Payload extends z.ZodType>(type: Type, pa
     idempotencyKey: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
-      .describe('sha256, in hex, of runId|stepId|attemptId|eventType|planVersion; what is absent is empty'),
+      .describe(
+        'sha256, in hex, of runId|stepId|attemptId|eventType|planVersion; the type in lower case, what is absent empty',
+      ),
     engineRunRef,
     sequence: z.int().min(0).describe('rises within a run, with gaps'),
     workflowId: text,

@@ -87,8 +87,8 @@ export class DeliveriesApi {
         throw error;
       });
       for (const event of due) {
-        await this.ack(event.ackGuid!, { consumer, stage: 'Delivered' });
-        await this.ack(event.ackGuid!, {
+        await this.ack(event.ackGuid, { consumer, stage: 'Delivered' });
+        await this.ack(event.ackGuid, {
           consumer,
           stage: 'Processed',
           ...(await outcomeOf(handle, event, retryAfterMs)),

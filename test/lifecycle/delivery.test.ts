@@ -2,6 +2,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
+import { createClient } from '../../src/sdk/client.ts';
 import { chain, echo, tokenFor, useServer } from '../server/api-server.ts';
 import { loan, loanCalls } from './lifecycle-server.ts';
 
@@ -255,5 +256,27 @@ describe('a state that is stayed in too long', () => {
       { event: 'remind', cause: { type: 'timeout', state: 'submitted', count: 2 } },
     ]);
     expect((await server.get(`${base}/instances/late`)).body).not.toHaveProperty('timeoutAt');
+  });
+});
+
+describe('a program that pulls', () => {
+  it('gets events of executions as it gets those of lifecycles, and acknowledges them alike', async () => {
+    const consumer = { code: 'reports', kind: 'pull', subscriptions: [{ types: ['RunCompleted'] }] };
+    expect((await server.post(CONSUMERS, consumer)).status).toBe(201);
+    await server.pawl.publish(chain('reported', echo('a')), { tenantId: 'acme' });
+    const { executionId } = await server.pawl.start('reported', { tenantId: 'acme' });
+    const pawl = createClient({ url: server.url, token: await tokenFor() });
+    const stop = new AbortController();
+    const seen: unknown[] = [];
+    const work = pawl.deliveries.work('reports', async (event) => void seen.push(event), { signal: stop.signal });
+    await expect
+      .poll(() => seen, { timeout: 20_000 })
+      .toMatchObject([{ eventType: 'RunCompleted', runId: executionId }]);
+    const { ackGuid, eventId } = seen[0] as { ackGuid: string; eventId: string };
+    expect(ackGuid).toBe(eventId);
+    const stages = async () => (await pawl.deliveries.get(ackGuid)).deliveries.map(({ stage }) => stage);
+    await expect.poll(stages).toEqual(['Processed']);
+    stop.abort();
+    await work;
   });
 });

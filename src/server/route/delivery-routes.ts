@@ -1,6 +1,7 @@
 // Deliveries (5.6): ask for what is due, acknowledge it, see how far it got, send the dead again.
 
 import { PawlError } from '../../core/error/pawl-error.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import type { Deliveries, DeliveryItem } from '../../delivery/deliveries.ts';
 import {
   ackAnswer,
@@ -10,8 +11,8 @@ import {
   deliveryQuery,
   deliverySchema,
   messageSchema,
+  pulledEventSchema,
   requeueRequest,
-  workEventSchema,
 } from '../../protocol/delivery.ts';
 import { pageOf } from '../../protocol/page.ts';
 import type { ClaimedDelivery } from '../../store/delivery-port.ts';
@@ -44,7 +45,7 @@ function pullRoute({ deliveries }: DeliveryRoutesDeps): RouteSpec {
       'What is due to a consumer of kind pull (long poll, or `Accept: text/event-stream`); with `stage`, a list of deliveries',
     query: deliveryQuery,
     unlimited: true,
-    responses: { 200: pageOf(workEventSchema.or(deliverySchema)) },
+    responses: { 200: pageOf(pulledEventSchema.or(deliverySchema)) },
     async handle({ query: { consumer, wait = 0, stage, limit, cursor }, caller: { tenantId }, headers, ...request }) {
       if (stage !== undefined || consumer === undefined) {
         const page = { after: cursor ?? null, limit: limit + 1 };
@@ -53,7 +54,7 @@ function pullRoute({ deliveries }: DeliveryRoutesDeps): RouteSpec {
       const { signal } = request;
       if (!wantsEventStream(headers)) {
         const due = await deliveries.pull(tenantId, consumer, { limit, waitMs: wait, signal });
-        return { status: 200, body: { data: due.map(({ body }) => parsed(body)) } };
+        return { status: 200, body: { data: due.map(pulled) } };
       }
       // The first look is made here: whoever may not ask is told so, not sent a stream that breaks.
       const first = await deliveries.pull(tenantId, consumer, { limit, waitMs: 0, signal });
@@ -69,8 +70,11 @@ async function* after<Item>(first: Item, rest: AsyncIterable<Item>): AsyncGenera
   yield* rest;
 }
 
-const messageOf = ({ ackGuid, kind, body }: ClaimedDelivery): string =>
-  `id: ${ackGuid}\nevent: ${kind}\ndata: ${body.replaceAll(/\r?\n/g, ' ')}\n\n`;
+/** What was stored; events of executions, whose shape is a contract of its own, get their ackGuid here. */
+const pulled = ({ ackGuid, body }: ClaimedDelivery) => ({ ackGuid, ...(parsed(body) as JsonObject) });
+
+const messageOf = (claimed: ClaimedDelivery): string =>
+  `id: ${claimed.ackGuid}\nevent: ${claimed.kind}\ndata: ${JSON.stringify(pulled(claimed))}\n\n`;
 
 function listed(found: Awaited<ReturnType<Deliveries['list']>>, limit: number): Answer {
   const page = found.slice(0, limit);
