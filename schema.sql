@@ -125,16 +125,20 @@ create table consumers (
 create table dead_letters (
   id bigint generated always as identity not null,
   tenant_id text not null,
-  execution_id uuid not null,
+  execution_id uuid,
   enqueued_at timestamp with time zone default clock_timestamp() not null,
   reason text not null,
   payload json not null,
   attempts integer default 0 not null,
   last_error text,
+  trigger_id uuid,
+  request_id text,
   constraint dead_letters_pkey PRIMARY KEY (id),
-  constraint dead_letter_once UNIQUE (execution_id)
+  constraint dead_letter_once UNIQUE (execution_id),
+  constraint dead_letter_of_one CHECK ((execution_id IS NULL) = (trigger_id IS NOT NULL))
 );
 CREATE INDEX dead_letter_by_tenant ON dead_letters USING btree (tenant_id, id);
+CREATE UNIQUE INDEX dead_letter_once_a_firing ON dead_letters USING btree (trigger_id, request_id) WHERE trigger_id IS NOT NULL;
 
 create table deliveries (
   ack_guid uuid not null,

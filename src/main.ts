@@ -13,7 +13,7 @@ import { uuidV7 } from './core/id/id.ts';
 import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
 import { callbackToken } from './engine/callback-token.ts';
-import { DeadLetters } from './engine/dead-letters.ts';
+import { DeadLetters, type DeadLettersDeps } from './engine/dead-letters.ts';
 import { DisabledActions } from './engine/disabled-actions.ts';
 import type { EngineMetric } from './engine/environment.ts';
 import { ExecutionQueries } from './engine/execution-queries.ts';
@@ -236,6 +236,7 @@ function createServices(base: Base, tell: Tell) {
       expressionLimits: config.expression,
       randomBytes,
       strict: !config.auth.allowLooseAuth,
+      deadLetters: config.engine.deadLetters,
       options: config.trigger,
     }),
   };
@@ -260,7 +261,8 @@ function listen(
   const { workflows } = services;
   const publish = (plan: Json, { tenantId }: { tenantId: string }) => workflows.publishNow(tenantId, plan);
   const runs = new PlanRuns({ ...services, publish });
-  const deadLetters = new DeadLetters({ store, workWanted: () => tell({ kind: 'work' }) });
+  const fireAgain: DeadLettersDeps['fireAgain'] = (...firing) => triggering.intake.again(...firing);
+  const deadLetters = new DeadLetters({ store, fireAgain, workWanted: () => tell({ kind: 'work' }) });
   const parts = {
     store,
     ...services,

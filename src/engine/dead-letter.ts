@@ -3,7 +3,7 @@
 
 import type { Fact } from '../core/decider/fact.ts';
 import type { OperationStore } from '../store/operation-port.ts';
-import type { LoadedExecution, NewMessage } from '../store/port.ts';
+import type { JsonText, LoadedExecution, NewMessage } from '../store/port.ts';
 import { mailBody, mailKey } from './mail.ts';
 
 type DeadLetterParams = Omit<Parameters<OperationStore['deadLetterAdd']>[0], 'slotId'>;
@@ -21,7 +21,7 @@ export function deadLetter(
   at: number,
   messageId: string,
 ): DeadLetterParams {
-  const { executionId, tenantId, workflowId, version } = execution;
+  const { executionId, tenantId } = execution;
   const facts = JSON.stringify([{ type: 'ExecutionFailed', error } satisfies Fact]);
   return {
     outcome: {
@@ -35,12 +35,18 @@ export function deadLetter(
       endedAt: at,
     },
     reason: error.code,
-    payload: JSON.stringify({ executionId, workflowId, version }),
+    payload: messageOf(execution),
     attempts: crashes,
     lastError: error.message,
     ...(seq === null ? {} : { event: { executionId, seq, at, facts, inputs: null } }),
     sent: newsForParent(execution, error, messageId),
   };
+}
+
+/** As the queue knows it (000 §11.1). */
+function messageOf({ executionId, workflowId, version, requestId, trigger }: LoadedExecution): JsonText {
+  const ids = JSON.stringify({ executionId, workflowId, version, requestId });
+  return `${ids.slice(0, -1)},"triggerPayload":${trigger}}`;
 }
 
 /** Where the stored journal goes on; null when that cannot be told. */

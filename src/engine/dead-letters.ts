@@ -1,5 +1,6 @@
 // Dead letters as an operator handles them: look, try again, forget (003 §11, I20).
 
+import type { Json } from '../core/json/json.ts';
 import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
 import type { DeadLetter, OperationStore } from '../store/operation-port.ts';
 import type { ExecutionStore } from '../store/port.ts';
@@ -7,6 +8,11 @@ import type { ExecutionStore } from '../store/port.ts';
 export interface DeadLettersDeps {
   readonly store: ExecutionStore & OperationStore & Pick<AuditStore, 'audited'>;
   readonly workWanted: () => void;
+  /** Fires a trigger with a payload that could not be used before; throws what keeps it from starting. */
+  readonly fireAgain: (
+    trigger: { tenantId: string; triggerId: string },
+    firing: { requestId: string; body: Json },
+  ) => Promise<string>;
 }
 
 export class DeadLetters {
@@ -20,12 +26,27 @@ export class DeadLetters {
     return this.deps.store.deadLetterList({ tenantId, afterId, limit });
   }
 
-  /** The execution that is live again; null: there is no such letter. */
+  /** The execution that is live again, or that its trigger started now; null: there is no such letter. */
   async requeue(tenantId: string, id: string, by: Actor = SYSTEM): Promise<string | null> {
-    const { store, workWanted } = this.deps;
+    const { store } = this.deps;
     const [letter] = await store.deadLetterList({ tenantId, afterId: String(BigInt(id) - 1n), limit: 1 });
     if (letter?.id !== id) return null;
-    const { executionId } = letter;
+    const { executionId, triggerId, requestId } = letter;
+    if (executionId !== null) return this.reopen(tenantId, id, executionId, by);
+    const { triggerPayload: body } = JSON.parse(letter.payload) as { triggerPayload: Json };
+    const firing = { requestId: requestId!, body };
+    const started = await this.deps.fireAgain({ tenantId, triggerId: triggerId! }, firing);
+    await store.audited({
+      tenantId,
+      by,
+      work: (joined) => joined.deadLetterPurge({ tenantId, ids: [id] }),
+      deed: () => deedOf('requeue', id, started),
+    });
+    return started;
+  }
+
+  private async reopen(tenantId: string, id: string, executionId: string, by: Actor): Promise<string | null> {
+    const { store, workWanted } = this.deps;
     const { reopened } = await store.audited({
       tenantId,
       by,

@@ -39,7 +39,9 @@ export const detailedHealthSchema = z
 export const deadLetterSchema = z
   .object({
     id: z.string(),
-    executionId,
+    executionId: executionId.optional().describe('absent: it never began, as what a trigger brought could not be used'),
+    triggerId: z.string().optional(),
+    requestId: z.string().optional(),
     enqueuedAt: timestamp,
     reason: z.string(),
     payload: z.unknown(),

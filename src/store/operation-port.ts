@@ -19,7 +19,7 @@ export interface OperationStore {
     /** False: the execution ends, and no letter is written. */
     keepLetter?: boolean;
   }): Promise<{ applied: boolean }>;
-  /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues one. */
+  /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues an execution; a firing is fired again. */
   deadLetterList(params: { tenantId: string; afterId: string; limit: number }): Promise<DeadLetter[]>;
   /** Those of these ids, or all of the tenant's (null). */
   deadLetterPurge(params: { tenantId: string; ids: string[] | null }): Promise<number>;
@@ -32,7 +32,11 @@ export interface OperationStore {
 
 export interface DeadLetter {
   id: string;
-  executionId: string;
+  /** Null: it never began, because what a trigger brought could not be used. */
+  executionId: string | null;
+  triggerId: string | null;
+  /** Of that firing. */
+  requestId: string | null;
   enqueuedAt: Timestamp;
   reason: string;
   payload: JsonText;

@@ -78,6 +78,9 @@ export interface Firing {
   reason: string | null;
 }
 
+/** A firing to record, and what becomes a dead letter with it: a payload that was accepted and could not be used. */
+export type NewFiring = Firing & { refused: { code: string; payload: JsonText } | null };
+
 export type FiringRecord = Firing & { id: string; firedAt: Timestamp };
 
 export interface TriggerStore {
@@ -118,10 +121,10 @@ export interface TriggerStore {
     limit: number;
   }): Promise<{ claimed: ClaimedSchedule[]; at: Timestamp; nextDueAt: Timestamp | null }>;
   /** Moves schedules on and records what was fired, in one statement. A claim that was superseded moves nothing. */
-  scheduleSettle(params: { items: SettledSchedule[]; firings: Firing[] }): Promise<void>;
+  scheduleSettle(params: { items: SettledSchedule[]; firings: NewFiring[] }): Promise<void>;
 
   /** What was started stays; any other outcome is replaced. Of those that were not started: what an earlier firing had. */
-  firingAdd(params: { firings: Firing[] }): Promise<{ triggerId: string; executionId: string }[]>;
+  firingAdd(params: { firings: NewFiring[] }): Promise<{ triggerId: string; executionId: string }[]>;
   /** Newest first, those before `beforeId`. */
   firingList(params: {
     tenantId: string;

@@ -6,7 +6,7 @@ import { ERROR_CODES } from '../core/error/codes.ts';
 import { cleanMessage } from '../core/error/message.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
-import type { Firing, TriggerRecord } from '../store/trigger-port.ts';
+import type { NewFiring, TriggerRecord } from '../store/trigger-port.ts';
 import type { Judge } from './activation.ts';
 
 interface StartRequest {
@@ -36,6 +36,8 @@ export interface FiringRequest extends FiringContext {
   /** Of a request; a pipeline sees them. */
   readonly headers?: JsonObject;
   readonly slot?: number;
+  /** It was accepted, and nobody waits for an answer: what cannot be used is kept as a dead letter. */
+  readonly keepRefused?: boolean;
   /** A person fires it to try it out. */
   readonly ignoreDisabled?: boolean;
 }
@@ -109,14 +111,21 @@ function refused(error: unknown): Fired {
 
 export const isRepetition = (fired: Fired): boolean => fired.outcome === 'started' && !fired.isNew;
 
-export function firingOf({ triggerId }: TriggerRecord, { requestId, slot }: FiringRequest, fired: Fired): Firing {
+export function firingOf(trigger: TriggerRecord, request: FiringRequest, fired: Fired): NewFiring {
   const isStarted = fired.outcome === 'started';
   return {
-    triggerId,
-    requestId,
-    slot: slot ?? null,
+    triggerId: trigger.triggerId,
+    requestId: request.requestId,
+    slot: request.slot ?? null,
     outcome: fired.outcome,
     executionId: isStarted ? fired.executionId : null,
     reason: isStarted ? null : cleanMessage(fired.reason),
+    refused: request.keepRefused === true ? refusedPayload(trigger, request, fired) : null,
   };
+}
+
+function refusedPayload({ workflowId }: TriggerRecord, request: FiringRequest, fired: Fired): NewFiring['refused'] {
+  if (fired.outcome !== 'failed' || fired.error === undefined) return null;
+  const { requestId, body: triggerPayload } = request;
+  return { code: fired.error.code, payload: JSON.stringify({ workflowId, requestId, triggerPayload }) };
 }

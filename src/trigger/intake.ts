@@ -26,6 +26,8 @@ export interface IntakeDeps {
   readonly newId: () => string;
   /** Strict: a webhook without a secret is not let in. */
   readonly strict: boolean;
+  /** Whether payloads that cannot be used are kept; they are, unless told otherwise. */
+  readonly deadLetters?: boolean;
 }
 
 export interface WebhookRequest extends SignedRequest, FiringContext {
@@ -98,6 +100,18 @@ export class Intake {
     return this.fireOne(trigger, { ...contextOf(request), requestId, body, headers, ignoreDisabled: true });
   }
 
+  /** What could not be used before, once more; throws what keeps it from starting. */
+  async again(
+    key: { tenantId: string; triggerId: string },
+    request: { readonly requestId: string; readonly body: Json },
+  ): Promise<string> {
+    const trigger = await this.deps.store.triggerGet(key);
+    if (trigger === null) throw triggerNotFound(key.triggerId);
+    const fired = await this.fireOne(trigger, { ...request, ignoreDisabled: true });
+    if (fired.outcome === 'started') return fired.executionId;
+    throw fired.error ?? new PawlError('WORKFLOW_STATE', fired.reason);
+  }
+
   private messageId(secrets: readonly string[], request: WebhookRequest): string {
     // Nobody proves anything, so an id is only a courtesy of the sender.
     if (secrets.length === 0 && !this.deps.strict) return messageIdOf(request) ?? this.deps.newId();
@@ -118,7 +132,12 @@ export class Intake {
     const relevant = matching.filter(({ verdict }) => verdict === null || verdict.holds || verdict.failed);
     const items = await Promise.all(
       relevant.map(async ({ trigger, verdict }) => {
-        const request = { ...context, requestId: `event:${trigger.triggerId}:${event.id}`, body: event.data };
+        const request = {
+          ...context,
+          requestId: `event:${trigger.triggerId}:${event.id}`,
+          body: event.data,
+          keepRefused: this.deps.deadLetters ?? true,
+        };
         if (verdict?.holds !== false)
           return { trigger, request, fired: await fireTrigger(this.deps, trigger, request) };
         const fired: Fired = { outcome: 'condition_false', reason: verdict.reason };

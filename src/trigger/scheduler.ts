@@ -3,7 +3,13 @@
 // the same slots find the same executions. So each slot starts at most one execution, however many schedulers run (I9).
 
 import type { Json } from '../core/json/json.ts';
-import type { ClaimedSchedule, Firing, SettledSchedule, TriggerRecord, TriggerStore } from '../store/trigger-port.ts';
+import type {
+  ClaimedSchedule,
+  NewFiring,
+  SettledSchedule,
+  TriggerRecord,
+  TriggerStore,
+} from '../store/trigger-port.ts';
 import type { Judge } from './activation.ts';
 import { type DueSlots, dueSlots } from './due-slots.ts';
 import {
@@ -48,6 +54,7 @@ export interface SchedulerDeps {
   /** Throws when the tenant may have no schedules: the slot is skipped, and says so. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
   readonly observer: TriggerObserver;
+  readonly deadLetters?: boolean;
   readonly timers: { after(delayMs: number, callback: () => void): () => void };
   readonly options?: Partial<SchedulerOptions>;
   /** Instead of the database's clock. */
@@ -57,7 +64,7 @@ export interface SchedulerDeps {
 interface Seen {
   readonly trigger: TriggerRecord;
   readonly settled: SettledSchedule;
-  readonly firings: readonly { readonly firing: Firing; readonly fired: Fired }[];
+  readonly firings: readonly { readonly firing: NewFiring; readonly fired: Fired }[];
 }
 
 const PURGE_EVERY_MS = 3_600_000;
@@ -157,7 +164,14 @@ export class Scheduler {
     const { admitCron } = this.deps;
     const admit = admitCron && (({ tenantId }: { readonly tenantId: string }) => admitCron(tenantId));
     for (const slot of slots) {
-      const request = { requestId: slotId(trigger, slot), slot, body: { scheduledFor: isoTime(slot) }, admit };
+      const body = { scheduledFor: isoTime(slot) };
+      const request = {
+        requestId: slotId(trigger, slot),
+        slot,
+        body,
+        admit,
+        keepRefused: this.deps.deadLetters ?? true,
+      };
       const fired = await fireTrigger(this.deps, trigger, request);
       firings.push({ fired, firing: firingOf(trigger, request, fired) });
     }

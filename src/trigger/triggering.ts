@@ -26,6 +26,8 @@ export interface TriggeringDeps {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Webhooks must have a secret. */
   readonly strict: boolean;
+  /** Whether payloads that were accepted and cannot be used are kept; absent: they are. */
+  readonly deadLetters?: boolean;
   readonly options?: Partial<SchedulerOptions>;
 }
 

@@ -110,4 +110,43 @@ describe('an event', () => {
     expect((await emit({ type: 'old.type' })).executions).toEqual([]);
     expect((await emit({ type: 'new.type' })).executions).toMatchObject([{ triggerId: id, started: true }]);
   });
+
+  it('that a workflow cannot use is kept, and can be tried again when the workflow is repaired', async () => {
+    const order = { type: 'object', required: ['order'] };
+    await publishEcho(server, 'strict-listener', { triggerSchema: order });
+    const config = { eventType: 'order.lost' };
+    const { id } = await createTrigger(server, { workflowId: 'strict-listener', triggerType: 'Event', config });
+    for (const _ of [1, 2]) {
+      const { executions } = await emit({ id: 'lost-1', type: 'order.lost', data: { ordr: 7 } });
+      expect(executions).toMatchObject([{ started: false, reason: expect.stringContaining('order') }]);
+    }
+    const letters = async () => (await server.get('/api/v1/admin/dead-letters')).body.data as JsonObject[];
+    const requestId = `event:${id}:lost-1`;
+    expect(await letters()).toEqual([
+      {
+        id: expect.any(String),
+        triggerId: id,
+        requestId,
+        enqueuedAt: expect.any(String),
+        reason: 'TRIGGER_INVALID',
+        payload: { workflowId: 'strict-listener', requestId, triggerPayload: { ordr: 7 } },
+        attempts: 2,
+        lastError: expect.stringContaining('order'),
+      },
+    ]);
+    const [letter] = await letters();
+    const requeue = () => server.post(`/api/v1/admin/dead-letters/${letter!.id}/requeue`);
+    expect(await requeue()).toMatchObject({ status: 400, body: { error: { code: 'TRIGGER_INVALID' } } });
+    expect(await letters()).toHaveLength(1);
+
+    await publishEcho(server, 'strict-listener', { triggerSchema: { type: 'object' } });
+    const { status, body } = await requeue();
+    expect(status, JSON.stringify(body)).toBe(202);
+    expect((await server.get(`/api/v1/executions/${body.executionId}`)).body).toMatchObject({
+      trigger: { ordr: 7 },
+      requestId,
+    });
+    expect(await letters()).toEqual([]);
+    expect(await firings(server, id)).toMatchObject([{ outcome: 'started', executionId: body.executionId }]);
+  });
 });

@@ -335,6 +335,9 @@ describe('a slot that starts nothing', () => {
     now = NOON + 10 * MINUTE;
     await runAll();
     expect(await only(id)).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('order') });
+    expect((await server.get('/api/v1/admin/dead-letters')).body.data).toMatchObject([
+      { triggerId: id, reason: 'TRIGGER_INVALID', payload: { triggerPayload: { scheduledFor: expect.any(String) } } },
+    ]);
   });
 
   it('because nobody can read the schedule: once, until it is changed', async () => {

@@ -33,7 +33,7 @@ function lookAndRequeue(deadLetters: DeadLetters): RouteSpec[] {
       ...common,
       method: 'GET',
       path: LETTERS,
-      summary: 'Executions that the engine gave up on, oldest first',
+      summary: 'Executions that the engine gave up on, and payloads that no workflow could use, oldest first',
       query: z.object(pageQuery),
       responses: { 200: pageOf(deadLetterSchema) },
       async handle({ query: { limit, cursor = '0' }, caller }) {
@@ -48,7 +48,7 @@ function lookAndRequeue(deadLetters: DeadLetters): RouteSpec[] {
       ...one,
       method: 'POST',
       path: `${LETTERS}/:id/requeue`,
-      summary: 'Try the execution again',
+      summary: 'Try the execution again, or fire the trigger with the payload once more',
       responses: { 202: z.object({ executionId: z.string() }) },
       async handle({ params: { id }, caller, by }) {
         const executionId = await deadLetters.requeue(caller.tenantId, id, by);
@@ -104,12 +104,10 @@ function runnersRoute(runners: RunnerStore): RouteSpec {
   });
 }
 
-const presentLetter = ({ enqueuedAt, payload, lastError, ...letter }: DeadLetter) => ({
-  ...letter,
-  enqueuedAt: isoTime(enqueuedAt),
-  payload: JSON.parse(payload) as unknown,
-  ...(lastError === null ? {} : { lastError }),
-});
+function presentLetter({ enqueuedAt, payload, ...letter }: DeadLetter) {
+  const given = Object.entries(letter).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(given), enqueuedAt: isoTime(enqueuedAt), payload: JSON.parse(payload) as unknown };
+}
 
 const noLetter = () => new PawlError('DEAD_LETTER_NOT_FOUND', ERROR_CODES.DEAD_LETTER_NOT_FOUND.message);
 

@@ -72,6 +72,8 @@ function deadLetter(row: LetterRow): DeadLetter {
   return {
     id: row.id,
     executionId: row.execution_id,
+    triggerId: row.trigger_id,
+    requestId: row.request_id,
     enqueuedAt: row.enqueued_at,
     reason: row.reason,
     payload: row.payload,
@@ -82,7 +84,9 @@ function deadLetter(row: LetterRow): DeadLetter {
 
 interface LetterRow {
   id: string;
-  execution_id: string;
+  execution_id: string | null;
+  trigger_id: string | null;
+  request_id: string | null;
   enqueued_at: Timestamp;
   reason: string;
   payload: JsonText;

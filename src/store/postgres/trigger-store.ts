@@ -2,14 +2,14 @@
 
 import type {
   ClaimedSchedule,
-  Firing,
   FiringRecord,
+  NewFiring,
   SettledSchedule,
   TriggerChange,
   TriggerRecord,
   TriggerStore,
 } from '../trigger-port.ts';
-import { type Column, encodeColumns, int4, text, timestamp, uuid } from './array-parameter.ts';
+import { type Column, encodeColumns, int4, json, text, timestamp, uuid } from './array-parameter.ts';
 import type { Database } from './database.ts';
 import { readable } from './execution-columns.ts';
 import { statement } from './statement.ts';
@@ -36,13 +36,15 @@ const SETTLE_COLUMNS: readonly Column<SettledSchedule>[] = [
   timestamp((row) => row.dueAt),
 ];
 
-const FIRING_COLUMNS: readonly Column<Firing>[] = [
+const FIRING_COLUMNS: readonly Column<NewFiring>[] = [
   uuid((row) => row.triggerId),
   text((row) => row.requestId),
   timestamp((row) => row.slot),
   text((row) => row.outcome),
   uuid((row) => row.executionId),
   text((row) => (row.reason === null ? null : readable(row.reason))),
+  text((row) => row.refused?.code ?? null),
+  json((row) => row.refused?.payload ?? null),
 ];
 
 export function triggerStore(engine: Database, reader: Database): TriggerStore {
@@ -172,7 +174,7 @@ interface FiringRow {
   trigger_id: string;
   request_id: string;
   slot: number | null;
-  outcome: Firing['outcome'];
+  outcome: FiringRecord['outcome'];
   execution_id: string | null;
   reason: string | null;
   fired_at: number;

@@ -34,7 +34,16 @@ export function commitStatements(tables: Tables): CommitStatements {
       if (!tables.outcomes.has(executionId)) tables.outcomes.set(executionId, { ...outcome });
       const id = String(tables.nextId++);
       const words = { reason: readable(reason), lastError: readable(lastError) };
-      const letter: DeadLetter = { id, executionId, enqueuedAt: readClock(tables), payload, attempts, ...words };
+      const letter: DeadLetter = {
+        id,
+        executionId,
+        triggerId: null,
+        requestId: null,
+        enqueuedAt: readClock(tables),
+        payload,
+        attempts,
+        ...words,
+      };
       const isKnown = [...tables.deadLetters.values()].some((other) => other.executionId === executionId);
       if (keepLetter && !isKnown) tables.deadLetters.set(id, { ...letter, tenantId });
       if (event !== undefined) {

@@ -36,7 +36,7 @@ outbox as (
 select exists (select from removed) as applied;
 
 -- name: dead_letter_list
-select id, execution_id, enqueued_at, reason, payload, attempts, last_error from dead_letters
+select id, execution_id, trigger_id, request_id, enqueued_at, reason, payload, attempts, last_error from dead_letters
 where tenant_id = $1 and id > $2 order by id limit $3;
 
 -- name: dead_letter_purge

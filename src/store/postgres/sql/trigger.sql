@@ -74,28 +74,46 @@ from present
 left join (claimed c join workflow_triggers_view v on v.id = c.id) on true;
 
 -- name: schedule_settle
--- $1 to $4: the schedules to move on. $5 to $10: what was fired. Executions were started before, under the same request ids.
-with moved as (
+-- $1 to $4: the schedules to move on. $5 to $12: what was fired. Executions were started before, under the same request ids.
+with fired as materialized (
+  select t.tenant_id, n.*
+  from unnest($5::uuid[], $6::text[], $7::timestamptz[], $8::text[], $9::uuid[], $10::text[], $11::text[], $12::json[])
+    n (trigger_id, request_id, slot, outcome, execution_id, reason, refusal, payload)
+  join workflow_triggers t on t.id = n.trigger_id
+),
+letters as (
+  insert into dead_letters as d (tenant_id, trigger_id, request_id, reason, payload, attempts, last_error)
+  select tenant_id, trigger_id, request_id, refusal, payload, 1, reason from fired where refusal is not null
+  on conflict (trigger_id, request_id) where trigger_id is not null
+  do update set attempts = d.attempts + 1, reason = excluded.reason, last_error = excluded.last_error
+),
+moved as (
   update workflow_triggers t set settled_through = s.settled_through, due_at = coalesce(s.due_at, 'infinity')
   from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::timestamptz[]) s (id, revision, settled_through, due_at)
   where t.id = s.id and t.revision = s.revision
 )
 insert into trigger_firings as f (trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason)
-select t.id, t.tenant_id, n.request_id, n.slot, n.outcome, n.execution_id, n.reason
-from unnest($5::uuid[], $6::text[], $7::timestamptz[], $8::text[], $9::uuid[], $10::text[])
-  n (trigger_id, request_id, slot, outcome, execution_id, reason)
-join workflow_triggers t on t.id = n.trigger_id
+select trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason from fired
 on conflict (trigger_id, request_id) do update
 set outcome = excluded.outcome, execution_id = excluded.execution_id, reason = excluded.reason, fired_at = excluded.fired_at
 where f.outcome <> 'started'
 returning f.trigger_id, f.request_id;
 
 -- name: firing_add
+with fired as materialized (
+  select t.tenant_id, n.*
+  from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::json[])
+    n (trigger_id, request_id, slot, outcome, execution_id, reason, refusal, payload)
+  join workflow_triggers t on t.id = n.trigger_id
+),
+letters as (
+  insert into dead_letters as d (tenant_id, trigger_id, request_id, reason, payload, attempts, last_error)
+  select tenant_id, trigger_id, request_id, refusal, payload, 1, reason from fired where refusal is not null
+  on conflict (trigger_id, request_id) where trigger_id is not null
+  do update set attempts = d.attempts + 1, reason = excluded.reason, last_error = excluded.last_error
+)
 insert into trigger_firings as f (trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason)
-select t.id, t.tenant_id, n.request_id, n.slot, n.outcome, n.execution_id, n.reason
-from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::uuid[], $6::text[])
-  n (trigger_id, request_id, slot, outcome, execution_id, reason)
-join workflow_triggers t on t.id = n.trigger_id
+select trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason from fired
 on conflict (trigger_id, request_id) do update
 set outcome = excluded.outcome, execution_id = excluded.execution_id, reason = excluded.reason, fired_at = excluded.fired_at
 where f.outcome <> 'started'
