@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => servers.close());
 
-const PIPELINES = 80;
+const PIPELINES = 40;
 
 async function check(seed: string): Promise<void> {
   const { tasks, meaning } = randomPipeline(createRandom(seed), app);
