@@ -43,6 +43,13 @@ export interface Publication {
   readonly warnings: readonly Problem[];
 }
 
+export interface SavedDraft {
+  readonly workflow: WorkflowRecord;
+  readonly created: boolean;
+  /** Of the definition in itself; what is said of its actions, `notices` says. */
+  readonly warnings: readonly Problem[];
+}
+
 export type VersionName = number | 'draft';
 
 interface Key {
@@ -134,10 +141,11 @@ export class Workflows {
   // ── Drafts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Creates a Draft, or edits an open draft. */
-  async save(tenantId: string, definition: Json): Promise<{ workflow: WorkflowRecord; created: boolean }> {
-    const draft = storedDefinition(tenantId, definition, await this.checkDraft(tenantId, definition));
+  async save(tenantId: string, definition: Json): Promise<SavedDraft> {
+    const checked = await this.checkDraft(tenantId, definition);
+    const draft = storedDefinition(tenantId, definition, checked);
     const saved = await this.store.draftSave(draft);
-    if (saved !== null) return saved;
+    if (saved !== null) return { ...saved, warnings: checked.warnings };
     const { workflowId } = draft;
     const existing = await this.find(tenantId, { workflowId });
     throw new PawlError(

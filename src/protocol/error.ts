@@ -9,6 +9,7 @@ export const problemSchema = z.object({
   suggestion: z.string().optional(),
   line: z.number().optional(),
   column: z.number().optional(),
+  severity: z.literal('warning').optional(),
 });
 
 export const errorEnvelopeSchema = z

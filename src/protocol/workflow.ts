@@ -33,7 +33,10 @@ export const workflowSchema = z
     currentVersion: z.int().optional(),
     hasDraft: z.boolean(),
     definition: z.unknown().optional(),
-    warnings: z.array(problemSchema).optional().describe('of one workflow: actions that are deprecated or disabled'),
+    warnings: z
+      .array(problemSchema)
+      .optional()
+      .describe('of one workflow: actions that are deprecated or disabled, fields that mean nothing'),
     createdAt: timestamp,
     updatedAt: timestamp,
   })

@@ -57,8 +57,20 @@ describe('the catalog', () => {
     expect(shown.body.warnings).toEqual(body.warnings);
     // Nothing is left to publish, and it is still so.
     expect((await api().post('/workflows/dated/publish')).body).toEqual(body);
+    expect((await api().post('/workflows/dated/draft')).body).toMatchObject({ warnings: body.warnings });
     expect((await api().post('/workflows', speaking('dated-too', 'voice.old'))).body).toMatchObject({
       warnings: [{ code: 'ACTION_DEPRECATED' }],
+    });
+  });
+
+  it('warns in a draft already of what means nothing there', async () => {
+    const [node] = speaking('mixed', 'voice.old').nodes as JsonObject[];
+    const draft = { ...speaking('mixed'), nodes: [{ ...node, workflowId: 'other' }] };
+    expect((await api().post('/workflows', draft)).body).toMatchObject({
+      warnings: [
+        { code: 'IGNORED_FIELD', path: '/nodes/0/workflowId', severity: 'warning' },
+        { code: 'ACTION_DEPRECATED', path: '/nodes/0/actionType', severity: 'warning' },
+      ],
     });
   });
 

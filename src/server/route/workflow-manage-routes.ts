@@ -61,9 +61,9 @@ function saveRoute({ workflows, pipelines, webhookBase, firstSecretOf }: Workflo
         const secret = await firstSecretOf?.(caller.tenantId, pipeline);
         return { status: 201, body: { data: pipelineView(pipeline, webhookBase(), secret) } };
       }
-      const { workflow, created } = await workflows.save(caller.tenantId, definition);
+      const { workflow, created, warnings: own } = await workflows.save(caller.tenantId, definition);
       const text = JSON.stringify(definition);
-      const warnings = await workflows.notices(text);
+      const warnings = [...own, ...(await workflows.notices(text))];
       return { status: created ? 201 : 200, body: workflowView(workflow, text, warnings) };
     },
   });
@@ -83,7 +83,10 @@ function draftRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
         const { opened } = await workflows.openDraft(caller.tenantId, found);
         const { definition } = await workflows.definition(caller.tenantId, found, 'draft');
         const workflow = await workflows.find(caller.tenantId, found);
-        return { status: opened ? 201 : 200, body: workflowView(workflow, definition) };
+        return {
+          status: opened ? 201 : 200,
+          body: workflowView(workflow, definition, await workflows.notices(definition)),
+        };
       },
     }),
     defineRoute({
