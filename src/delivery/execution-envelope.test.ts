@@ -108,7 +108,19 @@ const CASES: Record<FactType, readonly [Fact, string | null, object][]> = {
   NodeSkipped: [[{ type: 'NodeSkipped', node: 0, reason: 'cancelled' }, null, {}]],
   EdgesResolved: [[{ type: 'EdgesResolved', satisfied: [], unsatisfied: [] }, null, {}]],
   WebhookBuffered: [[{ type: 'WebhookBuffered', node: 0, payload: {} }, null, {}]],
-  SignalApplied: [[{ type: 'SignalApplied', signalId: 's', signal: 'PAUSE', payload: {} }, null, {}]],
+  SignalApplied: [
+    [{ type: 'SignalApplied', signalId: 's', signal: 'PAUSE', payload: {} }, null, {}],
+    [
+      { type: 'SignalApplied', signalId: 's', signal: 'ESCALATE_ALERT', payload: { level: 'HIGH', note: 'look' } },
+      'AlertEscalated',
+      { signalId: 's', level: 'HIGH', note: 'look' },
+    ],
+    [
+      { type: 'SignalApplied', signalId: 's', signal: 'ESCALATE_ALERT', payload: { level: 'LOW' }, refused: 'over' },
+      null,
+      {},
+    ],
+  ],
   ExecutionPaused: [[{ type: 'ExecutionPaused' }, null, {}]],
   ExecutionResumed: [[{ type: 'ExecutionResumed' }, null, {}]],
   ExecutionStopping: [[{ type: 'ExecutionStopping', outcome: 'Failed', error, graceUntil: AT }, null, {}]],

@@ -22,7 +22,7 @@ interface Told {
   readonly eventType: ExecutionEventType;
   readonly node?: number;
   /** Of the step, or of the run. */
-  readonly attempt: number;
+  readonly attempt: number | string;
   readonly payload: JsonObject;
 }
 
@@ -116,10 +116,11 @@ function tell(fact: Fact, { reopens }: OutboxRow, plan: Plan | null): Told | nul
     case 'NodeCancelled':
     case 'RetryScheduled':
       return stepFailed(fact, plan);
+    case 'SignalApplied':
+      return escalated(fact);
     case 'NodeSkipped':
     case 'EdgesResolved':
     case 'WebhookBuffered':
-    case 'SignalApplied':
     case 'ExecutionPaused':
     case 'ExecutionResumed':
     case 'ExecutionStopping':
@@ -127,6 +128,12 @@ function tell(fact: Fact, { reopens }: OutboxRow, plan: Plan | null): Told | nul
     case 'Warning':
       return null;
   }
+}
+
+/** Two alerts of one run are two events: the signal's id tells them apart. Other signals show in what they lead to. */
+function escalated({ signal, signalId, payload, refused }: Extract<Fact, { type: 'SignalApplied' }>): Told | null {
+  if (signal !== 'ESCALATE_ALERT' || refused !== undefined) return null;
+  return { eventType: 'AlertEscalated', attempt: signalId, payload: { ...payload, signalId } };
 }
 
 type StartFact = Extract<Fact, { type: 'NodeStarted' | 'NodeSleeping' | 'NodeWaiting' }>;

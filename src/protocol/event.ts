@@ -1,5 +1,5 @@
-// The events that executions publish (004 Appendix A): one envelope, seven types. contracts/events/*.v1.schema.json are made
-// from this, and are the contract: within a major version things are only ever added, so whoever reads them must not mind more.
+// The events that executions publish: one envelope, the seven types of 004 Appendix A, and the alert that an operator escalates
+// (004 §2.3), so that somebody can act on it. contracts/events/*.v1.schema.json are made from this, and are the contract: within a major version things are only ever added, so whoever reads them must not mind more.
 
 import { z } from 'zod';
 
@@ -79,6 +79,11 @@ const stepFailed = z.looseObject({
   retryAt: time.optional().describe('there will be another attempt'),
 });
 const runFailed = z.looseObject({ error, timedOut: z.boolean() });
+const alertEscalated = z.looseObject({
+  signalId: text.describe('of the signal; its attemptId too'),
+  level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
+  note: text.optional(),
+});
 
 export const EXECUTION_EVENTS = {
   RunStarted: runEvent('RunStarted', runStarted),
@@ -88,6 +93,7 @@ export const EXECUTION_EVENTS = {
   RunCompleted: runEvent('RunCompleted', z.looseObject({})),
   RunFailed: runEvent('RunFailed', runFailed),
   RunCancelled: runEvent('RunCancelled', z.looseObject({ error })),
+  AlertEscalated: runEvent('AlertEscalated', alertEscalated),
 } as const;
 
 export type ExecutionEventType = keyof typeof EXECUTION_EVENTS;
