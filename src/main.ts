@@ -12,6 +12,7 @@ import { type Config, type ConfigInput, mistypedVariables, resolveConfig } from 
 import { uuidV7 } from './core/id/id.ts';
 import type { Json } from './core/json/json.ts';
 import { createActionAttempts } from './engine/action-attempt.ts';
+import { withOrigin } from './engine/attempt-origin.ts';
 import { callbackToken } from './engine/callback-token.ts';
 import { DeadLetters, type DeadLettersDeps } from './engine/dead-letters.ts';
 import { DisabledActions } from './engine/disabled-actions.ts';
@@ -309,7 +310,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
     perTenantAction: (tenantId, type) =>
       type === HTTP_STEP ? book.httpStepsAtOnce(tenantId) : Number.POSITIVE_INFINITY,
-    run: meter.measure(telemetry.observed(attempts)),
+    run: withOrigin(meter.measure(telemetry.observed(attempts))),
   });
 }
 

@@ -8,6 +8,7 @@ import { isPawl } from './dev-address.ts';
 import { EXIT, SAME_KEYSTROKE_MS, UsageError } from './exit.ts';
 import { isPortFree } from './port.ts';
 import { explained } from './start-problem.ts';
+import { surviveStrayErrors } from './stray-error.ts';
 
 export interface Life {
   /** Everything answers: tell whoever waits for it. What it returns is called at the end. */
@@ -22,6 +23,7 @@ export async function runUntilStopped(options: PawlOptions, life: Life): Promise
     () => open(options),
     () => resolveConfig(options).database.dataDir,
   );
+  surviveStrayErrors(Object.values(pawl.config.connectorTokens));
   let leave: (() => void) | undefined;
   try {
     await life.started(pawl);

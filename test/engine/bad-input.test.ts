@@ -26,6 +26,39 @@ const misbehave: Record<string, () => never | { outputs: unknown }> = {
   huge: () => ({ outputs: { text: 'x'.repeat(20_000) } }),
   nothing: () => ({ outputs: undefined }),
   'not a result': () => 'done' as never,
+  symbol: () => ({ outputs: { s: Symbol('x') } }),
+  map: () => ({ outputs: { m: new Map([[1, 2]]) } }),
+  'throwing getter': () => ({
+    outputs: {
+      get x() {
+        throw new Error('no access');
+      },
+    },
+  }),
+  'throwing conversion': () => ({
+    outputs: {
+      toJSON() {
+        throw new Error('not today');
+      },
+    },
+  }),
+  'throwing proxy': () => ({
+    outputs: new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error('go away');
+        },
+      },
+    ),
+  }),
+  'result that is a trap': () =>
+    new Proxy({ outputs: {} } as { outputs: unknown }, {
+      get(_, key) {
+        if (key === 'then') return undefined;
+        throw new Error('trapped');
+      },
+    }),
   'throws nothing': () => {
     throw undefined;
   },
@@ -74,6 +107,12 @@ describe('a result that cannot be kept fails its node with a clear code, and not
     ['function', 'OUTPUT_NOT_JSON', 'outputs.callback is a function'],
     ['promise', 'OUTPUT_NOT_JSON', 'is an await missing'],
     ['bigint', 'OUTPUT_NOT_JSON', 'outputs.n'],
+    ['symbol', 'OUTPUT_NOT_JSON', 'outputs.s is a symbol'],
+    ['map', 'OUTPUT_NOT_JSON', 'outputs.m is a Map'],
+    ['throwing getter', 'OUTPUT_NOT_JSON', 'no access'],
+    ['throwing conversion', 'OUTPUT_NOT_JSON', 'not today'],
+    ['throwing proxy', 'OUTPUT_NOT_JSON', 'go away'],
+    ['result that is a trap', 'ACTION_FAILED', 'trapped'],
     ['huge', 'OUTPUT_TOO_LARGE', 'the limit is 10000 bytes'],
     ['not a result', 'ACTION_RESULT_INVALID', 'must return { outputs, resourceLinks? }'],
     ['throws nothing', 'ACTION_FAILED', 'undefined'],

@@ -129,7 +129,10 @@ export const layers: readonly Layer[] = [
     path: 'src/engine',
     job: 'the native engine: claim, load, decide, commit, dispatch; timers, mailbox, leases, sweeper',
     imports: ports,
-    packages: ['@opentelemetry/api', 'node:crypto', 'node:events', 'node:os', 'node:perf_hooks', 'node:worker_threads'],
+    packages: [
+      ...['@opentelemetry/api', 'node:async_hooks', 'node:crypto', 'node:events', 'node:os'],
+      ...['node:perf_hooks', 'node:worker_threads'],
+    ],
   },
   {
     path: 'src/delivery',
