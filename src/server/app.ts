@@ -198,7 +198,7 @@ async function placed(asked: Asked, tenantOf: TenantOf | undefined): Promise<Ask
 
 /** Who may not come in is refused before anything of the body is read. */
 async function admit(
-  { unlimited }: RouteSpec,
+  { unlimited, orScope }: RouteSpec,
   scope: Scope,
   { auth, rateLimiter }: AppOptions,
   visit: Visit,
@@ -207,7 +207,12 @@ async function admit(
 ): Promise<void> {
   const caller = await auth.authenticate(request.headers);
   visit.caller = caller;
-  if (!caller.scopes.has(scope)) throw new PawlError('FORBIDDEN', `this needs the scope \`${scope}\``);
+  if (!caller.scopes.has(scope) && !(orScope !== undefined && caller.scopes.has(orScope))) {
+    throw new PawlError(
+      'FORBIDDEN',
+      `this needs the scope \`${scope}\`${orScope === undefined ? '' : ` or \`${orScope}\``}`,
+    );
+  }
   if (caller.loose || unlimited === true) return;
   if (rateLimiter !== null && rateLimiter !== undefined) reply.headers(await rateLimiter.spend(caller.rateKey));
 }

@@ -31,7 +31,7 @@ export function openApiOf(routes: readonly RouteSpec[], about: { version: string
 }
 
 function operationOf(route: RouteSpec, components: Record<string, JsonSchema>): JsonSchema {
-  const { summary, tag, access, params, query, body, responses, bodyKind } = route;
+  const { summary, tag, access, orScope, params, query, body, responses, bodyKind } = route;
   const answers = Object.entries(responses).map(([status, schema]) => [
     status,
     {
@@ -49,7 +49,10 @@ function operationOf(route: RouteSpec, components: Record<string, JsonSchema>): 
     responses: { ...Object.fromEntries(answers), default: { $ref: '#/components/responses/Error' } },
     ...(access === 'public'
       ? { security: [] }
-      : { security: [{ bearer: [access] }, { apiKey: [] }], 'x-scope': access }),
+      : {
+          security: [...[access, orScope ?? []].flat().map((scope) => ({ bearer: [scope] })), { apiKey: [] }],
+          'x-scope': access,
+        }),
   };
 }
 

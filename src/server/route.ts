@@ -53,6 +53,8 @@ interface RouteShape {
   readonly bodyKind?: 'json' | 'any';
   /** The body is the caller's own data: a `tenantId` in it means nothing to us. */
   readonly bodyIsPayload?: boolean;
+  /** Another scope that will do: who manages something may look at it too. */
+  readonly orScope?: Scope;
   /** Counted against no rate limit: streams and health. */
   readonly unlimited?: boolean;
 }

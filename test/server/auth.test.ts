@@ -202,3 +202,26 @@ describe('starting without anybody who could be let in', () => {
     await database.drop();
   });
 });
+
+describe('an installation that wants to know for whom', () => {
+  const auth = { secret: SECRET, issuer: ISSUER, audience: AUDIENCE, requirePrincipalForExecute: true };
+  const server = useServer({ auth });
+
+  it('starts nothing without a principal', async () => {
+    await server.pawl.publish(chain('personal', echo('a')), { tenantId: 'acme' });
+    const path = '/api/v1/workflows/personal/execute';
+    expect(await server.post(path, {})).toMatchObject({
+      status: 400,
+      body: { error: { code: 'REQUEST_INVALID', details: [{ code: 'REQUIRED', path: '/principal' }] } },
+    });
+    expect((await server.post(path, { principal: { userId: 'ada' } })).status).toBe(202);
+  });
+
+  it('shows triggers to whoever reads workflows or manages triggers, and to nobody else', async () => {
+    const asked = async (scope: string) =>
+      (await server.get('/api/v1/triggers', { token: await tokenFor({ scope }) })).status;
+    expect(await Promise.all(['workflows:read', 'triggers:manage', 'templates:read'].map(asked))).toEqual([
+      200, 200, 403,
+    ]);
+  });
+});

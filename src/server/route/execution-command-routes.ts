@@ -11,6 +11,7 @@ import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
 import { traceOf } from '../correlation.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
+import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface ExecutionCommandRoutesDeps {
@@ -45,7 +46,7 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
     responses: { 200: executeAnswer, 202: executeAnswer },
     async handle({ params, body, caller, headers, givenCorrelationId }) {
       const { trigger, spec, principal, tenantId: _checked, ...request } = body;
-      if (requirePrincipal && principal === undefined) throw new PawlError('REQUEST_INVALID', '`principal` is missing');
+      if (requirePrincipal && principal === undefined) throw principalMissing();
       const { tenantId } = caller;
       await throttle?.spend({ tenantId, workflowId: params.workflowId, ...defined({ requestId: body.requestId }) });
       const { executionId: id, isNew } = await executions.start({
@@ -130,3 +131,6 @@ function requireRole({ roles }: Caller, allowed: ReturnType<typeof rolesFor>, wh
 function defined<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
+
+const principalMissing = () =>
+  requestInvalid([{ code: 'REQUIRED', path: '/principal', message: 'is required (auth.requirePrincipalForExecute)' }]);

@@ -25,6 +25,8 @@ export interface TriggerRoutesDeps {
 
 const PATH = '/api/v1/triggers';
 const common = { access: 'triggers:manage', tag: 'Triggers' } as const;
+/** Reads are for whoever reads workflows (000 §12.1): no secret is among what they show. */
+const reading = { access: 'workflows:read', orScope: 'triggers:manage' } as const;
 const ofTrigger = { ...common, notFound: 'TRIGGER_NOT_FOUND', params: triggerParams } as const;
 
 export function triggerRoutes(deps: TriggerRoutesDeps): RouteSpec[] {
@@ -48,6 +50,7 @@ function shown({ webhookBase }: TriggerRoutesDeps, status: number, { trigger, se
 function listRoute({ triggers, webhookBase }: TriggerRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
+    ...reading,
     method: 'GET',
     path: PATH,
     summary: 'List triggers',
@@ -83,6 +86,7 @@ function createRoute(deps: TriggerRoutesDeps): RouteSpec {
 function getRoute(deps: TriggerRoutesDeps): RouteSpec {
   return defineRoute({
     ...ofTrigger,
+    ...reading,
     method: 'GET',
     path: `${PATH}/:triggerId`,
     summary: 'A trigger; of a schedule with its next times, of a webhook with its address',
@@ -141,6 +145,7 @@ function rotateRoute(deps: TriggerRoutesDeps): RouteSpec {
 function firingsRoute({ triggers }: TriggerRoutesDeps): RouteSpec {
   return defineRoute({
     ...ofTrigger,
+    ...reading,
     method: 'GET',
     path: `${PATH}/:triggerId/firings`,
     summary: 'What became of its firings, newest first',
