@@ -11,6 +11,7 @@ import type { EndedExecution, RunAttempt } from '../engine/environment.ts';
 import type { Tracing } from '../engine/tracing-port.ts';
 import { attemptContent, executionContent, type NodeEnd, nodeContent } from './execution-span.ts';
 import { readableSpan, type SpanData, spanContext } from './span-data.ts';
+import { MAX_WAITING_SPANS, SpanQueue } from './span-queue.ts';
 import { executionSpanId, newSpanId, nodeSpanId, traceOf } from './trace-id.ts';
 
 export interface TracingOptions {
@@ -33,21 +34,22 @@ export interface ExecutionTracing extends Tracing {
   close(): Promise<void>;
 }
 
-/** Spans that wait to be sent; more are dropped, and the collector is too slow. */
-const MAX_WAITING_SPANS = 16_384;
 const SEND_TIMEOUT_MS = 5_000;
 
 export function openTracing(options: TracingOptions): ExecutionTracing {
   const { endpoint: url, headers, sampleRatio, wallClockMs, warn } = options;
   const resource = resourceOf(options);
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: SEND_TIMEOUT_MS });
+  const queue = new SpanQueue(warn);
   const processor = new BatchSpanProcessor({
-    exporter: outspoken(exporter, warn),
+    exporter: outspoken(exporter, queue, warn),
     scheduledDelayMillis: options.exportIntervalMs,
     exportTimeoutMillis: SEND_TIMEOUT_MS,
     maxQueueSize: MAX_WAITING_SPANS,
   });
-  const send = (span: SpanData): void => processor.onEnd(readableSpan(span, resource));
+  const send = (span: SpanData): void => {
+    if (queue.takes()) processor.onEnd(readableSpan(span, resource));
+  };
   return {
     contextOf({ execution, state }, node) {
       const { traceId, sampled } = traceOf(execution, sampleRatio);
@@ -105,9 +107,10 @@ function resourceOf({ serviceName, serviceVersion }: TracingOptions): Resource {
 }
 
 /** Spans that could not be sent are lost: that is worth a word, and nothing else waits for it. */
-function outspoken(exporter: SpanExporter, warn: TracingOptions['warn']): SpanExporter {
+function outspoken(exporter: SpanExporter, queue: SpanQueue, warn: TracingOptions['warn']): SpanExporter {
   return {
     export(spans, done) {
+      queue.left(spans.length);
       exporter.export(spans, (result) => {
         if (result.error !== undefined) {
           warn('spans could not be sent', { spans: spans.length, error: result.error.message });
