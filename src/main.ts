@@ -41,6 +41,7 @@ import type { Hint } from './store/hint-port.ts';
 import { migrateUp } from './store/migrate/migrate.ts';
 import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
+import { leaseThreads } from './store/postgres/lease-thread.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
 import { inTransactionOf, type TransactionClient } from './store/postgres/start-in-transaction.ts';
 import { openProbe, openTelemetry, type TelemetryOptions } from './telemetry.ts';
@@ -304,6 +305,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
       },
     },
     tracing: telemetry.tracing,
+    openLeaseThread: leaseThreads({ connectionString: base.connectionString, schema: config.database.schema }),
     checkTrigger: (...given) => triggers.check(...given),
     options: { ...config.engine, expressionLimits: config.expression, templateStyle: config.templates },
     newSeed: () => randomInt(2 ** 31),

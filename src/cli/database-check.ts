@@ -12,8 +12,8 @@ import { explainDatabase } from './start-problem.ts';
 
 const MINIMUM_VERSION = 15;
 const CLOCK_TOLERANCE_MS = 1_000;
-/** Hints, migrations and whoever looks in by hand. */
-const SPARE_CONNECTIONS = 3;
+/** Hints, the lease, migrations and whoever looks in by hand. */
+const SPARE_CONNECTIONS = 4;
 
 export async function databaseFindings({ database }: Config): Promise<Finding[]> {
   const { url, dataDir } = database;

@@ -3,6 +3,7 @@
 // says (I4, I5).
 
 import { nextDue } from '../core/decider/next-due.ts';
+import type { OpenLeaseThread } from '../store/lease-renewal.ts';
 import type { RunnerRegistration, Store } from '../store/port.ts';
 import { type Alarms, createAlarms } from './alarm.ts';
 import { AttemptDesk } from './attempt-desk.ts';
@@ -36,6 +37,7 @@ export interface IncarnationDeps {
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
   readonly perTenantAction?: (tenantId: string, actionType: string) => number;
   readonly tracing?: Tracing | undefined;
+  readonly openLeaseThread?: OpenLeaseThread | undefined;
   readonly checkTrigger?: TriggerCheck['check'] | undefined;
   /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
@@ -56,6 +58,7 @@ export class Incarnation {
   private readonly parking: ParkingLot;
   private readonly loop: DecisionLoop;
   private slotZeroTail: Promise<unknown> = Promise.resolve();
+  private leaseStopped: Promise<void> = Promise.resolve();
   private over = false;
   private draining = false;
 
@@ -66,8 +69,7 @@ export class Incarnation {
     const { runnerId, slotIds } = registration;
     const died = () => this.die();
     const pace = new Pace(timers);
-    const { leaseMs, leaseMarginMs: marginMs } = options;
-    this.lease = keepLease({ store, runnerId, leaseMs, marginMs, registeredAt, timers, clock, observer, lost: died });
+    this.lease = keepLease({ ...deps, runnerId, registeredAt, lost: died });
     this.desk = new AttemptDesk({
       limits: {
         total: options.maxParallelActions,
@@ -214,12 +216,13 @@ export class Incarnation {
       abandon: () => this.abandon(),
       runInSlotZero: (work) => this.runInSlotZero(work),
     });
+    await this.leaseStopped;
   }
 
   /** Forgets everything at once. What was running is told to stop; its results are not wanted any more. */
   abandon(): void {
     this.over = true;
-    this.lease.stop();
+    this.leaseStopped = this.lease.stop();
     this.alarms.stop();
     this.loop.stop();
     this.desk.close();

@@ -1,10 +1,15 @@
 // The lease of one incarnation: renewed well before it ends. Its end is only a permission for others to declare this
 // runner dead; what protects the data is the fence. What the lease protects is the outside world: no external call
 // starts after `renewal started + lease − margin`, by the monotonic clock (I6).
+//
+// It is renewed by a thread beside the event loop, so that a loop which an action keeps busy does not lose it, and by the loop
+// itself as long as that thread has not renewed it lately: because it is just starting, or died, or there is none (the
+// simulation). Whoever did it, only an answer that this loop has heard counts.
 
+import { keepRenewing, type LeaseNews, type OpenLeaseThread } from '../store/lease-renewal.ts';
 import type { RunnerStore } from '../store/port.ts';
 import type { Clock } from './clock.ts';
-import type { EngineObserver, Timers } from './environment.ts';
+import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
 
 export interface Lease {
   mayDispatch(): boolean;
@@ -13,14 +18,14 @@ export interface Lease {
    * stalled stalled for all, and the first to come back must not take the others for dead.
    */
   mayJudge(): boolean;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 export function keepLease(deps: {
   readonly store: RunnerStore;
+  readonly openLeaseThread?: OpenLeaseThread | undefined;
   readonly runnerId: string;
-  readonly leaseMs: number;
-  readonly marginMs: number;
+  readonly options: Pick<EngineOptions, 'leaseMs' | 'leaseMarginMs'>;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly observer: EngineObserver;
@@ -29,37 +34,48 @@ export function keepLease(deps: {
   /** The slots are no longer live: somebody declared this incarnation dead. */
   readonly lost: () => void;
 }): Lease {
-  const { timers, leaseMs } = deps;
+  const { store, timers, clock, observer, runnerId } = deps;
+  const { leaseMs, leaseMarginMs } = deps.options;
   let renewedAt = deps.registeredAt;
+  let renewedByThreadAt = Number.NEGATIVE_INFINITY;
   let lateAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
-  let cancel = timers.after(leaseMs / 3, renew);
 
-  function renew(): void {
-    const startedAt = timers.monotonicMs();
-    deps.store.leaseRenew({ runnerId: deps.runnerId, leaseMs }).then(
-      ({ renewed, at }) => {
-        if (stopped) return;
-        deps.clock.observe(at);
-        if (!renewed) return deps.lost();
-        if (timers.monotonicMs() - renewedAt > leaseMs) lateAt = timers.monotonicMs();
-        renewedAt = startedAt;
-        cancel = timers.after(leaseMs / 3, renew);
-      },
-      (error: unknown) => {
-        if (stopped) return;
-        deps.observer.warn('lease not renewed', { error: String(error) });
-        cancel = timers.after(Math.min(1_000, leaseMs / 10), renew);
-      },
-    );
+  function heard(news: LeaseNews): void {
+    if (stopped) return;
+    if (news.type === 'failed') return observer.warn('lease not renewed', { error: news.error });
+    if (news.type === 'lost') return deps.lost();
+    const { startedAt, answeredAt, at } = news;
+    // A loop that was kept busy hears of it late.
+    clock.observe(at + (timers.monotonicMs() - answeredAt));
+    if (answeredAt - renewedAt > leaseMs) lateAt = answeredAt;
+    renewedAt = Math.max(renewedAt, startedAt);
   }
 
+  const thread = deps.openLeaseThread?.({ runnerId, leaseMs }, (news) => {
+    if (news.type === 'renewed') renewedByThreadAt = news.startedAt;
+    heard(news);
+  });
+  const stopRenewing = keepRenewing({
+    store,
+    runnerId,
+    leaseMs,
+    monotonicMs: timers.monotonicMs,
+    after: timers.after,
+    isWanted() {
+      thread?.beat();
+      return timers.monotonicMs() - renewedByThreadAt > leaseMs / 2;
+    },
+    heard,
+  });
+
   return {
-    mayDispatch: () => timers.monotonicMs() < renewedAt + leaseMs - deps.marginMs,
+    mayDispatch: () => timers.monotonicMs() < renewedAt + leaseMs - leaseMarginMs,
     mayJudge: () => timers.monotonicMs() < renewedAt + leaseMs && timers.monotonicMs() > lateAt + leaseMs,
-    stop() {
+    async stop() {
       stopped = true;
-      cancel();
+      stopRenewing();
+      await thread?.stop();
     },
   };
 }

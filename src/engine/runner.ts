@@ -2,6 +2,7 @@
 // when its fence is dead. All of its periodic work is one tick; an idle runner asks the database three times a second.
 
 import type { HintedLane } from '../store/hint-port.ts';
+import type { OpenLeaseThread } from '../store/lease-renewal.ts';
 import type { Store } from '../store/port.ts';
 import { Claimer } from './claimer.ts';
 import { type Clock, createClock } from './clock.ts';
@@ -32,6 +33,8 @@ export interface RunnerDeps {
   readonly perTenantAction?: (tenantId: string, actionType: string) => number;
   /** Absent: no traces. */
   readonly tracing?: Tracing | undefined;
+  /** Renews the lease beside the event loop; absent: the loop does it alone. */
+  readonly openLeaseThread?: OpenLeaseThread | undefined;
   readonly checkTrigger?: TriggerCheck['check'] | undefined;
   readonly options?: Partial<EngineOptions>;
 }

@@ -1,6 +1,6 @@
 // A runner as a process of its own, for tests that kill it. What its actions do is told by their parameters: `test.work`
 // never ends here, so that the process can be killed in the middle of it; `test.crash` ends the whole process; `test.nap`
-// takes a moment.
+// takes a moment; `test.block` takes it without letting the event loop turn.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -39,6 +39,17 @@ const nap = defineAction({
   },
 });
 
+const block = defineAction({
+  ...common,
+  type: 'test.block',
+  params: z.object({ ms: z.number() }),
+  run({ ms }, { nodeId, executionId, attempt }) {
+    tell({ type: 'began', nodeId, executionId, attempt });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    return { outputs: { blocked: ms } };
+  },
+});
+
 const crash = defineAction({
   ...common,
   type: 'test.crash',
@@ -51,7 +62,7 @@ const crash = defineAction({
 
 if (process.send !== undefined) {
   const { url, engine } = JSON.parse(process.argv[2]!) as RunnerProcessSettings;
-  const pawl = await createPawl({ database: { url }, engine, actions: [work, nap, crash] });
+  const pawl = await createPawl({ database: { url }, engine, actions: [work, nap, block, crash] });
   process.once('SIGTERM', async () => {
     await pawl.close();
     process.disconnect();

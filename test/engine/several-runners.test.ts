@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import type { Pawl } from '../../src/main.ts';
-import { engineUnderTest, QUICK, TENANT } from './engine-under-test.ts';
+import { engineUnderTest, eventually, QUICK, TENANT } from './engine-under-test.ts';
 import { spawnRunner } from './spawned-runner.ts';
 import { delay, echo, graph, held, to } from './workflow-definition.ts';
 
@@ -86,6 +86,24 @@ describe('a runner that is killed', () => {
     await doomed.kill();
     await engine.open({ engine: short });
     expect((await results(sleepers)).map(({ outputs }) => outputs)).toEqual(sleepers.map((_, n) => ({ n })));
+  });
+});
+
+describe('a runner whose event loop is kept busy by an action', () => {
+  it('keeps its lease meanwhile: nobody else begins what it is at', async () => {
+    const lease = { leaseMs: 3_000, leaseMarginMs: 500 };
+    const busy = await spawnRunner({ url: engine.url, engine: { ...QUICK, ...lease } });
+    const threads = `select pid from pg_stat_activity where application_name = 'pawl lease' and datname = current_database()`;
+    await eventually(() => engine.sql(threads)).toHaveLength(1);
+    const [executionId] = await start(
+      graph('blocking', [{ id: 'block', actionType: 'test.block', parameters: { ms: 6_000 } }]),
+      1,
+    );
+    await busy.nextBegan();
+    const other = await engine.open({ engine: lease });
+    expect(await other.result(executionId!)).toMatchObject({ status: 'Succeeded', outputs: { blocked: 6_000 } });
+    expect(metric(other, 'takeovers')).toBe(0);
+    expect(await engine.attempts(executionId!)).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,68 @@
+// Renews the lease of one runner, again and again, well before it ends. The same loop runs in two places: on the runner's own event
+// loop, and in a thread beside it, which goes on while that loop is kept busy (store/postgres/lease-thread.ts). It only tells what
+// happened; what follows from it is decided in engine/lease.ts.
+
+import type { RunnerStore, Timestamp } from './port.ts';
+
+export type LeaseNews =
+  /** Times are monotonic milliseconds; `at` is the database's. */
+  | { readonly type: 'renewed'; readonly startedAt: number; readonly answeredAt: number; readonly at: Timestamp }
+  /** The slots are no longer live: somebody declared this runner dead. */
+  | { readonly type: 'lost' }
+  | { readonly type: 'failed'; readonly error: string };
+
+export interface LeaseTerms {
+  readonly runnerId: string;
+  readonly leaseMs: number;
+}
+
+/** Beside the runner's event loop. */
+export interface LeaseThread {
+  /** The loop is alive. A thread that was not told so for half a minute stops renewing; one that is not running is started. */
+  beat(): void;
+  stop(): Promise<void>;
+}
+
+export type OpenLeaseThread = (terms: LeaseTerms, heard: (news: LeaseNews) => void) => LeaseThread;
+
+export interface RenewalDeps extends LeaseTerms {
+  readonly store: Pick<RunnerStore, 'leaseRenew'>;
+  readonly monotonicMs: () => number;
+  readonly after: (delayMs: number, callback: () => void) => () => void;
+  /** Asked each time before it renews. */
+  readonly isWanted: () => boolean;
+  readonly heard: (news: LeaseNews) => void;
+}
+
+/** Until the function that it returns is called, or the lease is lost. */
+export function keepRenewing(deps: RenewalDeps): () => void {
+  const { store, runnerId, leaseMs, monotonicMs, after, isWanted, heard } = deps;
+  let stopped = false;
+  let cancel = after(leaseMs / 3, renew);
+
+  function renew(): void {
+    const startedAt = monotonicMs();
+    if (!isWanted()) {
+      cancel = after(leaseMs / 3, renew);
+      return;
+    }
+    store.leaseRenew({ runnerId, leaseMs }).then(
+      ({ renewed, at }) => {
+        if (stopped) return;
+        if (!renewed) return heard({ type: 'lost' });
+        heard({ type: 'renewed', startedAt, answeredAt: monotonicMs(), at });
+        cancel = after(leaseMs / 3, renew);
+      },
+      (error: unknown) => {
+        if (stopped) return;
+        heard({ type: 'failed', error: String(error) });
+        cancel = after(Math.min(1_000, leaseMs / 10), renew);
+      },
+    );
+  }
+
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
