@@ -123,7 +123,8 @@ describe('events of executions', () => {
       const { idempotencyKey: _missing, ...incomplete } = event;
       expect(validate(incomplete)).toBe(false);
     }
-    expect(eventSchemaFiles()).toHaveLength(7);
+    // Those of Appendix A, and the alert.
+    expect(eventSchemaFiles()).toHaveLength(8);
   });
 
   it('are filtered by type and workflow, per tenant', async () => {
