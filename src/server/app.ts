@@ -11,9 +11,10 @@ import type { Auth } from './auth/authenticator.ts';
 import type { Caller } from './caller.ts';
 import { CORRELATION_HEADER, type Correlation, correlationOf } from './correlation.ts';
 import { methodNotAllowed, notFound, refusalOf } from './error-envelope.ts';
+import { wantsEventStream } from './event-stream.ts';
 import { jsonTextOf, readJsonBody } from './json-body.ts';
 import { methodTable } from './method-table.ts';
-import { overloaded, type RateLimiter } from './rate-limit.ts';
+import { overloaded, type RateLimiter, tooManyStreams } from './rate-limit.ts';
 import { readRequest } from './request.ts';
 import type { Answer, RouteSpec } from './route.ts';
 
@@ -30,6 +31,8 @@ export interface AppOptions {
   readonly tenantOf?: TenantOf;
   /** More requests than this at once are told to come back (I21). */
   readonly maxInFlight?: number;
+  /** Streams are open for as long as their client likes, and each one asks the database now and then. */
+  readonly maxStreams?: number;
   /** For tests: an answer that does not match its declared schema is an error. */
   readonly checkAnswers?: boolean;
 }
@@ -52,6 +55,7 @@ export interface AnsweredRequest {
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const DEFAULT_MAX_IN_FLIGHT = 2_000;
+const DEFAULT_MAX_STREAMS = 1_000;
 const MAX_PARAM_LENGTH = 512;
 const KEEP_ALIVE_MS = 65_000;
 /** To send a request, not to answer it. */
@@ -75,7 +79,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => refuse(error, request, reply as FastifyReply),
   });
   const stopping = new AbortController();
-  const desk = { options, visitOf, stopping: stopping.signal, load: { inFlight: 0 } };
+  const desk = { options, visitOf, stopping: stopping.signal, load: { inFlight: 0, streams: 0 } };
   app.addHook('preClose', async () => stopping.abort());
   app.setErrorHandler(refuse);
   const methodsAt = methodTable(options.routes);
@@ -153,11 +157,12 @@ interface Desk {
   readonly options: AppOptions;
   readonly visitOf: VisitOf;
   readonly stopping: AbortSignal;
-  readonly load: { inFlight: number };
+  readonly load: { inFlight: number; streams: number };
 }
 
 function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, stopping, load }: Desk): void {
   const most = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
+  const mostStreams = options.maxStreams ?? DEFAULT_MAX_STREAMS;
   scope.route({
     method: route.method,
     url: route.path,
@@ -168,11 +173,16 @@ function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, sto
       const { correlation, caller } = visitOf(request);
       const signal = () => AbortSignal.any([stopping, gone(reply)]);
       if (load.inFlight >= most && route.unlimited !== true) throw overloaded();
+      if (load.streams >= mostStreams && wantsEventStream(request.headers)) throw tooManyStreams();
       const asked = readRequest(route, request, { correlation, caller, signal });
       load.inFlight++;
       try {
         const answer = await route.handle(await placed(asked, options.tenantOf));
         if (options.checkAnswers === true) checkAnswer(route, answer);
+        if (answer.stream !== undefined) {
+          load.streams++;
+          reply.raw.once('close', () => load.streams--);
+        }
         return send(reply, answer, request.method === 'HEAD');
       } finally {
         load.inFlight--;

@@ -60,6 +60,11 @@ function rateLimited(message: string, limit: number, tokens: number, perSecond: 
   return new PawlError('RATE_LIMITED', message, { limit, remaining: 0, retryAfterSeconds } satisfies Exhausted);
 }
 
+export function tooManyStreams(): PawlError {
+  const message = 'too many event streams are open; ask for pages of events, or try again';
+  return new PawlError('UNAVAILABLE', message, { retryAfterSeconds: 5 });
+}
+
 export function overloaded(): PawlError {
   return new PawlError('UNAVAILABLE', 'too many requests are in progress; try again', { retryAfterSeconds: 1 });
 }
