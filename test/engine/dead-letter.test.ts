@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DeadLetters } from '../../src/engine/dead-letters.ts';
 import { engineUnderTest, eventually, QUICK, TENANT } from './engine-under-test.ts';
 import { superviseRunner } from './spawned-runner.ts';
-import { echo, graph } from './workflow-definition.ts';
+import { echo, graph, held } from './workflow-definition.ts';
 
 const unreadable = new Set<string>();
 const engine = engineUnderTest({ runner: false, unreadable });
@@ -49,6 +49,26 @@ describe('an execution that crashes its runner again and again', () => {
     const [letter] = await letters();
     expect(await engine.pawl.store.deadLetterPurge({ tenantId: 'stranger', ids: [letter!.id] })).toBe(0);
     expect(await engine.pawl.store.deadLetterPurge({ tenantId: TENANT, ids: [letter!.id] })).toBe(1);
+  });
+});
+
+describe('executions whose runners crashed twice', () => {
+  it('run one at a time, beside all others, until they make progress', async () => {
+    await engine.pawl.publish(graph('suspect', [held('step')]));
+    await engine.pawl.publish(graph('trusted', [echo('a')]));
+    const suspects = await Promise.all(Array.from({ length: 4 }, () => engine.pawl.start('suspect')));
+    const ids = suspects.map(({ executionId }) => executionId);
+    await engine.sql(`update execution_queue set crashes = 2, epoch = 2 where execution_id = any($1::uuid[])`, [ids]);
+    const runner = await engine.open();
+    for (const turn of ids.keys()) {
+      const attempt = await engine.work.next();
+      const trusted = await engine.pawl.start('trusted');
+      expect(await runner.result(trusted.executionId)).toMatchObject({ status: 'Succeeded' });
+      expect(engine.work.begun).toHaveLength(turn + 1);
+      attempt.succeed();
+    }
+    for (const id of ids) expect(await runner.result(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await letters()).toEqual([]);
   });
 });
 
