@@ -17,7 +17,8 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-const SETTINGS = { max_connections: '250', shared_buffers: '64MB' };
+// By TCP alone, so that a proxy can stand in between.
+const SETTINGS = { max_connections: '250', shared_buffers: '64MB', unix_socket_directories: '' };
 const START_TRIES = 50;
 
 export async function startDatabaseServer(): Promise<DatabaseServer> {

@@ -93,6 +93,20 @@ describe('a database in a folder', () => {
     expect(await query(second, 'select n from kept')).toEqual([{ n: 42 }]);
   });
 
+  it('is reached by a socket among its data, and by TCP from elsewhere', async () => {
+    const server = await start();
+    const address = 'select host(inet_server_addr()) as address';
+    expect(await query(server, address)).toEqual([{ address: null }]);
+    const [byTcp] = server.connectionString.split('?');
+    expect(await query({ connectionString: byTcp! }, address)).toEqual([{ address: '127.0.0.1' }]);
+  });
+
+  it('is reached by TCP alone in a folder that is too deep for a socket', async () => {
+    const server = await start({ dataDir: join(folder, 'deep'.repeat(20), 'db') });
+    expect(new URL(server.connectionString).search).toBe('');
+    expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
   it('keeps its password to itself, and lets nobody in without', async () => {
     const server = await start();
     expect(statSync(join(folder, 'db', 'password')).mode & 0o777).toBe(0o600);

@@ -2,7 +2,7 @@
 // parent was killed. Readiness is read from postmaster.pid, where PostgreSQL itself announces it.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from './account.ts';
@@ -88,11 +88,7 @@ async function untilReady(child: ChildProcess, { cluster, log, port }: ServerOpt
 /** Ends a server that outlived the process that started it, and removes a lock file that no server stands behind. */
 export async function clearLeftovers(cluster: string): Promise<void> {
   const left = readPostmaster(cluster);
-  if (left === null) return;
-  if (!isServerOf(cluster, left.pid)) {
-    rmSync(join(cluster, 'postmaster.pid'), { force: true });
-    return;
-  }
+  if (left === null || !isServerOf(cluster, left.pid)) return removeLocks(cluster);
   signal(left.pid, 'SIGINT');
   for (let waited = 0; isServerOf(cluster, left.pid); waited += POLL_MS) {
     if (waited === FAST_STOP_MS) signal(left.pid, 'SIGQUIT');
@@ -100,6 +96,13 @@ export async function clearLeftovers(cluster: string): Promise<void> {
       throw new Error(`A PostgreSQL left over in ${cluster} (process ${left.pid}) does not stop.`);
     await delay(POLL_MS);
   }
+}
+
+/** The file of a server that was killed names a process that may be anybody's by now, and PostgreSQL would respect it. */
+function removeLocks(cluster: string): void {
+  if (!existsSync(cluster)) return;
+  const isLock = (name: string) => name === 'postmaster.pid' || name.startsWith('.s.PGSQL.');
+  for (const name of readdirSync(cluster).filter(isLock)) rmSync(join(cluster, name), { force: true });
 }
 
 /** The number alone is not enough: it may be anybody's by now. */
