@@ -26,7 +26,7 @@ import { QuotaBook } from './engine/quota-book.ts';
 import { Quotas } from './engine/quotas.ts';
 import { Runner } from './engine/runner.ts';
 import { SchemaCheck } from './engine/schema-check.ts';
-import { createSwitchboard } from './engine/switchboard.ts';
+import { createSwitchboard, type Switchboard } from './engine/switchboard.ts';
 import { systemTimers } from './engine/system-timers.ts';
 import { TriggerCheck } from './engine/trigger-check.ts';
 import { HTTP_STEP, UsageMeter } from './engine/usage-meter.ts';
@@ -132,7 +132,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   let messaging: Messaging;
   const base = await openBase(options, config, closers, (...call) => messaging.lifecycles.trigger(...call));
   const board = createSwitchboard();
-  const services = createServices(base, board.tell);
+  const services = createServices(base, board);
   messaging = await openMessaging({ ...base, ...base.shared, ...outward(services) });
   let server: RunningServer | null = null;
   const publicUrl = () =>
@@ -205,7 +205,7 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers, 
   return { config, store, connectionString, ...catalog, http, telemetry, warn, callbackKey, shared, book, disabled };
 }
 
-function createServices(base: Base, tell: Tell) {
+function createServices(base: Base, { tell, adopt }: Pick<Switchboard, 'tell' | 'adopt'>) {
   const { config, store, shared, callbackKey, telemetry, book, documents, renderer } = base;
   const schemas = new SchemaCheck(renderer);
   const executions = new Executions({
@@ -216,6 +216,7 @@ function createServices(base: Base, tell: Tell) {
     limitsRuns: (tenantId) => book.limitsRuns(tenantId),
     wallClockMs: () => Date.now(),
     accepted: telemetry.accepted,
+    adopt,
     workWanted: (lanes) => tell({ kind: 'work', lanes }),
     mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
   });

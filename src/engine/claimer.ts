@@ -8,9 +8,12 @@ import {
   type ClaimedExecution,
   type CommitBatch,
   type LoadedExecution,
+  type NewExecution,
+  type StartOutcome,
   type Store,
   SUSPICIOUS_CRASHES,
 } from '../store/port.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { Clock } from './clock.ts';
 import { Crowd } from './crowd.ts';
 import { nextStoredSeq } from './dead-letter.ts';
@@ -194,6 +197,44 @@ export class Claimer {
     return result;
   }
 
+  /**
+   * Executions that this very process accepts, and has a place for: they are started as its own, without the way through the
+   * queue (docs/decisions/0017). Not if somebody waits already: it would be overtaken (I22). Should the reply be lost, what
+   * was started is found by comparing, like a lost claim (I18).
+   */
+  adopt(items: NewExecution[]): Promise<StartOutcome[]> | null {
+    if (!this.mayAdopt(items)) return null;
+    const { store, incarnation, clock, observer } = this.deps;
+    const claims = items.map(bornClaim);
+    for (const claim of claims) this.arriving.set(claim.executionId, claim);
+    return incarnation.runInSlotZero(async () => {
+      const slotId = incarnation.registration.slotIds[0]!;
+      try {
+        const { outcomes, owned, at } = await store.executionStartOwned({ slotId, items });
+        clock.observe(at);
+        observer.count('claimed', owned.length);
+        const ours = new Set(owned);
+        this.notArriving(claims.filter(({ executionId }) => !ours.has(executionId)));
+        void this.bringIn(claims.filter(({ executionId }) => ours.has(executionId)));
+        return outcomes;
+      } catch (error) {
+        this.notArriving(claims);
+        if (!(error instanceof StoreError) || error.failure !== 'data') void this.lost(error);
+        throw error;
+      }
+    });
+  }
+
+  private mayAdopt(items: readonly NewExecution[]): boolean {
+    const { incarnation, stepsAtOnce } = this.deps;
+    if (this.stopped || this.claiming || this.leftSome || !incarnation.isSlotZeroFree()) return false;
+    if (items.length > this.room() || incarnation.heldBack().length > 0) return false;
+    return items.every(
+      ({ tenantId, behaviour = BEHAVIOUR }) =>
+        behaviour <= BEHAVIOUR && stepsAtOnce(tenantId) === Number.POSITIVE_INFINITY,
+    );
+  }
+
   private async bringIn(claimed: readonly ClaimedExecution[]): Promise<void> {
     try {
       for (const claim of claimed) if (claim.execution !== null) await this.takeFresh(claim.execution, claim);
@@ -302,6 +343,13 @@ export class Claimer {
       });
     }
   }
+}
+
+/** As a claim would bring it: never claimed before, and without mail. */
+function bornClaim(item: NewExecution): ClaimedExecution {
+  const { executionId, tenantId, workflowId, version, priority, createdAt } = item;
+  const execution = { ...item, checkpoint: null, journal: [], attempts: [], inbox: [] };
+  return { executionId, tenantId, workflowId, version, priority, epoch: 1, crashes: 0, readyAt: createdAt, execution };
 }
 
 function nothingOn(slotId: string): CommitBatch {

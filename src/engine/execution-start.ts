@@ -13,7 +13,7 @@ import { LimitedStarter } from './limited-starter.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { SharedLookup } from './shared-lookup.ts';
 import { StartGate } from './start-gate.ts';
-import { StaleVersionError, type Started, Starter } from './starter.ts';
+import { type Adopt, StaleVersionError, type Started, Starter } from './starter.ts';
 import { TriggerCheck } from './trigger-check.ts';
 
 export interface StartRequest {
@@ -44,6 +44,7 @@ export interface ExecutionStartDeps {
   readonly limitsRuns?: (tenantId: string) => boolean | Promise<boolean>;
   /** Told of every execution that was started here and is durable. */
   readonly accepted?: (execution: NewExecution) => void;
+  readonly adopt?: Adopt;
   /** Somebody may have work now: in these lanes, or nobody knows where. */
   readonly workWanted: (lanes?: readonly HintedLane[]) => void;
 }
@@ -65,7 +66,7 @@ export class ExecutionStart {
   constructor(deps: ExecutionStartDeps) {
     this.deps = deps;
     this.gate = new StartGate(deps.timers);
-    this.starter = new Starter(deps.store, deps.timers, deps.workWanted);
+    this.starter = new Starter(deps.store, deps.timers, deps.workWanted, deps.adopt);
     this.limitedStarter = new LimitedStarter(deps.store);
     this.triggers = new TriggerCheck(deps.store, deps.schemas);
     const allowDraft = deps.allowDraftExecution ?? false;

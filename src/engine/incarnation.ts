@@ -57,7 +57,8 @@ export class Incarnation {
   private readonly alarms: Alarms;
   private readonly parking: ParkingLot;
   private readonly loop: DecisionLoop;
-  private slotZeroTail: Promise<unknown> = Promise.resolve();
+  /** Null: nobody uses it. */
+  private slotZeroTail: Promise<unknown> | null = null;
   private leaseStopped: Promise<void> = Promise.resolve();
   private over = false;
   private draining = false;
@@ -174,11 +175,20 @@ export class Incarnation {
     return untilStoreAnswers({ ...this.deps, isOver: () => this.over }, work);
   }
 
-  /** Claims and parks share slot 0, one at a time. */
+  /** Claims, parks and starts share slot 0, one at a time. */
   runInSlotZero<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.slotZeroTail.then(work);
-    this.slotZeroTail = result.catch(() => undefined);
+    const result = this.slotZeroTail === null ? work() : this.slotZeroTail.then(work);
+    const done: Promise<unknown> = result
+      .catch(() => {})
+      .then(() => {
+        if (this.slotZeroTail === done) this.slotZeroTail = null;
+      });
+    this.slotZeroTail = done;
     return result;
+  }
+
+  isSlotZeroFree(): boolean {
+    return this.slotZeroTail === null;
   }
 
   /** The execution cannot go on, whatever is tried: it ends as Failed and its cause is kept (I20). */

@@ -3,7 +3,7 @@
 
 import type { HintedLane } from '../store/hint-port.ts';
 import type { OpenLeaseThread } from '../store/lease-renewal.ts';
-import type { Store } from '../store/port.ts';
+import type { NewExecution, StartOutcome, Store } from '../store/port.ts';
 import { Claimer } from './claimer.ts';
 import { type Clock, createClock } from './clock.ts';
 import {
@@ -79,6 +79,11 @@ export class Runner {
     const { incarnation, claimer } = this.life ?? {};
     if (incarnation?.residents.has(executionId)) void this.quietly('mail', () => incarnation.readMail([executionId]));
     else claimer?.hint();
+  }
+
+  /** Starts these as this runner's own; null: it has no place for them now. */
+  adopt(items: NewExecution[]): Promise<StartOutcome[]> | null {
+    return this.stopped ? null : (this.life?.claimer.adopt(items) ?? null);
   }
 
   hasRoom(): boolean {

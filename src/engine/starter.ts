@@ -17,6 +17,9 @@ export interface Started {
   readonly isNew: boolean;
 }
 
+/** Starts them as this process's own, if its runner has a place for each at once; null: they queue like all others. */
+export type Adopt = (items: NewExecution[]) => Promise<StartOutcome[]> | null;
+
 interface Waiting {
   readonly item: NewExecution;
   readonly resolve: (started: Started) => void;
@@ -26,15 +29,22 @@ interface Waiting {
 export class Starter {
   private readonly store: ExecutionStore;
   private readonly timers: Timers;
+  private readonly adopt: Adopt;
   private readonly accepted: (lanes: readonly HintedLane[]) => void;
   private waiting: Waiting[] = [];
   private inFlight = 0;
   private scheduled = false;
 
-  constructor(store: ExecutionStore, timers: Timers, accepted: (lanes: readonly HintedLane[]) => void) {
+  constructor(
+    store: ExecutionStore,
+    timers: Timers,
+    accepted: (lanes: readonly HintedLane[]) => void,
+    adopt: Adopt = () => null,
+  ) {
     this.store = store;
     this.timers = timers;
     this.accepted = accepted;
+    this.adopt = adopt;
   }
 
   start(item: NewExecution): Promise<Started> {
@@ -64,9 +74,11 @@ export class Starter {
 
   private async insert(batch: readonly Waiting[]): Promise<void> {
     try {
-      const outcomes = await this.store.executionStart({ items: batch.map(({ item }) => item) });
+      const items = batch.map(({ item }) => item);
+      const adopted = this.adopt(items);
+      const outcomes = await (adopted ?? this.store.executionStart({ items }));
       for (const [index, outcome] of outcomes.entries()) answer(batch[index]!, outcome);
-      this.accepted(lanesOf(batch));
+      if (adopted === null) this.accepted(lanesOf(batch));
     } catch (error) {
       const isTheirs = error instanceof StoreError && error.failure === 'data';
       if (!isTheirs || batch.length === 1) return refuse(batch, error, isTheirs);

@@ -88,6 +88,11 @@ export interface RunnerInfo {
 export interface ExecutionStore {
   /** Many at once, one statement. A requestId that exists already (per tenant) is not inserted; see `existing`. */
   executionStart(params: { items: NewExecution[] }): Promise<StartOutcome[]>;
+  /**
+   * The same, and what is new belongs to the slot's runner at once, with epoch 1, as if it had claimed it: `owned` names
+   * them. When the fence is dead nothing is owned, and what is new is ready like any other (I4).
+   */
+  executionStartOwned(params: { slotId: string; items: NewExecution[] }): Promise<OwnedStart>;
   executionClaim(params: {
     slotId: string;
     lanes: { tenantId: string; priority: number; mark: Timestamp }[];
@@ -166,6 +171,12 @@ export interface StartOutcome {
   existing: { executionId: string; workflowId: string } | null;
   /** Not started: `ifCurrent` did not hold. */
   stale?: true;
+}
+
+export interface OwnedStart {
+  outcomes: StartOutcome[];
+  owned: string[];
+  at: Timestamp;
 }
 
 export interface ClaimedExecution {

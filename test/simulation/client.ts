@@ -5,6 +5,7 @@ import { PawlError } from '../../src/core/error/pawl-error.ts';
 import { callbackToken } from '../../src/engine/callback-token.ts';
 import { Executions } from '../../src/engine/executions.ts';
 import { SchemaCheck } from '../../src/engine/schema-check.ts';
+import type { Adopt } from '../../src/engine/starter.ts';
 import type { HintedLane } from '../../src/store/hint-port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
@@ -23,6 +24,7 @@ export interface ClientDeps {
   readonly tables: Tables;
   readonly workWanted: (lanes?: readonly HintedLane[]) => void;
   readonly mailArrived: (executionId: string) => void;
+  readonly adopt: Adopt;
 }
 
 const CALLBACK_KEY = new Uint8Array(32).fill(7);
@@ -48,6 +50,7 @@ export class Client {
       schemas: new SchemaCheck({ checkSchema: async () => [], checkValue: async () => [] }),
       workWanted: deps.workWanted,
       mailArrived: deps.mailArrived,
+      adopt: deps.adopt,
     });
   }
 

@@ -26,6 +26,23 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
       executionClaim: (params) => withLiveSlot(tables, params.slotId, () => statements.executionClaim(params)),
     }),
   }),
+  'what a runner starts as its own is not fenced': () => ({
+    statements: (statements, tables) => ({
+      executionStartOwned: (params) =>
+        withLiveSlot(tables, params.slotId, () => statements.executionStartOwned(params)),
+    }),
+    // Also late: in time, its lease keeps a runner from wanting any.
+    patch: () => replace(Claimer.prototype as unknown as WithAdoption, 'mayAdopt', () => () => true),
+  }),
+  'what a runner starts as its own is acknowledged before it is durable': () => ({
+    store: () => ({
+      executionStartOwned: async ({ items }) => ({
+        outcomes: items.map(({ executionId }) => ({ executionId, existing: null })),
+        owned: [],
+        at: 0,
+      }),
+    }),
+  }),
   'executions are taken over before their runner is declared dead': () => ({
     statements: (_, tables) => ({
       runnerDeclareDead({ runnerId }) {
@@ -224,6 +241,10 @@ interface WithAdvance {
 interface WithCommit {
   commit(resident: Resident, turn: Turn, ...more: unknown[]): void;
   dispatchAtOnce(resident: Resident, turn: Turn): void;
+}
+
+interface WithAdoption {
+  mayAdopt(): boolean;
 }
 
 interface WithDrain extends Pick<Incarnation, 'abandon' | 'drain' | 'registration'> {

@@ -2,7 +2,9 @@
 // within a budget of virtual time, stop gracefully, check. The engine is the real one; everything around it is simulated.
 
 import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Adopt } from '../../src/engine/starter.ts';
+import type { NewExecution, Store } from '../../src/store/port.ts';
+import { StoreError } from '../../src/store/store-error.ts';
 import { Audit, type HeldLease, type Violation } from './audit.ts';
 import { type Case, LEASE_MARGIN_MS } from './case.ts';
 import { Client } from './client.ts';
@@ -44,6 +46,7 @@ const BUDGET_MS = 240_000;
 const STOP_BUDGET_MS = 20_000;
 const MAX_POISON_RETRIES = 3;
 const HINT_MS = 5;
+const LOOK_FOR_DEATH_MS = 20;
 
 export async function simulate(given: Case, plant: Plant = {}): Promise<Verdict> {
   const undo = plant.patch?.();
@@ -144,6 +147,7 @@ class Run {
           () => !hints.chance(given.hintLoss),
           ({ runner }) => runner?.hint(lanes),
         ),
+      adopt: (items) => this.adopt(process, hints.pick(this.machines), items),
       mailArrived: (id) =>
         this.hint(
           () => !hints.chance(given.hintLoss),
@@ -228,6 +232,22 @@ class Run {
     };
     const store = this.network.connect(process, { sent, heard });
     return { ...store, ...plant.store?.(store) };
+  }
+
+  /** As if the request had come to that machine: its answer is lost with it. */
+  private adopt(client: Process, { process, runner }: Machine, items: NewExecution[]): ReturnType<Adopt> {
+    const { world } = this;
+    if (runner === null || process.isDead || process.pausedUntil > world.now) return null;
+    const adopted = runner.adopt(items);
+    if (adopted === null) return null;
+    let isAnswered = false;
+    const lost = async () => {
+      while (!process.isDead && !isAnswered) await client.sleep(LOOK_FOR_DEATH_MS);
+      throw new StoreError('unknown', `${process.name} is dead`);
+    };
+    return Promise.race([adopted, lost()]).finally(() => {
+      isAnswered = true;
+    });
   }
 
   private hint(arrives: () => boolean, tell: (machine: Machine) => void): void {

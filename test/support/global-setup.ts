@@ -22,7 +22,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   chmodSync(dataDir, 0o755);
   // Nothing here outlives the run, so nothing needs to reach the disk.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
-  const server = await startEmbedded({ dataDir, settings });
+  // By TCP alone: tests put other ports and proxies into its address.
+  const server = await startEmbedded({ dataDir, settings: { ...settings, unix_socket_directories: '' } });
   const template = new URL(server.connectionString);
   template.pathname = `/${TEMPLATE_DATABASE}`;
 

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import type { Store } from '../port.ts';
-import { AWKWARD_JSON, claim, newExecution, newId, newRunner, TENANT } from './builder.testing.ts';
+import { AWKWARD_JSON, claim, claimedIds, newExecution, newId, newRunner, TENANT } from './builder.testing.ts';
 
 export function describeStart(store: () => Store): void {
   it('keeps every field as it was given', async () => {
@@ -38,6 +38,36 @@ export function describeStart(store: () => Store): void {
     const executionIds = [traced.executionId, untraced.executionId];
     const loaded = await store().executionLoad({ executionIds, deciderVersion: 1 });
     expect(loaded.map((execution) => execution.traceparent ?? null)).toEqual([traceparent, null]);
+  });
+
+  it('starts executions as those of a runner: nobody else gets them, and it owns each once', async () => {
+    const { runnerId, slot } = await newRunner(store());
+    const [known, fresh] = [newExecution({ requestId: 'r1' }), newExecution({ requestId: 'r2' })];
+    await store().executionStart({ items: [known] });
+    const again = newExecution({ requestId: 'r1' });
+    const started = await store().executionStartOwned({ slotId: slot, items: [again, fresh] });
+    expect(started.outcomes).toEqual([
+      { executionId: again.executionId, existing: { executionId: known.executionId, workflowId: known.workflowId } },
+      { executionId: fresh.executionId, existing: null },
+    ]);
+    expect(started.owned).toEqual([fresh.executionId]);
+    expect(await store().executionListOwned({ runnerId })).toEqual([{ executionId: fresh.executionId, epoch: 1 }]);
+    const repeated = await store().executionStartOwned({ slotId: slot, items: [fresh] });
+    expect(repeated).toMatchObject({ outcomes: [{ executionId: fresh.executionId, existing: null }], owned: [] });
+    const other = await newRunner(store());
+    expect(await claimedIds(store(), other.slot)).toEqual([known.executionId]);
+  });
+
+  it('starts executions as ready when the runner that wanted them is dead (I4)', async () => {
+    const { runnerId, slot } = await newRunner(store());
+    await store().runnerDeclareDead({ runnerId });
+    const execution = newExecution();
+    const { outcomes, owned } = await store().executionStartOwned({ slotId: slot, items: [execution] });
+    expect(outcomes).toEqual([{ executionId: execution.executionId, existing: null }]);
+    expect(owned).toEqual([]);
+    const other = await newRunner(store());
+    const { claimed } = await claim(store(), other.slot);
+    expect(claimed).toMatchObject([{ executionId: execution.executionId, epoch: 1 }]);
   });
 
   it('shows an execution to its own tenant only', async () => {

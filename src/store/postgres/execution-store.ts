@@ -5,6 +5,7 @@ import type {
   ExecutionStore,
   NewExecution,
   OwnedExecution,
+  OwnedStart,
   ParkItem,
   StartOutcome,
   Timestamp,
@@ -28,6 +29,7 @@ import { type ExecutionRow, loadExecutions, loadedExecution } from './execution-
 import { statement } from './statement.ts';
 
 const START = statement('execution_start');
+const START_OWNED = statement('execution_start_owned');
 const EXISTING = statement('execution_existing');
 const CLAIM = statement('execution_claim');
 const INPUTS = statement('execution_inputs');
@@ -64,6 +66,7 @@ const CHECKPOINT_COLUMNS = [
 export function executionStore(engine: Database): ExecutionStore {
   return {
     executionStart: ({ items }) => startExecutions(engine, items),
+    executionStartOwned: ({ slotId, items }) => startOwned(engine, slotId, items),
     executionLoad: (params) => loadExecutions(engine, params),
     executionCommit: (batch) => commitExecutions(engine, batch),
     async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES, except }) {
@@ -121,17 +124,44 @@ export function executionStore(engine: Database): ExecutionStore {
   };
 }
 
+export function startExecutions(engine: Session, items: NewExecution[]): Promise<StartOutcome[]> {
+  return startBy(engine, items, async (open) => {
+    const accepted = await engine.run<{ id: string }>(START, startValues(open));
+    return accepted.map(({ id }) => id);
+  });
+}
+
+async function startOwned(engine: Session, slotId: string, items: NewExecution[]): Promise<OwnedStart> {
+  const owned: string[] = [];
+  let at = 0;
+  const outcomes = await startBy(engine, items, async (open) => {
+    const rows = await engine.run<OwnedStartRow>(START_OWNED, [...startValues(open), slotId]);
+    const accepted = rows.flatMap(({ id }) => id ?? []);
+    if (rows[0]!.is_owned) owned.push(...accepted);
+    at = rows[0]!.at;
+    return accepted;
+  });
+  return { outcomes, owned, at };
+}
+
+const startValues = (items: NewExecution[]) => [
+  ...encodeColumns(EXECUTION_COLUMNS, items),
+  encodeColumn(IF_CURRENT, items),
+];
+
 /**
  * What was not inserted lost to an equal request id, which a new statement finds; unless the winner was rolled back
  * meanwhile: then it is tried again. Sorted, so that two batches with the same request ids wait for each other in one order.
  */
-export async function startExecutions(engine: Session, items: NewExecution[]): Promise<StartOutcome[]> {
+async function startBy(
+  engine: Session,
+  items: NewExecution[],
+  insert: (open: NewExecution[]) => Promise<string[]>,
+): Promise<StartOutcome[]> {
   const existing = new Map<string, StartOutcome['existing']>();
   let open = items.toSorted(byRequest);
   while (open.length > 0) {
-    const values = [...encodeColumns(EXECUTION_COLUMNS, open), encodeColumn(IF_CURRENT, open)];
-    const accepted = await engine.run<{ id: string }>(START, values);
-    for (const { id } of accepted) existing.set(id, null);
+    for (const id of await insert(open)) existing.set(id, null);
     open = open.filter((item) => !existing.has(item.executionId));
     if (open.length === 0) break;
 
@@ -182,6 +212,13 @@ const MANY_CRASHES = 32_767;
 
 type Lane = Parameters<ExecutionStore['executionClaim']>[0]['lanes'][number];
 type Checkpoint = NonNullable<ParkItem['checkpoint']> & { executionId: string };
+
+interface OwnedStartRow {
+  /** Null: nothing was accepted. */
+  id: string | null;
+  is_owned: boolean;
+  at: Timestamp;
+}
 
 interface ExistingRow {
   wanted_id: string;

@@ -23,6 +23,7 @@ import {
 type ExecutionStatements = Pick<
   Statements,
   | 'executionStart'
+  | 'executionStartOwned'
   | 'executionClaim'
   | 'executionLoad'
   | 'executionInputs'
@@ -38,6 +39,22 @@ export function executionStatements(tables: Tables): ExecutionStatements {
     executionStart({ items }) {
       items.forEach(checkExecution);
       return items.map((item) => start(tables, item));
+    },
+    executionStartOwned({ slotId, items }) {
+      items.forEach(checkExecution);
+      const runnerId = liveRunner(tables, slotId);
+      const owned: string[] = [];
+      const outcomes = items.map((item) => {
+        const isNew = !tables.executions.has(item.executionId);
+        const outcome = start(tables, item);
+        const row = tables.queue.get(item.executionId);
+        if (isNew && runnerId !== null && row !== undefined) {
+          Object.assign(row, { state: OWNED, runnerId, epoch: 1 });
+          owned.push(item.executionId);
+        }
+        return outcome;
+      });
+      return { outcomes, owned, at: readClock(tables) };
     },
     executionClaim: (params) => claim(tables, params),
     executionLoad: ({ executionIds, deciderVersion }) =>
