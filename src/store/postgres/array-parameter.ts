@@ -50,10 +50,27 @@ export function encodeColumns<Row>(columns: readonly Column<Row>[], rows: readon
   return columns.map((column) => encodeColumn(column, rows));
 }
 
+/** One row as parameters by themselves. A time goes in binary form: it keeps its microseconds without being printed and read. */
+export function encodeRow<Row>(columns: readonly Column<Row>[], row: Row): (Value | Buffer)[] {
+  return columns.map(({ type, value }) => {
+    const item = value(row);
+    if (type !== 'timestamptz' || item === null) return item;
+    const buffer = Buffer.allocUnsafe(FIXED_BYTES.timestamptz);
+    fitting(type, () => writeTimestamp(buffer, 0, item as number));
+    return buffer;
+  });
+}
+
 export function encodeColumn<Row>({ type, value }: Column<Row>, rows: readonly Row[]): Buffer {
   if (rows.length === 0) return EMPTY[type];
+  return fitting(type, () =>
+    type === 'text' || type === 'json' ? encodeTexts(type, rows, value) : encodeFixed(type, rows, value),
+  );
+}
+
+function fitting<Result>(type: ElementType, encode: () => Result): Result {
   try {
-    return type === 'text' || type === 'json' ? encodeTexts(type, rows, value) : encodeFixed(type, rows, value);
+    return encode();
   } catch (error) {
     if (error instanceof RangeError) throw new StoreError('data', `${type}: ${error.message}`, { cause: error });
     throw error;

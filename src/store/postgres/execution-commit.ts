@@ -2,7 +2,7 @@
 
 import type { CommitBatch, Timestamp } from '../port.ts';
 import { StoreError } from '../store-error.ts';
-import { encodeColumns, uuidArray } from './array-parameter.ts';
+import { encodeColumns, encodeRow, uuidArray } from './array-parameter.ts';
 import type { Database } from './database.ts';
 import {
   ATTEMPT_COLUMNS,
@@ -19,6 +19,7 @@ import { type Statement, statement } from './statement.ts';
 const COMMIT = statement('execution_commit');
 const COMMIT_PLAIN = statement('execution_commit_plain');
 const COMMIT_PROGRESS = statement('execution_commit_progress');
+const COMMIT_STEP = statement('execution_commit_step');
 const ATTEMPT_KEY = 'action_executions_pkey';
 
 export async function commitExecutions(
@@ -42,6 +43,9 @@ export async function commitExecutions(
 function commandFor(batch: CommitBatch): { command: Statement; parameters: unknown[] } {
   if (!isPlain(batch)) return { command: COMMIT, parameters: fullParameters(batch) };
   const endsNothing = batch.outcomes.length + batch.ended.length === 0;
+  if (endsNothing && batch.events.length === 1 && batch.attempts.length === 1) {
+    return { command: COMMIT_STEP, parameters: stepParameters(batch) };
+  }
   if (endsNothing) return { command: COMMIT_PROGRESS, parameters: progressParameters(batch) };
   return { command: COMMIT_PLAIN, parameters: plainParameters(batch) };
 }
@@ -53,6 +57,10 @@ function isPlain({ children, consumed, sent, links, logs, crashResets, paused, r
 }
 
 /** In the order of the statement's numbers; so below. */
+function stepParameters({ slotId, events, attempts }: CommitBatch): unknown[] {
+  return [slotId, ...encodeRow(EVENT_COLUMNS, events[0]!), ...encodeRow(ATTEMPT_COLUMNS, attempts[0]!)];
+}
+
 function progressParameters(batch: CommitBatch): unknown[] {
   return [
     batch.slotId,

@@ -263,6 +263,26 @@ events as (
 )
 select exists (select from fence) as applied, clock_timestamp() as at;
 
+-- name: execution_commit_step
+-- The same for one step of one execution and nothing else, which is what an execution alone sends eight times of ten: scalars,
+-- because PostgreSQL sets up a store for every array that it unnests (0.20 instead of 0.31 ms, without the disk).
+with fence as materialized (
+  select runner_id from runner_slots where id = $1 and state = 'live' for no key update
+),
+outbox as (
+  insert into commit_batches (runner_id, execution_ids, seqs) select runner_id, array[$2::uuid], array[$3::int] from fence
+),
+attempts as (
+  insert into action_executions (execution_id, node_id, attempt, action_type, status, started_seq, outputs, error, started_at, ended_at)
+  select $7::uuid, $8::text, $9::smallint, $10::text, $11::text, $12::int, $13::json, $14::json, $15::timestamptz, $16::timestamptz
+  from fence
+),
+events as (
+  insert into execution_events (execution_id, seq, at, facts, inputs)
+  select $2::uuid, $3::int, $4::timestamptz, $5::json, $6::json from fence
+)
+select exists (select from fence) as applied, clock_timestamp() as at;
+
 -- name: execution_park
 -- Then park_check in a NEW statement: a message sent meanwhile is either seen there, or its sender finds the row parked.
 -- Other orders stranded messages (6 of 12,000); this one 0 of 36,000.
