@@ -159,7 +159,8 @@ describe('a graceful stop', () => {
   });
 
   it('keeps what does not stop: others have it when the lease has ended, and no sooner', async () => {
-    const leaving = await engine.open({ engine: { ...short, name: 'leaving', drainMs: 0, abortGraceMs: 50 } });
+    // Long enough for the obedient one to be written down, also on a busy machine.
+    const leaving = await engine.open({ engine: { ...short, name: 'leaving', drainMs: 0, abortGraceMs: 500 } });
     const [deaf, obedient] = await start(graph('deaf', [held('step')]), 2);
     const attempts = [await work.next(), await work.next()];
     const attemptOf = (id?: string) => attempts.find(({ context }) => context.executionId === id)!;
