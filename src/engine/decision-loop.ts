@@ -140,7 +140,8 @@ export class DecisionLoop {
     const seq = resident.heldStart?.written.events[0]?.seq ?? resident.state.seq;
     const turn = this.turnOf(resident, seq);
     if (turn === null) return;
-    if (isHeldStart(turn)) return this.dispatchAtOnce(resident, turn);
+    // What may have crashed its runner leaves a trace before it is tried again.
+    if (isHeldStart(turn) && !resident.owesCrashReset) return this.dispatchAtOnce(resident, turn);
     const starts = turn.commands.filter((command) => command.type === 'startChild');
     if (starts.length === 0) return this.commit(resident, turn, [], []);
     this.untilStoreAnswers(async () => {

@@ -77,9 +77,9 @@ function withoutTheStopped(resident: Resident, commands: Command[]): Command[] {
   });
 }
 
-/** The first progress after a crash shows that this execution was not its cause. */
+/** The first attempt that ends after a crash shows that this execution was not its cause; that one begins shows nothing. */
 function forgetCrashes(draft: Draft, resident: Resident): void {
-  if (!resident.owesCrashReset || draft.events.length === 0) return;
+  if (!resident.owesCrashReset || draft.attempts.length === 0) return;
   draft.crashResets = [resident.execution.executionId];
   resident.owesCrashReset = false;
 }

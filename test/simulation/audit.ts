@@ -174,8 +174,8 @@ export class Audit {
       const facts = JSON.parse(event.facts) as Fact[];
       this.watchOf(event.executionId).follow(event.seq, facts, this.statements, row.epoch ?? -1);
     }
-    for (const [executionId, row] of before) this.checkCrashes(executionId, row.crashes ?? 0);
     for (const attempt of batch.attempts) {
+      this.checkCrashes(attempt.executionId, before.get(attempt.executionId)?.crashes ?? 0);
       const id = /"run":"(r\d+)"/.exec(attempt.outputs ?? '')?.[1] ?? /run (r\d+)/.exec(attempt.error ?? '')?.[1];
       const dispatch = id === undefined ? undefined : this.dispatches.get(id);
       const epoch = before.get(attempt.executionId)?.epoch;
@@ -186,11 +186,11 @@ export class Audit {
     return result;
   }
 
-  /** The first progress after a crash takes the count back. */
+  /** The first attempt that ends after a crash takes the count back. */
   private checkCrashes(executionId: string, before: number): void {
     const row = this.deps.tables.queue.get(executionId);
     if (before > 0 && row !== undefined && row.crashes > 0) {
-      this.violate('I20', `${executionId} made progress, and its count of crashes is still ${row.crashes}`);
+      this.violate('I20', `${executionId} has ended an attempt, and its count of crashes is still ${row.crashes}`);
     }
   }
 
