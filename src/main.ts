@@ -36,13 +36,11 @@ import { Workflows } from './engine/workflows.ts';
 import { inProcess, type Messaging, type MessagingDeps, openMessaging, type PawlLifecycles } from './messaging.ts';
 import type { Metrics } from './server/metrics.ts';
 import { type RunningServer, startServer } from './server/server.ts';
-import { startEmbedded } from './store/embedded/embedded.ts';
+import { openStorage } from './storage.ts';
 import type { Hint } from './store/hint-port.ts';
-import { migrateUp } from './store/migrate/migrate.ts';
 import type { Store } from './store/port.ts';
 import { openHints } from './store/postgres/hints.ts';
 import { leaseThreads } from './store/postgres/lease-thread.ts';
-import { createPostgresStore } from './store/postgres/postgres-store.ts';
 import { inTransactionOf, type TransactionClient } from './store/postgres/start-in-transaction.ts';
 import { openProbe, openTelemetry, type TelemetryOptions } from './telemetry.ts';
 import { createTriggering, type Triggering } from './trigger/triggering.ts';
@@ -110,6 +108,7 @@ export interface ExecutionResult {
 }
 
 const DEFAULT_TENANT = 'default';
+
 export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
   const config = resolveConfig(options);
   const closers: Closers = [];
@@ -182,7 +181,7 @@ type Tell = (hint: Hint) => void;
 
 /** What everything else stands on: the store, the actions, and somebody to tell. */
 async function openBase(options: PawlOptions, config: Config, closers: Closers, trigger: Lifecycles['trigger']) {
-  const { store, connectionString } = await openStore(options, config, closers);
+  const { store, connectionString } = await openStorage(config, closers, options.onProgress);
   const telemetry = await openTelemetry(options, config, store);
   closers.push(() => telemetry.close());
   const { warn } = telemetry;
@@ -202,12 +201,13 @@ async function openBase(options: PawlOptions, config: Config, closers: Closers, 
   await book.start();
   closers.push(async () => book.stop());
   const disabled = new DisabledActions(store, systemTimers);
-  return { config, store, connectionString, ...catalog, http, telemetry, warn, callbackKey, shared, book, disabled };
+  const schemas = new SchemaCheck(catalog.renderer);
+  const parts = { ...catalog, http, telemetry, warn, callbackKey, shared, book, disabled, schemas };
+  return { config, store, connectionString, ...parts };
 }
 
 function createServices(base: Base, { tell, adopt }: Pick<Switchboard, 'tell' | 'adopt'>) {
-  const { config, store, shared, callbackKey, telemetry, book, documents, renderer } = base;
-  const schemas = new SchemaCheck(renderer);
+  const { config, store, shared, callbackKey, telemetry, book, documents, renderer, schemas } = base;
   const executions = new Executions({
     ...shared,
     callbackKey,
@@ -282,8 +282,8 @@ function listen(
 }
 
 function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
-  const { config, registry, store, http, telemetry, warn, callbackKey, shared, book, disabled } = base;
-  const triggers = new TriggerCheck(store, new SchemaCheck(base.renderer));
+  const { config, registry, store, http, telemetry, warn, callbackKey, shared, book, disabled, schemas } = base;
+  const triggers = new TriggerCheck(store, schemas);
   const meter = new UsageMeter({ ...shared, observer: { warn }, isCounted: (tenantId) => book.isCounted(tenantId) });
   closers.push(() => meter.stop());
   const attempts = createActionAttempts({
@@ -340,36 +340,6 @@ export function startInTransaction(
 }
 
 const newId = () => uuidV7(Date.now(), randomBytes(16));
-
-async function openStore(
-  options: PawlOptions,
-  config: Config,
-  closers: Closers,
-): Promise<{ store: Store; connectionString: string }> {
-  const { url, schema, dataDir, engineConnections, readConnections } = config.database;
-  let connectionString = url;
-  if (connectionString === undefined) {
-    const onProgress = options.onProgress === undefined ? {} : { onProgress: options.onProgress };
-    const embedded = await startEmbedded({ dataDir, ...onProgress });
-    closers.push(() => embedded.stop());
-    connectionString = embedded.connectionString;
-  }
-  await migrateUp({ connectionString, schema });
-  const store = createPostgresStore({ connectionString, schema, engineConnections, readConnections });
-  closers.push(() => store.close());
-  if (url === undefined) await retireFormerRunners(store);
-  return { store, connectionString };
-}
-
-/**
- * The server was started just now, so whoever held a lease on it is gone, or has lost its connections and will find itself
- * fenced: what it owned need not wait for the end of the lease.
- */
-async function retireFormerRunners(store: Store): Promise<void> {
-  for (const { runnerId, state } of await store.runnerList()) {
-    if (state === 'live') await store.runnerDeclareDead({ runnerId });
-  }
-}
 
 function operations(workflows: Workflows, executions: Executions): Pick<Pawl, 'publish' | 'start' | 'result'> {
   return {

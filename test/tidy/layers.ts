@@ -12,7 +12,7 @@ export interface Layer {
   readonly packages: readonly string[];
   /** No clock, randomness, I/O, waiting or state of its own: everything arrives as data. */
   readonly pure?: true;
-  /** One way among several to fill a port: only main.ts knows that it exists. */
+  /** One way among several to fill a port: only main.ts, storage.ts and catalog.ts know that it exists. */
   readonly implementation?: true;
 }
 
@@ -52,13 +52,13 @@ export const layers: readonly Layer[] = [
   },
   {
     path: 'src/store',
-    job: 'the storage port',
+    job: 'the storage port, and the loop that renews a lease over it',
     imports: pure,
     packages: [],
   },
   {
     path: 'src/store/postgres',
-    job: 'the port on PostgreSQL: named queries, one module per aggregate, startInTransaction',
+    job: 'the port on PostgreSQL: named queries, one module per aggregate, startInTransaction, the lease thread',
     imports: [...pure, 'src/store'],
     packages: ['pg', 'pg-*', 'node:*'],
     implementation: true,
@@ -202,6 +202,12 @@ export const layers: readonly Layer[] = [
     packages: [],
   },
   {
+    path: 'src/storage.ts',
+    job: 'the database of an installation: the one it names, or an embedded one',
+    imports: ['src/store', 'src/store/postgres', 'src/store/migrate', 'src/store/embedded', 'src/config.ts'],
+    packages: [],
+  },
+  {
     path: 'src/catalog.ts',
     job: 'the actions and templates of an installation; knows every connector',
     imports: [...ports, 'src/action/*', 'src/store/migrate', 'src/engine', 'src/config.ts', 'src/telemetry.ts'],
@@ -218,7 +224,7 @@ export const layers: readonly Layer[] = [
     job: 'puts the parts together; the only file that knows every layer',
     imports: [
       ...[...ports, ...services, ...edges, ...implementations, 'src/sdk'],
-      ...['src/config', 'src/config.ts', 'src/telemetry.ts', 'src/catalog.ts', 'src/messaging.ts'],
+      ...['src/config', 'src/config.ts', 'src/telemetry.ts', 'src/storage.ts', 'src/catalog.ts', 'src/messaging.ts'],
     ],
     packages: ['pino', 'prom-client', '@opentelemetry/*', 'node:*'],
   },
