@@ -81,7 +81,7 @@ export class Consumers {
     await store.audited({
       tenantId,
       by,
-      work: (joined: Store) => joined.consumerRemove({ tenantId, code, leaveDeliveries: true }),
+      work: (joined: Store) => joined.consumerRemove({ tenantId, code }),
       deed: (removed) => (removed ? deedOf('delete', code, kind) : null),
     });
     await changed();

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { describeAck } from './contract/ack.testing.ts';
 import { describeClaim } from './contract/claim.testing.ts';
 import { describeCommit } from './contract/commit.testing.ts';
-import { describeConsumer, describeConsumerSweep, describeNotice } from './contract/consumer.testing.ts';
+import { describeConsumer, describeNotice } from './contract/consumer.testing.ts';
 import { describeDeadLetter } from './contract/dead-letter.testing.ts';
 import { describeDelivery } from './contract/delivery.testing.ts';
 import { describeFence } from './contract/fence.testing.ts';
@@ -50,7 +50,6 @@ export function storeContract(name: string, makeStore: () => Promise<Store>): vo
     describe('lifecycle', () => describeLifecycle(current));
     describe('instance', () => describeInstance(current));
     describe('consumer', () => describeConsumer(current));
-    describe('consumerSweep', () => describeConsumerSweep(current));
     describe('delivery', () => describeDelivery(current));
     describe('acknowledgement', () => describeAck(current));
     describe('outbox', () => describeOutbox(current));

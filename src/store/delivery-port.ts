@@ -19,9 +19,9 @@ export interface DeliveryStore {
   consumerGet(params: { tenantId: string; code: string }): Promise<ConsumerRow | null>;
   /** All of a tenant, or of every tenant (null): few rows, kept in memory by whoever decides. */
   consumerList(params: { tenantId: string | null }): Promise<ConsumerRow[]>;
-  /** Its open deliveries go with it, at once or with the next sweep: they may be many, and a transaction should be short. */
-  consumerRemove(params: { tenantId: string; code: string; leaveDeliveries?: boolean }): Promise<boolean>;
-  /** Open deliveries of consumers that are no more. */
+  /** Its open deliveries go with the next sweep. */
+  consumerRemove(params: { tenantId: string; code: string }): Promise<boolean>;
+  /** Removes the open and dead deliveries of consumers that are no more; hooks do not wait for them any longer. */
   consumerSweep(): Promise<void>;
 
   /**

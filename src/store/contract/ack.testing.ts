@@ -233,13 +233,17 @@ function describeHooks(store: () => Store): void {
   });
 
   it('does not wait for a consumer that is removed, unless there is nobody else', async () => {
+    const remove = async (code: string) => {
+      await store().consumerRemove({ tenantId: TENANT, code });
+      await store().consumerSweep();
+    };
     const { consumers, ackGuid } = await hook(['a', 'b']);
     await ack(store(), ackGuid, consumers[0]!);
-    await store().consumerRemove({ tenantId: TENANT, code: 'b' });
+    await remove('b');
     expect(await reactions()).toMatchObject([{ ackGuid, outcome: 'succeeded' }]);
     const alone = await newConsumer(store(), 'alone');
     await submitted(store(), [alone], { externalRef: 'L-2', message: HOOK });
-    await store().consumerRemove({ tenantId: TENANT, code: 'alone' });
+    await remove('alone');
     expect(await reactions()).toHaveLength(1);
   });
 }

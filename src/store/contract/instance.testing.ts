@@ -239,6 +239,7 @@ function describeRaces(store: () => Store): void {
     });
     const [removed] = await Promise.all([store().consumerRemove({ tenantId: TENANT, code: 'kyc' }), ...writes]);
     expect(removed).toBe(true);
+    await store().consumerSweep();
     expect(
       await store().deliveryList({ tenantId: TENANT, consumerId: null, stage: null, after: null, limit: 100 }),
     ).toEqual([]);

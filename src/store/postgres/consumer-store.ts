@@ -1,5 +1,5 @@
 // Consumers on PostgreSQL. Every change raises the generation in its own transaction, so that nothing is decided for long with
-// a list that is not true any more; one that is removed takes its open deliveries with it.
+// a list that is not true any more. What a removal leaves is swept: it may be much, and a transaction should be short.
 
 import type { ConsumerChange, ConsumerRow, DeliveryStore } from '../delivery-port.ts';
 import type { JsonText, Timestamp } from '../port.ts';
@@ -28,22 +28,18 @@ export function consumerStore(engine: Database, reader: Database): Pick<Delivery
     async consumerList({ tenantId }) {
       return (await reader.run<Row>(LIST, [tenantId])).map(consumerRow);
     },
-    async consumerRemove({ tenantId, code, leaveDeliveries = false }) {
-      const removed = await reader.transaction(async (session) => {
-        const [row] = await session.run<{ id: number }>(REMOVE, [tenantId, code]);
-        if (row !== undefined) await raiseGeneration(session);
-        return row;
-      });
-      // Nobody writes new ones now. If this is cut short, the next purge goes on with it.
-      if (removed !== undefined && !leaveDeliveries) await removeDeliveries(engine, removed.id);
-      return removed !== undefined;
-    },
-    consumerSweep: () => removeOrphans(engine),
+    consumerRemove: ({ tenantId, code }) =>
+      reader.transaction(async (session) => {
+        const isRemoved = (await session.run(REMOVE, [tenantId, code])).length > 0;
+        if (isRemoved) await raiseGeneration(session);
+        return isRemoved;
+      }),
+    consumerSweep: () => sweepDeliveries(engine),
   };
 }
 
-/** What removals that were cut short have left. */
-export async function removeOrphans(engine: Database): Promise<void> {
+/** Nobody writes new ones for a consumer that is no more. If this is cut short, the next sweep goes on with it. */
+export async function sweepDeliveries(engine: Database): Promise<void> {
   const orphans = await engine.run<{ consumer_id: number }>(ORPHANS, []);
   for (const { consumer_id: id } of orphans) await removeDeliveries(engine, id);
 }

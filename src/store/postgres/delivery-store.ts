@@ -12,7 +12,7 @@ import type {
 } from '../delivery-port.ts';
 import type { JsonText, Timestamp } from '../port.ts';
 import { type Column, encodeColumns, int4, uuid, uuidArray } from './array-parameter.ts';
-import { consumerStore, removeOrphans } from './consumer-store.ts';
+import { consumerStore, sweepDeliveries } from './consumer-store.ts';
 import type { Database } from './database.ts';
 import { acknowledge, promote } from './delivery-ack.ts';
 import { blockingStages, stageName, stageNumber } from './delivery-stage.ts';
@@ -84,7 +84,7 @@ export function deliveryStore(engine: Database, reader: Database): DeliveryStore
       return (await reader.run<MessageRow>(LIST_MESSAGES, values)).map(storedMessage);
     },
     async messagePurge({ before, limit }) {
-      await removeOrphans(engine);
+      await sweepDeliveries(engine);
       await engine.run(PURGE_NOTICES, [limit]);
       return (await engine.run(PURGE_MESSAGES, [new Date(before), limit])).length;
     },

@@ -52,16 +52,15 @@ export function consumerStatements(
       if (row === undefined) return false;
       messaging.consumers.delete(row.consumerId);
       messaging.generation++;
-      for (const [key, delivery] of messaging.deliveries) {
-        if (delivery.consumerId === row.consumerId && delivery.stage !== 'Processed') {
-          messaging.deliveries.delete(key);
-          if (delivery.stage !== 'Dead') uncount(tables, messaging.messages.get(delivery.ackGuid)!);
-        }
-      }
       return true;
     },
-    // A removal here takes everything with it at once.
-    consumerSweep: () => undefined,
+    consumerSweep() {
+      for (const [key, delivery] of messaging.deliveries) {
+        if (messaging.consumers.has(delivery.consumerId) || delivery.stage === 'Processed') continue;
+        messaging.deliveries.delete(key);
+        if (delivery.stage !== 'Dead') uncount(tables, messaging.messages.get(delivery.ackGuid)!);
+      }
+    },
   };
 }
 

@@ -55,7 +55,7 @@ reactions as (
 select count(*)::int as removed from removed;
 
 -- name: consumer_orphans
--- Consumers that are no more and still have open or dead deliveries: what a removal that was cut short left. Loose index scans.
+-- Consumers that are no more and still have open or dead deliveries. Loose index scans.
 with recursive open_ids as (
   (select consumer_id from deliveries where stage in (0, 1, 3) order by consumer_id limit 1)
   union all
