@@ -21,11 +21,13 @@ describe('statements on the migrated schema', () => {
   /** Those that run for every transition, or twice a second for ever. */
   const HOT = [
     'execution_start',
+    'execution_start_owned',
     'execution_claim',
     'execution_load',
     'execution_commit',
     'execution_commit_plain',
     'execution_commit_progress',
+    'execution_commit_step',
     'execution_park',
     'park_check',
     'execution_release',
@@ -37,7 +39,7 @@ describe('statements on the migrated schema', () => {
     'inbox_read',
     'lease_renew',
     'schedule_claim',
-    'schedule_settle',
+    'firing_add',
     'webhook_get',
     'lifecycle_apply',
     'instance_load',

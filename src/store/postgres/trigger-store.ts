@@ -23,7 +23,6 @@ const GET_WEBHOOK = statement('webhook_get');
 const ADD_SECRET = statement('webhook_secret_add');
 const LIST_EVENT = statement('event_trigger_list');
 const CLAIM = statement('schedule_claim');
-const SETTLE = statement('schedule_settle');
 const ADD_FIRINGS = statement('firing_add');
 const STARTED = statement('firing_started');
 const LIST_FIRINGS = statement('firing_list');
@@ -87,11 +86,11 @@ export function triggerStore(engine: Database, reader: Database): TriggerStore {
       return { claimed, at: first!.at, nextDueAt: first!.next_due_at };
     },
     async scheduleSettle({ items, firings }) {
-      await engine.run(SETTLE, [...encodeColumns(SETTLE_COLUMNS, items), ...encodeColumns(FIRING_COLUMNS, firings)]);
+      await engine.run(ADD_FIRINGS, firingValues(firings, items));
     },
 
     async firingAdd({ firings }) {
-      const values = encodeColumns(FIRING_COLUMNS, firings);
+      const values = firingValues(firings, []);
       const recorded = await engine.run<{ trigger_id: string }>(ADD_FIRINGS, values);
       if (recorded.length === firings.length || firings.every(({ outcome }) => outcome === 'started')) return [];
       const rows = await engine.run<{ trigger_id: string; execution_id: string }>(STARTED, [values[0], values[1]]);
@@ -104,6 +103,11 @@ export function triggerStore(engine: Database, reader: Database): TriggerStore {
       (await reader.run(PURGE_FIRINGS, [olderThanMs / 1000, limit])).length,
   };
 }
+
+const firingValues = (firings: NewFiring[], settled: SettledSchedule[]): Buffer[] => [
+  ...encodeColumns(FIRING_COLUMNS, firings),
+  ...encodeColumns(SETTLE_COLUMNS, settled),
+];
 
 function changeValues(change: TriggerChange): unknown[] {
   const { tenantId, triggerId, isEnabled, config, eventType, activationCondition } = change;

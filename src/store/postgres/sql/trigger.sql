@@ -73,33 +73,9 @@ select present.at, c.revision, c.settled_through, v.*,
 from present
 left join (claimed c join workflow_triggers_view v on v.id = c.id) on true;
 
--- name: schedule_settle
--- $1 to $4: the schedules to move on. $5 to $12: what was fired. Executions were started before, under the same request ids.
-with fired as materialized (
-  select t.tenant_id, n.*
-  from unnest($5::uuid[], $6::text[], $7::timestamptz[], $8::text[], $9::uuid[], $10::text[], $11::text[], $12::json[])
-    n (trigger_id, request_id, slot, outcome, execution_id, reason, refusal, payload)
-  join workflow_triggers t on t.id = n.trigger_id
-),
-letters as (
-  insert into dead_letters as d (tenant_id, trigger_id, request_id, reason, payload, attempts, last_error)
-  select tenant_id, trigger_id, request_id, refusal, payload, 1, reason from fired where refusal is not null
-  on conflict (trigger_id, request_id) where trigger_id is not null
-  do update set attempts = d.attempts + 1, reason = excluded.reason, last_error = excluded.last_error
-),
-moved as (
-  update workflow_triggers t set settled_through = s.settled_through, due_at = coalesce(s.due_at, 'infinity')
-  from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::timestamptz[]) s (id, revision, settled_through, due_at)
-  where t.id = s.id and t.revision = s.revision
-)
-insert into trigger_firings as f (trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason)
-select trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason from fired
-on conflict (trigger_id, request_id) do update
-set outcome = excluded.outcome, execution_id = excluded.execution_id, reason = excluded.reason, fired_at = excluded.fired_at
-where f.outcome <> 'started'
-returning f.trigger_id, f.request_id;
-
 -- name: firing_add
+-- $1 to $8: what was fired. Executions were started before, under the same request ids. What was accepted and refused then is a
+-- dead letter. $9 to $12: schedules to move on with it; none of a webhook, for which that is some 15 µs of 200, without the disk.
 with fired as materialized (
   select t.tenant_id, n.*
   from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::json[])
@@ -111,6 +87,11 @@ letters as (
   select tenant_id, trigger_id, request_id, refusal, payload, 1, reason from fired where refusal is not null
   on conflict (trigger_id, request_id) where trigger_id is not null
   do update set attempts = d.attempts + 1, reason = excluded.reason, last_error = excluded.last_error
+),
+moved as (
+  update workflow_triggers t set settled_through = s.settled_through, due_at = coalesce(s.due_at, 'infinity')
+  from unnest($9::uuid[], $10::int[], $11::timestamptz[], $12::timestamptz[]) s (id, revision, settled_through, due_at)
+  where t.id = s.id and t.revision = s.revision
 )
 insert into trigger_firings as f (trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason)
 select trigger_id, tenant_id, request_id, slot, outcome, execution_id, reason from fired
