@@ -255,7 +255,7 @@ describe('bad input', () => {
   it.each<[string, string, string, unknown, string]>([
     ['a set without a name', 'PUT', 'sets/a', { team: 'x' }, '/displayName'],
     ['a set of an empty team', 'PUT', 'sets/a', { displayName: 'x', team: '' }, '/team'],
-    ['a set with something else', 'PUT', 'sets/a', { displayName: 'x', team: 'x', other: 1 }, ''],
+    ['a set with something else', 'PUT', 'sets/a', { displayName: 'x', team: 'x', other: 1 }, '/other'],
     ['a set that is a list', 'PUT', 'sets/a', [], ''],
     ['U+0000', 'PUT', 'sets/a', { displayName: 'a\u0000', team: 'x' }, '/displayName'],
     ['no body', 'POST', 'bad/a', { displayName: 'x' }, '/bodyTemplate'],

@@ -205,7 +205,7 @@ describe('bad input', () => {
     ['an empty description', { description: '' }, '/description'],
     ['tags with spaces', { tags: ['a b'] }, '/tags/0'],
     ['a picture that is no address', { thumbnailUrl: 'javascript:alert(1)' }, '/thumbnailUrl'],
-    ['a claim to be official', { isOfficial: true }, ''],
+    ['a claim to be official', { isOfficial: true }, '/isOfficial'],
     ['a name with U+0000', { displayName: '\u0000' }, '/displayName'],
   ])('%s', async (_name, change, path) => {
     expect(await create('bad', change)).toMatchObject({
