@@ -9,6 +9,7 @@ import { PawlError } from '../core/error/pawl-error.ts';
 import type { Scope } from '../protocol/scope.ts';
 import type { Auth } from './auth/authenticator.ts';
 import type { Caller } from './caller.ts';
+import { unusedConnections } from './connections.ts';
 import { CORRELATION_HEADER, type Correlation, correlationOf } from './correlation.ts';
 import { methodNotAllowed, notFound, refusalOf } from './error-envelope.ts';
 import { wantsEventStream } from './event-stream.ts';
@@ -80,7 +81,11 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   const stopping = new AbortController();
   const desk = { options, visitOf, stopping: stopping.signal, load: { inFlight: 0, streams: 0 } };
-  app.addHook('preClose', async () => stopping.abort());
+  const closeUnused = unusedConnections(app.server);
+  app.addHook('preClose', async () => {
+    stopping.abort();
+    if (app.server.listening) closeUnused();
+  });
   app.setErrorHandler(refuse);
   const methodsAt = methodTable(options.routes);
   app.setNotFoundHandler(async (request, reply) => {
@@ -181,7 +186,7 @@ function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, sto
         if (options.checkAnswers === true) checkAnswer(route, answer);
         if (answer.stream !== undefined) {
           load.streams++;
-          reply.raw.once('close', () => load.streams--);
+          whenClosed(reply, () => load.streams--);
         }
         return send(reply, answer, request.method === 'HEAD');
       } finally {
@@ -267,8 +272,14 @@ function refuseMalformed(this: FastifyInstance, error: NodeJS.ErrnoException, so
 /** Aborts when the connection closes before the answer was sent. */
 function gone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  reply.raw.once('close', () => controller.abort());
+  whenClosed(reply, () => controller.abort());
   return controller.signal;
+}
+
+/** Also when it is already: whoever asked may have left while we were busy. */
+function whenClosed({ raw }: FastifyReply, act: () => void): void {
+  if (raw.destroyed) act();
+  else raw.once('close', act);
 }
 
 function send(reply: FastifyReply, { status, body, headers, stream }: Answer, isHead: boolean): FastifyReply {

@@ -142,11 +142,8 @@ export async function startServer(parts: ServerParts, options: ServerOptions): P
     async close() {
       clearInterval(sweep);
       const impatient = setTimeout(() => app.server.closeAllConnections(), shutdownMs);
-      // A connection whose last answer has just been sent is kept for more: there will be none.
-      const tidying = setInterval(() => app.server.closeIdleConnections(), TIDY_MS);
       await app.close();
       clearTimeout(impatient);
-      clearInterval(tidying);
     },
   };
 }
@@ -213,7 +210,6 @@ const looseTenantOf =
     return byId ?? (runId === undefined ? null : store.requestTenant({ requestId: runId }));
   };
 
-const TIDY_MS = 50;
 /** A bucket that nobody used for so long is full. */
 const BUCKET_KEPT_MS = 3_600_000;
 

@@ -1,0 +1,27 @@
+// The connections of a server that stops. One on which nothing is being asked is closed: it was kept for a next request, or opened
+// in advance, as browsers do, and never used. The others are closed when they have their answer.
+
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+const LOOK_MS = 50;
+
+/** What it returns begins to close them, until the server has none left. */
+export function unusedConnections(server: Server): () => void {
+  // Node's list of idle connections knows only those that had a request before.
+  const silent = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
+  return () => {
+    const close = () => {
+      server.closeIdleConnections();
+      for (const socket of silent) socket.destroy();
+    };
+    const looking = setInterval(close, LOOK_MS);
+    server.once('close', () => clearInterval(looking));
+    close();
+  };
+}
