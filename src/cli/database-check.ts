@@ -55,16 +55,14 @@ async function inspected(
   isYours: boolean,
 ): Promise<Finding[]> {
   const { inspectDatabase } = await import('../main.ts');
-  const before = Date.now();
   try {
     const found = await inspectDatabase(connectionString, schema);
-    const offMs = Math.round(found.at - (before + Date.now()) / 2);
     const wanted = engineConnections + readConnections + SPARE_CONNECTIONS;
     return [
       versionFinding(found.version, isYours),
       ...(isYours ? [rightsFinding(found.mayCreate, schema), connectionsFinding(found.maxConnections, wanted)] : []),
       notificationFinding(found.notifications),
-      clockFinding(offMs),
+      clockFinding(found.aheadMs),
       ...(isYours ? [await migrationFinding(connectionString, schema)] : []),
     ];
   } catch (error) {

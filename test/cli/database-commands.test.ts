@@ -18,13 +18,13 @@ const onDatabase = (...args: string[]) => pawl({ DATABASE_URL: database.connecti
 
 describe('commands for a database', () => {
   it('migrate it, and tell where it stands', async () => {
-    const before = JSON.parse((await onDatabase('doctor', '--json')).stdout) as Examination;
+    const before = JSON.parse((await onDatabase('doctor', '--port', '0', '--json')).stdout) as Examination;
     expect(before.findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual(['migrations']);
     expect((await onDatabase('migrate', 'up')).stdout).toContain('applied 0001_engine');
     expect((await onDatabase('migrate', 'down', '--to', '0')).stdout).toContain('undone 0001_engine');
     expect((await onDatabase('migrate', 'status')).stdout).toMatch(/0001 +engine +pending/);
     await onDatabase('migrate', 'up');
-    const after = await onDatabase('doctor');
+    const after = await onDatabase('doctor', '--port', '0');
     expect(after).toMatchObject({ code: 0 });
     const checks = ['node', 'disk', 'database', 'notifications', 'clock', 'migrations'];
     for (const check of checks) expect(after.stdout).toContain(`✓ ${check}`);

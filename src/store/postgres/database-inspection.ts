@@ -7,8 +7,8 @@ import { statement } from './statement.ts';
 export interface DatabaseInspection {
   /** Major version. */
   readonly version: number;
-  /** Milliseconds since the epoch by its clock. */
-  readonly at: number;
+  /** How far its clock is ahead of ours, at the least: how long the answer was on its way is not known. */
+  readonly aheadMs: number;
   readonly notifications: boolean;
   readonly maxConnections: number;
   /** Whether the tables can be made in the schema. */
@@ -40,13 +40,20 @@ export async function inspectDatabase(connectionString: string, schema: string):
   client.on('error', () => {});
   try {
     await client.connect();
+    const askedAt = Date.now();
     const { rows } = await client.query<Profile>(PROFILE.text, [schema]);
+    const answeredAt = Date.now();
     const { version, at, max_connections: maxConnections, may_create: mayCreate } = rows[0]!;
     const hints = await openHints({ connectionString, receive: () => {}, warn: () => {} });
     const notifications = hints.delivering;
     await hints.close();
-    return { version: Math.floor(version / 10_000), at: at.getTime(), notifications, maxConnections, mayCreate };
+    const aheadMs = outside(at.getTime(), askedAt, answeredAt);
+    return { version: Math.floor(version / 10_000), aheadMs, notifications, maxConnections, mayCreate };
   } finally {
     await client.end();
   }
+}
+
+function outside(value: number, from: number, to: number): number {
+  return value < from ? value - from : Math.max(0, value - to);
 }
