@@ -7,6 +7,8 @@ export default defineConfig({
     setupFiles: ['test/support/property-seed.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Less than a test has, so that it is said what did not come; the default, a second, is nothing on a busy machine.
+    expect: { poll: { timeout: 50_000 } },
     // By default one core is left free, which on a machine with two doubles the time.
     maxWorkers: '100%',
     coverage: {

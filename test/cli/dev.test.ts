@@ -12,7 +12,6 @@ import { chain, echo, sleep } from '../server/api-server.ts';
 import { type DevProcess, pawl, startDev } from './dev-process.ts';
 
 /** A busy machine takes its time. */
-const PATIENTLY = { timeout: 30_000 };
 
 let running: DevProcess | null = null;
 const folders: string[] = [];
@@ -59,12 +58,12 @@ describe('pawl dev', () => {
     await publish(chain('steps', echo('a'), sleep('b', 300), echo('c'), sleep('d', 300), echo('e')));
     const accepted: string[] = [];
     for (let index = 0; index < 25; index++) accepted.push(await start('steps', { requestId: `r${index}` }));
-    await expect.poll(statuses, PATIENTLY).toContain('Running');
+    await expect.poll(statuses).toContain('Running');
     running.process.kill('SIGKILL');
     expect(await running.exited).toBeNull();
 
     running = await startDev(folder);
-    await expect.poll(statuses, { timeout: 50_000, interval: 250 }).toEqual(Array(25).fill('Succeeded'));
+    await expect.poll(statuses, { interval: 250 }).toEqual(Array(25).fill('Succeeded'));
     for (const [index, executionId] of accepted.entries()) {
       expect(await start('steps', { requestId: `r${index}` })).toBe(executionId);
     }
@@ -75,15 +74,15 @@ describe('pawl dev', () => {
     running = await startDev(folder);
     await publish(chain('steps', echo('a'), sleep('b', 500), echo('c')));
     const accepted = [await start('steps'), await start('steps')];
-    await expect.poll(statuses, PATIENTLY).toContain('Running');
+    await expect.poll(statuses).toContain('Running');
     const postmaster = Number(readFileSync(join(folder, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
     process.kill(postmaster, 'SIGKILL');
 
     // While it is away, requests are refused: that is not what is asked here.
     const seen = () => statuses().catch((error: Error) => [error.message]);
-    await expect.poll(seen, { timeout: 30_000, interval: 250 }).toEqual(accepted.map(() => 'Succeeded'));
+    await expect.poll(seen, { interval: 250 }).toEqual(accepted.map(() => 'Succeeded'));
     await start('steps');
-    await expect.poll(seen, PATIENTLY).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
+    await expect.poll(seen).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   });
 
   it('publishes a sample at first, which works, and answers the commands', async () => {

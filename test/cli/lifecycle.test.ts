@@ -60,7 +60,7 @@ describe('pawl lifecycle', () => {
       const { data } = JSON.parse(stdout) as { data: { event: string; cause: { type: string } }[] };
       return data.map(({ event, cause }) => [event, cause.type]);
     };
-    await expect.poll(moves, { timeout: 20_000 }).toEqual([
+    await expect.poll(moves).toEqual([
       ['submit', 'trigger'],
       ['approve', 'policy'],
     ]);

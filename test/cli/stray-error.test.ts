@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 it('says whose error it was, and goes on', { timeout: 60_000 }, async () => {
-  await expect.poll(() => dev.output.stdout, { timeout: 30_000 }).toContain('Pawl is ready at');
+  await expect.poll(() => dev.output.stdout).toContain('Pawl is ready at');
   const [, url] = /ready at (http:\S+)/.exec(dev.output.stdout)!;
   const client = createClient({ url: url! });
   const node = (what: string) => ({ id: what, actionType: 'test.careless', parameters: { what } });
@@ -48,7 +48,7 @@ it('says whose error it was, and goes on', { timeout: 60_000 }, async () => {
   await client.workflows.publish('careless');
   const { executionId } = await client.workflows.execute('careless', {});
   const status = async () => (await client.executions.get(executionId)).status;
-  await expect.poll(status, { timeout: 10_000 }).toBe('Succeeded');
+  await expect.poll(status).toBe('Succeeded');
   for (const message of ['late in a timer', 'nobody waited', 'a mere text']) {
     await expect.poll(() => dev.output.stderr).toContain(message);
   }

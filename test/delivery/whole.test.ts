@@ -72,12 +72,12 @@ describe('a lifecycle, a workflow and their messages', () => {
 
     const at = { env: 'prod', definition: 'loan', externalRef: 'L-1' };
     await pawl.lifecycles.trigger({ ...at, event: 'submit', requestId: 'r-1' });
-    await expect.poll(async () => (await pawl.lifecycles.instance(at)).state, { timeout: 30_000 }).toBe('approved');
+    await expect.poll(async () => (await pawl.lifecycles.instance(at)).state).toBe('approved');
     const [, approved] = await pawl.lifecycles.timeline(at);
     expect(JSON.parse(approved!.cause!)).toMatchObject({ type: 'workflow', nodeId: 'only' });
-    await expect.poll(() => told, { timeout: 30_000 }).toEqual(['submit', 'approve']);
+    await expect.poll(() => told).toEqual(['submit', 'approve']);
     const completed = () => receiver.received.map(({ body }) => (JSON.parse(body) as JsonObject).workflowId);
-    await expect.poll(completed, { timeout: 30_000 }).toEqual(['decide-loan', 'celebrate']);
+    await expect.poll(completed).toEqual(['decide-loan', 'celebrate']);
   });
 
   it('are told to the consumers of their tenant, also to those of the configuration', async () => {
@@ -85,7 +85,7 @@ describe('a lifecycle, a workflow and their messages', () => {
     await pawl.start('theirs', { tenantId: 'acme' });
     const { deliveries } = pawl.messaging;
     const due = async () => (await deliveries.list('acme', { consumer: 'theirs', after: null, limit: 10 })).length;
-    await expect.poll(due, { timeout: 30_000 }).toBe(1);
+    await expect.poll(due).toBe(1);
     expect(await pawl.messaging.consumers.list('default')).not.toContainEqual(
       expect.objectContaining({ code: 'theirs' }),
     );

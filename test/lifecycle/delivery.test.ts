@@ -65,9 +65,7 @@ describe('the loan of the examples', () => {
       const { body } = await server.get('/api/v1/executions?workflowId=notify-underwriter');
       return (body.data as JsonObject[]).filter((one) => (one.trigger as JsonObject).externalRef === 'loan-1');
     };
-    await expect
-      .poll(async () => (await started()).map(({ status }) => status), { timeout: 20_000 })
-      .toEqual(['Succeeded']);
+    await expect.poll(async () => (await started()).map(({ status }) => status)).toEqual(['Succeeded']);
   });
 
   it('sends nothing when the condition does not hold, and says so when it cannot be evaluated', async () => {
@@ -250,7 +248,7 @@ describe('a state that is stayed in too long', () => {
     const base = '/api/v1/lifecycles/prod/quick';
     await server.post(`${base}/trigger`, { externalRef: 'late', event: 'submit', requestId: 'r' });
     const entries = async () => (await server.get(`${base}/instances/late/timeline`)).body.data as JsonObject[];
-    await expect.poll(async () => (await entries()).length, { timeout: 30_000 }).toBe(3);
+    await expect.poll(async () => (await entries()).length).toBe(3);
     expect((await entries()).slice(1)).toMatchObject([
       { event: 'remind', cause: { type: 'timeout', state: 'submitted', count: 1 } },
       { event: 'remind', cause: { type: 'timeout', state: 'submitted', count: 2 } },
@@ -269,9 +267,7 @@ describe('a program that pulls', () => {
     const stop = new AbortController();
     const seen: unknown[] = [];
     const work = pawl.deliveries.work('reports', async (event) => void seen.push(event), { signal: stop.signal });
-    await expect
-      .poll(() => seen, { timeout: 20_000 })
-      .toMatchObject([{ eventType: 'RunCompleted', runId: executionId }]);
+    await expect.poll(() => seen).toMatchObject([{ eventType: 'RunCompleted', runId: executionId }]);
     const { ackGuid, eventId } = seen[0] as { ackGuid: string; eventId: string };
     expect(ackGuid).toBe(eventId);
     const stages = async () => (await pawl.deliveries.get(ackGuid)).deliveries.map(({ stage }) => stage);

@@ -47,7 +47,7 @@ export function loanCalls(server: TestServer): LoanCalls {
     },
     ack: (ackGuid, body) => server.post(`/api/v1/deliveries/${ackGuid}/ack`, body),
     until: async (externalRef, state) => {
-      await expect.poll(async () => (await calls.instance(externalRef)).state, { timeout: 20_000 }).toBe(state);
+      await expect.poll(async () => (await calls.instance(externalRef)).state).toBe(state);
     },
   };
   return calls;

@@ -24,8 +24,7 @@ async function setup(schema = 'public') {
     news.push(said),
   );
   onTestFinished(() => thread.stop());
-  const heard = (type: LeaseNews['type']) =>
-    expect.poll(() => news.map((said) => said.type), { timeout: 30_000 }).toContain(type);
+  const heard = (type: LeaseNews['type']) => expect.poll(() => news.map((said) => said.type)).toContain(type);
   const expiresAt = async () =>
     (await store.runnerList()).find((runner) => runner.runnerId === runnerId)!.leaseExpiresAt;
   return { runnerId, news, thread, heard, expiresAt };
@@ -68,8 +67,7 @@ describe('the thread that renews a lease', () => {
   it('says so when it dies, and is started again by the next beat', async () => {
     // It does not come as far as to its first try.
     const { thread, news } = await setup(null as unknown as string);
-    const ended = () =>
-      expect.poll(() => news.at(-1), { timeout: 30_000 }).toMatchObject({ error: expect.stringContaining('ended') });
+    const ended = () => expect.poll(() => news.at(-1)).toMatchObject({ error: expect.stringContaining('ended') });
     for (let lives = 0; lives < 2; lives++) {
       news.length = 0;
       thread.beat();
