@@ -97,7 +97,8 @@ async function runPeer(bench: Bench, { system, program, oneStep, tenStep }: Peer
     latency: scaled(LATENCY),
     warmUp: scaled(WARM_UP),
   };
-  const child = fork(program, [JSON.stringify(settings)], { execArgv: ['--no-warnings'], stdio: 'pipe', cwd: folder });
+  const execArgv = [...process.execArgv, '--no-warnings'];
+  const child = fork(program, [JSON.stringify(settings)], { execArgv, stdio: 'pipe', cwd: folder });
   try {
     await listen(child, system, bench);
   } finally {
