@@ -220,7 +220,7 @@ export interface CommitBatch {
   /** A resource that another execution holds is left as it is: see resourceLinkCheck. */
   links: ResourceLinkRow[];
   logs: ActionLogRow[];
-  /** Executions of this runner that made progress after a crash: their count starts again at 0. */
+  /** Executions of this runner that have ended an attempt after a crash: their count starts again at 0. */
   crashResets?: string[];
   /** Executions of this runner that are Paused from here on, or no longer. */
   paused?: string[];

@@ -81,7 +81,7 @@ function describeWhatItWrites(store: () => Store): void {
     expect(await claimedIds(store(), slot)).toEqual([batch.children[0]!.executionId]);
   });
 
-  it('keeps the count of crashes until the execution makes progress', async () => {
+  it('keeps the count of crashes until it is to be forgotten', async () => {
     const { runner, ids } = await owning(store(), 2);
     await store().runnerDeclareDead({ runnerId: runner.runnerId });
     const heir = await newRunner(store());
