@@ -4,14 +4,13 @@
 
 import { DECIDER_VERSION } from '../core/decider/decide.ts';
 import type { HintedLane } from '../store/hint-port.ts';
-import {
-  type ClaimedExecution,
-  type CommitBatch,
-  type LoadedExecution,
-  type NewExecution,
-  type StartOutcome,
-  type Store,
-  SUSPICIOUS_CRASHES,
+import type {
+  ClaimedExecution,
+  CommitBatch,
+  LoadedExecution,
+  NewExecution,
+  StartOutcome,
+  Store,
 } from '../store/port.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Clock } from './clock.ts';
@@ -22,6 +21,7 @@ import type { Incarnation } from './incarnation.ts';
 import { Lanes } from './lanes.ts';
 import { freshResident, type LoadingDeps, loadResident } from './loading.ts';
 import type { Resident } from './resident.ts';
+import { chooseSuspects, hasPlaceForMore, isSuspect, mostCrashesBeside } from './suspects.ts';
 import { shareClaim, tenantShare } from './tenant-share.ts';
 
 /** What queue rows must need at most to be run by this code: see "rolling upgrades" in docs/decisions. */
@@ -57,6 +57,8 @@ export class Claimer {
   private leftSome = true;
   private lanesFreshAt = Number.NEGATIVE_INFINITY;
   private readonly crowd: Crowd;
+  /** The fewest crashes of those that were left because of the suspects that are here. */
+  private leftCrashes = Number.POSITIVE_INFINITY;
   private wholeLanesAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: ClaimerDeps) {
@@ -88,6 +90,7 @@ export class Claimer {
       this.forgetMarks();
       return this.hint();
     }
+    if (this.mayTakeSuspects()) return this.rescan();
     if (!this.leftSome) return;
     const room = this.room();
     // A claim for every single place would cost more than it brings: wait for a quarter of them.
@@ -184,13 +187,15 @@ export class Claimer {
   /** Counts what it claimed as arriving in the same turn of slot zero: a reconcile that comes next must not miss it. */
   private async claim(lanes: ReturnType<Lanes['next']>, perLane: number, limit: number) {
     const { store, incarnation } = this.deps;
+    const mostCrashes = this.mostCrashes();
+    this.leftCrashes = mostCrashes + 1;
     const result = await store.executionClaim({
       slotId: incarnation.registration.slotIds[0]!,
       lanes,
       perLane,
       limit,
       behaviour: BEHAVIOUR,
-      ...(this.suspectIsRunning() ? { maxCrashes: SUSPICIOUS_CRASHES - 1 } : {}),
+      ...(Number.isFinite(mostCrashes) ? { maxCrashes: mostCrashes } : {}),
       ...(this.crowd.isEmpty ? {} : { except: this.crowd.list() }),
     });
     for (const claimed of result.claimed) this.arriving.set(claimed.executionId, claimed);
@@ -285,22 +290,27 @@ export class Claimer {
     this.deps.incarnation.take(resident);
   }
 
-  /**
-   * Executions whose owners crashed repeatedly run one at a time: the next crash then proves the culprit, and only that
-   * one goes to the dead letters (I20). The others go back for now, and none is claimed while one runs.
-   */
+  /** Those that may not run beside the others go back for now: see suspects.ts. */
   private async setSuspectsAside(claimed: readonly ClaimedExecution[]): Promise<ClaimedExecution[]> {
     const { store, incarnation, options } = this.deps;
-    const [suspect, ...others] = claimed.filter(({ crashes }) => crashes >= SUSPICIOUS_CRASHES);
-    const trusted = claimed.filter(({ crashes }) => crashes < SUSPICIOUS_CRASHES);
-    if (suspect === undefined) return trusted;
+    const suspects = claimed.filter(isSuspect);
+    const trusted = claimed.filter((claim) => !isSuspect(claim));
+    if (suspects.length === 0) return trusted;
+    const here = this.suspectsHere().filter((one) => !claimed.includes(one as ClaimedExecution));
+    const chosen = chooseSuspects(suspects, here, options.maxPoisonRetries);
+    const others = suspects.filter((one) => !chosen.includes(one));
     if (others.length > 0) {
       const slotId = incarnation.registration.slotIds[0]!;
       await incarnation.runInSlotZero(() => store.executionRelease({ slotId, items: others }));
+      this.notArriving(others);
+      this.leftCrashes = Math.min(this.leftCrashes, ...others.map(({ crashes }) => crashes));
     }
-    if (suspect.crashes <= options.maxPoisonRetries) return [...trusted, suspect];
-    await this.buryCulprit(suspect);
-    return trusted;
+    for (const culprit of chosen.filter(({ crashes }) => crashes > options.maxPoisonRetries)) {
+      await this.buryCulprit(culprit);
+      this.notArriving([culprit]);
+      this.placeFreed();
+    }
+    return [...trusted, ...chosen.filter(({ crashes }) => crashes <= options.maxPoisonRetries)];
   }
 
   private async buryCulprit({ executionId, crashes }: ClaimedExecution): Promise<void> {
@@ -311,12 +321,23 @@ export class Claimer {
     await incarnation.bury({ execution, error: { code: 'POISON', message }, crashes, seq: nextStoredSeq(execution) });
   }
 
-  private suspectIsRunning(): boolean {
-    for (const { crashes } of this.arriving.values()) if (crashes >= SUSPICIOUS_CRASHES) return true;
-    for (const { crashes, owesCrashReset } of this.deps.incarnation.residents.values()) {
-      if (owesCrashReset && crashes >= SUSPICIOUS_CRASHES) return true;
+  private suspectsHere(): (ClaimedExecution | Resident)[] {
+    const here: (ClaimedExecution | Resident)[] = [];
+    for (const claim of this.arriving.values()) if (isSuspect(claim)) here.push(claim);
+    for (const resident of this.deps.incarnation.residents.values()) {
+      if (resident.owesCrashReset && isSuspect(resident)) here.push(resident);
     }
-    return false;
+    return here;
+  }
+
+  private mostCrashes(): number {
+    return mostCrashesBeside(this.suspectsHere(), this.deps.options.maxPoisonRetries);
+  }
+
+  /** Some were left that would have a place now: they need not wait for the poll. */
+  private mayTakeSuspects(): boolean {
+    if (this.leftCrashes === Number.POSITIVE_INFINITY) return false;
+    return this.leftCrashes <= this.mostCrashes() && hasPlaceForMore(this.suspectsHere());
   }
 
   /** Executions that are ours in the database but not in memory: a claim happened whose reply never came. */

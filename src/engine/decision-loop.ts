@@ -19,6 +19,7 @@ import { type ParkingLot, parkItem } from './parking.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { QueuedInput, Resident } from './resident.ts';
 import { prepareChildren } from './subworkflow.ts';
+import { isSuspect } from './suspects.ts';
 import { type Tracing, traceparentFor } from './tracing-port.ts';
 import { emptyTurn, type Turn, takeTurn } from './transition.ts';
 import type { TriggerCheck } from './trigger-check.ts';
@@ -107,7 +108,9 @@ export class DecisionLoop {
     if (resident.isLeftOpen && mayHoldMore(resident)) resident.queue.unshift({ input: { type: 'goOn' } });
     if (resident.queue.length > 0) return this.advance(resident);
     const due = nextDue(resident.state);
-    const isNear = due !== null && due - clock.now() <= options.parkAfterMs;
+    // What only waits does not keep the other suspects waiting.
+    const near = resident.owesCrashReset && isSuspect(resident) ? 0 : options.parkAfterMs;
+    const isNear = due !== null && due - clock.now() <= near;
     const stays = resident.running.size > 0 || (isNear && !resident.isSetAside) || this.deps.isDraining();
     if (stays) return alarms.set(resident, due);
     if (resident.heldStart !== null) return this.writeHeldStart(resident);

@@ -52,14 +52,23 @@ describe('an execution that crashes its runner again and again', () => {
   });
 });
 
-describe('executions whose runners crashed twice', () => {
-  it('run one at a time, beside all others, until they make progress', async () => {
-    await engine.pawl.publish(graph('suspect', [held('step')]));
+describe('executions whose runners crashed repeatedly', () => {
+  async function startSuspects(count: number, crashes: number, definition = graph('suspect', [held('step')])) {
+    const { workflowId } = await engine.pawl.publish(definition);
+    const started = await Promise.all(Array.from({ length: count }, () => engine.pawl.start(workflowId)));
+    const ids = started.map(({ executionId }) => executionId);
+    const crash = `update execution_queue set crashes = $2::int, epoch = $2::int where execution_id = any($1::uuid[])`;
+    await engine.sql(crash, [ids, crashes]);
+    return ids;
+  }
+
+  /** Polls so seldom that the next one comes in time only if it is thought of. */
+  const openForgetful = () => engine.open({ engine: { pollMs: 600_000 } });
+
+  it('run alone on their last chance, beside all others, until they make progress', async () => {
     await engine.pawl.publish(graph('trusted', [echo('a')]));
-    const suspects = await Promise.all(Array.from({ length: 4 }, () => engine.pawl.start('suspect')));
-    const ids = suspects.map(({ executionId }) => executionId);
-    await engine.sql(`update execution_queue set crashes = 2, epoch = 2 where execution_id = any($1::uuid[])`, [ids]);
-    const runner = await engine.open();
+    const ids = await startSuspects(4, 3);
+    const runner = await openForgetful();
     for (const turn of ids.keys()) {
       const attempt = await engine.work.next();
       const trusted = await engine.pawl.start('trusted');
@@ -69,6 +78,30 @@ describe('executions whose runners crashed twice', () => {
     }
     for (const id of ids) expect(await runner.result(id)).toMatchObject({ status: 'Succeeded' });
     expect(await letters()).toEqual([]);
+  });
+
+  it('run a few at a time after the second crash, and those on their last chance after them', async () => {
+    await engine.pawl.publish(graph('trusted', [echo('a')]));
+    const last = await startSuspects(1, 3);
+    const ids = await startSuspects(14, 2);
+    const before = engine.work.begun.length;
+    const begun = () => engine.work.begun.length - before;
+    const runner = await openForgetful();
+    await eventually(begun).toBe(10);
+    const trusted = await engine.pawl.start('trusted');
+    expect(await runner.result(trusted.executionId)).toMatchObject({ status: 'Succeeded' });
+    expect(begun()).toBe(10);
+    for (let done = 0; done < ids.length; done++) (await engine.work.next()).succeed();
+    for (const id of ids) expect(await runner.result(id)).toMatchObject({ status: 'Succeeded' });
+    (await engine.work.next()).succeed();
+    expect(await runner.result(last[0]!)).toMatchObject({ status: 'Succeeded' });
+  });
+
+  it('give up their place while they only wait', async () => {
+    const nap = { id: 'nap', actionType: 'core.delay', parameters: { durationMs: 1_500 } };
+    const ids = await startSuspects(3, 3, graph('napping', [nap]));
+    await engine.open({ engine: { parkAfterMs: 2_000 } });
+    await eventually(async () => Promise.all(ids.map((id) => engine.queueState(id)))).toEqual(ids.map(() => 'parked'));
   });
 });
 
