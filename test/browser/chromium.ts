@@ -3,7 +3,6 @@
 // missing and how to get it.
 
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -11,32 +10,46 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-const INSTALL_MS = 240_000;
+/** For all of it. Where nothing can be fetched it is over much sooner. */
+const INSTALL_MS = 120_000;
+/** No second tries, no waiting for a network that is not there or for somebody else who installs something. */
+const APT_OPTIONS = ['Acquire::http::Timeout=10', 'Acquire::Retries=0', 'APT::Update::Error-Mode=any'];
+const START_MS = 60_000;
 const LISTENING = /^DevTools listening on (ws:\/\/\S+)$/;
+
+const run = promisify(execFile);
 
 /** Null: there is none to be had. */
 export async function findChromium(): Promise<string | null> {
-  const found = onPath(NAMES);
-  if (found !== null) return found;
-  if (process.getuid?.() === 0 && onPath(['apt-get']) !== null) await install();
-  const installed = onPath(NAMES);
-  if (installed === null) {
-    console.warn(
-      'SKIPPED: the browser tests need Chromium. Install it (on Debian, as root: apt-get install chromium).',
-    );
-  }
-  return installed;
+  const isInstallable = process.getuid?.() === 0 && onPath(['apt-get']) !== null;
+  if (onPath(NAMES) === null && isInstallable) await install();
+  const program = onPath(NAMES);
+  if (program !== null && (await doesRun(program))) return program;
+  console.warn('SKIPPED: the browser tests need Chromium. Install it (on Debian, as root: apt-get install chromium).');
+  return null;
 }
 
 async function install(): Promise<void> {
   console.warn('Chromium is missing; getting it from the packages of this system. This happens once.');
-  const options = { timeout: INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  const flags = APT_OPTIONS.flatMap((option) => ['-o', option]);
+  const options = {
+    signal: AbortSignal.timeout(INSTALL_MS),
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  };
   try {
-    await promisify(execFile)('apt-get', ['update'], options);
-    await promisify(execFile)('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], options);
+    await run('apt-get', ['update', ...flags], options);
+    await run('apt-get', ['install', '-y', '--no-install-recommends', ...flags, 'chromium'], options);
   } catch (error) {
     console.warn(`Chromium could not be installed: ${(error as Error).message.split('\n')[0]}`);
   }
+}
+
+/** Some systems have a program of that name which only says how to get the real one. */
+async function doesRun(program: string): Promise<boolean> {
+  return run(program, ['--version'], { timeout: START_MS }).then(
+    () => true,
+    () => false,
+  );
 }
 
 function onPath(names: readonly string[]): string | null {
@@ -61,20 +74,23 @@ export async function startChromium(program: string): Promise<{ address: string;
   const child = spawn(program, [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const exited = once(child, 'exit');
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async () => {
+    child.kill();
+    await exited;
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const late = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  const { promise: listening, resolve } = Promise.withResolvers<string>();
   const said: string[] = [];
-  for await (const line of createInterface({ input: child.stderr })) {
+  createInterface({ input: child.stderr }).on('line', (line) => {
     said.push(line);
     const [, address] = LISTENING.exec(line) ?? [];
-    if (address === undefined) continue;
-    // What else it says is nobody's business, and must not fill the pipe.
-    child.stderr.resume();
-    const stop = async () => {
-      child.kill();
-      await exited;
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-    };
-    return { address, stop };
-  }
+    if (address !== undefined) resolve(address);
+  });
+  const address = await Promise.race([listening, exited]);
+  clearTimeout(late);
+  if (address !== undefined) return { address, stop };
+  rmSync(profile, { recursive: true, force: true });
   throw new Error(`Chromium ended before it listened:\n${said.join('\n')}`);
 }

@@ -3,7 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 50_000;
 const LOOK_MS = 50;
 
 interface Message {
@@ -29,6 +29,7 @@ export class Page {
   private sessionId: string | undefined;
   private lastId = 0;
   private readonly waiting = new Map<number, (message: Message) => void>();
+  private loaded = Promise.withResolvers<void>();
 
   private constructor(socket: WebSocket) {
     this.socket = socket;
@@ -50,8 +51,9 @@ export class Page {
   }
 
   async go(url: string): Promise<void> {
+    this.loaded = Promise.withResolvers<void>();
     await this.send('Page.navigate', { url });
-    await this.until(`location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`);
+    await this.loaded.promise;
   }
 
   /** The value of an expression on the page; a promise is awaited. */
@@ -109,6 +111,7 @@ export class Page {
       this.waiting.get(id)?.(message);
       this.waiting.delete(id);
     }
+    if (method === 'Page.loadEventFired') this.loaded.resolve();
     if (method === 'Runtime.exceptionThrown') this.complaints.push(params?.exceptionDetails?.text ?? method);
     const entry = params?.entry;
     if (method === 'Log.entryAdded' && entry?.level === 'error')
