@@ -3,7 +3,8 @@
 // A process and not a thread: a thread that is out of memory can take its whole process with it.
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { type ProcessOptions, READY, type RenderJob, type RenderOutcome } from './render-job.ts';
+import { processorMs } from './processor-time.ts';
+import { MAX_STRETCH, type ProcessOptions, READY, type RenderJob, type RenderOutcome } from './render-job.ts';
 
 const PROGRAM = import.meta.url.endsWith('.ts')
   ? new URL('./render-program.ts', import.meta.url)
@@ -89,7 +90,16 @@ export class RenderProcess {
   private startClock(): void {
     const { running } = this;
     if (running === null) return;
-    running.timer = setTimeout(() => this.late(running.limitMs), running.limitMs + GRACE_MS);
+    const { limitMs } = running;
+    const before = processorMs(this.child.pid);
+    const giveUpAt = performance.now() + limitMs * MAX_STRETCH;
+    const look = (): void => {
+      const now = processorMs(this.child.pid);
+      const leftMs = before === null || now === null ? 0 : limitMs - (now - before);
+      if (leftMs <= 0 || performance.now() > giveUpAt) this.late(limitMs);
+      else running.timer = setTimeout(look, leftMs + GRACE_MS);
+    };
+    running.timer = setTimeout(look, limitMs + GRACE_MS);
   }
 
   private late(limitMs: number): void {

@@ -2,6 +2,7 @@
 // stealing: no environment, no connections, only the text of the job. Whoever started it stops it when it takes too long; if
 // that one is gone, a watchdog does.
 
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Context, type Template, toValueSync } from 'liquidjs';
 import type { Problem } from '../../core/definition/problem.ts';
@@ -9,7 +10,14 @@ import type { Json, JsonObject } from '../../core/json/json.ts';
 import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
 import { BoundedOutput, OutputTooLarge } from './bounded-output.ts';
 import { causeOf, createLanguage, errorsIn, problemsIn } from './liquid-language.ts';
-import { type ProcessOptions, READY, type RenderJob, type RenderOutcome, WATCHDOG_MS } from './render-job.ts';
+import {
+  MAX_STRETCH,
+  type ProcessOptions,
+  READY,
+  type RenderJob,
+  type RenderOutcome,
+  WATCHDOG_MS,
+} from './render-job.ts';
 import { TextCache } from './text-cache.ts';
 
 const options = JSON.parse(process.argv[2]!) as ProcessOptions;
@@ -24,6 +32,18 @@ const schemas = new TextCache<SuppliedSchema>(CACHED_CHARS, (text) =>
 const current = new Int32Array(new SharedArrayBuffer(4));
 let jobs = 0;
 
+process.on('disconnect', () => process.exit());
+const program = import.meta.url.endsWith('.ts')
+  ? new URL('./render-watchdog.ts', import.meta.url)
+  : new URL('./render-watchdog.js', import.meta.url);
+const watchdog = new Worker(program, {
+  workerData: { current, limitMs: options.timeoutMs * MAX_STRETCH + WATCHDOG_MS },
+});
+await once(watchdog, 'online');
+watchdog.unref();
+// What only the first check of all has to do is not its time.
+valueProblems(JSON.stringify({ properties: { x: { type: 'string', pattern: 'x' } } }), { x: 'x' });
+
 process.on('message', (job: RenderJob) => {
   jobs = (jobs % 1_000_000) + 1;
   announce(jobs);
@@ -31,11 +51,6 @@ process.on('message', (job: RenderJob) => {
   announce(0);
   process.send!(outcome);
 });
-process.on('disconnect', () => process.exit());
-const program = import.meta.url.endsWith('.ts')
-  ? new URL('./render-watchdog.ts', import.meta.url)
-  : new URL('./render-watchdog.js', import.meta.url);
-new Worker(program, { workerData: { current, limitMs: options.timeoutMs + WATCHDOG_MS } }).unref();
 process.send!(READY);
 
 function announce(job: number): void {
