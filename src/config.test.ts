@@ -77,6 +77,18 @@ describe('an option', () => {
   });
 
   it.each([
+    [
+      'a consumer of a tenant that cannot be',
+      '[{"tenantId":"a b","code":"kyc","kind":"webhook","secret":"whsec_canary"}]',
+    ],
+    ['consumers that are not JSON', '[{"code":"kyc","secret":"whsec_canary"'],
+  ])('%s shows no secret', (_name, consumers) => {
+    const problems = problemsOf({}, { PAWL_DELIVERY_CONSUMERS: consumers });
+    expect(problems).toEqual([expect.stringContaining('(from PAWL_DELIVERY_CONSUMERS)')]);
+    expect(problems[0]).not.toContain('canary');
+  });
+
+  it.each([
     ['a limit that is not JSON', { PAWL_ENGINE_MAX_PARALLEL_PER_ACTION: 'five' }],
     ['a fraction', { PAWL_ENGINE_POLL_MS: '20.5' }],
     ['a port that cannot be', { PAWL_SERVER_PORT: '70000' }],

@@ -45,7 +45,7 @@ function expected(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `one of ${issue.values.join(', ')}`;
     case 'invalid_format':
-      return FORMS[issue.format] ?? issue.message.replace(/^expected /, '');
+      return FORMS[issue.format] ?? issue.message.replace(/^(expected|must be) /, '');
     case 'unrecognized_keys':
       return `nothing called ${issue.keys.join(', ')}`;
     default:

@@ -231,4 +231,9 @@ export type Sections = typeof SECTIONS;
 export type SectionName = keyof Sections;
 
 /** Never in a message: secrets, and URLs that may hold a password (S6). */
-export const CONFIDENTIAL: ReadonlySet<string> = new Set(['database.url', 'auth.secret', 'trace.headers']);
+export const CONFIDENTIAL: ReadonlySet<string> = new Set([
+  'database.url',
+  'auth.secret',
+  'trace.headers',
+  'delivery.consumers',
+]);

@@ -1,6 +1,6 @@
 // From the facts of executions to the events of 004 Appendix A. Each fact is at most one event, in the order of the journal, and
 // the same facts always give the same keys: whoever gets an event twice tells it by its idempotencyKey. What only the engine
-// cares about (edges, skips, pauses, signals) is not published. Pure: ids come in from outside.
+// cares about (edges, skips, pauses, signals other than alerts) is not published. Ids come in from outside.
 
 import { createHash } from 'node:crypto';
 import type { Fact } from '../core/decider/fact.ts';
@@ -21,7 +21,7 @@ export interface Envelope {
 interface Told {
   readonly eventType: ExecutionEventType;
   readonly node?: number;
-  /** Of the step, or of the run. */
+  /** Of the step, or of the run; of an alert the signal's id. */
   readonly attempt: number | string;
   readonly payload: JsonObject;
 }

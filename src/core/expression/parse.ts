@@ -64,10 +64,11 @@ export function parseExpression(
 }
 
 function knownNames(roots: readonly string[]): ReadonlySet<string> {
-  return new Set([...roots, ...NAMESPACES, ...FUNCTIONS.keys(), ...LITERALS]);
+  return new Set([...roots, ...NAMESPACES, ...FUNCTIONS.keys(), ...WORDS]);
 }
 
-const LITERALS = ['true', 'false', 'null', 'undefined', 'NaN', 'Infinity', 'typeof'];
+/** Of the language itself. */
+const WORDS = ['true', 'false', 'null', 'undefined', 'NaN', 'Infinity', 'typeof'];
 
 /** `context.data.get-item` reads as `context.data.get` minus `item`. */
 function withHyphenHint(source: string, start: number, end: number, finding: Finding): Finding {

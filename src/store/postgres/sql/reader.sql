@@ -131,8 +131,8 @@ where execution_id = $1 order by created_at, system_name, resource_type, resourc
 select workflow_id, tenant_id, count(*)::int as depth from execution_queue group by workflow_id, tenant_id;
 
 -- name: store_health
--- A standby, or a database that was set read-only, answers reads and takes nothing. A message that a bus got more than once, and
--- that has still not arrived, says that the bus is away: the first attempt may be on its way.
+-- A standby, or a database that was set read-only, answers reads and takes nothing. A message that was sent to a bus more
+-- than once, and has still not arrived, says that the bus is away: a first attempt may be on its way.
 with for_bus as materialized (
   select d.attempts from consumers c
   cross join lateral (
