@@ -1,4 +1,4 @@
-// A machine in rows, for the database (001 §5.1): everything of LifecycleImport but whose it is.
+// A machine in rows, as the database keeps it (001 §5.1).
 
 import type { Machine, MachineState, Policy, Route } from './machine.ts';
 

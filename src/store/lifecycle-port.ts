@@ -6,6 +6,7 @@
 // written either: the generation, a number that every import and every change of a consumer raises, must be the one the
 // decision was made with.
 
+import type { LifecycleRows } from '../lifecycle/rows.ts';
 import type { NewDelivery, NewMessageRow } from './delivery-port.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
@@ -79,35 +80,8 @@ export interface InstanceKey {
 }
 
 /** A machine in rows, for people who query with SQL; `definition` and `policies` are what is compiled. */
-export interface LifecycleImport {
-  tenantId: string;
-  env: string;
-  name: string;
-  checksum: string;
-  definition: JsonText;
-  policies: JsonText | null;
-  states: {
-    name: string;
-    isInitial: boolean;
-    isFinal: boolean;
-    timeoutMs: number | null;
-    timeoutEvent: string | null;
-    timeoutMode: 'once' | 'repeat' | null;
-    timeoutMax: number | null;
-    timeoutIntervalMs: number | null;
-  }[];
-  events: { name: string; eventId: string; code: number | null }[];
-  transitions: { fromState: string; event: string; toState: string; reenter: boolean }[];
-  policyRows: { name: string; ordinal: number; on: JsonText; condition: string | null }[];
-  routes: {
-    policy: string;
-    ordinal: number;
-    hook: string | null;
-    workflow: string | null;
-    consumers: string[];
-    onSucceeded: string | null;
-    onFailed: string | null;
-  }[];
+export interface LifecycleImport extends LifecycleRows {
+  readonly tenantId: string;
 }
 
 export interface LifecycleVersion {

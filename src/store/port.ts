@@ -13,7 +13,7 @@ import type { QuotaStore } from './quota-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
 import type { TemplateStore } from './template-port.ts';
 import type { TriggerStore } from './trigger-port.ts';
-import type { WorkflowLifecycleStore } from './workflow-port.ts';
+import type { NewDefinition, WorkflowLifecycleStore } from './workflow-port.ts';
 
 /** Text that is valid JSON. */
 export type JsonText = string;
@@ -344,15 +344,7 @@ export interface InboxMessage {
 
 export interface WorkflowStore {
   /** Stores the definition as the workflow's active version; the same checksum as the current one is a no-op. */
-  workflowPublish(params: {
-    tenantId: string;
-    workflowId: string;
-    displayName: string;
-    description: string | null;
-    format: string;
-    definition: JsonText;
-    checksum: string;
-  }): Promise<{ version: number; created: boolean }>;
+  workflowPublish(params: NewDefinition): Promise<{ version: number; created: boolean }>;
   workflowGet(params: { tenantId: string; workflowId: string }): Promise<WorkflowRow | null>;
   definitionGet(params: { tenantId: string; workflowId: string; version: number }): Promise<DefinitionRow | null>;
   /** Registered actions and connectors, upserted at start; what an operator disabled stays disabled. */

@@ -6,28 +6,26 @@ import type { Database } from './database.ts';
 import { statement } from './statement.ts';
 
 const LIST_CONNECTORS = statement('connector_list');
-const GET_CONNECTOR = statement('connector_get');
 const UPDATE_CONNECTOR = statement('connector_update');
 const LIST_ACTIONS = statement('action_list');
 const NOTICED = statement('actions_noticed');
-const GET_ACTION = statement('action_get');
 const UPDATE_ACTION = statement('action_update');
 
 export function catalogStore(database: Database): CatalogStore {
   return {
-    connectorList: async () => (await database.run<ConnectorRecord>(LIST_CONNECTORS, [])).map(connectorEntry),
+    connectorList: async () => (await database.run<ConnectorRecord>(LIST_CONNECTORS, [null])).map(connectorEntry),
     async connectorGet({ id }) {
-      const [row] = await database.run<ConnectorRecord>(GET_CONNECTOR, [id]);
+      const [row] = await database.run<ConnectorRecord>(LIST_CONNECTORS, [id]);
       return row === undefined ? null : connectorEntry(row);
     },
     async actionList({ connectorId, category, search }) {
       const pattern = search === undefined ? null : `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`;
-      const values = [connectorId ?? null, category ?? null, pattern];
+      const values = [connectorId ?? null, category ?? null, pattern, null];
       return (await database.run<ActionRecord>(LIST_ACTIONS, values)).map(actionEntry);
     },
     actionsNoticed: () => database.run<ActionNotice>(NOTICED, []),
     async actionGet({ id }) {
-      const [row] = await database.run<ActionRecord>(GET_ACTION, [id]);
+      const [row] = await database.run<ActionRecord>(LIST_ACTIONS, [null, null, null, id]);
       return row === undefined ? null : actionEntry(row);
     },
     connectorUpdate: async ({ id, isEnabled }) =>
