@@ -90,7 +90,7 @@ export const SECTIONS = {
     allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
     maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
     poisonDelayMs: atLeast(0, engine.poisonDelayMs).describe(
-      'how long an execution that was there at several crashes waits before it runs again, alone; 0: it delays nobody, so it need not wait',
+      'how long an execution that was there at several crashes waits before it runs again; 0: it runs beside few others, so it need not wait',
     ),
     deadLetters: flag(engine.deadLetters).describe(
       'what is given up on is kept as a dead letter, to look at and to requeue; false: it is only Failed',

@@ -43,7 +43,7 @@ export interface Store
 
 // ── Runners: fence rows and leases (I4, I6) ─────────────────────────────────────────────────────────────────────────
 
-/** An execution whose owner crashed so often may be the cause: it runs alone from then on. */
+/** An execution whose owner crashed so often may be the cause: it runs beside few others from then on, and alone at last. */
 export const SUSPICIOUS_CRASHES = 2;
 
 export interface RunnerStore {
@@ -100,7 +100,7 @@ export interface ExecutionStore {
     limit: number;
     /** Rows that need a newer behaviour than this are left for runners that understand them. */
     behaviour: number;
-    /** Rows whose owners crashed more often are left: one suspect runs at a time. */
+    /** Rows whose owners crashed more often are left: only so many suspects run at a time. */
     maxCrashes?: number;
     /** Executions of these workflows are left, unless they have mail. */
     except?: readonly WorkflowKey[];

@@ -2,7 +2,7 @@
 
 import type { AuditRecord, AuditStore } from '../audit-port.ts';
 import type { Store } from '../port.ts';
-import type { Database } from './database.ts';
+import { type Database, joining } from './database.ts';
 import { statement } from './statement.ts';
 
 const ADD = statement('audit_add');
@@ -12,8 +12,7 @@ export function auditStore(database: Database, storeOn: (database: Database) => 
   return {
     audited: ({ tenantId, by, work, deed }) =>
       database.transaction(async (session) => {
-        const joined: Database = { ...session, transaction: (inner) => inner(session), close: async () => {} };
-        const result = await work(storeOn(joined));
+        const result = await work(storeOn(joining(session)));
         const done = deed(result);
         if (done === null) return result;
         const { action, target, details } = done;

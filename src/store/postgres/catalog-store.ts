@@ -3,6 +3,7 @@
 import type { ActionEntry, ActionNotice, CatalogStore, ConnectorEntry } from '../catalog-port.ts';
 import type { JsonText, Timestamp } from '../port.ts';
 import type { Database } from './database.ts';
+import { patternOf } from './like-pattern.ts';
 import { statement } from './statement.ts';
 
 const LIST_CONNECTORS = statement('connector_list');
@@ -19,8 +20,7 @@ export function catalogStore(database: Database): CatalogStore {
       return row === undefined ? null : connectorEntry(row);
     },
     async actionList({ connectorId, category, search }) {
-      const pattern = search === undefined ? null : `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`;
-      const values = [connectorId ?? null, category ?? null, pattern, null];
+      const values = [connectorId ?? null, category ?? null, patternOf(search), null];
       return (await database.run<ActionRecord>(LIST_ACTIONS, values)).map(actionEntry);
     },
     actionsNoticed: () => database.run<ActionNotice>(NOTICED, []),

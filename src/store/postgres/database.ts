@@ -18,6 +18,13 @@ export interface Database extends Session {
   close(): Promise<void>;
 }
 
+/** What is begun on it joins the transaction that the session is in. */
+export const joining = (session: Session): Database => ({
+  ...session,
+  transaction: (work) => work(session),
+  close: async () => {},
+});
+
 export interface DatabaseOptions {
   connectionString: string;
   schema: string;

@@ -7,6 +7,7 @@ import type { ExecutionFilter, ListedExecution } from '../reader-port.ts';
 import { uuidArray } from './array-parameter.ts';
 import type { Database } from './database.ts';
 import { executionView, type ViewRow } from './execution-view.ts';
+import { patternOf } from './like-pattern.ts';
 import { type Statement, statement } from './statement.ts';
 
 const ALL = statement('execution_page');
@@ -49,7 +50,7 @@ async function pageOf(reader: Database, given: ExecutionFilter): Promise<string[
     filter.parentExecutionId ?? null,
     timeOrNull(filter.createdAfter),
     timeOrNull(filter.createdBefore),
-    filter.errorText === undefined ? null : `%${filter.errorText.replaceAll(/[\\%_]/g, '\\$&')}%`,
+    patternOf(filter.errorText),
     filter.why ?? null,
     idAt(filter.createdAfter, -ID_SLACK_MS, '0') ?? LOWEST,
   ]);

@@ -4,7 +4,7 @@
 
 import pg from 'pg';
 import type { Store } from '../port.ts';
-import type { Database, Session } from './database.ts';
+import { joining, type Session } from './database.ts';
 import { storeOn } from './postgres-store.ts';
 import { storeError } from './sqlstate.ts';
 
@@ -43,7 +43,7 @@ function transactionStore(client: TransactionClient): Store {
       }
     },
   };
-  const database: Database = { ...session, transaction: (work) => work(session), close: async () => {} };
+  const database = joining(session);
   return storeOn(database, database);
 }
 

@@ -10,6 +10,7 @@ import type {
   WorkflowTemplateSummary,
 } from '../template-port.ts';
 import type { Database } from './database.ts';
+import { patternOf } from './like-pattern.ts';
 import { statement } from './statement.ts';
 
 const PUT_SET = statement('template_set_put');
@@ -92,8 +93,7 @@ function workflowTemplateStore(database: Database): Part<'workflow'> {
       return row === undefined ? null : workflowTemplate(row);
     },
     async workflowTemplateList({ tenantId, afterId, category, isOfficial, search, limit }) {
-      const pattern = search === null ? null : `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`;
-      const values = [tenantId, afterId, category, isOfficial, pattern, limit];
+      const values = [tenantId, afterId, category, isOfficial, patternOf(search), limit];
       return (await database.run<TemplateSummaryRow>(LIST, values)).map(templateSummary);
     },
     async workflowTemplateSeed({ templates }) {
