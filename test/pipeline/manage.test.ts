@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { type Refusal, useApi } from '../workflow/api.ts';
 import { echo } from '../workflow/definition.ts';
-import { create, ended, getRun, runUntil, trigger } from './run.ts';
+import { create, ended, executionIdOf, getRun, runUntil, trigger } from './run.ts';
 import { useShop } from './shop.ts';
 
 const api = useApi();
@@ -246,7 +246,7 @@ describe('disabling and deleting', () => {
     const { body: first } = await create(api(), 'mortal', tasks);
     const runId = await trigger(api(), 'mortal');
     await runUntil(api(), 'mortal', runId, ({ tasks: { hold } }) => hold?.status === 'waiting');
-    const executionId = runId.slice(4).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    const executionId = executionIdOf(runId);
 
     expect((await api().send('DELETE', '/workflows/mortal')).status).toBe(204);
     for (const id of ['mortal', first.data.id]) expect((await api().get(`/workflows/${id}`)).status).toBe(404);

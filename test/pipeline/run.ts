@@ -49,8 +49,14 @@ export async function runUntil(api: Api, name: string, runId: string, isSo: (run
   }
 }
 
-export const ended = (api: Api, name: string, runId: string): Promise<Run> =>
-  runUntil(api, name, runId, ({ status }) => status !== 'running');
+export async function ended(api: Api, name: string, runId: string): Promise<Run> {
+  await api.pawl.result(executionIdOf(runId));
+  return getRun(api, name, runId);
+}
+
+/** Runs and executions have the same ids, written differently. */
+export const executionIdOf = (runId: string): string =>
+  runId.slice('run_'.length).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /** Creates a pipeline, runs it once and gives the run when it has ended. */
 export async function runOnce(api: Api, name: string, tasks: JsonObject, body: Json = {}): Promise<Run> {

@@ -11,6 +11,7 @@ import {
   signWebhook,
   workflow,
 } from '../../src/sdk/client.ts';
+import { executionIdOf } from '../pipeline/run.ts';
 import { useShop } from '../pipeline/shop.ts';
 import { tokenFor, useServer } from '../server/api-server.ts';
 
@@ -109,8 +110,7 @@ describe('pipelines', () => {
     const created = await client.workflows.create(orders());
     expect(created).toMatchObject({ name: 'sdk-orders', task_count: 2, enabled: true });
     const { run_id: runId } = await client.workflows.trigger('sdk-orders', { id: 5 });
-    const waiting = async () => (await client.workflows.run('sdk-orders', runId)).tasks.paid?.status === 'waiting';
-    while (!(await waiting())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(async () => (await client.workflows.run('sdk-orders', runId)).tasks.paid?.status).toBe('waiting');
     const [{ callback, id }] = shop().bodies('/sdk-open') as [{ callback: string; id: number }];
     expect(id).toBe(5);
     expect((await fetch(callback, { method: 'POST', body: '{"ok":true}' })).status).toBe(200);
@@ -329,9 +329,6 @@ describe('the catalog, plans and the rest', () => {
     expect((await refusalOf(client.plans.debug('no-such-run'))).status).toBe(404);
   });
 });
-
-const executionIdOf = (runId: string): string =>
-  runId.replace(/^run_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /** Breaks off after so many events. */
 function afterEvents(body: ReadableStream<Uint8Array>, count: number): ReadableStream<Uint8Array> {

@@ -1,17 +1,8 @@
-// Pawl with its workflow, pipeline and callback routes on a real port and a real database: what a client of the API sees.
+// Pawl without authentication on a real port and a real database: what a client of the API sees.
 
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../../src/main.ts';
-import { createApp } from '../../src/server/app.ts';
-import { createAuth } from '../../src/server/auth/authenticator.ts';
-import { callbackRoutes } from '../../src/server/route/callback-routes.ts';
-import { executionCommandRoutes } from '../../src/server/route/execution-command-routes.ts';
-import { pipelineRoutes } from '../../src/server/route/pipeline-routes.ts';
-import { workflowManageRoutes } from '../../src/server/route/workflow-manage-routes.ts';
-import { workflowReadRoutes } from '../../src/server/route/workflow-read-routes.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 interface Reply<Body> {
@@ -55,30 +46,15 @@ type PrepareDatabase = (connectionString: string) => Promise<void>;
 async function startApi(options: PawlOptions, prepare: PrepareDatabase): Promise<[Api, () => Promise<void>]> {
   const database = await testDatabase();
   await prepare(database.connectionString);
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
   const pawl = await createPawl({
+    serve: true,
     database: { url: database.connectionString },
-    server: { publicUrl: url },
+    server: { port: 0, checkAnswers: true },
+    auth: { allowLooseAuth: true },
     http: { allowLoopback: true },
     ...options,
   });
-  const deps = {
-    ...pawl,
-    publicUrl: () => url,
-    webhookBase: () => `${url}/api/v1/triggers`,
-    throttle: null,
-    requirePrincipal: false,
-  };
-  const routes = [
-    ...workflowReadRoutes(deps),
-    ...workflowManageRoutes(deps),
-    ...pipelineRoutes(deps),
-    ...callbackRoutes(deps),
-    ...executionCommandRoutes(deps),
-  ];
-  const app = createApp({ routes, auth: createAuth('loose', []), checkAnswers: true });
-  await app.listen({ port, host: '127.0.0.1' });
+  const url = pawl.url!;
   const send = <Body>(method: string, path: string, body?: Json, headers: Headers = {}) =>
     exchange<Body>(method, path.startsWith('/wh/') ? `${url}${path}` : `${url}/api/v1${path}`, body, headers);
   const api: Api = {
@@ -90,7 +66,6 @@ async function startApi(options: PawlOptions, prepare: PrepareDatabase): Promise
     send,
   };
   const close = async () => {
-    await app.close();
     await pawl.close();
     await database.drop();
   };
@@ -110,12 +85,4 @@ async function exchange<Body>(
   });
   const text = await response.text();
   return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as Body };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
