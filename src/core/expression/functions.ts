@@ -110,9 +110,11 @@ function encodeForUrl(evaluation: Evaluation, [value]: unknown[]): string {
 /** Listing the keys of a large object takes as long as visiting them. */
 function keysOf(evaluation: Evaluation, value: unknown): string[] {
   if (value == null) throw new EvaluationError(`Cannot list the keys of ${value}`);
-  if (Array.isArray(value) || typeof value === 'string') evaluation.buildList(value.length);
+  if (Array.isArray(value) || typeof value === 'string') {
+    evaluation.buildList(value.length);
+    return Object.keys(value);
+  }
   const keys = Object.keys(value as object);
-  if (Array.isArray(value) || typeof value === 'string') return keys;
   evaluation.buildList(keys.length);
   evaluation.step(keys.length * STEPS_PER_PROPERTY);
   return keys;
