@@ -6,7 +6,6 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PawlError } from '../core/error/pawl-error.ts';
-import type { Scope } from '../protocol/scope.ts';
 import type { Auth } from './auth/authenticator.ts';
 import type { Caller } from './caller.ts';
 import { unusedConnections } from './connections.ts';
@@ -17,7 +16,7 @@ import { jsonTextOf, readJsonBody } from './json-body.ts';
 import { methodTable } from './method-table.ts';
 import { overloaded, type RateLimiter, tooManyStreams } from './rate-limit.ts';
 import { readRequest } from './request.ts';
-import type { Answer, RouteSpec } from './route.ts';
+import { type Answer, type RouteSpec, scopesOf } from './route.ts';
 
 export interface AppOptions {
   readonly routes: readonly RouteSpec[];
@@ -172,7 +171,7 @@ function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, sto
     method: route.method,
     url: route.path,
     onRequest: async (request, reply) => {
-      if (route.access !== 'public') await admit(route, route.access, options, visitOf(request), request, reply);
+      if (route.access !== 'public') await admit(route, options, visitOf(request), request, reply);
     },
     handler: async (request, reply) => {
       const { correlation, caller } = visitOf(request);
@@ -213,8 +212,7 @@ async function placed(asked: Asked, tenantOf: TenantOf | undefined): Promise<Ask
 
 /** Who may not come in is refused before anything of the body is read. */
 async function admit(
-  { unlimited, orScope }: RouteSpec,
-  scope: Scope,
+  route: RouteSpec,
   { auth, rateLimiter }: AppOptions,
   visit: Visit,
   request: FastifyRequest,
@@ -222,14 +220,12 @@ async function admit(
 ): Promise<void> {
   const caller = await auth.authenticate(request.headers);
   visit.caller = caller;
-  if (!caller.scopes.has(scope) && !(orScope !== undefined && caller.scopes.has(orScope))) {
-    throw new PawlError(
-      'FORBIDDEN',
-      `this needs the scope \`${scope}\`${orScope === undefined ? '' : ` or \`${orScope}\``}`,
-    );
+  const scopes = scopesOf(route);
+  if (!scopes.some((scope) => caller.scopes.has(scope))) {
+    throw new PawlError('FORBIDDEN', `this needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}`);
   }
-  if (caller.loose || unlimited === true) return;
-  if (rateLimiter !== null && rateLimiter !== undefined) reply.headers(await rateLimiter.spend(caller.rateKey));
+  if (caller.loose || route.unlimited === true) return;
+  reply.headers((await rateLimiter?.spend(caller.rateKey)) ?? {});
 }
 
 function parseJson(scope: FastifyInstance): void {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { errorEnvelopeSchema } from '../protocol/error.ts';
 import { SCOPES } from '../protocol/scope.ts';
-import type { RouteSpec } from './route.ts';
+import { type RouteSpec, scopesOf } from './route.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -31,7 +31,7 @@ export function openApiOf(routes: readonly RouteSpec[], about: { version: string
 }
 
 function operationOf(route: RouteSpec, components: Record<string, JsonSchema>): JsonSchema {
-  const { summary, tag, access, orScope, params, query, body, responses, bodyKind } = route;
+  const { summary, tag, access, params, query, body, responses, bodyKind } = route;
   const answers = Object.entries(responses).map(([status, schema]) => [
     status,
     {
@@ -50,7 +50,7 @@ function operationOf(route: RouteSpec, components: Record<string, JsonSchema>): 
     ...(access === 'public'
       ? { security: [] }
       : {
-          security: [...[access, orScope ?? []].flat().map((scope) => ({ bearer: [scope] })), { apiKey: [] }],
+          security: [...scopesOf(route).map((scope) => ({ bearer: [scope] })), { apiKey: [] }],
           'x-scope': access,
         }),
   };

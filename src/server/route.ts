@@ -79,6 +79,12 @@ export interface RouteSpec extends RouteShape {
   handle(request: RouteRequest<unknown, unknown, unknown, Caller | null>): Promise<Answer>;
 }
 
+/** Each of these is enough; none where everybody may come in. */
+export function scopesOf({ access, orScope }: Pick<RouteSpec, 'access' | 'orScope'>): Scope[] {
+  if (access === 'public') return [];
+  return orScope === undefined ? [access] : [access, orScope];
+}
+
 export function defineRoute<
   const A extends Access,
   P extends Schema = undefined,

@@ -1,22 +1,12 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { type ClosableHttpClient, createHttpClient, type HttpClientOptions } from './client.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { testClients } from './client.testing.ts';
 import type { ResolvedAddress } from './guard.ts';
-import { resolveNothing, testServers } from './server.testing.ts';
+import { testServers } from './server.testing.ts';
 
 const servers = testServers();
 afterAll(() => servers.close());
 
-const clients: ClosableHttpClient[] = [];
-afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
-
-/** No name is ever looked up outside: a test that needs one brings its own answers. */
-function clientWith(options: HttpClientOptions = {}): ClosableHttpClient {
-  const client = createHttpClient({ resolve: resolveNothing, ...options });
-  clients.push(client);
-  return client;
-}
-
-const local = (options: HttpClientOptions = {}) => clientWith({ allowLoopback: true, ...options });
+const { clientWith, local } = testClients();
 
 const answers = (...addresses: string[]): Promise<ResolvedAddress[]> =>
   Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
