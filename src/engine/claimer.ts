@@ -21,7 +21,7 @@ import type { Incarnation } from './incarnation.ts';
 import { Lanes } from './lanes.ts';
 import { freshResident, type LoadingDeps, loadResident } from './loading.ts';
 import type { Resident } from './resident.ts';
-import { chooseSuspects, hasPlaceForMore, isSuspect, mostCrashesBeside } from './suspects.ts';
+import { hasPlaceForMore, isSuspect, mostCrashesBeside, suspectsToClaim } from './suspects.ts';
 import { shareClaim, tenantShare } from './tenant-share.ts';
 
 /** What queue rows must need at most to be run by this code: see "rolling upgrades" in docs/decisions. */
@@ -174,6 +174,8 @@ export class Claimer {
     if (claimed.length < limit) this.lanes.dropExhausted(lanes, claimed, perLane, this.crowd.isEmpty ? 0 : askedAt);
     this.leftSome = !this.lanes.isEmpty();
     if (this.leftSome) this.wanted = true;
+    // Suspects may have stood before all others: look once more, past those that were left.
+    if (claimed.some(isSuspect)) this.rescan();
     if (claimed.length > 0) this.deps.timers.soon(() => void this.bringIn(claimed));
   }
 
@@ -186,9 +188,8 @@ export class Claimer {
 
   /** Counts what it claimed as arriving in the same turn of slot zero: a reconcile that comes next must not miss it. */
   private async claim(lanes: ReturnType<Lanes['next']>, perLane: number, limit: number) {
-    const { store, incarnation } = this.deps;
+    const { store, incarnation, options } = this.deps;
     const mostCrashes = this.mostCrashes();
-    this.leftCrashes = mostCrashes + 1;
     const result = await store.executionClaim({
       slotId: incarnation.registration.slotIds[0]!,
       lanes,
@@ -196,9 +197,12 @@ export class Claimer {
       limit,
       behaviour: BEHAVIOUR,
       ...(Number.isFinite(mostCrashes) ? { maxCrashes: mostCrashes } : {}),
+      suspects: suspectsToClaim(this.suspectsHere(), options.maxPoisonRetries),
       ...(this.crowd.isEmpty ? {} : { except: this.crowd.list() }),
     });
     for (const claimed of result.claimed) this.arriving.set(claimed.executionId, claimed);
+    const suspects = result.claimed.filter(isSuspect);
+    this.leftCrashes = suspects[0]?.crashes ?? mostCrashes + 1;
     return result;
   }
 
@@ -261,7 +265,7 @@ export class Claimer {
 
   private async load(claimed: readonly ClaimedExecution[]): Promise<void> {
     const { store } = this.deps;
-    const trusted = await this.setSuspectsAside(claimed);
+    const trusted = await this.buryCulprits(claimed);
     if (trusted.length === 0) return;
     const claims = new Map(trusted.map((row) => [row.executionId, row]));
     const executionIds = [...claims.keys()];
@@ -290,27 +294,14 @@ export class Claimer {
     this.deps.incarnation.take(resident);
   }
 
-  /** Those that may not run beside the others go back for now: see suspects.ts. */
-  private async setSuspectsAside(claimed: readonly ClaimedExecution[]): Promise<ClaimedExecution[]> {
-    const { store, incarnation, options } = this.deps;
-    const suspects = claimed.filter(isSuspect);
-    const trusted = claimed.filter((claim) => !isSuspect(claim));
-    if (suspects.length === 0) return trusted;
-    const here = this.suspectsHere().filter((one) => !claimed.includes(one as ClaimedExecution));
-    const chosen = chooseSuspects(suspects, here, options.maxPoisonRetries);
-    const others = suspects.filter((one) => !chosen.includes(one));
-    if (others.length > 0) {
-      const slotId = incarnation.registration.slotIds[0]!;
-      await incarnation.runInSlotZero(() => store.executionRelease({ slotId, items: others }));
-      this.notArriving(others);
-      this.leftCrashes = Math.min(this.leftCrashes, ...others.map(({ crashes }) => crashes));
-    }
-    for (const culprit of chosen.filter(({ crashes }) => crashes > options.maxPoisonRetries)) {
+  private async buryCulprits(claimed: readonly ClaimedExecution[]): Promise<ClaimedExecution[]> {
+    const { maxPoisonRetries } = this.deps.options;
+    for (const culprit of claimed.filter((claim) => isSuspect(claim) && claim.crashes > maxPoisonRetries)) {
       await this.buryCulprit(culprit);
       this.notArriving([culprit]);
       this.placeFreed();
     }
-    return [...trusted, ...chosen.filter(({ crashes }) => crashes <= options.maxPoisonRetries)];
+    return claimed.filter((claim) => !isSuspect(claim) || claim.crashes <= maxPoisonRetries);
   }
 
   private async buryCulprit({ executionId, crashes }: ClaimedExecution): Promise<void> {

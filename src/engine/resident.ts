@@ -57,7 +57,7 @@ export interface Resident {
   heldStart: Turn | null;
   /** It has an attempt to run that there was no room for: it comes back for it when nothing else of it runs. */
   isSetAside: boolean;
-  /** Crashes to forget at the first progress; see 3b decision 12. */
+  /** Crashes to forget when an attempt ends; see 3b decision 12. */
   owesCrashReset: boolean;
   /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
   factsSinceCheckpoint: number;

@@ -1,6 +1,7 @@
 // Executions whose runners crashed again and again: one of them may be the cause (I20). After the second crash a few of
 // them run at once, so that the innocent are soon out of the way; who has one crash left before the dead letters runs
-// alone, so that this crash proves the culprit. Whoever ends an attempt is no suspect any more (transition.ts).
+// alone, so that this crash proves the culprit. Whoever ends an attempt is no suspect any more (transition.ts). None is claimed
+// that will not run: a crash would be counted against it.
 
 import { type ClaimedExecution, SUSPICIOUS_CRASHES } from '../store/port.ts';
 
@@ -21,14 +22,7 @@ export function mostCrashesBeside(here: readonly Crashed[], maxPoisonRetries: nu
 /** Worth another look: one for every single place would cost more than it brings. */
 export const hasPlaceForMore = (here: readonly Crashed[]): boolean => here.length * 2 <= AT_ONCE;
 
-/** Which of the suspects that were claimed run now, beside those that are here. The others go back. */
-export function chooseSuspects<Claim extends Crashed>(
-  claimed: readonly Claim[],
-  here: readonly Crashed[],
-  maxPoisonRetries: number,
-): Claim[] {
-  const most = mostCrashesBeside(here, maxPoisonRetries);
-  const together = claimed.filter(({ crashes }) => crashes <= most && crashes < maxPoisonRetries);
-  if (together.length > 0 || here.length > 0) return together.slice(0, AT_ONCE - here.length);
-  return claimed.slice(0, 1);
+/** How many more may be claimed. Those with the fewest crashes go first, and who is on the last chance goes alone. */
+export function suspectsToClaim(here: readonly Crashed[], maxPoisonRetries: number) {
+  return { atMost: Math.max(0, AT_ONCE - here.length), lastChance: maxPoisonRetries };
 }

@@ -102,6 +102,8 @@ export interface ExecutionStore {
     behaviour: number;
     /** Rows whose owners crashed more often are left: only so many suspects run at a time. */
     maxCrashes?: number;
+    /** Of rows with SUSPICIOUS_CRASHES or more, those with the fewest; one alone if even that one is on its last chance. */
+    suspects?: { atMost: number; lastChance: number };
     /** Executions of these workflows are left, unless they have mail. */
     except?: readonly WorkflowKey[];
   }): Promise<{ claimed: ClaimedExecution[]; at: Timestamp }>;

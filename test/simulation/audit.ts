@@ -176,6 +176,7 @@ export class Audit {
     }
     for (const attempt of batch.attempts) {
       this.checkCrashes(attempt.executionId, before.get(attempt.executionId)?.crashes ?? 0);
+      this.watchOf(attempt.executionId).takeovers = 0;
       const id = /"run":"(r\d+)"/.exec(attempt.outputs ?? '')?.[1] ?? /run (r\d+)/.exec(attempt.error ?? '')?.[1];
       const dispatch = id === undefined ? undefined : this.dispatches.get(id);
       const epoch = before.get(attempt.executionId)?.epoch;

@@ -14,7 +14,7 @@ const ENDS = ['ExecutionSucceeded', 'ExecutionFailed', 'ExecutionCancelled', 'Ex
 
 export class JournalWatch {
   generation = 0;
-  /** Takeovers since the last progress. */
+  /** Takeovers since an attempt ended. */
   takeovers = 0;
   readonly signals = new Map<string, number>();
   private readonly plan: Plan;
@@ -61,7 +61,6 @@ export class JournalWatch {
     this.current = { statement, epoch };
     if (seq !== this.nextSeq) this.violate('I15', `wrote seq ${seq} where ${this.nextSeq} was next`);
     this.nextSeq = seq + facts.length;
-    this.takeovers = 0;
     for (const fact of facts) this.see(fact);
   }
 

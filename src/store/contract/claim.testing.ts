@@ -142,6 +142,24 @@ export function describeClaim(store: () => Store): void {
     expect((await claim(store(), slot, { maxCrashes: 1 })).claimed.map(({ executionId }) => executionId)).toEqual(ids);
   });
 
+  it('takes as many suspects as will run, those with the fewest crashes first, and a last chance alone', async () => {
+    await start(store(), {});
+    for (let deaths = 1; deaths <= 3; deaths++) {
+      if (deaths === 2) await start(store(), {}, {}, {});
+      const { slot, runnerId } = await newRunner(store());
+      await claimedIds(store(), slot);
+      await store().runnerDeclareDead({ runnerId });
+    }
+    await start(store(), {});
+    const { slot } = await newRunner(store());
+    const take = async (atMost: number) =>
+      (await claim(store(), slot, { suspects: { atMost, lastChance: 3 } })).claimed.map(({ crashes }) => crashes);
+    expect((await take(2)).sort()).toEqual([0, 2, 2]);
+    expect(await take(0)).toEqual([]);
+    expect(await take(2)).toEqual([2]);
+    expect(await take(2)).toEqual([3]);
+  });
+
   it('gives each execution to one of many that claim at once', async () => {
     const ids = await start(store(), ...Array.from({ length: 60 }, () => ({})));
     const runners = await Promise.all(Array.from({ length: 6 }, () => newRunner(store())));

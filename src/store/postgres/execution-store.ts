@@ -1,14 +1,15 @@
 // Executions: start, claim, commit, park, release. Each method is one statement; start looks up what it did not insert.
 
-import type {
-  ClaimedExecution,
-  ExecutionStore,
-  NewExecution,
-  OwnedExecution,
-  OwnedStart,
-  ParkItem,
-  StartOutcome,
-  Timestamp,
+import {
+  type ClaimedExecution,
+  type ExecutionStore,
+  type NewExecution,
+  type OwnedExecution,
+  type OwnedStart,
+  type ParkItem,
+  type StartOutcome,
+  SUSPICIOUS_CRASHES,
+  type Timestamp,
 } from '../port.ts';
 import {
   bool,
@@ -69,9 +70,11 @@ export function executionStore(engine: Database): ExecutionStore {
     executionStartOwned: ({ slotId, items }) => startOwned(engine, slotId, items),
     executionLoad: (params) => loadExecutions(engine, params),
     executionCommit: (batch) => commitExecutions(engine, batch),
-    async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES, except }) {
+    async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES, suspects, except }) {
       const left = except?.map(({ tenantId, workflowId }) => `${tenantId}/${workflowId}`) ?? null;
-      const values = [slotId, ...encodeColumns(LANE_COLUMNS, lanes), perLane, limit, behaviour, maxCrashes, left];
+      const { atMost = MANY_CRASHES, lastChance = MANY_CRASHES } = suspects ?? {};
+      const crashes = [maxCrashes, left, atMost, lastChance, SUSPICIOUS_CRASHES];
+      const values = [slotId, ...encodeColumns(LANE_COLUMNS, lanes), perLane, limit, behaviour, ...crashes];
       const rows = await engine.run<ClaimRow>(CLAIM, values);
       return { claimed: rows.filter((row) => row.execution_id !== null).map(claimedExecution), at: rows[0]!.at };
     },

@@ -1,6 +1,12 @@
 // Executions: start, claim, load, park, release, reopen. See src/store/postgres/sql/execution.sql.
 
-import type { NewExecution, OwnedExecution, ParkItem, StartOutcome } from '../../../src/store/port.ts';
+import {
+  type NewExecution,
+  type OwnedExecution,
+  type ParkItem,
+  type StartOutcome,
+  SUSPICIOUS_CRASHES,
+} from '../../../src/store/port.ts';
 import { checkExecution, json, refuse } from './column.ts';
 import { ownedBy } from './runner-statements.ts';
 import {
@@ -121,7 +127,7 @@ function claim(
   tables: Tables,
   params: Parameters<Statements['executionClaim']>[0],
 ): ReturnType<Statements['executionClaim']> {
-  const { slotId, lanes, perLane, limit, behaviour, maxCrashes = 32_767, except = [] } = params;
+  const { slotId, lanes, perLane, limit, behaviour, maxCrashes = 32_767, suspects, except = [] } = params;
   const runnerId = liveRunner(tables, slotId);
   const at = readClock(tables);
   if (runnerId === null) return { claimed: [], at };
@@ -143,7 +149,7 @@ function claim(
     picked.push(...ready.slice(0, perLane));
   }
   tables.epochsGiven++;
-  const claimed = picked.slice(0, limit).map((row) => {
+  const claimed = withoutIdleSuspects(picked.slice(0, limit), suspects).map((row) => {
     Object.assign(row, { state: OWNED, runnerId, epoch: row.epoch + 1, dueAt: null });
     const { executionId, epoch, tenantId, workflowId, version, priority, crashes, readyAt } = row;
     const isFresh = epoch === 1 && mailOf(tables, executionId).length === 0;
@@ -152,6 +158,16 @@ function claim(
     return { ...place, crashes, readyAt: Math.floor(readyAt), execution };
   });
   return { claimed, at };
+}
+
+/** Of those that may have crashed their runners only as many as will run. */
+function withoutIdleSuspects(
+  picked: QueueRow[],
+  { atMost, lastChance }: { atMost: number; lastChance: number } = { atMost: 32_767, lastChance: 32_767 },
+): QueueRow[] {
+  const suspects = picked.filter(({ crashes }) => crashes >= SUSPICIOUS_CRASHES).sort((a, b) => a.crashes - b.crashes);
+  const chosen = suspects.slice(0, atMost).filter(({ crashes }, place) => crashes < lastChance || place === 0);
+  return [...picked.filter(({ crashes }) => crashes < SUSPICIOUS_CRASHES), ...chosen];
 }
 
 function load(

@@ -69,15 +69,17 @@ where same.id is not null or other.id is not null;
 -- name: execution_claim
 -- $1 slot; $2 tenants, $3 priorities, $4 low-water marks of the lanes; $5 rows per lane, $6 rows in all, $7 behaviour,
 -- $8 crashes at most, $9 workflows that are left (`tenant/workflow`), unless they have mail: a cancel must not wait for them.
+-- $10 of those whose owners crashed $12 times or more this many, $11 only one if all of them crashed so often: none is taken that
+-- will not run, because a crash would be counted against it.
 -- The mark keeps the scan off dead index entries while a snapshot is held elsewhere (10-13 k/s instead of 4 k/s).
 with fence as materialized (
   select runner_id from runner_slots where id = $1 and state = 'live' for no key update
 ),
 picked as materialized (
-  select ready.execution_id
+  select ready.execution_id, ready.crashes
   from unnest($2::text[], $3::smallint[], $4::timestamptz[]) lane (tenant_id, priority, mark)
   cross join lateral (
-    select q.execution_id from execution_queue q
+    select q.execution_id, q.crashes from execution_queue q
     where q.state = 0 and q.tenant_id = lane.tenant_id and q.priority = lane.priority and q.ready_at > lane.mark
       and q.behaviour <= $7::smallint and q.crashes <= $8::smallint and exists (select from fence)
       and ($9::text[] is null or (q.tenant_id || '/' || q.workflow_id) <> all ($9::text[])
@@ -86,10 +88,15 @@ picked as materialized (
   ) ready
   limit $6::int
 ),
+suspects as (
+  select execution_id, crashes, row_number() over (order by crashes) as place from picked where crashes >= $12::smallint
+),
 claimed as (
   update execution_queue q
   set state = 1, runner_id = (select runner_id from fence), epoch = q.epoch + 1, due_at = null
-  where q.execution_id = any(array(select execution_id from picked))
+  where q.execution_id = any(array(
+    select execution_id from picked where crashes < $12::smallint
+    union all select execution_id from suspects where place <= $10::int and (crashes < $11::smallint or place = 1)))
   returning q.execution_id, q.epoch, q.tenant_id, q.workflow_id, q.version, q.priority, q.crashes, q.ready_at
 )
 -- A row also when nothing was claimed: the time is news in itself. What was never claimed before has no journal, and all
