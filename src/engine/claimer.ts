@@ -1,25 +1,17 @@
-// Finds work: looks which lanes have any, claims as much as there is room for, loads what the claim did not bring along in
-// one query, and hands it to the incarnation. Hints make it quick, the poll makes it certain (I11). A claim whose reply was
-// lost is found again by comparing what the database says this runner owns with what is in memory (I18).
+// Finds work: looks which lanes have any, claims as much as there is room for, and takes what this very process accepts. Hints
+// make it quick, the poll makes it certain (I11). A claim whose reply was lost is found again by comparing what the database
+// says this runner owns with what is in memory (I18).
 
-import { DECIDER_VERSION } from '../core/decider/decide.ts';
 import type { HintedLane } from '../store/hint-port.ts';
-import type {
-  ClaimedExecution,
-  CommitBatch,
-  LoadedExecution,
-  NewExecution,
-  StartOutcome,
-  Store,
-} from '../store/port.ts';
+import type { ClaimedExecution, CommitBatch, NewExecution, StartOutcome, Store } from '../store/port.ts';
 import { StoreError } from '../store/store-error.ts';
+import { Arrivals } from './arrivals.ts';
 import type { Clock } from './clock.ts';
 import { Crowd } from './crowd.ts';
-import { nextStoredSeq } from './dead-letter.ts';
 import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
 import type { Incarnation } from './incarnation.ts';
 import { Lanes } from './lanes.ts';
-import { freshResident, type LoadingDeps, loadResident } from './loading.ts';
+import type { LoadingDeps } from './loading.ts';
 import type { Resident } from './resident.ts';
 import { hasPlaceForMore, isSuspect, mostCrashesBeside, suspectsToClaim } from './suspects.ts';
 import { shareClaim, tenantShare } from './tenant-share.ts';
@@ -48,8 +40,7 @@ export interface ClaimerDeps extends LoadingDeps {
 export class Claimer {
   private readonly deps: ClaimerDeps;
   private readonly lanes = new Lanes();
-  /** Claimed, and on their way into memory. */
-  private readonly arriving = new Map<string, ClaimedExecution>();
+  private readonly arrivals: Arrivals;
   private claiming = false;
   private wanted = false;
   private stopped = false;
@@ -64,6 +55,8 @@ export class Claimer {
   constructor(deps: ClaimerDeps) {
     this.deps = deps;
     this.crowd = new Crowd(deps.options.maxResident);
+    const placeFreed = () => this.placeFreed();
+    this.arrivals = new Arrivals({ ...deps, placeFreed, lost: (error) => this.lost(error) });
   }
 
   /** Something may be ready: in these lanes, or nobody knows where. */
@@ -121,15 +114,14 @@ export class Claimer {
   }
 
   private room(): number {
-    return this.deps.incarnation.capacity() - this.arriving.size;
+    return this.deps.incarnation.capacity() - this.arrivals.size;
   }
 
   private shareOf(tenantId: string): number {
     const { incarnation, stepsAtOnce } = this.deps;
     const atOnce = stepsAtOnce(tenantId);
     if (atOnce === Number.POSITIVE_INFINITY) return atOnce;
-    let held = 0;
-    for (const claimed of this.arriving.values()) if (claimed.tenantId === tenantId) held++;
+    let held = this.arrivals.ofTenant(tenantId);
     for (const { execution } of incarnation.residents.values()) if (execution.tenantId === tenantId) held++;
     return tenantShare(atOnce, held);
   }
@@ -176,7 +168,7 @@ export class Claimer {
     if (this.leftSome) this.wanted = true;
     // Suspects may have stood before all others: look once more, past those that were left.
     if (claimed.some(isSuspect)) this.rescan();
-    if (claimed.length > 0) this.deps.timers.soon(() => void this.bringIn(claimed));
+    if (claimed.length > 0) this.deps.timers.soon(() => void this.arrivals.bringIn(claimed));
   }
 
   private async refreshLanes(): Promise<void> {
@@ -200,7 +192,7 @@ export class Claimer {
       suspects: suspectsToClaim(this.suspectsHere(), options.maxPoisonRetries),
       ...(this.crowd.isEmpty ? {} : { except: this.crowd.list() }),
     });
-    for (const claimed of result.claimed) this.arriving.set(claimed.executionId, claimed);
+    this.arrivals.expect(result.claimed);
     const suspects = result.claimed.filter(isSuspect);
     this.leftCrashes = suspects[0]?.crashes ?? mostCrashes + 1;
     return result;
@@ -215,7 +207,7 @@ export class Claimer {
     if (!this.mayAdopt(items)) return null;
     const { store, incarnation, clock, observer } = this.deps;
     const claims = items.map(bornClaim);
-    for (const claim of claims) this.arriving.set(claim.executionId, claim);
+    this.arrivals.expect(claims);
     return incarnation.runInSlotZero(async () => {
       const slotId = incarnation.registration.slotIds[0]!;
       try {
@@ -223,11 +215,11 @@ export class Claimer {
         clock.observe(at);
         observer.count('claimed', owned.length);
         const ours = new Set(owned);
-        this.notArriving(claims.filter(({ executionId }) => !ours.has(executionId)));
-        void this.bringIn(claims.filter(({ executionId }) => ours.has(executionId)));
+        this.arrivals.notArriving(claims.filter(({ executionId }) => !ours.has(executionId)));
+        void this.arrivals.bringIn(claims.filter(({ executionId }) => ours.has(executionId)));
         return outcomes;
       } catch (error) {
-        this.notArriving(claims);
+        this.arrivals.notArriving(claims);
         if (!(error instanceof StoreError) || error.failure !== 'data') void this.lost(error);
         throw error;
       }
@@ -244,77 +236,9 @@ export class Claimer {
     );
   }
 
-  private async bringIn(claimed: readonly ClaimedExecution[]): Promise<void> {
-    try {
-      for (const claim of claimed) if (claim.execution !== null) await this.takeFresh(claim.execution, claim);
-      await this.load(claimed.filter(({ execution }) => execution === null));
-    } catch (error) {
-      this.notArriving(claimed);
-      await this.lost(error);
-    } finally {
-      this.notArriving(claimed);
-    }
-  }
-
-  private notArriving(claimed: readonly ClaimedExecution[]): void {
-    for (const claim of claimed) {
-      // It may have left and been claimed again meanwhile: then it is the newer claim that arrives.
-      if (this.arriving.get(claim.executionId) === claim) this.arriving.delete(claim.executionId);
-    }
-  }
-
-  private async load(claimed: readonly ClaimedExecution[]): Promise<void> {
-    const { store } = this.deps;
-    const trusted = await this.buryCulprits(claimed);
-    if (trusted.length === 0) return;
-    const claims = new Map(trusted.map((row) => [row.executionId, row]));
-    const executionIds = [...claims.keys()];
-    const executions = await store.executionLoad({ executionIds, deciderVersion: DECIDER_VERSION });
-    for (const execution of executions) await this.take(execution, claims.get(execution.executionId)!);
-  }
-
-  private takeFresh(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> | undefined {
-    const resident = freshResident(this.deps, execution, claim);
-    if (resident === null) return this.take(execution, claim);
-    this.arrived(resident, claim);
-    return undefined;
-  }
-
-  private async take(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> {
-    const { incarnation } = this.deps;
-    const loaded = await loadResident(this.deps, execution, claim);
-    if (loaded.ok) return this.arrived(loaded.resident, claim);
-    const error = { code: loaded.code, message: loaded.problem };
-    await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
-  }
-
-  /** In memory from now on: it would count twice. */
-  private arrived(resident: Resident, claim: ClaimedExecution): void {
-    this.notArriving([claim]);
-    this.deps.incarnation.take(resident);
-  }
-
-  private async buryCulprits(claimed: readonly ClaimedExecution[]): Promise<ClaimedExecution[]> {
-    const { maxPoisonRetries } = this.deps.options;
-    for (const culprit of claimed.filter((claim) => isSuspect(claim) && claim.crashes > maxPoisonRetries)) {
-      await this.buryCulprit(culprit);
-      this.notArriving([culprit]);
-      this.placeFreed();
-    }
-    return claimed.filter((claim) => !isSuspect(claim) || claim.crashes <= maxPoisonRetries);
-  }
-
-  private async buryCulprit({ executionId, crashes }: ClaimedExecution): Promise<void> {
-    const { store, incarnation } = this.deps;
-    const [execution] = await store.executionLoad({ executionIds: [executionId], deciderVersion: DECIDER_VERSION });
-    if (execution === undefined) return;
-    const message = `its runner crashed ${crashes} times while it ran`;
-    await incarnation.bury({ execution, error: { code: 'POISON', message }, crashes, seq: nextStoredSeq(execution) });
-  }
-
   private suspectsHere(): (ClaimedExecution | Resident)[] {
     const here: (ClaimedExecution | Resident)[] = [];
-    for (const claim of this.arriving.values()) if (isSuspect(claim)) here.push(claim);
+    for (const claim of this.arrivals.values()) if (isSuspect(claim)) here.push(claim);
     for (const resident of this.deps.incarnation.residents.values()) {
       if (resident.owesCrashReset && isSuspect(resident)) here.push(resident);
     }
@@ -341,7 +265,7 @@ export class Claimer {
         // Waits on the fence for a claim that is still under way, so that the list below has seen it.
         await store.executionCommit(nothingOn(slotIds[0]!));
         const owned = await store.executionListOwned({ runnerId });
-        const lost = owned.filter(({ executionId: id }) => !incarnation.residents.has(id) && !this.arriving.has(id));
+        const lost = owned.filter(({ executionId: id }) => !incarnation.residents.has(id) && !this.arrivals.has(id));
         // A runner that stops has forgotten everything, and its last commits may still be on their way: it signs off instead.
         if (lost.length === 0 || this.stopped) return;
         observer.warn('claimed executions were not in memory', { count: lost.length });

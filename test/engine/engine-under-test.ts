@@ -87,6 +87,8 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
   beforeAll(async () => {
     database = await testDatabase();
     pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
+    // The database goes with its connections, some of which may still be on their way out.
+    pool.on('connect', (client) => client.on('error', () => {}));
     own = await create(options.runner === undefined ? {} : { runner: options.runner });
   });
   afterEach(async () => {
