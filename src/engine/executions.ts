@@ -91,8 +91,9 @@ export class Executions {
     if (live) return { repeated: !fresh };
     const { status } = await this.require(tenantId, executionId);
     if (signal.type !== 'RETRY_STEP') {
+      // Also one that was accepted just as the execution ended, and that no decision has seen: it was taken, and too late.
+      if (await this.deps.store.signalKnown({ tenantId, executionId, key: signalKey(mail) })) return { repeated: true };
       const { state } = await this.inspect(tenantId, executionId);
-      if (state.signals.has(signalKey(mail))) return { repeated: true };
       // A dead letter whose journal could not be written does not know of its end.
       const canHeed = isTerminal(state.status) && heeds(state, signal.type);
       if (!canHeed) throw new PawlError('WFENG002', `the execution has already ended as ${status}`);

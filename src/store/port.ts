@@ -324,6 +324,8 @@ export interface InboxStore {
   }): Promise<{ live: boolean; fresh: boolean; owner: string | null }>;
   /** Mail of executions that are resident: hints make it fast, this poll makes it correct. */
   inboxRead(params: { executionIds: string[] }): Promise<(InboxMessage & { executionId: string })[]>;
+  /** Whether a signal was accepted once, whatever became of it: also one that came just as its execution ended. */
+  signalKnown(params: { tenantId: string; executionId: string; key: string }): Promise<boolean>;
 }
 
 export interface NewMessage {

@@ -96,7 +96,7 @@ describe('what is set', () => {
     const inServices = Object.values(compose.services).flatMap(({ command }) =>
       command === undefined ? [] : [command],
     );
-    const [, inUnit = ''] = /^ExecStart=\S+ \S+\/bin\/pawl (.*)$/m.exec(read('deploy/pawl.service')) ?? [];
+    const [, inUnit = ''] = /^ExecStart=\S+ (?:--\S+ )*\S+\/bin\/pawl (.*)$/m.exec(read('deploy/pawl.service')) ?? [];
     const [, byDefault = ''] = /^CMD \["(\w+)"\]$/m.exec(dockerfile) ?? [];
     const commands = new Set([...inPods, ...inServices, [inUnit], [byDefault]].map((words) => words.join(' ')));
     expect([...commands].sort()).toEqual(['migrate up', 'runner', 'serve', 'serve --no-runner']);

@@ -25,6 +25,21 @@ export function describeInbox(store: () => Store): void {
     expect(await store().inboxRead({ executionIds: [...ids] })).toEqual([]);
   });
 
+  it('knows a signal that it took, also when its execution has ended before anybody read it', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const [executionId] = ids as [string];
+    const signal = newMessage(executionId, { kind: 'signal', key: 'PAUSE:s1' });
+    const known = (key: string, tenantId = TENANT) => store().signalKnown({ tenantId, executionId, key });
+    expect(await known(signal.key)).toBe(false);
+    await send(signal);
+    await end(store(), runner, executionId);
+    expect([await known(signal.key), await known('PAUSE:s2'), await known(signal.key, 'other')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
   it('takes a message with the same key once, the first', async () => {
     const { ids } = await owning(store(), 1);
     const first = newMessage(ids[0]!, { body: AWKWARD_JSON });

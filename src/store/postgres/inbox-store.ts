@@ -7,6 +7,7 @@ import { statement } from './statement.ts';
 
 const SEND = statement('inbox_send');
 const READ = statement('inbox_read');
+const SIGNAL_KNOWN = statement('signal_known');
 
 export function inboxStore(engine: Database): InboxStore {
   return {
@@ -20,6 +21,10 @@ export function inboxStore(engine: Database): InboxStore {
     async inboxRead({ executionIds }) {
       const rows = await engine.run<InboxRow>(READ, [uuidArray(executionIds)]);
       return rows.map(({ execution_id, ...message }) => ({ executionId: execution_id, ...message }));
+    },
+    async signalKnown({ tenantId, executionId, key }) {
+      const [row] = await engine.run<{ known: boolean }>(SIGNAL_KNOWN, [executionId, key, tenantId]);
+      return row!.known;
     },
   };
 }

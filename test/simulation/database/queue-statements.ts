@@ -17,7 +17,7 @@ import {
 
 type QueueStatements = Pick<
   Statements,
-  'queueWake' | 'queueWakeMail' | 'queueLanes' | 'queueAudit' | 'inboxSend' | 'inboxRead'
+  'queueWake' | 'queueWakeMail' | 'queueLanes' | 'queueAudit' | 'inboxSend' | 'inboxRead' | 'signalKnown'
 >;
 
 export function queueStatements(tables: Tables): QueueStatements {
@@ -49,6 +49,8 @@ export function queueStatements(tables: Tables): QueueStatements {
     },
     inboxRead: ({ executionIds }) =>
       executionIds.flatMap((id) => mailOf(tables, id).map(({ at: _at, ...message }) => message)),
+    signalKnown: ({ tenantId, executionId, key }) =>
+      tables.executions.get(executionId)?.tenantId === tenantId && tables.signals.get(executionId)?.has(key) === true,
   };
 }
 

@@ -25,6 +25,9 @@ sent as (
 )
 select target.runner_id, exists (select from sent) as fresh from target;
 
+-- name: signal_known
+select exists (select from execution_signals where execution_id = $1 and signal_id = $2 and tenant_id = $3) as known;
+
 -- name: inbox_read
 select m.execution_id, m.id, m.kind, m.key, m.body
 from unnest($1::uuid[]) wanted (id)
