@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, emptyRecord, isJsonObject, type Json, jsonType } from './json.ts';
+import { canonicalJson, emptyRecord, isJsonObject, type Json, jsonType, weightOf } from './json.ts';
 
 function reversed(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
@@ -11,6 +11,22 @@ function reversed(value: unknown): unknown {
       .map(([key, inner]) => [key, reversed(inner)]),
   );
 }
+
+describe('the weight of a value', () => {
+  it('is about the length of its text, and is not looked for beyond what matters', () => {
+    expect(weightOf(['abc', 1, null, true, { key: 'value' }], 1_000)).toBeGreaterThanOrEqual(30);
+    const visited: string[] = [];
+    const many = Object.fromEntries(['a', 'b', 'c'].map((key) => [key, 'x'.repeat(50)]));
+    const watched = new Proxy(many, {
+      get: (target, key) => {
+        visited.push(String(key));
+        return target[key as string];
+      },
+    });
+    expect(weightOf(watched, 60)).toBeGreaterThan(60);
+    expect(visited).toEqual(['a', 'b']);
+  });
+});
 
 describe('canonical JSON', () => {
   it('is the same whatever the order of keys, and gives the value back', () => {

@@ -165,6 +165,10 @@ describe('the style of an installation', () => {
     ]);
   });
 
+  test('takes only what is missing for null: any other mistake stays one', () => {
+    expect(() => styled('{{ "a".repeat(1e9) }}')).toThrow(TemplateError);
+  });
+
   test('may take what is missing for null, however deep', () => {
     expect(styled(['{{ trigger.two }}', 'got {{ trigger.two.three }}'])).toEqual([null, 'got n/a']);
     expect(() => styled('{{ 1 / 0 }}')).toThrow('Infinity');
