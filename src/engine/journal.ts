@@ -34,7 +34,7 @@ export function attemptRows(state: State, { facts }: Transition, result?: Queued
     if (ending === null) continue;
     const node = state.nodes[ending.node]!;
     const planNode = state.plan.nodes[ending.node]!;
-    const row: AttemptRow = {
+    rows = added(rows, {
       executionId: state.start.executionId,
       nodeId: planNode.id,
       attempt: ending.attempt,
@@ -45,13 +45,20 @@ export function attemptRows(state: State, { facts }: Transition, result?: Queued
       error: ending.error === undefined ? null : JSON.stringify(ending.error),
       startedAt: node.startedAt!,
       endedAt: state.at,
-    };
-    rows = rows.length === 0 ? [row] : [...rows, row];
+    });
   }
   return rows;
 }
 
-const NONE: never[] = [];
+/** Shared by all that write none of a kind, which of most kinds is everybody. */
+export const NONE: never[] = [];
+
+/** Most rows stay alone, and an empty array that is pushed to takes room for sixteen more. Never pushes to NONE. */
+export function added<Row>(rows: Row[], row: Row): Row[] {
+  if (rows.length === 0) return [row];
+  rows.push(row);
+  return rows;
+}
 
 function outputsText({ outputs }: AttemptEnding, result: QueuedInput | undefined): JsonText | null {
   if (outputs === undefined) return null;

@@ -13,7 +13,7 @@ export interface QueuedInput {
   readonly input: Input;
   /** The inbox message it came from, consumed by the commit of the transition it causes (I10). */
   readonly mailId?: string;
-  /** The text that its outputs were parsed from, if it has any. */
+  /** The text that its outputs were parsed from: written as it is, because making a large one again would keep the loop (S4). */
   readonly outputsText?: JsonText;
   readonly extras?: AttemptExtras;
 }

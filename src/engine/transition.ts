@@ -9,7 +9,7 @@ import { contextSnapshot } from '../core/decider/snapshot.ts';
 import { isTerminal } from '../core/decider/state.ts';
 import type { NewMessage, OutcomeRow } from '../store/port.ts';
 import type { TurnRows } from './committer.ts';
-import { attemptRows, encodeFacts } from './journal.ts';
+import { added, attemptRows, encodeFacts, NONE } from './journal.ts';
 import { mailBody, mailKey } from './mail.ts';
 import type { QueuedInput, Resident } from './resident.ts';
 
@@ -100,9 +100,6 @@ function cancelMessage(childId: string, id: string): NewMessage {
 
 type Draft = { -readonly [K in keyof TurnRows]: TurnRows[K] };
 
-/** Shared by all that write none of a kind, which of most kinds is everybody. */
-const NONE: never[] = [];
-
 function nothingWritten(executionId: string): Draft {
   return {
     executionId,
@@ -117,13 +114,6 @@ function nothingWritten(executionId: string): Draft {
     links: NONE,
     logs: NONE,
   };
-}
-
-/** Most rows stay alone, and an empty array that is pushed to takes room for sixteen more. Never pushes to NONE. */
-function added<Row>(rows: Row[], row: Row): Row[] {
-  if (rows.length === 0) return [row];
-  rows.push(row);
-  return rows;
 }
 
 function record(draft: Draft, resident: Resident, { transition }: Decision, queued: QueuedInput): void {

@@ -30,7 +30,6 @@ import { type ExecutionRow, loadExecutions, loadedExecution } from './execution-
 import { statement } from './statement.ts';
 
 const START = statement('execution_start');
-const START_OWNED = statement('execution_start_owned');
 const EXISTING = statement('execution_existing');
 const CLAIM = statement('execution_claim');
 const INPUTS = statement('execution_inputs');
@@ -66,8 +65,8 @@ const CHECKPOINT_COLUMNS = [
 
 export function executionStore(engine: Database): ExecutionStore {
   return {
-    executionStart: ({ items }) => startExecutions(engine, items),
-    executionStartOwned: ({ slotId, items }) => startOwned(engine, slotId, items),
+    executionStart: async ({ items }) => (await startExecutions(engine, items)).outcomes,
+    executionStartOwned: ({ slotId, items }) => startExecutions(engine, items, slotId),
     executionLoad: (params) => loadExecutions(engine, params),
     executionCommit: (batch) => commitExecutions(engine, batch),
     async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES, suspects, except }) {
@@ -127,44 +126,27 @@ export function executionStore(engine: Database): ExecutionStore {
   };
 }
 
-export function startExecutions(engine: Session, items: NewExecution[]): Promise<StartOutcome[]> {
-  return startBy(engine, items, async (open) => {
-    const accepted = await engine.run<{ id: string }>(START, startValues(open));
-    return accepted.map(({ id }) => id);
-  });
-}
-
-async function startOwned(engine: Session, slotId: string, items: NewExecution[]): Promise<OwnedStart> {
-  const owned: string[] = [];
-  let at = 0;
-  const outcomes = await startBy(engine, items, async (open) => {
-    const rows = await engine.run<OwnedStartRow>(START_OWNED, [...startValues(open), slotId]);
-    const accepted = rows.flatMap(({ id }) => id ?? []);
-    if (rows[0]!.is_owned) owned.push(...accepted);
-    at = rows[0]!.at;
-    return accepted;
-  });
-  return { outcomes, owned, at };
-}
-
-const startValues = (items: NewExecution[]) => [
-  ...encodeColumns(EXECUTION_COLUMNS, items),
-  encodeColumn(IF_CURRENT, items),
-];
-
 /**
  * What was not inserted lost to an equal request id, which a new statement finds; unless the winner was rolled back
  * meanwhile: then it is tried again. Sorted, so that two batches with the same request ids wait for each other in one order.
+ * `slotId`: of the runner that shall own what is new; null: it is ready for anybody.
  */
-async function startBy(
+export async function startExecutions(
   engine: Session,
   items: NewExecution[],
-  insert: (open: NewExecution[]) => Promise<string[]>,
-): Promise<StartOutcome[]> {
+  slotId: string | null = null,
+): Promise<OwnedStart> {
   const existing = new Map<string, StartOutcome['existing']>();
+  const owned: string[] = [];
+  let at = 0;
   let open = items.toSorted(byRequest);
   while (open.length > 0) {
-    for (const id of await insert(open)) existing.set(id, null);
+    const values = [...encodeColumns(EXECUTION_COLUMNS, open), encodeColumn(IF_CURRENT, open), slotId];
+    const rows = await engine.run<StartRow>(START, values);
+    const accepted = rows.flatMap(({ id }) => id ?? []);
+    for (const id of accepted) existing.set(id, null);
+    if (rows[0]!.is_owned) owned.push(...accepted);
+    at = rows[0]!.at;
     open = open.filter((item) => !existing.has(item.executionId));
     if (open.length === 0) break;
 
@@ -180,10 +162,11 @@ async function startBy(
     // In nobody's way and yet not there: the version is not what it was taken for. Whoever sent it asks and comes again.
     open = open.filter((item) => !existing.has(item.executionId) && item.ifCurrent !== true);
   }
-  return items.map(({ executionId }) => {
+  const outcomes = items.map(({ executionId }): StartOutcome => {
     const found = existing.get(executionId);
     return found === undefined ? { executionId, existing: null, stale: true } : { executionId, existing: found };
   });
+  return { outcomes, owned, at };
 }
 
 const IF_CURRENT = bool((item: NewExecution) => item.ifCurrent === true);
@@ -216,7 +199,7 @@ const MANY_CRASHES = 32_767;
 type Lane = Parameters<ExecutionStore['executionClaim']>[0]['lanes'][number];
 type Checkpoint = NonNullable<ParkItem['checkpoint']> & { executionId: string };
 
-interface OwnedStartRow {
+interface StartRow {
   /** Null: nothing was accepted. */
   id: string | null;
   is_owned: boolean;

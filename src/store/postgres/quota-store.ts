@@ -66,7 +66,8 @@ export function quotaStore(engine: Database, reader: Database): QuotaStore {
         if (concurrentRuns !== null && live >= concurrentRuns) {
           return { filled: 'concurrentRuns', limit: concurrentRuns, used: live, at };
         }
-        const [outcome] = await startExecutions(session, [item]);
+        const { outcomes } = await startExecutions(session, [item]);
+        const [outcome] = outcomes;
         if (outcome!.existing === null && concurrentRuns !== null) {
           await session.run(ADD_RUN, [tenantId, item.executionId]);
         }

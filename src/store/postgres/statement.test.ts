@@ -21,7 +21,6 @@ describe('statements on the migrated schema', () => {
   /** Those that run for every transition, or twice a second for ever. */
   const HOT = [
     'execution_start',
-    'execution_start_owned',
     'execution_claim',
     'execution_load',
     'execution_commit',

@@ -5,32 +5,8 @@
 -- new statement, whose snapshot sees the winner), and the same start sent twice finds its own row.
 -- $20: only if the version is the one that a start would take now. So what was known about a workflow a moment ago can be used
 -- without asking first, which would be a round trip before each insert.
-with accepted as (
-  insert into workflow_executions (id, tenant_id, workflow_id, version, format, priority, behaviour, trigger, spec, principal,
-    correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at, traceparent)
-  select given.id, given.tenant_id, given.workflow_id, given.version, given.format, given.priority, given.behaviour, given.trigger,
-    given.spec, given.principal, given.correlation_id, given.request_id, given.parent_id, given.parent_node, given.depth,
-    given.project_id, given.environment_id, given.created_at, given.traceparent
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::smallint[], $8::json[],
-    $9::json[], $10::json[], $11::text[], $12::text[], $13::uuid[], $14::text[], $15::smallint[], $16::text[], $17::text[],
-    $18::timestamptz[], $19::text[], $20::boolean[]) given (id, tenant_id, workflow_id, version, format, priority, behaviour, trigger, spec,
-    principal, correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at, traceparent, if_current)
-  -- A scalar, not `exists`: that would be hashed, from all workflows there are.
-  where not given.if_current or given.version = (
-    select w.current_version from workflows w where w.tenant_id = given.tenant_id and w.id = given.workflow_id
-      and w.deleted_at is null and w.status = 'Active' and w.is_enabled)
-  on conflict do nothing
-  returning id, tenant_id, workflow_id, version, priority, behaviour
-),
-queued as (
-  insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, behaviour)
-  select id, tenant_id, workflow_id, version, priority, behaviour from accepted
-)
-select id from accepted;
-
--- name: execution_start_owned
--- The same for a runner that takes them itself: $21 is its slot. It saves them the way through the queue, which is a claim
--- (a round trip, and a wait for the disk) and two index entries. A dead fence owns nothing: then they are ready as above.
+-- $21: the slot of a runner that takes them itself, or null. It saves them the way through the queue, which is a claim (a round trip,
+-- and a wait for the disk) and two index entries. Without a live fence nothing is owned: then they are ready.
 with fence as materialized (
   select runner_id from runner_slots where id = $21 and state = 'live' for no key update
 ),
@@ -44,6 +20,7 @@ accepted as (
     $9::json[], $10::json[], $11::text[], $12::text[], $13::uuid[], $14::text[], $15::smallint[], $16::text[], $17::text[],
     $18::timestamptz[], $19::text[], $20::boolean[]) given (id, tenant_id, workflow_id, version, format, priority, behaviour, trigger, spec,
     principal, correlation_id, request_id, parent_id, parent_node, depth, project_id, environment_id, created_at, traceparent, if_current)
+  -- A scalar, not `exists`: that would be hashed, from all workflows there are.
   where not given.if_current or given.version = (
     select w.current_version from workflows w where w.tenant_id = given.tenant_id and w.id = given.workflow_id
       and w.deleted_at is null and w.status = 'Active' and w.is_enabled)
