@@ -13,6 +13,14 @@ export interface Bench {
   scaled(size: number): number;
 }
 
+const WARM_UP_MS = 6_000;
+const QUICK_WARM_UP_MS = 2_000;
+
+/** The same for us and for the peers, because a server that is up for minutes is what people have. */
+export function warmUpMs({ quick, scaled }: Pick<Bench, 'quick' | 'scaled'>): number {
+  return quick ? QUICK_WARM_UP_MS : scaled(WARM_UP_MS);
+}
+
 export interface Scenario {
   readonly name: string;
   readonly about: string;

@@ -12,6 +12,7 @@ import {
   tellLatency,
   tellProgress,
   tellRate,
+  warmUpFor,
 } from './protocol.ts';
 
 const AT_ONCE = 200;
@@ -19,7 +20,7 @@ const QUEUE = 'bench';
 const NAME = 'pawl-bench';
 const VERSION = '1';
 
-const { databaseUrl, oneStep, tenStep, latency, warmUp } = settings();
+const { databaseUrl, oneStep, tenStep, latency, warmUpMs } = settings();
 const ends = countdown();
 const step = (name: string, x: number) => DBOS.runStep(async () => ({ x }), { name });
 
@@ -54,8 +55,10 @@ DBOS.setConfig({
 
 await DBOS.launch();
 await DBOS.registerQueue(QUEUE, { workerConcurrency: AT_ONCE, minPollingIntervalMs: 10 });
-tellProgress('warming up');
-await concurrently(warmUp, AT_ONCE, () => runOne('ten-step'));
+await warmUpFor(warmUpMs, async () => {
+  await concurrently(AT_ONCE, AT_ONCE, () => runOne('one-step'));
+  await concurrently(AT_ONCE, AT_ONCE, () => runOne('ten-step'));
+});
 const direct = {
   'one-step': await callDirectly('one-step', oneStep),
   'ten-step': await callDirectly('ten-step', tenStep),

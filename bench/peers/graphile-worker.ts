@@ -4,12 +4,23 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger, makeWorkerUtils, type Runner, run } from 'graphile-worker';
-import { countdown, oneByOne, STEPS, seconds, settings, tellLatency, tellProgress, tellRate } from './protocol.ts';
+import {
+  countdown,
+  oneByOne,
+  STEPS,
+  seconds,
+  settings,
+  tellLatency,
+  tellProgress,
+  tellRate,
+  warmUpFor,
+} from './protocol.ts';
 
 const AT_ONCE = 24;
 const BATCH = 500;
+const WARM_UP_JOBS = 300;
 
-const { databaseUrl, oneStep, tenStep, latency, warmUp } = settings();
+const { databaseUrl, oneStep, tenStep, latency, warmUpMs } = settings();
 const ends = countdown();
 const quiet = new Logger(() => () => {});
 const preset = {
@@ -43,8 +54,10 @@ const taskList = {
 
 const utilities = await makeWorkerUtils({ preset });
 await utilities.migrate();
-tellProgress('warming up');
-await measure(promptPreset, warmUp, STEPS);
+await warmUpFor(warmUpMs, async () => {
+  await measure(preset, WARM_UP_JOBS, 1);
+  await measure(promptPreset, WARM_UP_JOBS, STEPS);
+});
 tellRate('one-step', 'executions/s', oneStep, {
   batched: await measure(preset, oneStep, 1),
   prompt: await measure(promptPreset, oneStep, 1),

@@ -9,7 +9,7 @@ export interface PeerSettings {
   readonly oneStep: number;
   readonly tenStep: number;
   readonly latency: number;
-  readonly warmUp: number;
+  readonly warmUpMs: number;
 }
 
 export type PeerReport =
@@ -48,6 +48,13 @@ export async function seconds(work: () => PromiseLike<unknown>): Promise<number>
   const started = performance.now();
   await work();
   return (performance.now() - started) / 1000;
+}
+
+/** As long as ours is warmed up: until the compiler has seen everything. */
+export async function warmUpFor(milliseconds: number, work: () => Promise<unknown>): Promise<void> {
+  tellProgress('warming up');
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end) await work();
 }
 
 /** Calls `work` so often, with so many calls under way at a time. */

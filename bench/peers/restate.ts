@@ -19,6 +19,7 @@ import {
   tellLatency,
   tellProgress,
   tellRate,
+  warmUpFor,
 } from './protocol.ts';
 
 const AT_ONCE = 200;
@@ -26,7 +27,7 @@ const SEND_AT_ONCE = 64;
 /** How long sending one takes at most, to choose when they are due. */
 const SEND_EACH_MS = 2;
 
-const { folder, oneStep, tenStep, latency, warmUp } = settings();
+const { folder, oneStep, tenStep, latency, warmUpMs } = settings();
 const ends = countdown();
 const steps = restate.service({
   name: 'steps',
@@ -60,8 +61,10 @@ process.exit();
 async function measure(ingress: clients.Ingress): Promise<void> {
   const client = ingress.serviceClient(steps);
   const sender = ingress.serviceSendClient(steps);
-  tellProgress('warming up');
-  await concurrently(warmUp, AT_ONCE, () => client.tenStep(1));
+  await warmUpFor(warmUpMs, async () => {
+    await concurrently(AT_ONCE, AT_ONCE, () => client.oneStep(1));
+    await concurrently(AT_ONCE, AT_ONCE, () => client.tenStep(1));
+  });
   const calls = (name: Name, count: number) => {
     tellProgress(`${name}: ${count} calls, ${AT_ONCE} at once`);
     return seconds(() => concurrently(count, AT_ONCE, () => client[name](1)));

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PeerReport, PeerSettings } from '../peers/protocol.ts';
 import type { Reach } from '../report.ts';
-import type { Bench, Scenario } from '../scenario.ts';
+import { type Bench, type Scenario, warmUpMs } from '../scenario.ts';
 
 interface Peer {
   readonly system: string;
@@ -44,7 +44,6 @@ const PEERS: readonly Peer[] = [
   },
 ];
 const LATENCY = 200;
-const WARM_UP = 300;
 const PEERS_FOLDER = fileURLToPath(new URL('../peers/', import.meta.url));
 
 export const peers: Scenario = {
@@ -95,7 +94,7 @@ async function runPeer(bench: Bench, { system, program, oneStep, tenStep }: Peer
     oneStep: scaled(oneStep),
     tenStep: scaled(tenStep),
     latency: scaled(LATENCY),
-    warmUp: scaled(WARM_UP),
+    warmUpMs: warmUpMs(bench),
   };
   const execArgv = [...process.execArgv, '--no-warnings'];
   const child = fork(program, [JSON.stringify(settings)], { execArgv, stdio: 'pipe', cwd: folder });

@@ -6,7 +6,7 @@ import { runFloor } from '../floor.ts';
 import { type FloorTurn, learnTurns } from '../floor-rows.ts';
 import { median } from '../measurement.ts';
 import { openPawl, type RunResult, runQueue } from '../native-run.ts';
-import type { Bench, Scenario } from '../scenario.ts';
+import { type Bench, type Scenario, warmUpMs } from '../scenario.ts';
 import { chainWorkflow, enqueue, parallelWorkflow, publish, type Workload } from '../workload.ts';
 
 const ROUNDS = 5;
@@ -113,24 +113,27 @@ async function rounds(bench: Bench, shape: Shape, executions: number) {
 
 /** One execution teaches the floor its rows; then both run until the compiler has seen everything. */
 async function warmUp(
-  { database, report, scaled }: Bench,
-  { name, shareOfFloor }: Shape,
+  bench: Bench,
+  { name, shareOfFloor, executions }: Shape,
   door: Awaited<ReturnType<typeof openPawl>>,
   workload: Workload,
 ): Promise<FloorTurn[] | null> {
+  const { database, report, scaled } = bench;
   report.progress(`${name}: warming up`);
   await enqueue(door, workload, 1);
   await runQueue(database, 1);
   const turns = shareOfFloor === null ? null : await learnTurns(database);
-  const count = scaled(2_000);
+  const count = scaled(executions / 10);
   if (turns !== null) {
     await database.clear();
     await enqueue(door, workload, count);
     await runFloor(database, turns, count);
   }
-  await database.clear();
-  await enqueue(door, workload, count);
-  await runQueue(database, count);
+  for (let ranMs = 0; ranMs < warmUpMs(bench); ) {
+    await database.clear();
+    await enqueue(door, workload, scaled(executions));
+    ranMs += (await runQueue(database, scaled(executions))).seconds * 1000;
+  }
   return turns;
 }
 
