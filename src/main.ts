@@ -3,6 +3,7 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { ActionDefinition } from './action/action.ts';
+import { IMMEDIATE_ACTIONS } from './action/core/core-actions.ts';
 import { createRenderPool } from './action/core/render-pool.ts';
 import { environmentCredentials } from './action/credentials.ts';
 import { createHttpClient } from './action/http/client.ts';
@@ -313,7 +314,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
     perTenantAction: (tenantId, type) =>
       type === HTTP_STEP ? book.httpStepsAtOnce(tenantId) : Number.POSITIVE_INFINITY,
-    run: withOrigin(meter.measure(telemetry.observed(attempts))),
+    run: withOrigin(meter.measure(telemetry.observed(attempts)), IMMEDIATE_ACTIONS),
   });
 }
 

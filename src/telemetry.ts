@@ -5,7 +5,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import type { Config } from './config.ts';
 import type { Measure } from './core/decider/input.ts';
 import type { RaisedNotice } from './delivery/notices.ts';
-import type { EndedExecution, EngineMetric, RunAttempt } from './engine/environment.ts';
+import type { AttemptResult, EndedExecution, EngineMetric, RunAttempt } from './engine/environment.ts';
 import type { AppObserver } from './server/app.ts';
 import type { HealthDeps } from './server/health.ts';
 import { createLog, type Log, type LogTarget } from './server/log.ts';
@@ -125,12 +125,15 @@ function measuring(metrics: Metrics): Measure {
 }
 
 function measuredBy(run: RunAttempt, metrics: Metrics | null, log: Log | null): RunAttempt {
-  return async (request) => {
+  return (request) => {
     const startedAt = performance.now();
-    const result = await run(request);
-    const durationMs = performance.now() - startedAt;
-    metrics?.attemptEnded(request, result, durationMs);
-    log?.attemptEnded(request, result, durationMs);
-    return result;
+    const ended = (result: AttemptResult) => {
+      const durationMs = performance.now() - startedAt;
+      metrics?.attemptEnded(request, result, durationMs);
+      log?.attemptEnded(request, result, durationMs);
+      return result;
+    };
+    const outcome = run(request);
+    return outcome instanceof Promise ? outcome.then(ended) : ended(outcome);
   };
 }

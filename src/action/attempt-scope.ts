@@ -6,6 +6,7 @@ import type { ActionContext, Credentials, FindResource, Principal } from './acti
 import type { HttpClient, HttpRequest } from './http-client.ts';
 import { type ActionLog, createLogCollector, type LogCollector, type LogLine } from './log.ts';
 import { Redactor, watchCredentials } from './redact.ts';
+import type { StopSignal } from './stop.ts';
 
 /** What the engine knows about an attempt. */
 export interface AttemptContext {
@@ -23,7 +24,7 @@ export interface AttemptContext {
   /** The clock of log lines. */
   readonly now: () => number;
   /** Aborted when the execution stops (cancel, fail fast, its timeout, shutdown). */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
 }
 
 const NO_LINES: readonly LogLine[] = [];
@@ -38,8 +39,8 @@ export class AttemptScope implements ActionContext {
   readonly tenantId: string;
   readonly traceparent: string | null;
   readonly findResource: FindResource;
-  readonly redactor = new Redactor();
   readonly #engine: AttemptContext;
+  #redactor: Redactor | null = null;
   #controller: AbortController | null = null;
   #stopReason: Error | null = null;
   #collector: LogCollector | null = null;
@@ -57,6 +58,11 @@ export class AttemptScope implements ActionContext {
     this.traceparent = engine.traceparent;
     this.findResource = engine.findResource;
     this.#engine = engine;
+  }
+
+  get redactor(): Redactor {
+    this.#redactor ??= new Redactor();
+    return this.#redactor;
   }
 
   get signal(): AbortSignal {

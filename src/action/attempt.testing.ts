@@ -44,7 +44,7 @@ export function actionThat(run: (context: ActionContext) => unknown) {
   });
 }
 
-export function runAction(
+export async function runAction(
   action: ActionDefinition,
   parameters: Json,
   options: Partial<Omit<InvokeRequest, 'context'>> & { context?: Partial<AttemptContext> } = {},

@@ -16,6 +16,7 @@ import { describeThrown } from './failure.ts';
 import type { LogLine } from './log.ts';
 import { encodeOutputs } from './outputs.ts';
 import type { Registry } from './registry.ts';
+import type { StopSignal } from './stop.ts';
 
 export interface InvokeRequest {
   readonly registry: Pick<Registry, 'get'>;
@@ -60,7 +61,8 @@ export interface AttemptFailure {
 const DEFAULT_OUTPUT_LIMIT_BYTES = 1024 * 1024;
 const DEFAULT_ABORT_GRACE_MS = 5_000;
 
-export async function invokeAction(request: InvokeRequest): Promise<AttemptResult> {
+/** Without a promise when the action needs none. */
+export function invokeAction(request: InvokeRequest): AttemptResult | Promise<AttemptResult> {
   const { actionType, context } = request;
   const action = request.registry.get(actionType);
   if (action === undefined) {
@@ -72,9 +74,16 @@ export async function invokeAction(request: InvokeRequest): Promise<AttemptResul
 
   const scope = new AttemptScope(context);
   try {
-    const returned = action.run(parameters.value, scope);
-    const result: unknown = isThenable(returned) ? await settle(returned, scope, request) : returned;
-    return succeeded(actionType, result, scope, request);
+    const returned: unknown = action.run(parameters.value, scope);
+    return isThenable(returned) ? settled(returned, scope, request) : succeeded(returned, scope, request);
+  } catch (thrown) {
+    return failed(thrown, scope, request);
+  }
+}
+
+async function settled(running: PromiseLike<unknown>, scope: AttemptScope, request: InvokeRequest) {
+  try {
+    return succeeded(await settle(running, scope, request), scope, request);
   } catch (thrown) {
     return failed(thrown, scope, request);
   }
@@ -156,7 +165,7 @@ function settle(running: PromiseLike<unknown>, scope: AttemptScope, request: Inv
   return promise;
 }
 
-function abortReason(signal: AbortSignal | undefined): Error {
+function abortReason(signal: StopSignal | undefined): Error {
   const reason: unknown = signal?.reason;
   // An abort without a reason brings one that says nothing.
   if (reason instanceof DOMException) return new Error('The execution stops');
@@ -165,10 +174,10 @@ function abortReason(signal: AbortSignal | undefined): Error {
 
 // ── Results ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function succeeded(type: string, result: unknown, scope: AttemptScope, request: InvokeRequest): AttemptResult {
+function succeeded(result: unknown, scope: AttemptScope, request: InvokeRequest): AttemptResult {
   const logs = scope.close();
   const problem = resultProblem(result);
-  if (problem !== null) return refused('ACTION_RESULT_INVALID', `${type} ${problem}`, logs);
+  if (problem !== null) return refused('ACTION_RESULT_INVALID', `${request.actionType} ${problem}`, logs);
   const { outputs, resourceLinks = [] } = (result ?? {}) as {
     outputs?: unknown;
     resourceLinks?: readonly ResourceLink[];
@@ -228,7 +237,7 @@ function failed(thrown: unknown, scope: AttemptScope, request: InvokeRequest): A
   return { ok: false, ...describeThrown(thrown, scope.redactor, limit), logs };
 }
 
-function aborted(signal: AbortSignal, logs: readonly LogLine[]): AttemptFailure {
+function aborted(signal: StopSignal, logs: readonly LogLine[]): AttemptFailure {
   const message = cleanMessage(`The attempt was told to stop: ${abortReason(signal).message}`);
   return { ok: false, error: { code: 'CANCELLED', message }, retryable: false, aborted: true, logs };
 }

@@ -3,7 +3,7 @@
 
 import type { Credentials, Principal } from '../action/action.ts';
 import type { HttpClient } from '../action/http-client.ts';
-import { invokeAction } from '../action/invoke.ts';
+import { type AttemptResult as ActionResult, type AttemptSuccess, invokeAction } from '../action/invoke.ts';
 import type { Registry } from '../action/registry.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Store } from '../store/port.ts';
@@ -23,9 +23,9 @@ export interface ActionAttemptDeps {
 
 export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
   const { registry, credentials, http, store, wallClockMs: now, outputLimitBytes, abortGraceMs, disabled } = deps;
-  return async (request) => {
+  return (request) => {
     const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
-    const result = await invokeAction({
+    const result = invokeAction({
       registry,
       actionType: request.actionType,
       parameters: request.params as Json,
@@ -48,11 +48,25 @@ export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
         findResource: (key) => store.resourceFind({ tenantId, ...key }),
       },
     });
-    if (!disabled.isFresh()) await disabled.look();
-    const noted = disabled.noted(request.actionType, now(), result);
-    if (!result.ok || result.resourceLinks.length === 0) return noted;
-    return (await linkConflict(store, request, result.resourceLinks)) ?? noted;
+    return result instanceof Promise || !disabled.isFresh() || hasLinks(result)
+      ? afterwards(deps, request, result)
+      : disabled.noted(request.actionType, now, result);
   };
+}
+
+async function afterwards(
+  { store, disabled, wallClockMs }: ActionAttemptDeps,
+  request: AttemptRequest,
+  invoked: ActionResult | Promise<ActionResult>,
+): Promise<AttemptResult> {
+  const result = await invoked;
+  if (!disabled.isFresh()) await disabled.look();
+  const noted = disabled.noted(request.actionType, wallClockMs, result);
+  return hasLinks(result) ? ((await linkConflict(store, request, result.resourceLinks)) ?? noted) : noted;
+}
+
+function hasLinks(result: ActionResult): result is AttemptSuccess {
+  return result.ok && result.resourceLinks.length > 0;
 }
 
 async function linkConflict(

@@ -12,12 +12,13 @@ function setup(limits: Partial<AttemptLimits> = {}) {
   const begun: string[] = [];
   const finished: [string, AttemptResult][] = [];
   const lease = { holds: true };
-  const works = { begun: () => {} };
+  const works = { begun: () => {}, atOnce: false };
   const desk = new AttemptDesk({
     limits: { total: 2, perTenant: 100, perAction: {}, heldBack: 100, ...limits },
     run: ({ nodeId }) => {
       begun.push(nodeId);
       works.begun();
+      if (works.atOnce) return DONE;
       return new Promise((resolve) => running.set(nodeId, () => resolve(DONE)));
     },
     mayDispatch: () => lease.holds,
@@ -53,6 +54,26 @@ function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest 
     ...rest,
   };
 }
+
+describe('attempts that answer without a promise', () => {
+  it('are over when they are submitted, and take nobody a place', () => {
+    const { desk, finished, submit, works } = setup({ total: 1 });
+    works.atOnce = true;
+    for (const node of ['a', 'b', 'c']) submit(node);
+    expect(finished.map(([node]) => node)).toEqual(['a', 'b', 'c']);
+    expect(desk.free()).toBe(1);
+  });
+
+  it('come one after the other out of a long queue, not one inside the other', async () => {
+    const { begun, finished, submit, finish, works } = setup({ total: 1 });
+    const many = Array.from({ length: 20_000 }, (_, index) => `n${index}`);
+    for (const node of ['first', ...many]) submit(node);
+    works.atOnce = true;
+    await finish('first');
+    expect(begun).toHaveLength(20_001);
+    expect(finished.map(([node]) => node)).toEqual(['first', ...many]);
+  });
+});
 
 describe('attempts', () => {
   it('that keep the loop busy are spread over its turns', async () => {

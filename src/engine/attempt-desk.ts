@@ -32,7 +32,7 @@ interface Waiting {
   readonly finished: (result: AttemptResult) => void;
 }
 
-/** The attempts of one tenant and one action type. Forgotten when it has none. */
+/** The attempts of one tenant and one action type. Forgotten when it has none and there are many tenants. */
 interface Lane {
   readonly tenantId: string;
   readonly actionType: string;
@@ -44,6 +44,7 @@ interface Lane {
 const LEASE_CHECK_MS = 100;
 /** Enough to keep a place busy while commits are on their way (3b decision 14). */
 const EXECUTIONS_PER_PLACE = 4;
+const REMEMBERED_TENANTS = 100;
 const NOT_BEGUN: AttemptResult = {
   ok: false,
   error: { code: 'CANCELLED', message: 'The execution stopped before the attempt began' },
@@ -153,7 +154,7 @@ export class AttemptDesk {
   }
 
   private forgetIfIdle({ tenantId, actionType, running, waiting }: Lane): void {
-    if (running > 0 || waiting.length > 0) return;
+    if (running > 0 || waiting.length > 0 || this.lanes.size <= REMEMBERED_TENANTS) return;
     const ofTenant = this.lanes.get(tenantId);
     ofTenant?.delete(actionType);
     if (ofTenant?.size === 0) this.lanes.delete(tenantId);
@@ -174,18 +175,22 @@ export class AttemptDesk {
   }
 
   private run(lane: Lane, { request, finished }: Waiting): void {
-    this.count(lane, 1);
     this.deps.observer.count('dispatched');
-    void this.deps.pace
-      .timed(() => this.deps.run(request))
-      .then((result) => {
-        this.count(lane, -1);
-        if (!this.closed) {
-          finished(result);
-          this.next();
-        }
-        this.forgetIfIdle(lane);
-      });
+    const outcome = this.deps.pace.timed(() => this.deps.run(request));
+    // What is done already took nobody's place.
+    if (!(outcome instanceof Promise)) {
+      finished(outcome);
+      return this.forgetIfIdle(lane);
+    }
+    this.count(lane, 1);
+    void outcome.then((result) => {
+      this.count(lane, -1);
+      if (!this.closed) {
+        finished(result);
+        this.next();
+      }
+      this.forgetIfIdle(lane);
+    });
   }
 
   private count(lane: Lane, by: 1 | -1): void {

@@ -8,8 +8,9 @@ export type AttemptOrigin = Pick<AttemptRequest, 'executionId' | 'nodeId' | 'act
 
 const origins = new AsyncLocalStorage<AttemptOrigin>();
 
-export function withOrigin(run: RunAttempt): RunAttempt {
-  return (request) => origins.run(request, run, request);
+/** `leavesNothing`: actions that are known to be over when they answer, which need not pay for it. */
+export function withOrigin(run: RunAttempt, leavesNothing: ReadonlySet<string>): RunAttempt {
+  return (request) => (leavesNothing.has(request.actionType) ? run(request) : origins.run(request, run, request));
 }
 
 /** Undefined: what runs now was started by no action. */

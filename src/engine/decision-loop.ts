@@ -2,6 +2,7 @@
 // → inputs … One transition of an execution is on its way at a time (I14, I17). A command is carried out when the turn that
 // gave it is durable (I2), with one exception: the first turn of a fresh claim, whose cause is the claim (held-start.ts).
 
+import { Stop } from '../action/stop.ts';
 import { type Command, startCommand } from '../core/decider/command.ts';
 import { nextDue } from '../core/decider/next-due.ts';
 import { weightOf } from '../core/json/json.ts';
@@ -81,6 +82,8 @@ export class DecisionLoop {
     if (twin !== undefined) this.abandonTwin(twin);
     residents.set(resident.execution.executionId, resident);
     if (state.seq === 0) return this.settle(resident);
+    // Until everything is dispatched: an action that needs no time would be decided on in between.
+    resident.busy = true;
     const children: StartChild[] = [];
     for (const [index, node] of state.nodes.entries()) {
       const isOpenChild = node.status === 'Waiting' && state.plan.nodes[index]!.step.kind === 'subworkflow';
@@ -91,7 +94,6 @@ export class DecisionLoop {
       else if (command.type === 'startChild') children.push(command);
     }
     if (children.length === 0) return this.settle(resident);
-    resident.busy = true;
     void this.startAgain(resident, children);
   }
 
@@ -213,7 +215,7 @@ export class DecisionLoop {
           this.deps.mailSent(command.childId);
           break;
         case 'abort':
-          resident.running.get(command.node)?.controller.abort();
+          resident.running.get(command.node)?.stop.abort();
           break;
         case 'complete':
           break;
@@ -224,12 +226,11 @@ export class DecisionLoop {
 
   private dispatch(resident: Resident, command: RunAction): void {
     const { node, attempt } = command;
-    const controller = new AbortController();
-    const { signal } = controller;
+    const stop = new Stop();
     const traceparent = traceparentFor(this.deps.tracing, resident, node);
-    const request = attemptRequest(resident, command, { signal, traceparent });
+    const request = attemptRequest(resident, command, { signal: stop, traceparent });
     if (this.deps.isDraining() || request === null) return;
-    resident.running.set(node, { attempt, controller, bytes: weightOf(command.params, MAX_HELD_BYTES) });
+    resident.running.set(node, { attempt, stop, bytes: weightOf(command.params, MAX_HELD_BYTES) });
     if (this.deps.desk.submit(request, (result) => this.attemptEnded(resident, node, attempt, result))) return;
     // Its start stands in the journal: whoever takes the execution up again runs it.
     resident.running.delete(node);
@@ -292,7 +293,7 @@ export class DecisionLoop {
   /** It lost its execution without hearing of it, and this runner has claimed it once more: the newer claim counts (I5). */
   private abandonTwin(twin: Resident): void {
     this.deps.observer.warn('claimed again what was in memory', { executionId: twin.execution.executionId });
-    for (const { controller } of twin.running.values()) controller.abort();
+    for (const { stop } of twin.running.values()) stop.abort();
     this.forget(twin);
   }
 

@@ -62,9 +62,9 @@ function tellToStop(deps: DepartureDeps): void {
   const { observer, options } = deps;
   const told: string[] = [];
   for (const { execution, state, running } of atWork(deps)) {
-    for (const [node, { attempt, controller }] of running) {
+    for (const [node, { attempt, stop }] of running) {
       told.push(`${execution.executionId}:${state.plan.nodes[node]!.id}:${attempt}`);
-      controller.abort(new Error('The runner stops'));
+      stop.abort(new Error('The runner stops'));
     }
   }
   if (told.length === 0) return;

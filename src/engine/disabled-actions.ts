@@ -31,11 +31,11 @@ export class DisabledActions {
   }
 
   /** A result as it is, or with a warning before its other lines: as far as is known. */
-  noted(actionType: string, at: number, result: AttemptResult): AttemptResult {
+  noted(actionType: string, now: () => number, result: AttemptResult): AttemptResult {
     const notice = this.known?.get(actionType);
     return notice === undefined
       ? result
-      : { ...result, logs: [warning(actionType, notice, at), ...(result.logs ?? [])] };
+      : { ...result, logs: [warning(actionType, notice, now()), ...(result.logs ?? [])] };
   }
 
   /** One look for all who wait. If it fails, what was known stays: a warning is not worth an attempt. */

@@ -1,6 +1,7 @@
 // What the engine needs from outside besides the store: time, a way to run an attempt, compiled plans, and someone to
 // tell. All of it comes in here, so that the simulation runs this very code on a clock and actions of its own.
 
+import type { StopSignal } from '../action/stop.ts';
 import type { Measure } from '../core/decider/input.ts';
 import type { State } from '../core/decider/state.ts';
 import type { Limits } from '../core/expression/evaluate.ts';
@@ -35,7 +36,7 @@ export interface AttemptRequest {
   /** W3C trace context of what this attempt belongs to. */
   readonly traceparent: string | null;
   /** Aborted when the execution stops or the runner loses its lease. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 export interface AttemptLink {
@@ -74,8 +75,8 @@ export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
     }
 );
 
-/** Runs one attempt to its end. Never rejects: whatever goes wrong is a result. */
-export type RunAttempt = (request: AttemptRequest) => Promise<AttemptResult>;
+/** Runs one attempt to its end, without a promise if it needs none. Never rejects: whatever goes wrong is a result. */
+export type RunAttempt = (request: AttemptRequest) => AttemptResult | Promise<AttemptResult>;
 
 export interface PlanSource {
   /** null: no such version; `problem`: it is there but cannot be compiled. */

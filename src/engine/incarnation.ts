@@ -153,7 +153,8 @@ export class Incarnation {
 
   deliver(executionId: string, message: Parameters<typeof inputOf>[0]): void {
     const resident = this.residents.get(executionId);
-    if (resident === undefined || resident.seenMail.has(message.id)) return;
+    if (resident === undefined || resident.seenMail?.has(message.id)) return;
+    resident.seenMail ??= new Set();
     resident.seenMail.add(message.id);
     this.loop.enqueue(resident, { input: inputOf(message), mailId: message.id });
   }
@@ -238,7 +239,7 @@ export class Incarnation {
     this.desk.close();
     this.committer.abandon();
     for (const { running } of this.residents.values()) {
-      for (const { controller } of running.values()) controller.abort();
+      for (const { stop } of running.values()) stop.abort();
     }
     this.residents.clear();
   }

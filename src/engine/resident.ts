@@ -2,6 +2,7 @@
 // that are running for it. One transition is on its way to the database at a time; what arrives meanwhile waits here, so
 // parallel results cannot miss each other (I14) and the journal's sequence has a single writer (I4).
 
+import type { Stop } from '../action/stop.ts';
 import type { Input } from '../core/decider/input.ts';
 import { isLeftOpen } from '../core/decider/routing.ts';
 import type { State } from '../core/decider/state.ts';
@@ -31,7 +32,7 @@ export interface AttemptExtras {
 
 export interface RunningAttempt {
   readonly attempt: number;
-  readonly controller: AbortController;
+  readonly stop: Stop;
   /** About the size of its parameters. */
   readonly bytes: number;
 }
@@ -52,7 +53,8 @@ export interface Resident {
   readonly running: Map<number, RunningAttempt>;
   /** A decision was cut short, and there is more to route. */
   isLeftOpen: boolean;
-  readonly seenMail: Set<string>;
+  /** Null: none came. */
+  seenMail: Set<string> | null;
   /** The start, while it waits to be written with what comes next: see held-start.ts. */
   heldStart: Turn | null;
   /** It has an attempt to run that there was no room for: it comes back for it when nothing else of it runs. */
@@ -77,7 +79,7 @@ export function createResident({ execution, state, claim, waiting, given }: NewR
     isGone: false,
     running: new Map(),
     isLeftOpen: isLeftOpen(state),
-    seenMail: new Set(waiting.flatMap(({ mailId }) => mailId ?? [])),
+    seenMail: execution.inbox.length === 0 ? null : new Set(waiting.flatMap(({ mailId }) => mailId ?? [])),
     heldStart: null,
     isSetAside: false,
     owesCrashReset: claim.crashes > 0,

@@ -4,7 +4,7 @@
 import { Claimer } from '../../src/engine/claimer.ts';
 import { type CommitItem, Committer } from '../../src/engine/committer.ts';
 import { DecisionLoop } from '../../src/engine/decision-loop.ts';
-import type { AttemptResult, EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
+import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
 import { HeldStarts } from '../../src/engine/held-start.ts';
 import { Incarnation } from '../../src/engine/incarnation.ts';
 import type { Resident } from '../../src/engine/resident.ts';
@@ -224,7 +224,7 @@ function withoutNews(sent: readonly NewMessage[]): NewMessage[] {
 
 /** What an attempt came to for a former owner is good enough for the new one. */
 function reuseResults(): (run: RunAttempt) => RunAttempt {
-  const known = new Map<string, Promise<AttemptResult>>();
+  const known = new Map<string, ReturnType<RunAttempt>>();
   return (run) => (request) => {
     const key = `${request.idempotencyKey} ${request.attempt}`;
     const result = known.get(key) ?? run(request);
