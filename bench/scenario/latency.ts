@@ -13,10 +13,7 @@ export const latencyScenarios: readonly Scenario[] = [
     name: 'ten-step-latency',
     about: 'from start to result of ten steps, one execution at a time',
     run: (bench) =>
-      withPawl(bench, async (pawl) => {
-        const { workflowId } = await publish(pawl, chainWorkflow('ten-step', 10));
-        await times(pawl, workflowId, bench.scaled(WARM_UP));
-        const measured = await times(pawl, workflowId, bench.scaled(500));
+      tenStepTimes(bench, 500).then((measured) => {
         bench.report.row('ten-step-latency', 'pawl', 'ms p50', median(measured));
         bench.report.row('ten-step-latency-p99', 'pawl', 'ms p99', percentile(measured, 0.99));
       }),
@@ -35,11 +32,20 @@ export const latencyScenarios: readonly Scenario[] = [
   },
 ];
 
-async function withPawl({ database, report }: Bench, work: (pawl: Pawl) => Promise<void>): Promise<void> {
+/** Milliseconds from start to result of ten steps, one execution at a time. */
+export function tenStepTimes(bench: Bench, count: number): Promise<number[]> {
+  return withPawl(bench, async (pawl) => {
+    const { workflowId } = await publish(pawl, chainWorkflow('ten-step', 10));
+    await times(pawl, workflowId, bench.scaled(WARM_UP));
+    return times(pawl, workflowId, bench.scaled(count));
+  });
+}
+
+async function withPawl<Result>({ database, report }: Bench, work: (pawl: Pawl) => Promise<Result>): Promise<Result> {
   await database.clear();
   const pawl = await openPawl(database, { onWarning: (event) => report.progress(`warning: ${event}`) });
   try {
-    await work(pawl);
+    return await work(pawl);
   } finally {
     await pawl.close();
   }

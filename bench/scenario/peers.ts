@@ -1,5 +1,6 @@
 // The same work by other engines, on the same machine and, where they use PostgreSQL, on the same server: one step, ten in a
-// row, ten alone. Each is a process of its own (bench/peers), installed on first use with the lock file beside it.
+// row, ten alone. Each is a process of its own (bench/peers), installed on first use with the lock file beside it. A machine
+// may be half as fast a minute later, so that ours is measured right before and right after each of them.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,9 +8,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { median } from '../measurement.ts';
 import type { PeerReport, PeerSettings } from '../peers/protocol.ts';
 import type { Reach } from '../report.ts';
 import { type Bench, type Scenario, warmUpMs } from '../scenario.ts';
+import { tenStepTimes } from './latency.ts';
+import { oursNow } from './throughput.ts';
 
 interface Peer {
   readonly system: string;
@@ -44,6 +48,7 @@ const PEERS: readonly Peer[] = [
   },
 ];
 const LATENCY = 200;
+const ROUNDS_BESIDE = 3;
 const PEERS_FOLDER = fileURLToPath(new URL('../peers/', import.meta.url));
 
 export const peers: Scenario = {
@@ -59,8 +64,9 @@ export const peers: Scenario = {
     }
     for (const peer of PEERS) {
       try {
+        const before = await ours(bench, peer);
         await runPeer(bench, peer);
-        compare(bench, peer);
+        compare(bench, peer, [before, await ours(bench, peer)]);
       } catch (error) {
         report.skipped(peer.system, (error as Error).message);
       }
@@ -129,11 +135,26 @@ function describeWays(seconds: Record<string, number>): string {
     .join(', ');
 }
 
-/** Only where both were measured in this run. */
-function compare({ report }: Bench, { system, reach }: Peer): void {
+type Ours = Record<string, readonly number[]>;
+
+/** What is compared with this peer. */
+async function ours(bench: Bench, { system, reach }: Peer): Promise<Ours> {
+  bench.report.progress(`${system}: ours beside it`);
+  const measured: Record<string, number[]> = {};
+  for (const scenario of Object.keys(reach)) {
+    measured[scenario] =
+      scenario === 'ten-step-latency'
+        ? await tenStepTimes(bench, LATENCY / 2)
+        : await oursNow(bench, scenario as 'one-step' | 'ten-step', ROUNDS_BESIDE);
+  }
+  return measured;
+}
+
+function compare({ report }: Bench, { system, reach }: Peer, beside: readonly Ours[]): void {
   for (const [scenario, wanted] of Object.entries(reach)) {
-    const ours = report.value(scenario, 'pawl');
-    const theirs = report.value(scenario, system);
-    if (ours !== undefined && theirs !== undefined) report.ratio(`${scenario}/${system}`, ours / theirs, wanted);
+    const theirs = report.rows.find((row) => row.scenario === scenario && row.system === system)!;
+    const value = median(beside.flatMap((each) => each[scenario] ?? []));
+    report.row(scenario, `pawl beside ${system}`, theirs.unit, value);
+    report.ratio(`${scenario}/${system}`, value / theirs.value, wanted);
   }
 }

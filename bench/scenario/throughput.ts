@@ -67,7 +67,7 @@ export const throughputScenarios: readonly Scenario[] = SHAPES.map((shape) => ({
 async function measure(bench: Bench, shape: Shape): Promise<void> {
   const { report } = bench;
   const executions = bench.scaled(shape.executions);
-  const perSecond = (seconds: number) => (shape.unit === 'steps/s' ? executions * shape.steps : executions) / seconds;
+  const perSecond = (seconds: number) => rateOf(shape, executions, seconds);
   const { ours, floor } = await rounds(bench, shape, executions);
   const rate = median(ours.map(({ seconds }) => perSecond(seconds)));
   report.row(shape.name, 'pawl', shape.unit, rate);
@@ -77,6 +77,31 @@ async function measure(bench: Bench, shape: Shape): Promise<void> {
     report.ratio(`${shape.name}/floor`, rate / floorRate, { atLeast: shape.shareOfFloor });
   }
   if (shape.cpu) reportCpu(bench, shape, ours, executions * shape.steps);
+}
+
+function rateOf({ unit, steps }: Shape, executions: number, seconds: number): number {
+  return (unit === 'steps/s' ? executions * steps : executions) / seconds;
+}
+
+/** Ours alone, a few rounds: for what is measured beside it. */
+export async function oursNow(bench: Bench, name: 'one-step' | 'ten-step', count: number): Promise<number[]> {
+  const shape = SHAPES.find((each) => each.name === name)!;
+  const executions = bench.scaled(shape.executions);
+  const { database } = bench;
+  await database.clear();
+  const door = await openPawl(database, { runner: false });
+  try {
+    const workload = await publish(door, shape.definition);
+    const rates: number[] = [];
+    for (let round = 0; round < count; round++) {
+      await database.clear();
+      await enqueue(door, workload, executions);
+      rates.push(rateOf(shape, executions, (await runQueue(database, executions)).seconds));
+    }
+    return rates;
+  } finally {
+    await door.close();
+  }
 }
 
 async function rounds(bench: Bench, shape: Shape, executions: number) {
