@@ -159,9 +159,10 @@ export class DecisionLoop {
   private turnOf(resident: Resident, seq: number): Turn | null {
     const { clock, newSeed, newId, options, observer } = this.deps;
     const { abortGraceMs, expressionLimits: limits, templateStyle } = options;
-    const settings = { abortGraceMs, limits, templateStyle, measure: observer.measure };
+    const { measure } = observer;
+    const context = { now: clock.now(), seed: newSeed(), abortGraceMs, limits, templateStyle, measure };
     try {
-      return takeTurn(resident, { now: clock.now(), seed: newSeed(), ...settings }, newId);
+      return takeTurn(resident, context, newId);
     } catch (error) {
       this.bury(resident, `deciding failed: ${error instanceof Error ? error.message : String(error)}`, seq);
       return null;

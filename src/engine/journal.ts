@@ -17,10 +17,9 @@ export function encodeFacts(facts: readonly Fact[]): JsonText {
   return JSON.stringify(facts.map(withoutOutputs));
 }
 
-function withoutOutputs(fact: Fact): Fact | Omit<Fact, 'outputs'> {
-  if (!('outputs' in fact)) return fact;
-  const { outputs: _stored, ...rest } = fact;
-  return rest;
+/** What is undefined is not written. Faster than leaving it out of the copy. */
+function withoutOutputs(fact: Fact): Fact | (Fact & { outputs?: undefined }) {
+  return 'outputs' in fact ? ({ ...fact, outputs: undefined } as Fact & { outputs?: undefined }) : fact;
 }
 
 /**

@@ -69,17 +69,10 @@ function startOf(deps: LoadingDeps, execution: LoadedExecution, plan: Plan): Exe
     if (step.kind === 'webhook') callbackUrls[id] = deps.callbackUrl(execution.executionId, id);
   }
   const { executionId, tenantId, workflowId, version, correlationId } = execution;
-  return {
-    executionId,
-    tenantId,
-    workflowId,
-    version,
-    correlationId,
-    trigger: JSON.parse(execution.trigger) as Json,
-    ...(execution.spec === null ? {} : { spec: JSON.parse(execution.spec) as Json }),
-    principal: JSON.parse(execution.principal) as Json,
-    callbackUrls,
-  };
+  const trigger = JSON.parse(execution.trigger) as Json;
+  const principal = JSON.parse(execution.principal) as Json;
+  const start = { executionId, tenantId, workflowId, version, correlationId, trigger, principal, callbackUrls };
+  return execution.spec === null ? start : { ...start, spec: JSON.parse(execution.spec) as Json };
 }
 
 /**

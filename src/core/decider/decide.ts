@@ -34,7 +34,7 @@ export function decide(state: State, input: Input, context: DecideContext): Deci
   endIfDone(deciding);
   const { seq, now, facts, inputs } = deciding;
   return {
-    transition: { seq, at: now, facts, ...(inputs === undefined ? {} : { inputs }) },
+    transition: inputs === undefined ? { seq, at: now, facts } : { seq, at: now, facts, inputs },
     commands: commandsOf(deciding),
     isCutShort: deciding.isCutShort,
     effort: deciding.effort,

@@ -41,7 +41,7 @@ function addPart(execution: LoadedExecution, row: LoadRow): void {
 
 /** Without a journal and without mail. */
 export function loadedExecution(row: ExecutionRow): LoadedExecution {
-  return {
+  const loaded = {
     executionId: row.execution_id,
     tenantId: row.tenant_id,
     workflowId: row.workflow_id,
@@ -60,12 +60,12 @@ export function loadedExecution(row: ExecutionRow): LoadedExecution {
     projectId: row.project_id,
     environmentId: row.environment_id,
     createdAt: row.created_at,
-    ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
     checkpoint: null,
     journal: [],
     attempts: [],
     inbox: [],
   };
+  return row.traceparent === null ? loaded : { ...loaded, traceparent: row.traceparent };
 }
 
 /** Which of these are null depends on `kind`. */
