@@ -56,6 +56,11 @@ export function builtInActionTypes(): string[] {
   return builtInActions(resolveConfig({}, {}), nobody).map(({ type }) => type);
 }
 
+/** Actions of ours that leave no timer and no promise behind: errors that come later cannot be theirs. */
+export const OVER_WHEN_THEY_ANSWER: ReadonlySet<string> = new Set(
+  [...coreActions(), ...httpActions].map(({ type }) => type),
+);
+
 function builtInActions(
   { connectors, expression }: Config,
   { documents, trigger }: { documents: DocumentTemplates; trigger: TriggerLifecycle },

@@ -3,11 +3,10 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { ActionDefinition } from './action/action.ts';
-import { IMMEDIATE_ACTIONS } from './action/core/core-actions.ts';
 import { createRenderPool } from './action/core/render-pool.ts';
 import { environmentCredentials } from './action/credentials.ts';
 import { createHttpClient } from './action/http/client.ts';
-import { openCatalog } from './catalog.ts';
+import { OVER_WHEN_THEY_ANSWER, openCatalog } from './catalog.ts';
 import { definitionSettings, publishOptions } from './config/definition-setting.ts';
 import { type Config, type ConfigInput, mistypedVariables, resolveConfig } from './config.ts';
 import { uuidV7 } from './core/id/id.ts';
@@ -314,7 +313,7 @@ function createRunner(base: Base, executions: Executions, publicUrl: () => strin
     callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
     perTenantAction: (tenantId, type) =>
       type === HTTP_STEP ? book.httpStepsAtOnce(tenantId) : Number.POSITIVE_INFINITY,
-    run: withOrigin(meter.measure(telemetry.observed(attempts)), IMMEDIATE_ACTIONS),
+    run: withOrigin(meter.measure(telemetry.observed(attempts)), OVER_WHEN_THEY_ANSWER),
   });
 }
 

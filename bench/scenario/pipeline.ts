@@ -14,7 +14,7 @@ import { callbackToken } from '../../src/engine/callback-token.ts';
 import type { Pawl } from '../../src/main.ts';
 import { median, percentile } from '../measurement.ts';
 import { ended, openPawl } from '../native-run.ts';
-import type { Bench, Scenario } from '../scenario.ts';
+import { type Bench, type Scenario, warmUpMs } from '../scenario.ts';
 import { enqueue, publish } from '../workload.ts';
 
 const RUNS = 1_000;
@@ -40,23 +40,31 @@ export const pipelineScenarios: readonly Scenario[] = [
 
 /**
  * Both send the same requests, byte for byte but for the ids, over as many connections, from this process; they take
- * turns, and the first turn of each is not counted: that is code being compiled.
+ * turns, and the first turns of each are not counted: that is code being compiled.
  */
-async function measureCalls({ database, report, scaled, quick }: Bench): Promise<void> {
+async function measureCalls(bench: Bench): Promise<void> {
+  const { database, report, scaled, quick } = bench;
   const runs = scaled(RUNS);
   const server = await startAnswering();
   const bare: Cost[] = [];
   const ours: Cost[] = [];
+  const turn = async () => {
+    const cost = await callBare(server.url, runs);
+    await database.clear();
+    return [cost, await runPipelines(database, server.url, runs)] as const;
+  };
   try {
-    for (let round = 0; round < (quick ? 2 : 6); round++) {
-      bare.push(await callBare(server.url, runs));
-      await database.clear();
-      ours.push(await runPipelines(database, server.url, runs));
+    report.progress('pipelines: warming up');
+    for (let ranMs = 0; ranMs < warmUpMs(bench); ) for (const { seconds } of await turn()) ranMs += seconds * 500;
+    for (let round = 0; round < (quick ? 2 : 7); round++) {
+      const [cost, ourCost] = await turn();
+      bare.push(cost);
+      ours.push(ourCost);
     }
   } finally {
     server.stop();
   }
-  const middle = (costs: readonly Cost[], what: keyof Cost) => median(costs.slice(1).map((cost) => cost[what]));
+  const middle = (costs: readonly Cost[], what: keyof Cost) => median(costs.map((cost) => cost[what]));
   const perSecond = (costs: readonly Cost[]) => (runs * STEPS) / middle(costs, 'seconds');
   for (const [system, costs] of [['bare undici', bare] as const, ['pawl', ours] as const]) {
     report.row('pipelines', system, 'calls/s', perSecond(costs));

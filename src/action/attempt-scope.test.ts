@@ -3,6 +3,7 @@ import { TerminalError } from '../core/error/error.ts';
 import type { Json } from '../core/json/json.ts';
 import type { ActionContext } from './action.ts';
 import { actionThat, attemptContext, expectFailure, expectSuccess, runAction } from './attempt.testing.ts';
+import type { StopSignal } from './stop.ts';
 
 const never = () => new Promise<never>(() => {});
 
@@ -217,10 +218,10 @@ describe('the context', () => {
   });
 
   it('HTTP requests stop with the attempt and with the signal they were given', async () => {
-    const seen: AbortSignal[] = [];
+    const seen: StopSignal[] = [];
     const own = new AbortController();
     const http = {
-      request: async ({ signal }: { signal?: AbortSignal }) => {
+      request: async ({ signal }: { signal?: StopSignal }) => {
         if (signal !== undefined) seen.push(signal);
         return { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false, url: '' };
       },

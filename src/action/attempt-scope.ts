@@ -6,7 +6,7 @@ import type { ActionContext, Credentials, FindResource, Principal } from './acti
 import type { HttpClient, HttpRequest } from './http-client.ts';
 import { type ActionLog, createLogCollector, type LogCollector, type LogLine } from './log.ts';
 import { Redactor, watchCredentials } from './redact.ts';
-import type { StopSignal } from './stop.ts';
+import { Stop, type StopSignal } from './stop.ts';
 
 /** What the engine knows about an attempt. */
 export interface AttemptContext {
@@ -42,7 +42,7 @@ export class AttemptScope implements ActionContext {
   readonly #engine: AttemptContext;
   #redactor: Redactor | null = null;
   #controller: AbortController | null = null;
-  #stopReason: Error | null = null;
+  #stop: Stop | null = null;
   #collector: LogCollector | null = null;
   #credentials: Credentials | null = null;
   #http: HttpClient | null = null;
@@ -67,8 +67,11 @@ export class AttemptScope implements ActionContext {
 
   get signal(): AbortSignal {
     if (this.#controller === null) {
-      this.#controller = new AbortController();
-      if (this.#stopReason !== null) this.#controller.abort(this.#stopReason);
+      const controller = new AbortController();
+      const stop = this.#ownStop();
+      if (stop.aborted) controller.abort(stop.reason);
+      else stop.addEventListener('abort', () => controller.abort(stop.reason));
+      this.#controller = controller;
     }
     return this.#controller.signal;
   }
@@ -82,7 +85,7 @@ export class AttemptScope implements ActionContext {
   get http(): HttpClient {
     this.#http ??= {
       request: ({ signal, ...request }) => {
-        const stop = signal === undefined ? this.signal : AbortSignal.any([signal, this.signal]);
+        const stop = signal === undefined ? this.#ownStop() : AbortSignal.any([signal as AbortSignal, this.signal]);
         const headers = withTrace(request.headers, this.traceparent);
         return this.#engine.http.request({ ...request, ...(headers === undefined ? {} : { headers }), signal: stop });
       },
@@ -96,9 +99,12 @@ export class AttemptScope implements ActionContext {
   }
 
   stop(reason: Error): void {
-    if (this.#stopReason !== null) return;
-    this.#stopReason = reason;
-    this.#controller?.abort(reason);
+    this.#ownStop().abort(reason);
+  }
+
+  #ownStop(): Stop {
+    this.#stop ??= new Stop();
+    return this.#stop;
   }
 
   close(): readonly LogLine[] {

@@ -1,6 +1,8 @@
 // What an action may ask of the outside over HTTP, and what it gets: the contract of `ctx.http`. Who answers it, and which
 // addresses may be reached, is decided where the client is made (action/http).
 
+import type { StopSignal } from './stop.ts';
+
 export interface HttpClient {
   request(request: HttpRequest): Promise<HttpResponse>;
 }
@@ -15,9 +17,10 @@ export interface HttpRequest {
   readonly maxBytes?: number;
   /** What happens to a body over `maxBytes`: an error, or the bytes that fit. */
   readonly onOversize?: 'fail' | 'truncate';
-  /** From the request to the last byte, over all redirects. */
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
+  /** From the request to the last byte, over all redirects. null: as long as the attempt may take. */
+  readonly timeoutMs?: number | null;
+  /** An AbortSignal. */
+  readonly signal?: StopSignal;
 }
 
 export interface HttpResponse {

@@ -19,9 +19,6 @@ export const coreActions = (limits?: Limits): readonly ActionDefinition[] => [
   delay,
 ];
 
-/** Over when they answer: no timer and no promise of theirs is left behind. */
-export const IMMEDIATE_ACTIONS: ReadonlySet<string> = new Set([echo, fail, sometimesFails].map(({ type }) => type));
-
 export const coreConnector: ConnectorDefinition = {
   id: 'core',
   displayName: 'Core',

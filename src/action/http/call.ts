@@ -5,6 +5,7 @@
 import type { Agent, Dispatcher } from 'undici';
 import { RetryableError, TerminalError } from '../../core/error/error.ts';
 import type { HttpResponse } from '../http-client.ts';
+import type { StopSignal } from '../stop.ts';
 import { describeRequest, networkError } from './network-error.ts';
 import { type Answer, type AnswerWanted, Receiver } from './receiver.ts';
 import { type Hop, nextHop } from './redirect.ts';
@@ -14,8 +15,9 @@ import { urlProblem } from './url.ts';
 export interface CallOptions {
   readonly maxRedirects: number;
   readonly limit: ReadLimit;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
+  /** null: as long as its caller waits. */
+  readonly timeoutMs: number | null;
+  readonly signal: StopSignal | undefined;
 }
 
 export function call(agent: Agent, first: Hop, options: CallOptions): Promise<HttpResponse> {
@@ -54,7 +56,7 @@ class Call implements AnswerWanted {
   start(): void {
     const { signal, timeoutMs } = this.options;
     if (signal?.aborted) return this.reject(signal.reason);
-    this.timer = setTimeout(expire, timeoutMs, this);
+    if (timeoutMs !== null) this.timer = setTimeout(expire, timeoutMs, this);
     signal?.addEventListener('abort', this);
     this.send();
   }

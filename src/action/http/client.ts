@@ -56,7 +56,7 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
           maxBytes: request.maxBytes ?? settings.maxResponseBytes,
           onOversize: request.onOversize ?? 'fail',
         },
-        timeoutMs: request.timeoutMs ?? settings.timeoutMs,
+        timeoutMs: request.timeoutMs === undefined ? settings.timeoutMs : request.timeoutMs,
         signal: request.signal,
       });
     },

@@ -21,9 +21,6 @@ import {
 const HEADER_TYPES = [z.string(), z.number(), z.boolean()];
 const NOT_TEXT = 'must be text, and its template gave something else';
 
-/** The longest that a timer takes. How long a try may last is the task's own `timeout`, which ends the request. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
-
 export const httpStep = defineAction({
   type: 'http.step',
   version: '1.0.0',
@@ -54,7 +51,8 @@ export const httpStep = defineAction({
       method,
       headers: outgoingHeaders(context, sent, headers),
       ...(sent.body === undefined ? {} : { body: sent.body }),
-      timeoutMs: NO_TIMEOUT_MS,
+      // How long a try may last is the task's own `timeout`, which ends the request.
+      timeoutMs: null,
       maxBytes: MAX_STEP_BODY_BYTES,
       onOversize: 'truncate',
     });
