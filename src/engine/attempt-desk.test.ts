@@ -12,13 +12,14 @@ function setup(limits: Partial<AttemptLimits> = {}) {
   const begun: string[] = [];
   const finished: [string, AttemptResult][] = [];
   const lease = { holds: true };
-  const works = { begun: () => {}, atOnce: false };
+  const works = { begun: () => {}, atOnce: false, later: null as Promise<AttemptResult> | null };
   const desk = new AttemptDesk({
     limits: { total: 2, perTenant: 100, perAction: {}, heldBack: 100, ...limits },
     run: ({ nodeId }) => {
       begun.push(nodeId);
       works.begun();
       if (works.atOnce) return DONE;
+      if (works.later !== null) return works.later;
       return new Promise((resolve) => running.set(nodeId, () => resolve(DONE)));
     },
     mayDispatch: () => lease.holds,
@@ -72,6 +73,27 @@ describe('attempts that answer without a promise', () => {
     await finish('first');
     expect(begun).toHaveLength(20_001);
     expect(finished.map(([node]) => node)).toEqual(['first', ...many]);
+  });
+});
+
+describe('attempts that cannot even be run', () => {
+  it('fail by themselves, whether at once or later', async () => {
+    const { desk, finished, submit, works } = setup({ total: 1 });
+    const failed = { ok: false, error: { code: 'INTERNAL_ERROR', message: 'a bug' }, retryable: false };
+    works.begun = () => {
+      throw new Error('a bug');
+    };
+    submit('a');
+    expect(finished).toEqual([['a', failed]]);
+    works.begun = () => {};
+    works.later = Promise.reject(new Error('a bug'));
+    submit('b');
+    await settled();
+    expect(finished).toEqual([
+      ['a', failed],
+      ['b', failed],
+    ]);
+    expect(desk.free()).toBe(1);
   });
 });
 

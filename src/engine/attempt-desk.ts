@@ -176,14 +176,14 @@ export class AttemptDesk {
 
   private run(lane: Lane, { request, finished }: Waiting): void {
     this.deps.observer.count('dispatched');
-    const outcome = this.deps.pace.timed(() => this.deps.run(request));
+    const outcome = this.begin(request);
     // What is done already took nobody's place.
     if (!(outcome instanceof Promise)) {
       finished(outcome);
       return this.forgetIfIdle(lane);
     }
     this.count(lane, 1);
-    void outcome.then((result) => {
+    void outcome.catch(broken).then((result) => {
       this.count(lane, -1);
       if (!this.closed) {
         finished(result);
@@ -191,6 +191,14 @@ export class AttemptDesk {
       }
       this.forgetIfIdle(lane);
     });
+  }
+
+  private begin(request: AttemptRequest): AttemptResult | Promise<AttemptResult> {
+    try {
+      return this.deps.pace.timed(() => this.deps.run(request));
+    } catch (error) {
+      return broken(error);
+    }
   }
 
   private count(lane: Lane, by: 1 | -1): void {
@@ -242,6 +250,12 @@ export class AttemptDesk {
       this.next();
     });
   }
+}
+
+/** Running it went wrong outside of the action: that is a bug, and this attempt met it. Nobody else shall suffer (I20). */
+function broken(error: unknown): AttemptResult {
+  const message = error instanceof Error ? error.message : 'the attempt could not be run';
+  return { ok: false, error: { code: 'INTERNAL_ERROR', message }, retryable: false };
 }
 
 /** Counts by name; names that are back at zero cost nothing. */

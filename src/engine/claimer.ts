@@ -3,7 +3,14 @@
 // says this runner owns with what is in memory (I18).
 
 import type { HintedLane } from '../store/hint-port.ts';
-import type { ClaimedExecution, CommitBatch, NewExecution, StartOutcome, Store } from '../store/port.ts';
+import {
+  CANCEL_LANE,
+  type ClaimedExecution,
+  type CommitBatch,
+  type NewExecution,
+  type StartOutcome,
+  type Store,
+} from '../store/port.ts';
 import { StoreError } from '../store/store-error.ts';
 import { Arrivals } from './arrivals.ts';
 import type { Clock } from './clock.ts';
@@ -23,6 +30,9 @@ const LANES_LIMIT = 1_000;
 const LANES_FRESH_MS = 50;
 /** So that one claim is on its way while what the last one brought is taken in. */
 const CLAIM_AT_MOST = 200;
+/** A runner that is full looks for cancelled executions: so often, and takes so many, because they leave at once. */
+const CANCELLED_EVERY_MS = 200;
+const CANCELLED_AT_ONCE = 50;
 const WHOLE_LANES_PAST_CROWD_MS = 5_000;
 const LATE_CLAIM_MS = [1_000, 5_000, 15_000];
 
@@ -51,6 +61,7 @@ export class Claimer {
   /** The fewest crashes of those that were left because of the suspects that are here. */
   private leftCrashes = Number.POSITIVE_INFINITY;
   private wholeLanesAt = Number.NEGATIVE_INFINITY;
+  private cancelledAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: ClaimerDeps) {
     this.deps = deps;
@@ -148,7 +159,7 @@ export class Claimer {
     const { clock, incarnation, observer } = this.deps;
     const room = Math.min(this.room(), CLAIM_AT_MOST);
     this.leftSome = room <= 0;
-    if (room <= 0) return;
+    if (room <= 0) return this.takeCancelled();
     await this.refreshLanes();
     if (this.crowd.look(incarnation.heldBack())) this.forgetMarks();
     const waiting = this.lanes.next(clock.now(), LANES_PER_CLAIM);
@@ -169,6 +180,23 @@ export class Claimer {
     // Suspects may have stood before all others: look once more, past those that were left.
     if (claimed.some(isSuspect)) this.rescan();
     if (claimed.length > 0) this.deps.timers.soon(() => void this.arrivals.bringIn(claimed));
+  }
+
+  /** What was cancelled before it began needs no place, and does not wait for one. */
+  private async takeCancelled(): Promise<void> {
+    const { clock, incarnation, observer, timers } = this.deps;
+    const now = timers.monotonicMs();
+    if (!incarnation.isOpen() || now < this.cancelledAt + CANCELLED_EVERY_MS) return;
+    this.cancelledAt = now;
+    await this.refreshLanes();
+    const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM).filter(({ priority }) => priority === CANCEL_LANE);
+    if (lanes.length === 0) return;
+    const claim = () => this.claim(lanes, CANCELLED_AT_ONCE, CANCELLED_AT_ONCE);
+    const { claimed, at } = await incarnation.runInSlotZero(claim);
+    clock.observe(at);
+    observer.count('claimed', claimed.length);
+    this.lanes.taken(claimed);
+    if (claimed.length > 0) void this.arrivals.bringIn(claimed);
   }
 
   private async refreshLanes(): Promise<void> {

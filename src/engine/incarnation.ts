@@ -136,9 +136,14 @@ export class Incarnation {
 
   /** How many more executions it would take now: claims follow free places, so a busy runner does not hoard. */
   capacity(): number {
-    if (this.over || this.draining || !this.lease.mayDispatch()) return 0;
+    if (!this.isOpen()) return 0;
     const room = this.desk.roomFor(this.committer.unsettled);
     return Math.max(0, Math.min(this.deps.options.maxResident - this.residents.size, room));
+  }
+
+  /** It takes executions, if there is room for them. */
+  isOpen(): boolean {
+    return !this.over && !this.draining && this.lease.mayDispatch();
   }
 
   /** What fills memory and only waits for places of its own kind. */

@@ -308,6 +308,9 @@ export interface QueueStore {
   queueAudit(): Promise<{ executionId: string; problem: string }[]>;
 }
 
+/** Above all priorities: what waits to be cancelled, and needs nobody's place. */
+export const CANCEL_LANE = 10;
+
 export interface Lane {
   tenantId: string;
   priority: number;
@@ -317,7 +320,7 @@ export interface Lane {
 // ── Mailbox: everything that comes from outside ─────────────────────────────────────────────────────────────────────
 
 export interface InboxStore {
-  /** The door: wakes the target if it is parked. `owner` is a hint whom to tell; live = false: no such live execution. */
+  /** The door: wakes the target if it is parked; a cancel takes it out of the backlog, to CANCEL_LANE. `owner` is a hint whom to tell; live = false: no such live execution. */
   inboxSend(params: {
     message: NewMessage;
     tenantId: string;

@@ -29,6 +29,26 @@ async function allEnded(pawl: Pawl, started: readonly { executionId: string; ten
   }
 }
 
+describe('a cancel', () => {
+  it('waits neither for the backlog nor for a place', async () => {
+    const first = await accept('first');
+    const backlog: string[] = [];
+    for (let index = 0; index < 12; index++) backlog.push(await accept(`waits ${index}`));
+    const runner = await engine.open({ engine: { maxResident: 1 } });
+    const running = await engine.work.next();
+    const last = backlog.at(-1)!;
+    await runner.executions.cancel(TENANT, last, 'not wanted any more');
+    expect((await runner.result(last)).status).toBe('Cancelled');
+    running.succeed();
+    expect((await runner.result(first)).status).toBe('Succeeded');
+    expect(await workOff(11)).not.toContain('waits 11');
+    await allEnded(
+      runner,
+      backlog.map((executionId) => ({ executionId })),
+    );
+  });
+});
+
 describe('the order of a backlog', () => {
   it('is by priority, and by age within a priority', async () => {
     const started = [];

@@ -1,7 +1,7 @@
 // Claiming: oldest first within a lane, never twice, never what the runner does not understand.
 
 import { expect, it } from 'vitest';
-import type { Store } from '../port.ts';
+import { CANCEL_LANE, type Store } from '../port.ts';
 import {
   AWKWARD_JSON,
   claim,
@@ -45,6 +45,19 @@ export function describeClaim(store: () => Store): void {
     await store().executionRelease({ slotId: slot, items: [{ executionId: fresh!, epoch: 1 }] });
     const again = await claim(store(), slot);
     expect(again.claimed).toMatchObject([{ executionId: fresh, epoch: 2, execution: null }]);
+  });
+
+  it('finds what is to be cancelled in a lane of its own, above all priorities', async () => {
+    const [cancelled, told, waiting] = await start(store(), { priority: 2 }, {}, {});
+    const { slot } = await newRunner(store());
+    await store().inboxSend({ tenantId: TENANT, message: newMessage(cancelled!, { kind: 'cancel' }) });
+    await store().inboxSend({ tenantId: TENANT, message: newMessage(told!) });
+    const lanes = [{ tenantId: TENANT, priority: CANCEL_LANE, mark: 0 }];
+    const { claimed } = await claim(store(), slot, { lanes });
+    expect(claimed).toMatchObject([{ executionId: cancelled, execution: null }]);
+    const [execution] = await store().executionLoad({ executionIds: [cancelled!], deciderVersion: 1 });
+    expect(execution).toMatchObject({ priority: 2 });
+    expect((await claimedIds(store(), slot)).sort()).toEqual([told, waiting].sort());
   });
 
   it('leaves executions of the workflows it is told, but for those with mail', async () => {

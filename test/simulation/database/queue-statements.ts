@@ -1,5 +1,6 @@
 // What makes waiting executions ready, and the mailbox. See src/store/postgres/sql/queue.sql and inbox.sql.
 
+import { CANCEL_LANE } from '../../../src/store/port.ts';
 import { checkMessage } from './column.ts';
 import {
   addToQueue,
@@ -45,6 +46,10 @@ export function queueStatements(tables: Tables): QueueStatements {
       const row = tables.queue.get(message.executionId);
       if (row === undefined || row.tenantId !== tenantId) return { live: false, fresh: false, owner: null };
       if (row.state === PARKED) wake(tables, row);
+      if (message.kind === 'cancel' && row.runnerId === null) {
+        row.priority = CANCEL_LANE;
+        row.readyAt = tables.clock();
+      }
       return { live: true, fresh: admit(tables, message), owner: row.runnerId };
     },
     inboxRead: ({ executionIds }) =>

@@ -56,7 +56,7 @@ export interface QueueRow {
   readonly tenantId: string;
   readonly workflowId: string;
   readonly version: number;
-  readonly priority: number;
+  priority: number;
   readonly behaviour: number;
   state: number;
   readyAt: number;

@@ -2,11 +2,13 @@
 
 -- name: inbox_send
 -- The update has no state predicate: it locks the row whatever it is, so a park in flight is waited for and then undone.
+-- A cancel does not wait for the backlog: its execution moves to the lane above all priorities (CANCEL_LANE; 3b decision 15).
 -- A signal is audited first; one that was seen before is not sent again, also after its inbox row was consumed (I10).
 with target as (
   update execution_queue q
   set state = case when q.state = 2 then 0 else q.state end,
-    ready_at = case when q.state = 2 then clock_timestamp() else q.ready_at end,
+    ready_at = case when q.state = 2 or (q.state = 0 and $4 = 'cancel') then clock_timestamp() else q.ready_at end,
+    priority = case when q.state <> 1 and $4 = 'cancel' then 10 else q.priority end,
     due_at = case when q.state = 2 then null else q.due_at end
   where q.execution_id = $2 and q.tenant_id = $3
   returning q.execution_id, q.runner_id
