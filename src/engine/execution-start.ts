@@ -13,7 +13,7 @@ import { LimitedStarter } from './limited-starter.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { SharedLookup } from './shared-lookup.ts';
 import { StartGate } from './start-gate.ts';
-import { type Adopt, StaleVersionError, type Started, Starter } from './starter.ts';
+import { type Adopt, requestIdTaken, StaleVersionError, type Started, Starter } from './starter.ts';
 import { TriggerCheck } from './trigger-check.ts';
 
 export interface StartRequest {
@@ -90,15 +90,18 @@ export class ExecutionStart {
     }
   }
 
-  /** A request that was accepted stays accepted, whatever has become of its workflow since. */
+  /**
+   * A request that was accepted stays accepted, whatever has become of its workflow since; and its id stays taken, whatever
+   * there is to say about another workflow (000, sp_StartWorkflowExecution: the requestId comes first).
+   */
   private async startedBefore({ tenantId, workflowId, requestId }: StartRequest): Promise<Started | null> {
     if (requestId === undefined) return null;
     const executionId = await this.deps.store.executionByRequest({ tenantId, requestId });
     if (executionId === null) return null;
     const existing = await this.deps.store.executionGet({ tenantId, executionId });
     if (existing === null) return null;
-    const isSame = existing.workflowId === (await this.nameOf(tenantId, workflowId));
-    return isSame ? { executionId, isNew: false } : null;
+    if (existing.workflowId === (await this.nameOf(tenantId, workflowId))) return { executionId, isNew: false };
+    throw requestIdTaken(requestId, existing.workflowId);
   }
 
   private async nameOf(tenantId: string, workflowId: string): Promise<string | undefined> {

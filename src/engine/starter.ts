@@ -122,6 +122,9 @@ export function startedOf(item: NewExecution, { existing, stale }: StartOutcome)
   if (stale === true) throw new StaleVersionError();
   if (existing === null) return { executionId: item.executionId, isNew: true };
   if (existing.workflowId === item.workflowId) return { executionId: existing.executionId, isNew: false };
-  const message = `requestId "${item.requestId}" belongs to an execution of workflow "${existing.workflowId}"`;
-  throw new PawlError('WFENG001', message);
+  throw requestIdTaken(item.requestId, existing.workflowId);
+}
+
+export function requestIdTaken(requestId: string, workflowId: string): PawlError {
+  return new PawlError('WFENG001', `requestId "${requestId}" belongs to an execution of workflow "${workflowId}"`);
 }

@@ -52,6 +52,24 @@ describe('the same request', () => {
     await engine.pawl.result(executionId);
   });
 
+  it('for another workflow is a conflict before anything that keeps that one from starting', async () => {
+    await engine.pawl.publish(greeting);
+    await engine.pawl.publish({ ...graph('resting', [echo('a')]), triggerSchema: { type: 'object', required: ['x'] } });
+    const { executionId } = await engine.pawl.start('greeting', { trigger: { name: 'x' }, requestId: 'order-4' });
+    const conflict = { code: 'WFENG001', message: expect.stringContaining('of workflow "greeting"') };
+    const key = { tenantId: TENANT, workflowId: 'resting' };
+    const start = (request: object = {}) => engine.pawl.start('resting', { requestId: 'order-4', ...request });
+    await expect(start({ trigger: {} })).rejects.toMatchObject(conflict);
+    await expect(start({ trigger: { x: 1 }, version: 99 })).rejects.toMatchObject(conflict);
+    await engine.pawl.store.workflowEnable({ ...key, isEnabled: false });
+    await expect(start()).rejects.toMatchObject(conflict);
+    await engine.pawl.store.workflowArchive(key);
+    await expect(start()).rejects.toMatchObject(conflict);
+    await expect(engine.pawl.start('nobody', { requestId: 'order-4' })).rejects.toMatchObject(conflict);
+    await expect(start({ requestId: 'order-5' })).rejects.toMatchObject({ code: 'WORKFLOW_NOT_ACTIVE' });
+    await engine.pawl.result(executionId);
+  });
+
   it('of another tenant is another request', async () => {
     await engine.pawl.publish(greeting, { tenantId: 'acme' });
     const ours = await engine.pawl.start('greeting', { trigger: { name: 'x' }, requestId: 'order-3' });
