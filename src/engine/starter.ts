@@ -122,7 +122,7 @@ export function startedOf(item: NewExecution, { existing, stale }: StartOutcome)
   if (stale === true) throw new StaleVersionError();
   if (existing === null) return { executionId: item.executionId, isNew: true };
   if (existing.workflowId === item.workflowId) return { executionId: existing.executionId, isNew: false };
-  throw requestIdTaken(item.requestId, existing.workflowId);
+  throw requestIdTaken(item.requestId!, existing.workflowId);
 }
 
 export function requestIdTaken(requestId: string, workflowId: string): PawlError {
