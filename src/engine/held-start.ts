@@ -7,6 +7,7 @@
 // and calls with the same key (I7). Only a turn that is nothing but that start is held: no mail was consumed, no child
 // inserted, no crash is to be forgotten, and nothing waits but attempts (docs/decisions/0006).
 
+import type { TurnRows } from './committer.ts';
 import type { Timers } from './environment.ts';
 import type { Resident } from './resident.ts';
 import type { Turn } from './transition.ts';
@@ -56,8 +57,20 @@ export function withHeldStart(resident: Resident, turn: Turn): Turn {
   const { heldStart } = resident;
   if (heldStart === null) return turn;
   resident.heldStart = null;
-  const events = [...heldStart.written.events, ...turn.written.events];
+  const events = inOneRow(heldStart, turn) ?? [...heldStart.written.events, ...turn.written.events];
   const bytes = heldStart.written.bytes + turn.written.bytes;
   const transitions = [...heldStart.transitions, ...turn.transitions];
   return { ...turn, written: { ...turn.written, events, bytes }, transitions };
+}
+
+/**
+ * An execution that ended in the moment in which it began has one journal row: its start and its end are of one time, and in one
+ * commit. Only then: what is still to come may point to the transition in which it was started (`startedSeq`). Null: two rows.
+ */
+function inOneRow({ written: held }: Turn, { written, ends }: Turn): TurnRows['events'] | null {
+  const [start] = held.events;
+  const [end] = written.events;
+  if (!ends || start === undefined || end === undefined || written.events.length > 1) return null;
+  if (start.at !== end.at || end.inputs !== null) return null;
+  return [{ ...start, facts: `${start.facts.slice(0, -1)},${end.facts.slice(1)}` }];
 }
