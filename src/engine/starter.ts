@@ -125,6 +125,6 @@ export function startedOf(item: NewExecution, { existing, stale }: StartOutcome)
   throw requestIdTaken(item.requestId!, existing.workflowId);
 }
 
-export function requestIdTaken(requestId: string, workflowId: string): PawlError {
+export function requestIdTaken(requestId: string | null, workflowId: string): PawlError {
   return new PawlError('WFENG001', `requestId "${requestId}" belongs to an execution of workflow "${workflowId}"`);
 }

@@ -25,6 +25,9 @@ export const pageQuery = {
     .optional(),
 };
 
+/** Of a list that is short enough to come whole: it does, unless a limit is asked for. */
+export const shortListQuery = { limit: wholeNumber(1, MAX_PAGE).optional(), cursor: pageQuery.cursor };
+
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), nextCursor: z.string().optional() });
 

@@ -53,12 +53,12 @@ export class AdminApi {
     await this.transport.ask('DELETE', `${LETTERS}/${part(id)}`);
   }
 
-  runners(): Promise<Page<RunnerJson>> {
-    return this.transport.get('/api/v1/admin/runners');
+  runners(query: PageQuery = {}): Promise<Page<RunnerJson>> {
+    return this.transport.get('/api/v1/admin/runners', { ...query });
   }
 
-  consumers(): Promise<Page<ConsumerJson>> {
-    return this.transport.get('/api/v1/admin/consumers');
+  consumers(query: PageQuery = {}): Promise<Page<ConsumerJson>> {
+    return this.transport.get('/api/v1/admin/consumers', { ...query });
   }
 
   /** All of them for the role System, otherwise your own. */

@@ -2,8 +2,10 @@
 
 import type { ActionJson, ActionPatch, ConnectorJson, Page } from '../protocol/answer.ts';
 import { part, type Transport } from './transport.ts';
+import type { PageQuery } from './workflows.ts';
 
-export interface ActionListQuery {
+/** Short lists come whole unless a limit is asked for. */
+export interface ActionListQuery extends PageQuery {
   readonly connectorId?: string;
   readonly category?: string;
   readonly search?: string;
@@ -16,16 +18,16 @@ export class CatalogApi {
     this.transport = transport;
   }
 
-  connectors(): Promise<Page<ConnectorJson>> {
-    return this.transport.get('/api/v1/connectors');
+  connectors(query: PageQuery = {}): Promise<Page<ConnectorJson>> {
+    return this.transport.get('/api/v1/connectors', { ...query });
   }
 
   connector(id: string): Promise<ConnectorJson> {
     return this.transport.get(`/api/v1/connectors/${part(id)}`);
   }
 
-  connectorActions(id: string): Promise<Page<ActionJson>> {
-    return this.transport.get(`/api/v1/connectors/${part(id)}/actions`);
+  connectorActions(id: string, query: PageQuery = {}): Promise<Page<ActionJson>> {
+    return this.transport.get(`/api/v1/connectors/${part(id)}/actions`, { ...query });
   }
 
   setConnectorEnabled(id: string, isEnabled: boolean): Promise<ConnectorJson> {

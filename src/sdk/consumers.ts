@@ -3,6 +3,7 @@
 import type { Page, SecretRotateRequest } from '../protocol/answer.ts';
 import type { ConsumerJson, ConsumerRegistration } from '../protocol/delivery.ts';
 import { part, type Transport } from './transport.ts';
+import type { PageQuery } from './workflows.ts';
 
 const BASE = '/api/v1/consumers';
 
@@ -18,8 +19,9 @@ export class ConsumersApi {
     return this.transport.ask('POST', BASE, { body: consumer });
   }
 
-  list(): Promise<Page<ConsumerJson>> {
-    return this.transport.get(BASE);
+  /** All of them, unless a limit is asked for. */
+  list(query: PageQuery = {}): Promise<Page<ConsumerJson>> {
+    return this.transport.get(BASE, { ...query });
   }
 
   get(code: string): Promise<ConsumerJson> {

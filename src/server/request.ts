@@ -33,7 +33,7 @@ export function readRequest(
   const problems: Problem[] = [];
   const asked = givenParameters(request.query as Record<string, unknown>);
   const query = readPart('query', route.query, asked, problems);
-  problems.push(...unknownParameters(route.query, asked));
+  problems.push(...unknownParameters(route, asked));
   const body = readPart('body', route.body, given, problems);
   if (problems.length > 0) throw requestInvalid(problems);
   return {
@@ -97,10 +97,10 @@ function givenParameters(query: Record<string, unknown>): Record<string, unknown
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
 }
 
-/** A filter that nobody reads would answer another question than was asked. Routes without parameters take anything. */
-function unknownParameters(schema: z.ZodType | undefined, query: Record<string, unknown>): Problem[] {
-  const { shape } = (schema ?? {}) as { shape?: Record<string, unknown> };
-  if (shape === undefined) return [];
+/** A filter that nobody reads would answer another question than was asked. */
+function unknownParameters({ query: schema, anyQuery }: RouteSpec, query: Record<string, unknown>): Problem[] {
+  if (anyQuery === true) return [];
+  const { shape = {} } = (schema ?? {}) as { shape?: Record<string, unknown> };
   const known = [...new Set([...Object.keys(shape), 'tenantId'])];
   return Object.keys(query)
     .filter((name) => !known.includes(name))

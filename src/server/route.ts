@@ -53,6 +53,11 @@ interface RouteShape {
   readonly bodyKind?: 'json' | 'any';
   /** The body is the caller's own data: a `tenantId` in it means nothing to us. */
   readonly bodyIsPayload?: boolean;
+  /**
+   * Parameters that are not declared mean nothing here, and are let pass: the address is called by what we did not write (probes,
+   * scrapers, browsers, senders of webhooks). Everywhere else they are refused.
+   */
+  readonly anyQuery?: boolean;
   /** Another scope that will do: who manages something may look at it too. */
   readonly orScope?: Scope;
   /** Counted against no rate limit: streams and health. */

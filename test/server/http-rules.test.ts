@@ -3,6 +3,7 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
 import { chain, echo, useServer } from './api-server.ts';
 
 const server = useServer();
@@ -10,6 +11,8 @@ const WORKFLOWS = '/api/v1/workflows';
 
 beforeAll(async () => {
   await server.pawl.publish(chain('here', echo('a')), { tenantId: 'acme' });
+  await server.post('/api/v1/consumers', { code: 'one', kind: 'pull', subscriptions: [{ env: 'prod' }] });
+  await server.post('/api/v1/consumers', { code: 'two', kind: 'pull', subscriptions: [{ env: 'prod' }] });
 });
 
 describe('methods', () => {
@@ -91,8 +94,9 @@ describe('a parameter that nobody reads', () => {
     [`${WORKFLOWS}?statsu=Draft`, '/query/statsu', 'did you mean `status`?'],
     [`${WORKFLOWS}/here/publish?autoactivate=false`, '/query/autoactivate', 'did you mean `autoActivate`?'],
     ['/api/v1/triggers?colour=red', '/query/colour', expect.stringContaining('workflowId')],
+    [`${WORKFLOWS}/here/archive?force=true`, '/query/force', expect.any(String)],
   ])('%s is refused', async (path, pointer, suggestion) => {
-    const { status, body } = await server.ask(path.includes('publish') ? 'POST' : 'GET', path);
+    const { status, body } = await server.ask(/publish|archive/.test(path) ? 'POST' : 'GET', path);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { details: [{ code: 'UNKNOWN_PARAMETER', path: pointer, suggestion }] } });
   });
@@ -239,5 +243,31 @@ describe('a body', () => {
     }));
     const { status, body } = await server.post(WORKFLOWS, chain('very-long', ...nodes));
     expect(status, JSON.stringify(body).slice(0, 300)).toBe(201);
+  });
+});
+
+describe('a list that comes whole', () => {
+  it.each([
+    ['/api/v1/actions', 'id'],
+    ['/api/v1/connectors', 'id'],
+    ['/api/v1/connectors/core/actions', 'id'],
+    ['/api/v1/consumers', 'code'],
+    ['/api/v1/admin/runners', 'runnerId'],
+  ])('%s comes in pages when it is asked to', async (path, key) => {
+    const { data: whole } = (await server.get(path)).body as { data: JsonObject[] };
+    expect(whole.length).toBeGreaterThan(0);
+    const seen: unknown[] = [];
+    for (let cursor = ''; ; ) {
+      const { status, body } = await server.get(`${path}?limit=1&cursor=${cursor}`);
+      expect([status, (body.data as unknown[]).length]).toEqual([200, 1]);
+      seen.push(...(body.data as JsonObject[]).map((item) => item[key]));
+      if (body.nextCursor === undefined) break;
+      cursor = body.nextCursor as string;
+    }
+    expect(seen).toEqual(whole.map((item) => item[key]));
+    expect(await server.get(`${path}?cursor=nothing-of-this-list`)).toMatchObject({
+      status: 400,
+      body: { error: { details: [{ path: '/query/cursor' }] } },
+    });
   });
 });

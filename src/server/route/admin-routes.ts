@@ -6,12 +6,13 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import type { DeadLetters } from '../../engine/dead-letters.ts';
 import { countAnswer } from '../../protocol/delivery.ts';
 import { deadLetterSchema, runnerSchema } from '../../protocol/operation.ts';
-import { pageOf, pageQuery } from '../../protocol/page.ts';
+import { pageOf, pageQuery, shortListQuery } from '../../protocol/page.ts';
 import type { DeadLetter } from '../../store/operation-port.ts';
 import type { RunnerStore } from '../../store/port.ts';
 import { isoTime } from '../present/execution.ts';
 import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
+import { shortList } from '../short-list.ts';
 
 export interface AdminRoutesDeps {
   readonly deadLetters: DeadLetters;
@@ -92,14 +93,15 @@ function runnersRoute(runners: RunnerStore): RouteSpec {
     method: 'GET',
     path: '/api/v1/admin/runners',
     summary: 'Runners: who is alive, and how much each owns',
+    query: z.object(shortListQuery),
     responses: { 200: pageOf(runnerSchema) },
-    async handle() {
+    async handle({ query }) {
       const found = await runners.runnerList();
       const data = found.map(({ leaseExpiresAt, ...runner }) => ({
         ...runner,
         leaseExpiresAt: isoTime(leaseExpiresAt),
       }));
-      return { status: 200, body: { data } };
+      return { status: 200, body: shortList(data, ({ runnerId }) => runnerId, query) };
     },
   });
 }

@@ -20,6 +20,7 @@ export function callbackRoutes({ executions }: { readonly executions: Executions
         'Call back: 200 the first time and every time after, 404 for an unknown token, 410 when nobody waits any more',
       notFound: 'CALLBACK_NOT_FOUND',
       bodyKind: 'any',
+      anyQuery: true,
       params: z.object({ token: z.string().regex(/^[\w.-]{1,500}$/) }),
       body: z.unknown(),
       responses: { 200: z.object({ received: z.literal(true) }) },

@@ -3,11 +3,12 @@
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { actionPatch, actionSchema, connectorPatch, connectorSchema } from '../../protocol/operation.ts';
-import { pageOf } from '../../protocol/page.ts';
+import { pageOf, shortListQuery } from '../../protocol/page.ts';
 import type { AuditStore, Deed } from '../../store/audit-port.ts';
 import type { ActionEntry, CatalogStore, ConnectorEntry } from '../../store/catalog-port.ts';
 import { isoTime } from '../present/execution.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
+import { shortList } from '../short-list.ts';
 
 export interface CatalogRoutesDeps {
   readonly catalog: CatalogStore & Pick<AuditStore, 'audited'>;
@@ -31,7 +32,9 @@ const text = z
   .min(1)
   .max(100)
   .regex(/^[^\p{Cc}]+$/u);
-const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial();
+const listQuery = z.object(shortListQuery);
+const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial().extend(shortListQuery);
+const idOf = ({ id }: { readonly id: string }): string => id;
 
 export function catalogRoutes(deps: CatalogRoutesDeps): RouteSpec[] {
   return [...connectorRoutes(deps), ...actionRoutes(deps)];
@@ -45,8 +48,12 @@ function connectorRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       path: '/api/v1/connectors',
       access: 'workflows:read',
       summary: 'List connectors',
+      query: listQuery,
       responses: { 200: pageOf(connectorSchema) },
-      handle: async () => ({ status: 200, body: { data: (await catalog.connectorList()).map(presentConnector) } }),
+      handle: async ({ query }) => ({
+        status: 200,
+        body: shortList((await catalog.connectorList()).map(presentConnector), idOf, query),
+      }),
     }),
     defineRoute({
       ...connector,
@@ -63,10 +70,12 @@ function connectorRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       path: '/api/v1/connectors/:id/actions',
       access: 'workflows:read',
       summary: 'The actions of a connector',
+      query: listQuery,
       responses: { 200: pageOf(actionSchema) },
-      async handle({ params: { id } }) {
+      async handle({ params: { id }, query }) {
         await connectorOf(catalog, id);
-        return { status: 200, body: { data: (await catalog.actionList({ connectorId: id })).map(presentAction) } };
+        const found = await catalog.actionList({ connectorId: id });
+        return { status: 200, body: shortList(found.map(presentAction), idOf, query) };
       },
     }),
     defineRoute({
@@ -97,12 +106,10 @@ function actionRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       summary: 'List actions',
       query: actionQuery,
       responses: { 200: pageOf(actionSchema) },
-      handle: async ({ query }) => ({
-        status: 200,
-        body: {
-          data: (await catalog.actionList(query as Parameters<CatalogStore['actionList']>[0])).map(presentAction),
-        },
-      }),
+      async handle({ query: { limit, cursor, ...filter } }) {
+        const found = await catalog.actionList(filter as Parameters<CatalogStore['actionList']>[0]);
+        return { status: 200, body: shortList(found.map(presentAction), idOf, { limit, cursor }) };
+      },
     }),
     defineRoute({
       ...action,

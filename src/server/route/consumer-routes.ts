@@ -1,5 +1,6 @@
 // Consumers (5.6): register, change, pause, resume, rotate the secret, send again, remove.
 
+import { z } from 'zod';
 import type { Json } from '../../core/json/json.ts';
 import type { ConsumerRequest, ConsumerView } from '../../delivery/consumer.ts';
 import type { Consumers } from '../../delivery/consumers.ts';
@@ -12,11 +13,12 @@ import {
   countAnswer,
   replayRequest,
 } from '../../protocol/delivery.ts';
-import { pageOf } from '../../protocol/page.ts';
+import { pageOf, shortListQuery } from '../../protocol/page.ts';
 import type { Scope } from '../../protocol/scope.ts';
 import { secretRotateRequest } from '../../protocol/trigger.ts';
 import { presentConsumer } from '../present/delivery.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
+import { shortList } from '../short-list.ts';
 
 export interface ConsumerRoutesDeps {
   readonly consumers: Consumers;
@@ -65,10 +67,11 @@ function listRoute({ consumers }: ConsumerRoutesDeps, path: string, access: Scop
     method: 'GET',
     path,
     summary: 'List consumers',
+    query: z.object(shortListQuery),
     responses: { 200: pageOf(consumerSchema) },
-    async handle({ caller }) {
-      const found = await consumers.list(caller.tenantId);
-      return { status: 200, body: { data: found.map((consumer) => presentConsumer(consumer)) } };
+    async handle({ query, caller }) {
+      const found = (await consumers.list(caller.tenantId)).map((consumer) => presentConsumer(consumer));
+      return { status: 200, body: shortList(found, ({ code }) => code, query) };
     },
   });
 }

@@ -13,7 +13,7 @@ export interface DocumentRoutesDeps {
   readonly schemas: ReadonlyMap<string, string>;
 }
 
-const common = { method: 'GET', tag: 'Documents', access: 'public', unlimited: true } as const;
+const common = { method: 'GET', tag: 'Documents', access: 'public', unlimited: true, anyQuery: true } as const;
 const anyObject = z.record(z.string(), z.unknown());
 
 export function documentRoutes({ openApi, schemas }: DocumentRoutesDeps): RouteSpec[] {

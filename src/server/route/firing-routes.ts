@@ -43,6 +43,7 @@ function webhookRoute(deps: FiringRoutesDeps): RouteSpec {
     notFound: 'TRIGGER_NOT_FOUND',
     params: triggerParams,
     bodyKind: 'any',
+    anyQuery: true,
     body: z.unknown(),
     bodyIsPayload: true,
     responses: { 202: startedAnswer, 200: firingAnswer },

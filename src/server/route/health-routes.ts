@@ -10,8 +10,8 @@ export interface HealthRoutesDeps {
   readonly metrics: Metrics;
 }
 
-const probe = { method: 'GET', tag: 'Health', access: 'public', unlimited: true } as const;
-const forOperators = { method: 'GET', tag: 'Health', access: 'admin', unlimited: true } as const;
+const probe = { method: 'GET', tag: 'Health', access: 'public', unlimited: true, anyQuery: true } as const;
+const forOperators = { method: 'GET', tag: 'Health', access: 'admin', unlimited: true, anyQuery: true } as const;
 
 export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[] {
   return [

@@ -79,6 +79,7 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
     params: workflowParams,
     body: z.unknown(),
     bodyIsPayload: true,
+    anyQuery: true,
     responses: { 201: dataOf(runStartedSchema), 200: dataOf(runStartedSchema) },
     async handle({ params, body, headers, caller, givenCorrelationId }) {
       const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
