@@ -50,6 +50,12 @@ describe('the timeout', () => {
     expect(result.logs.map(({ message }) => message)).toEqual(['before']);
   });
 
+  it('also ends what only looks like a promise and answers with one that never settles', async () => {
+    const method = 'then';
+    const action = actionThat(() => ({ [method]: (answer: (value: unknown) => void) => answer(never()) }));
+    expect(expectFailure(await runAction(action, {}, { timeoutMs: 5 })).timedOut).toBe(true);
+  });
+
   it('longer than a timer can be is as good as none', async () => {
     const action = actionThat(() => new Promise((resolve) => setImmediate(() => resolve({ outputs: 1 }))));
     expect(expectSuccess(await runAction(action, {}, { timeoutMs: 2 ** 40 })).outputs).toBe(1);

@@ -2,6 +2,7 @@
 // made when the action first asks for it, because most actions ask for few and a core action must cost microseconds.
 // Once stopped or closed it stays so: an abandoned action that goes on finds its signal aborted and its log deaf.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ActionContext, Credentials, FindResource, Principal } from './action.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
 import { type ActionLog, createLogCollector, type LogCollector, type LogLine } from './log.ts';
@@ -69,8 +70,10 @@ export class AttemptScope implements ActionContext {
     if (this.#controller === null) {
       const controller = new AbortController();
       const stop = this.#ownStop();
+      // An error of the action's listeners is its own, whoever tells the attempt to stop (attempt-origin.ts).
+      const asTheAction = AsyncLocalStorage.snapshot();
       if (stop.aborted) controller.abort(stop.reason);
-      else stop.addEventListener('abort', () => controller.abort(stop.reason));
+      else stop.addEventListener('abort', () => asTheAction(() => controller.abort(stop.reason)));
       this.#controller = controller;
     }
     return this.#controller.signal;

@@ -152,7 +152,8 @@ function settle(running: PromiseLike<unknown>, scope: AttemptScope, request: Inv
   if (timeoutMs !== null) timer = setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS));
   outer?.addEventListener('abort', onAbort, { once: true });
   if (outer?.aborted) onAbort();
-  running.then(
+  // What is no real promise may throw, answer twice, or answer with another promise.
+  Promise.resolve(running).then(
     (value) => {
       cleanUp();
       resolve(value);

@@ -14,11 +14,18 @@ const leave = {
   timer: () => setTimeout(() => { throw new Error('late in a timer with ' + process.env.CONNECTOR_TEST_TOKEN); }, 1),
   promise: () => void Promise.reject(new Error('nobody waited')),
   text: () => setImmediate(() => { throw 'a mere text'; }),
+  listener: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => {
+    resolve();
+    throw new Error('told to stop');
+  })),
 };
 export const careless = defineAction({
   type: 'test.careless', version: '1.0.0', connector: 'test', category: 'Test',
-  params: z.object({ what: z.enum(['timer', 'promise', 'text']) }), outputs: z.unknown(),
-  run({ what }) { leave[what](); return { outputs: { answered: true } }; },
+  params: z.object({ what: z.enum(['timer', 'promise', 'text', 'listener']) }), outputs: z.unknown(),
+  run({ what }, context) {
+    const answered = { outputs: { answered: true } };
+    return what === 'listener' ? leave.listener(context).then(() => answered) : (leave[what](), answered);
+  },
 });
 `;
 
@@ -39,20 +46,36 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('says whose error it was, and goes on', { timeout: 60_000 }, async () => {
+/** Starts a workflow of one careless node after the other. */
+async function start(...leaves: string[]) {
   await expect.poll(() => dev.output.stdout).toContain('Pawl is ready at');
   const [, url] = /ready at (http:\S+)/.exec(dev.output.stdout)!;
   const client = createClient({ url: url! });
-  const node = (what: string) => ({ id: what, actionType: 'test.careless', parameters: { what } });
-  await client.workflows.create(chain('careless', node('timer'), node('promise'), node('text')) as never);
-  await client.workflows.publish('careless');
-  const { executionId } = await client.workflows.execute('careless', {});
+  const nodes = leaves.map((what) => ({ id: what, actionType: 'test.careless', parameters: { what } }));
+  await client.workflows.create(chain(leaves[0]!, ...nodes) as never);
+  await client.workflows.publish(leaves[0]!);
+  const { executionId } = await client.workflows.execute(leaves[0]!, {});
   const status = async () => (await client.executions.get(executionId)).status;
+  return { status, cancel: () => client.executions.cancel(executionId, { reason: 'not wanted' }) };
+}
+
+it('says whose error it was, and goes on', { timeout: 60_000 }, async () => {
+  const { status } = await start('timer', 'promise', 'text');
   await expect.poll(status).toBe('Succeeded');
   for (const message of ['late in a timer', 'nobody waited', 'a mere text']) {
     await expect.poll(() => dev.output.stderr).toContain(message);
   }
   expect(dev.output.stderr).toContain(`test.careless left behind an error`);
   expect(dev.output.stderr + dev.output.stdout).not.toContain(CANARY);
+  expect(dev.process.exitCode).toBeNull();
+});
+
+it('outlives a listener that throws when its attempt is told to stop', { timeout: 60_000 }, async () => {
+  const { status, cancel } = await start('listener');
+  await expect.poll(status).toBe('Running');
+  await cancel();
+  await expect.poll(() => dev.output.stderr).toContain('told to stop');
+  await expect.poll(status).toBe('Cancelled');
+  expect(dev.output.stderr).toContain('of node "listener"');
   expect(dev.process.exitCode).toBeNull();
 });

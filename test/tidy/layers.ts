@@ -81,7 +81,7 @@ export const layers: readonly Layer[] = [
     path: 'src/action',
     job: 'the action contract and the registry',
     imports: [...pure, 'src/store'],
-    packages: ['zod', 'ajv', 'node:crypto'],
+    packages: ['zod', 'ajv', 'node:crypto', 'node:async_hooks'],
   },
   {
     path: 'src/action/*',
