@@ -6,7 +6,7 @@ import type { Fact } from '../core/decider/fact.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import type { ActionLogRow, JournalRow } from '../store/port.ts';
+import type { ActionLogRow, JournalRow, JsonText } from '../store/port.ts';
 import { WARNING_LEVEL } from './disabled-actions.ts';
 
 export interface ExecutionEvent {
@@ -17,7 +17,7 @@ export interface ExecutionEvent {
   readonly type: string;
   readonly nodeId?: string;
   readonly data: JsonObject;
-  /** A line of an attempt: it shares its seq with the fact after it. */
+  /** No fact, but a line of an attempt, or a signal that came too late: it shares its seq with the fact after it. */
   readonly isLine?: true;
 }
 
@@ -38,6 +38,41 @@ export function eventsOf(
     }
   }
   return events;
+}
+
+/** The journal ends with the end of the execution, as far as these rows go. */
+export function tellsTheEnd(rows: readonly JournalRow[]): boolean {
+  const last = (JSON.parse(rows.at(-1)?.facts ?? '[]') as Fact[]).at(-1);
+  return last !== undefined && ENDS.has(last.type);
+}
+
+const ENDS: ReadonlySet<Fact['type']> = new Set([
+  'ExecutionSucceeded',
+  'ExecutionFailed',
+  'ExecutionCancelled',
+  'ExecutionTimedOut',
+]);
+
+/** Signals that the end did not wait for stand right before it, as refused, and share its seq as log lines do. */
+export function withMissedSignals(
+  events: readonly ExecutionEvent[],
+  missed: readonly { readonly body: JsonText; readonly at: number }[],
+): ExecutionEvent[] {
+  const end = events.at(-1);
+  if (end === undefined) return [];
+  const ignored = missed.map(({ body, at }): ExecutionEvent => {
+    const { signalId, signal, payload } = JSON.parse(body) as { signalId: string; signal: string; payload: JsonObject };
+    return {
+      seq: end.seq,
+      at,
+      level: 'Warn',
+      category: 'Orchestrator',
+      type: 'SignalApplied',
+      data: { signalId, signal, payload, refused: 'ignored: the execution had ended' },
+      isLine: true,
+    };
+  });
+  return [...events.slice(0, -1), ...ignored, end];
 }
 
 /** Whether the page has attempts that ended: only they have log lines. */

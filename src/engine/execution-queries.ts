@@ -8,7 +8,7 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { Store } from '../store/port.ts';
 import type { ExecutionFilter, ExecutionView, LinkView, ListedExecution, TreeRow } from '../store/reader-port.ts';
 import type { PlanSource } from './environment.ts';
-import { type ExecutionEvent, endsAttempts, eventsOf } from './execution-event.ts';
+import { type ExecutionEvent, endsAttempts, eventsOf, tellsTheEnd, withMissedSignals } from './execution-event.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
 
 export interface ExecutionQueriesDeps {
@@ -150,7 +150,9 @@ export class ExecutionQueries {
     const { executionId } = view;
     const rows = await store.executionJournalFrom({ executionId, afterSeq, limit: limit + 1 });
     const logs = endsAttempts(rows) ? await store.executionLogs({ executionId, limit: MAX_LOG_LINES }) : [];
-    const events = eventsOf(await this.planOf(view), rows, logs, afterSeq);
+    const told = eventsOf(await this.planOf(view), rows, logs, afterSeq);
+    const isOver = rows.length <= limit && tellsTheEnd(rows);
+    const events = isOver ? withMissedSignals(told, await store.signalMissed({ executionId })) : told;
     const page = wholeFacts(events, limit);
     return { events: page, more: rows.length > limit || page.length < events.length };
   }

@@ -25,6 +25,8 @@ export interface ExecutionReader {
   /** The execution and everything below it, parents before children. */
   executionTree(params: { tenantId: string; executionId: string; limit: number }): Promise<TreeRow[]>;
   executionLogs(params: { executionId: string; limit: number }): Promise<ActionLogRow[]>;
+  /** Accepted in the moment of the end, which was decided without them: bodies of signals that no fact tells of. */
+  signalMissed(params: { executionId: string }): Promise<{ body: JsonText; at: Timestamp }[]>;
   executionLinks(params: { executionId: string }): Promise<LinkView[]>;
   resourceFind(params: {
     tenantId: string;

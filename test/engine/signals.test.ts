@@ -112,6 +112,43 @@ describe('INJECT_OVERRIDE', () => {
   });
 });
 
+describe('a signal that is accepted in the moment of the end', () => {
+  it('is among the events as ignored, right before the end, once that has come', async () => {
+    const executionId = await engine.start(graph('too-late', [held('first')]));
+    const first = await work.next('first');
+    await send(executionId, 'PAUSE');
+    await eventually(() => applied(executionId)).toHaveLength(1);
+    await send(executionId, 'RESUME');
+    await eventually(() => applied(executionId)).toHaveLength(2);
+    // What the decision did not see any more, as it is when its mail was thrown away.
+    const mail = { kind: 'signal', signalId: 'late', signal: 'PAUSE', payload: { reason: 'lunch' } };
+    await engine.sql(
+      'insert into execution_signals (execution_id, signal_id, tenant_id, body) values ($1, $2, $3, $4::json)',
+      [executionId, 'PAUSE:late', TENANT, JSON.stringify(mail)],
+    );
+    const events = async () => {
+      const view = await engine.pawl.queries.get(TENANT, executionId);
+      return (await engine.pawl.queries.events(view, { afterSeq: -1, limit: 100 })).events;
+    };
+    const { signalId, signal, payload } = mail;
+    const late = { type: 'SignalApplied', level: 'Warn', data: expect.objectContaining({ signalId: 'late' }) };
+    expect(await events()).not.toContainEqual(expect.objectContaining(late));
+    first.succeed();
+    await engine.pawl.result(executionId);
+    const told = await events();
+    const [ignored, end] = told.slice(-2);
+    expect(end).toMatchObject({ type: 'ExecutionSucceeded', seq: ignored?.seq });
+    const refused = 'ignored: the execution had ended';
+    expect(ignored).toMatchObject({ ...late, data: { signalId, signal, payload, refused } });
+    expect(told.filter(({ type }) => type === 'SignalApplied')).toHaveLength(3);
+    const view = await engine.pawl.queries.get(TENANT, executionId);
+    expect(await engine.pawl.queries.events(view, { afterSeq: end!.seq, limit: 100 })).toEqual({
+      events: [],
+      more: false,
+    });
+  });
+});
+
 describe('what a failed execution is told', () => {
   it('counts when it is retried, once; until then it stays as it ended, and nobody hears of another end', async () => {
     const definition = graph('mended', [held('call', { parameters: { region: 'eu', mode: 'plain' }, ...tries(1) })]);

@@ -22,6 +22,7 @@ const LINKS = statement('execution_links');
 const DEPTH = statement('queue_depth');
 const HEALTH = statement('store_health');
 const LOGS = statement('execution_logs');
+const MISSED_SIGNALS = statement('signal_missed');
 const FIND_RESOURCE = statement('resource_find');
 
 export function executionReader(reader: Database): ExecutionReader {
@@ -67,6 +68,7 @@ export function executionReader(reader: Database): ExecutionReader {
       const rows = await reader.run<TreeRecord>(TREE, [executionId, tenantId, limit]);
       return rows.map(treeRow);
     },
+    signalMissed: ({ executionId }) => reader.run<{ body: JsonText; at: Timestamp }>(MISSED_SIGNALS, [executionId]),
     executionLinks: async ({ executionId }) => (await reader.run<LinkRecord>(LINKS, [executionId])).map(linkView),
     async queueDepth() {
       const rows = await reader.run<{ workflow_id: string; tenant_id: string; depth: number }>(DEPTH, []);
