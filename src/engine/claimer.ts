@@ -196,6 +196,7 @@ export class Claimer {
     clock.observe(at);
     observer.count('claimed', claimed.length);
     this.lanes.taken(claimed);
+    if (claimed.length === CANCELLED_AT_ONCE) timers.after(CANCELLED_EVERY_MS, () => this.look());
     if (claimed.length > 0) void this.arrivals.bringIn(claimed);
   }
 

@@ -1,11 +1,12 @@
 // Parking and waking: whatever the order of park, mail and timers, nothing that has a reason to run is left asleep (I8, I10, I12).
 
 import { expect, it } from 'vitest';
-import type { Store } from '../port.ts';
+import { CANCEL_LANE, type Store } from '../port.ts';
 import {
   claim,
   claimedIds,
   newBatch,
+  newEvent,
   newMessage,
   newParkItem,
   newRunner,
@@ -112,6 +113,17 @@ function describeMail(store: () => Store): void {
     expect(await store().queueWakeMail({ limit: 10 })).toBe(0);
     expect((await claimedIds(store(), runner.slot)).sort()).toEqual([first, second].sort());
     expect(await ownedIds(store(), runner.runnerId)).toContain(resident);
+  });
+
+  it('takes a child out of the backlog that its parent cancels', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const [child] = await start(store(), { priority: 2 }, {});
+    const sent = [newMessage(child!, { kind: 'cancel' })];
+    await store().executionCommit(newBatch(runner.commitSlot, { events: [newEvent(ids[0]!, 0)], sent }));
+    expect(await store().queueWakeMail({ limit: 10 })).toBe(1);
+    expect(await store().queueWakeMail({ limit: 10 })).toBe(0);
+    const lanes = [{ tenantId: TENANT, priority: CANCEL_LANE, mark: 0 }];
+    expect((await claim(store(), runner.slot, { lanes })).claimed).toMatchObject([{ executionId: child }]);
   });
 
   it('never strands a message, sent and parked at the same moment', async () => {

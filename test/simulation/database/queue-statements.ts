@@ -9,6 +9,7 @@ import {
   OWNED,
   PARKED,
   putMail,
+  type QueueRow,
   READY,
   reopenEpoch,
   type Statements,
@@ -34,9 +35,12 @@ export function queueStatements(tables: Tables): QueueStatements {
     },
     queueWakeMail({ limit }) {
       const rows = [...tables.queue.values()]
-        .filter((row) => row.state === PARKED && mailOf(tables, row.executionId).length > 0)
+        .filter((row) => (row.state === PARKED ? mailOf(tables, row.executionId).length > 0 : isToCancel(tables, row)))
         .slice(0, limit);
-      for (const row of rows) wake(tables, row);
+      for (const row of rows) {
+        if (isToCancel(tables, row)) row.priority = CANCEL_LANE;
+        wake(tables, row);
+      }
       return rows.length + dealWithStrayMail(tables);
     },
     queueLanes: ({ limit }) => lanes(tables).slice(0, limit),
@@ -57,6 +61,12 @@ export function queueStatements(tables: Tables): QueueStatements {
     signalKnown: ({ tenantId, executionId, key }) =>
       tables.executions.get(executionId)?.tenantId === tenantId && tables.signals.get(executionId)?.has(key) === true,
   };
+}
+
+/** It waits in the backlog, or is parked, and is to be cancelled. */
+function isToCancel(tables: Tables, { executionId, state, priority }: QueueRow): boolean {
+  if (state === OWNED || priority === CANCEL_LANE) return false;
+  return mailOf(tables, executionId).some(({ kind }) => kind === 'cancel');
 }
 
 /** Mail of executions that have ended: an accepted RETRY_STEP reopens, the rest is thrown away in time. */

@@ -32,15 +32,22 @@ forgotten as (
   delete from execution_inbox
   where id = any(array(select id from stray where not reopens and at < now() - interval '10 seconds'))
 ),
+-- A cancel may have come from a parent, whose commit touches no queue row but its own: it takes the child out of the backlog here,
+-- as inbox_send does.
+found as materialized (
+  select waiting.execution_id, mail.cancels
+  from (select execution_id, bool_or(kind = 'cancel') as cancels from execution_inbox group by execution_id) mail
+  cross join lateral (
+    select q.execution_id from execution_queue q
+    where q.execution_id = mail.execution_id and (q.state = 2 or (mail.cancels and q.state = 0 and q.priority <> 10))
+    for update skip locked
+  ) waiting
+  limit $1::int
+),
 woken as (
-  update execution_queue set state = 0, ready_at = clock_timestamp(), due_at = null
-  where execution_id = any(array(
-    select parked.execution_id
-    from (select distinct execution_id from execution_inbox) mail
-    cross join lateral (
-      select q.execution_id from execution_queue q where q.execution_id = mail.execution_id and q.state = 2 for update skip locked
-    ) parked
-    limit $1::int))
+  update execution_queue set state = 0, ready_at = clock_timestamp(), due_at = null,
+    priority = case when execution_id = any(array(select execution_id from found where cancels)) then 10 else priority end
+  where execution_id = any(array(select execution_id from found))
   returning execution_id
 )
 select execution_id from woken union all select execution_id from reopened;
