@@ -285,8 +285,12 @@ function send(reply: FastifyReply, { status, body, headers, stream }: Answer, is
   return reply.send(stream === undefined ? body : Readable.from(stream, { objectMode: false }));
 }
 
-function checkAnswer(route: RouteSpec, { status, body, stream }: Answer): void {
+function checkAnswer(route: RouteSpec, { status, body, stream, headers }: Answer): void {
   const schema = route.responses[status];
+  const isText = stream !== undefined || typeof body === 'string';
+  if (isText && headers?.['content-type']?.split(';')[0] !== route.sends) {
+    throw new Error(`${route.method} ${route.path} does not declare that it sends ${headers?.['content-type']}`);
+  }
   if (schema === undefined) throw new Error(`${route.method} ${route.path} does not declare the status ${status}`);
   if (schema !== null && stream === undefined) schema.parse(JSON.parse(JSON.stringify(body)));
 }

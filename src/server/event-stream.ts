@@ -7,14 +7,15 @@ import { presentEvent } from './present/execution.ts';
 
 const HEARTBEAT_MS = 15_000;
 
+export const EVENT_STREAM = 'text/event-stream';
 export const EVENT_STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
+  'content-type': `${EVENT_STREAM}; charset=utf-8`,
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
 } as const;
 
 export const wantsEventStream = (headers: IncomingHttpHeaders): boolean =>
-  headers.accept?.includes('text/event-stream') === true;
+  headers.accept?.includes(EVENT_STREAM) === true;
 
 /** Where to go on: after what the client has seen last. */
 export function resumeAfter(headers: IncomingHttpHeaders, otherwise: number): number {

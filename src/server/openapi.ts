@@ -36,7 +36,7 @@ function operationOf(route: RouteSpec, components: Record<string, JsonSchema>): 
     status,
     {
       description: Number(status) < 400 ? 'Done' : 'Not now',
-      ...(schema === null ? {} : { content: jsonContent(schemaOf(schema, 'output', components)) }),
+      ...answerContent(route, Number(status), schema, components),
     },
   ]);
   const requestBody = body === undefined ? undefined : contentOf(bodyKind, schemaOf(body, 'input', components));
@@ -54,6 +54,19 @@ function operationOf(route: RouteSpec, components: Record<string, JsonSchema>): 
           'x-scope': access,
         }),
   };
+}
+
+function answerContent(
+  { sends }: RouteSpec,
+  status: number,
+  schema: z.ZodType | null,
+  components: Record<string, JsonSchema>,
+): { content?: JsonSchema } {
+  const content = {
+    ...(schema === null ? {} : jsonContent(schemaOf(schema, 'output', components))),
+    ...(sends === undefined || status !== 200 ? {} : { [sends]: { schema: { type: 'string' } } }),
+  };
+  return Object.keys(content).length === 0 ? {} : { content };
 }
 
 const jsonContent = (schema: JsonSchema) => ({ 'application/json': { schema } });

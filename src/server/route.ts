@@ -47,6 +47,8 @@ interface RouteShape {
   readonly tag: string;
   /** By status: the body's schema; null: no body, or not JSON. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
+  /** The content type of its 200 when that is not JSON; where there is a schema too, of those who ask for it. */
+  readonly sends?: string;
   /** The 404's code when a path parameter does not match its pattern (S9). */
   readonly notFound?: ErrorCode;
   /** `any`: every content type; JSON is parsed, the rest is text. */

@@ -237,6 +237,19 @@ describe('documents', () => {
     expect(execution({ executionId: 5 })).toBe(false);
   });
 
+  it.each([
+    ['/metrics', ['text/plain']],
+    ['/docs', ['text/html']],
+    ['/schemas/{name}', ['application/schema+json']],
+    ['/api/v1/lifecycles/{env}/{name}/diagram.svg', ['image/svg+xml']],
+    ['/api/v1/executions/{executionId}/events', ['application/json', 'text/event-stream']],
+    ['/api/v1/workflows', ['application/json']],
+  ])('say what %s sends', async (path, types) => {
+    const { body } = await server.get('/api/v1/openapi.json', { token: null });
+    const paths = body.paths as Record<string, { get: { responses: { 200: { content: JsonObject } } } }>;
+    expect(Object.keys(paths[path]!.get.responses[200].content)).toEqual(types);
+  });
+
   it('are there for people and for editors', async () => {
     for (const path of ['/', '/docs']) {
       const page = await server.get(path, { token: null });

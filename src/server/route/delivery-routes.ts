@@ -16,7 +16,7 @@ import {
 } from '../../protocol/delivery.ts';
 import { pageOf } from '../../protocol/page.ts';
 import type { ClaimedDelivery } from '../../store/delivery-port.ts';
-import { EVENT_STREAM_HEADERS, serverSent, wantsEventStream } from '../event-stream.ts';
+import { EVENT_STREAM, EVENT_STREAM_HEADERS, serverSent, wantsEventStream } from '../event-stream.ts';
 import { presentDelivery, presentMessage } from '../present/delivery.ts';
 import { parsed } from '../present/execution.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
@@ -46,6 +46,7 @@ function pullRoute({ deliveries }: DeliveryRoutesDeps): RouteSpec {
     query: deliveryQuery,
     unlimited: true,
     responses: { 200: pageOf(pulledEventSchema.or(deliverySchema)) },
+    sends: EVENT_STREAM,
     async handle({ query: { consumer, wait = 0, stage, limit, cursor }, caller: { tenantId }, headers, ...request }) {
       if (stage !== undefined || consumer === undefined) {
         const page = { after: cursor ?? null, limit: limit + 1 };

@@ -30,6 +30,7 @@ export function documentRoutes({ openApi, schemas }: DocumentRoutesDeps): RouteS
       path: '/docs',
       summary: 'This API for people',
       responses: { 200: null },
+      sends: 'text/html',
       handle: async () => referencePage(),
     }),
     defineRoute({
@@ -45,6 +46,7 @@ export function documentRoutes({ openApi, schemas }: DocumentRoutesDeps): RouteS
       summary: 'The JSON Schema of a definition format',
       params: z.object({ name: z.string().regex(/^[a-z0-9.-]{1,100}$/) }),
       responses: { 200: null },
+      sends: 'application/schema+json',
       async handle({ params: { name } }) {
         const schema = schemas.get(name) ?? schemas.get(`${name}.schema.json`);
         if (schema === undefined) throw new PawlError('NOT_FOUND', `no schema "${name}"`);
@@ -56,6 +58,7 @@ export function documentRoutes({ openApi, schemas }: DocumentRoutesDeps): RouteS
       path: '/',
       summary: 'Workflows and recent executions, for people',
       responses: { 200: null },
+      sends: 'text/html',
       handle: async () => homePage(),
     }),
   ];

@@ -14,7 +14,7 @@ import {
 } from '../../protocol/execution.ts';
 import { executionId, executionRef } from '../../protocol/identifier.ts';
 import { pageOf } from '../../protocol/page.ts';
-import { EVENT_STREAM_HEADERS, eventStream, resumeAfter, wantsEventStream } from '../event-stream.ts';
+import { EVENT_STREAM, EVENT_STREAM_HEADERS, eventStream, resumeAfter, wantsEventStream } from '../event-stream.ts';
 import {
   presentAttempt,
   presentEvent,
@@ -99,6 +99,7 @@ function eventsRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
     query: eventQuery,
     unlimited: true,
     responses: { 200: pageOf(eventSchema) },
+    sends: EVENT_STREAM,
     async handle({ params: { executionId: id }, query: { cursor = -1, after = cursor, limit }, caller, ...request }) {
       const view = await queries.get(caller.tenantId, id);
       if (wantsEventStream(request.headers)) {

@@ -57,6 +57,7 @@ export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[]
       path: '/metrics',
       summary: 'Prometheus metrics',
       responses: { 200: null },
+      sends: 'text/plain',
       handle: async () => ({
         status: 200,
         headers: { 'content-type': metrics.contentType },

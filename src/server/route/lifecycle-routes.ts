@@ -100,6 +100,7 @@ function diagramRoute(
     summary: `The lifecycle as a picture (${extension}), with the state of an instance marked if you name one`,
     query: diagramQuery,
     responses: { 200: null },
+    sends: contentType.split(';')[0]!,
     async handle({ params, query: { version, externalRef }, caller }) {
       const { tenantId } = caller;
       const instance = externalRef === undefined ? null : await lifecycles.instance(tenantId, params, externalRef);

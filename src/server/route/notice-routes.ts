@@ -3,7 +3,7 @@
 import type { Notices, NoticeView } from '../../delivery/notices.ts';
 import { noticeQuery, noticeSchema } from '../../protocol/delivery.ts';
 import { pageOf } from '../../protocol/page.ts';
-import { EVENT_STREAM_HEADERS, serverSent, wantsEventStream } from '../event-stream.ts';
+import { EVENT_STREAM, EVENT_STREAM_HEADERS, serverSent, wantsEventStream } from '../event-stream.ts';
 import { presentNotice } from '../present/delivery.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
@@ -22,6 +22,7 @@ export function noticeRoutes({ notices }: NoticeRoutesDeps): RouteSpec[] {
       query: noticeQuery,
       unlimited: true,
       responses: { 200: pageOf(noticeSchema) },
+      sends: EVENT_STREAM,
       async handle({ query: { after, cursor, limit }, caller: { tenantId }, headers, ...request }) {
         const from = after ?? cursor ?? null;
         if (wantsEventStream(headers)) {
