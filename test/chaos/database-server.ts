@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/store/embedded/embedded.ts';
+import { lastingPorts } from '../support/lasting-port.ts';
 
 /** fast: clients are told, transactions rolled back. immediate: everybody out, recovery at the next start. kill: no word at all. */
 export type RestartKind = 'fast' | 'immediate' | 'kill';
@@ -23,8 +24,9 @@ const START_TRIES = 50;
 
 export async function startDatabaseServer(): Promise<DatabaseServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pawl-chaos-'));
-  let server = await startEmbedded({ dataDir, settings: SETTINGS });
-  const { port, connectionString } = server;
+  const [port] = (await lastingPorts(1)) as [number];
+  let server = await startEmbedded({ dataDir, port, settings: SETTINGS });
+  const { connectionString } = server;
   return {
     port,
     connectionString,

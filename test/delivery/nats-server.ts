@@ -3,9 +3,9 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { lastingPorts } from '../support/lasting-port.ts';
 
 const SOURCE = 'github.com/nats-io/nats-server/v2@v2.15.2';
 const FOLDER = join(import.meta.dirname, '../../.cache/bin');
@@ -45,7 +45,7 @@ export interface NatsServer {
 /** With JetStream. `token`: what clients must know. */
 export async function startNatsServer(path: string, { token }: { token?: string } = {}): Promise<NatsServer> {
   const folder = mkdtempSync(join(tmpdir(), 'pawl-nats-'));
-  const port = await freePort();
+  const [port] = await lastingPorts(1);
   const auth = token === undefined ? [] : ['--auth', token];
   const server = spawn(path, ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', String(port), ...auth]);
   const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()));
@@ -65,12 +65,4 @@ export async function startNatsServer(path: string, { token }: { token?: string 
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise<void>((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise<void>((resolve) => probe.close(() => resolve()));
-  return port;
 }

@@ -2,10 +2,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const START_AGAIN_MS = 200;
 const LAST_WORDS = 4_000;
+const READY_WITHIN_MS = 30_000;
 
 export class KeptProcess {
   deaths = 0;
@@ -25,8 +27,16 @@ export class KeptProcess {
   }
 
   /** Resolves when it says that it is up. */
-  isReady(): Promise<void> {
-    return this.ready.promise;
+  async isReady(): Promise<void> {
+    const giveUp = new AbortController();
+    const late = delay(READY_WITHIN_MS, null, { signal: giveUp.signal }).then(
+      () => {
+        throw new Error(`${this.entry} was not up within ${READY_WITHIN_MS} ms: ${this.words}`);
+      },
+      () => {},
+    );
+    await Promise.race([this.ready.promise, late]);
+    giveUp.abort();
   }
 
   kill(): void {

@@ -2,13 +2,12 @@
 // consumers that die at random. Then calm, and everything that was acknowledged must have come to its end.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { migrateUp } from '../../../src/store/migrate/migrate.ts';
+import { lastingPorts } from '../../support/lasting-port.ts';
 import { startDatabaseServer } from '../database-server.ts';
 import { type Fault, startFaultProxy } from '../fault-proxy.ts';
 import { createRandom, type Random } from '../random.ts';
@@ -74,7 +73,7 @@ async function play(
   const url = new URL(database.connectionString);
   url.port = String(proxy.port);
 
-  const [nodePorts, consumerPorts] = [await freePorts(NODES), await freePorts(CODES.length)];
+  const [nodePorts, consumerPorts] = [await lastingPorts(NODES), await lastingPorts(CODES.length)];
   const folder = mkdtempSync(join(tmpdir(), 'pawl-consumers-'));
   onClose(() => rmSync(folder, { recursive: true, force: true }));
   const consumers = CODES.map((code, index) => ({ code, port: consumerPorts[index]!, ledger: join(folder, code) }));
@@ -188,19 +187,4 @@ async function allEnded(connectionString: string, giveUpAt: number): Promise<boo
   } finally {
     await client.end();
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => {
-        server.listen(0, '127.0.0.1', resolve);
-      });
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  for (const server of servers) server.close();
-  return ports;
 }
