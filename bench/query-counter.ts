@@ -19,7 +19,7 @@ export async function countQueries(databaseUrl: string): Promise<QueryCounter> {
   const sockets = new Set<Socket>();
   let queries = 0;
   const server = createServer((client) => {
-    const upstream = connect(Number(target.port || 5432), target.hostname);
+    const upstream = reach(target);
     const readFrames = frameReader((type) => {
       if (type === EXECUTE || type === SIMPLE_QUERY) queries++;
     });
@@ -35,6 +35,7 @@ export async function countQueries(databaseUrl: string): Promise<QueryCounter> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = new URL(databaseUrl);
+  url.searchParams.delete('host');
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as AddressInfo).port);
   return {
@@ -46,6 +47,13 @@ export async function countQueries(databaseUrl: string): Promise<QueryCounter> {
       await once(server, 'close');
     },
   };
+}
+
+/** By the socket in its folder, if that is how the server is reached. */
+function reach({ searchParams, hostname, port: given }: URL): Socket {
+  const port = Number(given || 5432);
+  const host = searchParams.get('host') ?? hostname;
+  return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
 }
 
 /** Calls back with the type of every message after the startup message, which has none. */
