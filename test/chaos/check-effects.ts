@@ -43,7 +43,9 @@ export function checkEffects(
       report('I7', `${nodeId} ran under the key ${key}, not ${keys}`, effect);
   }
   for (const [what, repeats] of Map.groupBy(effects, ({ key, attempt }) => `${key}, attempt ${attempt}`)) {
-    const idle = repeats.slice(0, -1).find((effect) => !mayRunAgain(effect));
+    // In the order in which they began: what a process sends that was paused in the middle of it arrives after its successor's.
+    const begun = repeats.toSorted((a, b) => (a.begunAt ?? 0) - (b.begunAt ?? 0));
+    const idle = begun.slice(0, -1).find((effect) => !mayRunAgain(effect));
     if (idle !== undefined) report('I4', `${what} ran again although ${idle.runner} was never declared dead`, repeats);
   }
   for (const { nodeId, attempt, status, outputs } of record.attempts) {

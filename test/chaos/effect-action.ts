@@ -13,6 +13,8 @@ export interface Effect {
   readonly key: string;
   /** The process that ran it; null: a pipeline's HTTP task does not tell. */
   readonly runner: string | null;
+  /** When it began, by the clock that all processes share; null: not told. A paused process may send what it has begun much later. */
+  readonly begunAt: number | null;
 }
 
 export const createEffectAction = (runner: string) =>
@@ -32,7 +34,7 @@ export const createEffectAction = (runner: string) =>
     outputs: z.object({ value: z.number() }),
     async run({ sink, workMs, value, failTimes, terminal }, context) {
       const { executionId, nodeId, attempt, idempotencyKey, http, signal } = context;
-      const effect: Effect = { executionId, nodeId, attempt, key: idempotencyKey, runner };
+      const effect: Effect = { executionId, nodeId, attempt, key: idempotencyKey, runner, begunAt: Date.now() };
       await http.request({ url: sink, method: 'POST', body: JSON.stringify(effect), headers: {} });
       await work(workMs, signal);
       if (attempt <= failTimes) {

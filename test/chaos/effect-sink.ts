@@ -52,7 +52,7 @@ async function readEffect(request: IncomingMessage): Promise<Effect | null> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return JSON.parse(Buffer.concat(chunks).toString()) as Effect;
   const [executionId = '', nodeId = ''] = key.split(':');
-  return { executionId, nodeId, attempt: null, key, runner: null };
+  return { executionId, nodeId, attempt: null, key, runner: null, begunAt: null };
 }
 
 function urlOf(server: Server): string {
