@@ -7,7 +7,7 @@ import { type FloorTurn, learnTurns } from '../floor-rows.ts';
 import { median } from '../measurement.ts';
 import { openPawl, type RunResult, runQueue } from '../native-run.ts';
 import { type Bench, type Scenario, warmUpMs } from '../scenario.ts';
-import { chainWorkflow, enqueue, parallelWorkflow, publish, type Workload } from '../workload.ts';
+import { chainWorkflow, enqueue, parallelWorkflow, publish } from '../workload.ts';
 
 const ROUNDS = 5;
 const QUICK_ROUNDS = 3;
@@ -84,35 +84,46 @@ function rateOf({ unit, steps }: Shape, executions: number, seconds: number): nu
 }
 
 /** Ours alone, a few rounds: for what is measured beside it. */
-export async function oursNow(bench: Bench, name: 'one-step' | 'ten-step', count: number): Promise<number[]> {
+export function oursNow(bench: Bench, name: 'one-step' | 'ten-step', count: number): Promise<number[]> {
   const shape = SHAPES.find((each) => each.name === name)!;
   const executions = bench.scaled(shape.executions);
-  const { database } = bench;
+  return withQueue(bench, shape, async (refill) => {
+    const rates: number[] = [];
+    for (let round = 0; round < count; round++) {
+      await refill(executions);
+      rates.push(rateOf(shape, executions, (await runQueue(bench.database, executions)).seconds));
+    }
+    return rates;
+  });
+}
+
+/** Empties the database and puts so many executions into it. */
+type Refill = (count: number) => Promise<void>;
+
+async function withQueue<Result>(
+  { database }: Bench,
+  { definition }: Shape,
+  work: (refill: Refill) => Promise<Result>,
+): Promise<Result> {
   await database.clear();
   const door = await openPawl(database, { runner: false });
   try {
-    const workload = await publish(door, shape.definition);
-    const rates: number[] = [];
-    for (let round = 0; round < count; round++) {
+    const workload = await publish(door, definition);
+    return await work(async (count) => {
       await database.clear();
-      await enqueue(door, workload, executions);
-      rates.push(rateOf(shape, executions, (await runQueue(database, executions)).seconds));
-    }
-    return rates;
+      await enqueue(door, workload, count);
+    });
   } finally {
     await door.close();
   }
 }
 
-async function rounds(bench: Bench, shape: Shape, executions: number) {
+function rounds(bench: Bench, shape: Shape, executions: number) {
   const { database, report, server } = bench;
-  const ours: RunResult[] = [];
-  const floor: number[] = [];
-  await database.clear();
-  const door = await openPawl(database, { runner: false });
-  try {
-    const workload = await publish(door, shape.definition);
-    const turns = await warmUp(bench, shape, door, workload);
+  return withQueue(bench, shape, async (refill) => {
+    const ours: RunResult[] = [];
+    const floor: number[] = [];
+    const turns = await warmUp(bench, shape, refill);
     const started = performance.now();
     for (let round = 0; round < (bench.quick ? QUICK_ROUNDS : ROUNDS); round++) {
       const soFar = performance.now() - started;
@@ -126,37 +137,27 @@ async function rounds(bench: Bench, shape: Shape, executions: number) {
       ours.push(await runQueue(database, executions, { postgresPid: server.pid }));
     }
     return { ours, floor };
-
-    async function refill(count: number): Promise<void> {
-      await database.clear();
-      await enqueue(door, workload, count);
-    }
-  } finally {
-    await door.close();
-  }
+  });
 }
 
 /** One execution teaches the floor its rows; then both run until the compiler has seen everything. */
 async function warmUp(
   bench: Bench,
   { name, shareOfFloor, executions }: Shape,
-  door: Awaited<ReturnType<typeof openPawl>>,
-  workload: Workload,
+  refill: Refill,
 ): Promise<FloorTurn[] | null> {
   const { database, report, scaled } = bench;
   report.progress(`${name}: warming up`);
-  await enqueue(door, workload, 1);
+  await refill(1);
   await runQueue(database, 1);
   const turns = shareOfFloor === null ? null : await learnTurns(database);
   const count = scaled(executions / 10);
   if (turns !== null) {
-    await database.clear();
-    await enqueue(door, workload, count);
+    await refill(count);
     await runFloor(database, turns, count);
   }
   for (let ranMs = 0; ranMs < warmUpMs(bench); ) {
-    await database.clear();
-    await enqueue(door, workload, scaled(executions));
+    await refill(scaled(executions));
     ranMs += (await runQueue(database, scaled(executions))).seconds * 1000;
   }
   return turns;

@@ -22,7 +22,10 @@ export class Stop implements StopSignal {
     this.reason = reason;
     const listeners = this.#listeners ?? [];
     this.#listeners = null;
-    for (const listener of listeners) typeof listener === 'function' ? listener() : listener.handleEvent();
+    for (const listener of listeners) {
+      if (typeof listener === 'function') listener();
+      else listener.handleEvent();
+    }
   }
 
   /** It calls once at most, as there is one abort. */

@@ -156,7 +156,7 @@ export class Claimer {
 
   /** Ends when the claim is answered: what it brought is taken in while the next one is under way. */
   private async round(): Promise<void> {
-    const { clock, incarnation, observer } = this.deps;
+    const { clock, incarnation } = this.deps;
     const room = Math.min(this.room(), CLAIM_AT_MOST);
     this.leftSome = room <= 0;
     if (room <= 0) return this.takeCancelled();
@@ -169,10 +169,7 @@ export class Claimer {
     if (lanes.length === 0) return;
     const perLane = Math.ceil(limit / lanes.length);
     const askedAt = clock.now();
-    const { claimed, at } = await incarnation.runInSlotZero(() => this.claim(lanes, perLane, limit));
-    clock.observe(at);
-    observer.count('claimed', claimed.length);
-    this.lanes.taken(claimed);
+    const claimed = await incarnation.runInSlotZero(() => this.claim(lanes, perLane, limit));
     // What the crowd left behind is not looked at again with every claim: it may be a long way to the end of it.
     if (claimed.length < limit) this.lanes.dropExhausted(lanes, claimed, perLane, this.crowd.isEmpty ? 0 : askedAt);
     this.leftSome = !this.lanes.isEmpty();
@@ -184,7 +181,7 @@ export class Claimer {
 
   /** What was cancelled before it began needs no place, and does not wait for one. */
   private async takeCancelled(): Promise<void> {
-    const { clock, incarnation, observer, timers } = this.deps;
+    const { clock, incarnation, timers } = this.deps;
     const now = timers.monotonicMs();
     if (!incarnation.isOpen() || now < this.cancelledAt + CANCELLED_EVERY_MS) return;
     this.cancelledAt = now;
@@ -192,10 +189,7 @@ export class Claimer {
     const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM).filter(({ priority }) => priority === CANCEL_LANE);
     if (lanes.length === 0) return;
     const claim = () => this.claim(lanes, CANCELLED_AT_ONCE, CANCELLED_AT_ONCE);
-    const { claimed, at } = await incarnation.runInSlotZero(claim);
-    clock.observe(at);
-    observer.count('claimed', claimed.length);
-    this.lanes.taken(claimed);
+    const claimed = await incarnation.runInSlotZero(claim);
     if (claimed.length === CANCELLED_AT_ONCE) timers.after(CANCELLED_EVERY_MS, () => this.look());
     if (claimed.length > 0) void this.arrivals.bringIn(claimed);
   }
@@ -209,9 +203,9 @@ export class Claimer {
 
   /** Counts what it claimed as arriving in the same turn of slot zero: a reconcile that comes next must not miss it. */
   private async claim(lanes: ReturnType<Lanes['next']>, perLane: number, limit: number) {
-    const { store, incarnation, options } = this.deps;
+    const { store, incarnation, options, clock, observer } = this.deps;
     const mostCrashes = this.mostCrashes();
-    const result = await store.executionClaim({
+    const { claimed, at } = await store.executionClaim({
       slotId: incarnation.registration.slotIds[0]!,
       lanes,
       perLane,
@@ -221,10 +215,13 @@ export class Claimer {
       suspects: suspectsToClaim(this.suspectsHere(), options.maxPoisonRetries),
       ...(this.crowd.isEmpty ? {} : { except: this.crowd.list() }),
     });
-    this.arrivals.expect(result.claimed);
-    const suspects = result.claimed.filter(isSuspect);
+    this.arrivals.expect(claimed);
+    clock.observe(at);
+    observer.count('claimed', claimed.length);
+    this.lanes.taken(claimed);
+    const suspects = claimed.filter(isSuspect);
     this.leftCrashes = suspects[0]?.crashes ?? mostCrashes + 1;
-    return result;
+    return claimed;
   }
 
   /**
