@@ -19,6 +19,7 @@ import type { ChaosReport } from './report.ts';
 import { RunnerFleet } from './runner-fleet.ts';
 import { createFaultChooser, startStorm } from './storm.ts';
 import { createTakeoverLog } from './takeover.ts';
+import type { Violation } from './violation.ts';
 import { definitions } from './workflow-definitions.ts';
 import { TENANTS } from './workload.ts';
 
@@ -70,6 +71,7 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
     actions: [createEffectAction('client')],
   });
   onClose(() => pawl.close());
+  await evidence.keepClaimLog();
   for (const tenantId of TENANTS) {
     for (const definition of definitions) await pawl.publish(definition, { tenantId });
   }
@@ -101,9 +103,10 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
   if (!settled)
     found.push({ invariant: 'I1', executionId: null, what: 'requests were still unanswered when it was calm' });
   const distinct = new Set(sink.effects.map(({ key, attempt }) => `${key} ${attempt}`)).size;
+  const violations = [...fleet.violations, ...sink.violations, ...load.violations, ...found];
   return {
     seed,
-    violations: [...fleet.violations, ...sink.violations, ...load.violations, ...found],
+    violations: await Promise.all(violations.map((violation) => withOwners(violation, evidence))),
     acks: acks.length,
     executions: load.works.size,
     asksRepeated: load.asksRepeated,
@@ -119,6 +122,12 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
     strayMail: await evidence.strayMail(),
     healedMs,
   };
+}
+
+/** Most questions about a violation begin with who owned the execution then. */
+async function withOwners(violation: Violation, evidence: Evidence): Promise<Violation> {
+  if (violation.executionId === null) return violation;
+  return { ...violation, owners: await evidence.ownerChanges(violation.executionId) };
 }
 
 function throughProxy({ connectionString }: DatabaseServer, port: number): string {

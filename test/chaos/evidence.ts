@@ -3,6 +3,7 @@
 import pg from 'pg';
 import type { Fact } from '../../src/core/decider/fact.ts';
 import type { Json } from '../../src/core/json/json.ts';
+import { keepClaimLog, ownerChanges, wasClaimed } from './claim-log.ts';
 import type { Effect } from './effect-action.ts';
 
 export interface JournalEntry {
@@ -30,12 +31,16 @@ export interface ExecutionRecord {
 }
 
 export interface Evidence {
+  /** From now on, who owns what is remembered. */
+  keepClaimLog(): Promise<void>;
+  ownerChanges(executionId: string): Promise<unknown[]>;
   owned(runnerName: string): Promise<string[]>;
   /** Names of runners that were declared dead at least once: what they had begun, others may have begun again. */
   deadRunners(): Promise<Set<string>>;
   /**
-   * Whether this attempt has a durable cause: its start in the journal, or, before there is one, a claim of the execution
-   * that begins with it. Undefined: the database does not answer.
+   * Whether this attempt has a durable cause: its start in the journal, or the claim of an execution that begins with it. The
+   * claim may be of an owner who is gone: what he sent last arrives when his successor has written a journal of its own.
+   * Undefined: the database does not answer.
    */
   isStarted(effect: Effect): Promise<boolean | undefined>;
   records(executionIds: readonly string[]): Promise<Map<string, ExecutionRecord>>;
@@ -58,10 +63,12 @@ export function openEvidence(
   const pool = new pg.Pool({ connectionString, max: 6 });
   // The database is restarted under it.
   pool.on('error', () => {});
-  const ask = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
+  const ask: Ask = async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
     (await pool.query<Row>(text, values)).rows;
 
   return {
+    keepClaimLog: () => keepClaimLog(ask),
+    ownerChanges: (executionId) => ownerChanges(ask, executionId),
     async owned(runnerName) {
       const rows = await ask<{ execution_id: string }>(
         `select q.execution_id from execution_queue q join runners r on r.id = q.runner_id where r.name = $1`,
@@ -75,20 +82,19 @@ export function openEvidence(
       );
       return new Set(rows.map(({ name }) => name));
     },
-    async isStarted({ executionId, nodeId, attempt }) {
+    async isStarted({ executionId, nodeId, attempt, runner }) {
       try {
-        const rows = await ask<{ workflow_id: string; facts: Fact[] | null; epoch: number | null }>(
-          `select e.workflow_id, t.facts, q.epoch from workflow_executions e
-           left join execution_events t on t.execution_id = e.id
-           left join execution_queue q on q.execution_id = e.id where e.id = $1`,
+        const rows = await ask<{ workflow_id: string; facts: Fact[] | null }>(
+          `select e.workflow_id, t.facts from workflow_executions e
+           left join execution_events t on t.execution_id = e.id where e.id = $1`,
           [executionId],
         );
-        return rows.some(({ workflow_id, facts, epoch }) => {
-          const isFirst = startNodes.get(workflow_id)!.includes(nodeId) && (attempt ?? 1) === 1;
-          if (facts === null) return isFirst && (epoch ?? 0) > 0;
-          const node = nodeIds.get(workflow_id)!.indexOf(nodeId);
-          return facts.some((fact) => isStart(fact, node, attempt));
-        });
+        const workflowId = rows[0]?.workflow_id;
+        if (workflowId === undefined) return false;
+        const node = nodeIds.get(workflowId)!.indexOf(nodeId);
+        if (rows.some(({ facts }) => facts?.some((fact) => isStart(fact, node, attempt)))) return true;
+        const isFirst = startNodes.get(workflowId)!.includes(nodeId) && (attempt ?? 1) === 1;
+        return isFirst && (await wasClaimed(ask, executionId, runner));
       } catch {
         return undefined;
       }
@@ -127,7 +133,7 @@ function isStart(fact: Fact, node: number, attempt: number | null): boolean {
   return fact.type === 'NodeStarted' && fact.node === node && (attempt === null || fact.attempt === attempt);
 }
 
-type Ask = <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => Promise<Row[]>;
+export type Ask = <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
 
 async function readRecords(ask: Ask, executionIds: readonly string[]): Promise<Map<string, ExecutionRecord>> {
   type Mutable = {

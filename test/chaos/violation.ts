@@ -6,12 +6,17 @@ export interface Violation {
   readonly executionId: string | null;
   readonly what: string;
   readonly evidence?: unknown;
+  /** Who had the execution, from its start on. */
+  readonly owners?: readonly unknown[];
 }
 
 const EVIDENCE_LENGTH = 1_500;
 
-export function describeViolation({ invariant, executionId, what, evidence }: Violation): string {
+export function describeViolation({ invariant, executionId, what, evidence, owners }: Violation): string {
   const where = executionId === null ? '' : ` ${executionId}`;
-  const rows = evidence === undefined ? '' : `\n    ${JSON.stringify(evidence).slice(0, EVIDENCE_LENGTH)}`;
-  return `${invariant}${where}: ${what}${rows}`;
+  return `${invariant}${where}: ${what}${rowsOf(evidence)}${rowsOf(owners)}`;
+}
+
+function rowsOf(rows: unknown): string {
+  return rows === undefined ? '' : `\n    ${JSON.stringify(rows).slice(0, EVIDENCE_LENGTH)}`;
 }
