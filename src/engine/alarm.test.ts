@@ -22,7 +22,7 @@ function setup({ clockBehindMs = 0 } = {}) {
   });
   /** An alarm needs to know of an execution only who it is, and when it was set. */
   const resident = (executionId: string, dueAt: number | null): Resident => {
-    const made = { execution: { executionId }, alarmAt: undefined } as unknown as Resident;
+    const made = { execution: { executionId }, alarm: null } as unknown as Resident;
     residents.push(made);
     due.set(made, dueAt);
     alarms.set(made, dueAt);

@@ -21,36 +21,31 @@ export function createAlarms(deps: {
   readonly ring: (resident: Resident) => void;
 }): Alarms {
   const { timers, now } = deps;
-  const cancels = new Map<Resident, () => void>();
   let cancelSweep = timers.after(HORIZON_MS / 2, sweep);
 
   function sweep(): void {
     for (const resident of deps.residents()) {
-      if (resident.alarmAt === undefined) set(resident, deps.dueOf(resident));
+      if (resident.alarm === null) set(resident, deps.dueOf(resident));
     }
     cancelSweep = timers.after(HORIZON_MS / 2, sweep);
   }
 
   function set(resident: Resident, dueAt: number | null): void {
-    if (dueAt !== null && resident.alarmAt === dueAt) return;
+    if (dueAt !== null && resident.alarm?.at === dueAt) return;
     clear(resident);
     if (dueAt === null || dueAt - now() > HORIZON_MS) return;
-    resident.alarmAt = dueAt;
-    cancels.set(
-      resident,
-      timers.after(Math.max(0, dueAt - now()), () => {
-        clear(resident);
-        // The engine's clock may be a little behind the timer's: never early (I8).
-        if (now() < dueAt) set(resident, dueAt);
-        else deps.ring(resident);
-      }),
-    );
+    const cancel = timers.after(Math.max(0, dueAt - now()), () => {
+      clear(resident);
+      // The engine's clock may be a little behind the timer's: never early (I8).
+      if (now() < dueAt) set(resident, dueAt);
+      else deps.ring(resident);
+    });
+    resident.alarm = { at: dueAt, cancel };
   }
 
   function clear(resident: Resident): void {
-    cancels.get(resident)?.();
-    cancels.delete(resident);
-    resident.alarmAt = undefined;
+    resident.alarm?.cancel();
+    resident.alarm = null;
   }
 
   return {
@@ -58,8 +53,7 @@ export function createAlarms(deps: {
     clear,
     stop() {
       cancelSweep();
-      for (const cancel of cancels.values()) cancel();
-      cancels.clear();
+      for (const resident of deps.residents()) clear(resident);
     },
   };
 }

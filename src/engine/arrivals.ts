@@ -8,6 +8,7 @@ import type { EngineOptions } from './environment.ts';
 import type { Incarnation } from './incarnation.ts';
 import { freshResident, type LoadingDeps, loadResident } from './loading.ts';
 import type { Resident } from './resident.ts';
+import { SlotMap } from './slot-map.ts';
 import { isSuspect } from './suspects.ts';
 
 export interface ArrivalsDeps extends LoadingDeps {
@@ -21,7 +22,7 @@ export interface ArrivalsDeps extends LoadingDeps {
 
 export class Arrivals {
   private readonly deps: ArrivalsDeps;
-  private readonly arriving = new Map<string, ClaimedExecution>();
+  private readonly arriving = new SlotMap<ClaimedExecution>();
   private tail: Promise<void> = Promise.resolve();
 
   constructor(deps: ArrivalsDeps) {

@@ -19,6 +19,7 @@ import type { Pace } from './pace.ts';
 import { type ParkingLot, parkItem } from './parking.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { QueuedInput, Resident } from './resident.ts';
+import type { SlotMap } from './slot-map.ts';
 import { prepareChildren } from './subworkflow.ts';
 import { isSuspect } from './suspects.ts';
 import { type Tracing, traceparentFor } from './tracing-port.ts';
@@ -35,7 +36,7 @@ export interface DecisionLoopDeps {
   readonly newSeed: () => number;
   readonly tracing?: Tracing | undefined;
   readonly checkTrigger?: TriggerCheck['check'] | undefined;
-  readonly residents: Map<string, Resident>;
+  readonly residents: SlotMap<Resident>;
   readonly desk: AttemptDesk;
   readonly committer: Committer;
   readonly alarms: Alarms;

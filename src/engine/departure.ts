@@ -9,6 +9,7 @@
 import type { RunnerRegistration, Store } from '../store/port.ts';
 import type { EngineObserver, EngineOptions, Timers } from './environment.ts';
 import type { Resident } from './resident.ts';
+import type { SlotMap } from './slot-map.ts';
 
 export interface DepartureDeps {
   readonly store: Store;
@@ -16,7 +17,7 @@ export interface DepartureDeps {
   readonly observer: EngineObserver;
   readonly options: Pick<EngineOptions, 'name' | 'drainMs' | 'abortGraceMs'>;
   readonly registration: RunnerRegistration;
-  readonly residents: ReadonlyMap<string, Resident>;
+  readonly residents: SlotMap<Resident>;
   readonly isOver: () => boolean;
   /** Forgets everything in memory; from now on nothing is written. */
   readonly abandon: () => void;

@@ -21,6 +21,7 @@ import { Pace } from './pace.ts';
 import { ParkingLot } from './parking.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { Resident } from './resident.ts';
+import { SlotMap } from './slot-map.ts';
 import type { Tracing } from './tracing-port.ts';
 import type { TriggerCheck } from './trigger-check.ts';
 
@@ -49,7 +50,7 @@ export interface IncarnationDeps {
 
 export class Incarnation {
   readonly registration: RunnerRegistration;
-  readonly residents = new Map<string, Resident>();
+  readonly residents = new SlotMap<Resident>();
   private readonly deps: IncarnationDeps;
   private readonly lease: Lease;
   private readonly desk: AttemptDesk;

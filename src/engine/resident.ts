@@ -63,8 +63,8 @@ export interface Resident {
   owesCrashReset: boolean;
   /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
   factsSinceCheckpoint: number;
-  /** When the engine's timer for this execution is set to ring; undefined = not set. */
-  alarmAt: number | undefined;
+  /** The engine's timer for this execution, and when it rings; null = not set. */
+  alarm: { readonly at: number; readonly cancel: () => void } | null;
 }
 
 export function createResident({ execution, state, claim, waiting, given }: NewResident): Resident {
@@ -84,7 +84,7 @@ export function createResident({ execution, state, claim, waiting, given }: NewR
     isSetAside: false,
     owesCrashReset: claim.crashes > 0,
     factsSinceCheckpoint: state.seq - (execution.checkpoint?.seq ?? 0),
-    alarmAt: undefined,
+    alarm: null,
   };
 }
 
