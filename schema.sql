@@ -82,7 +82,7 @@ create table commit_batches (
   seqs integer[] not null,
   at timestamp with time zone default clock_timestamp() not null,
   constraint commit_batches_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0);
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_cost_delay=0, toast_tuple_target=8160, autovacuum_vacuum_threshold=2000);
 
 create table connectors (
   id text not null,

@@ -76,8 +76,8 @@ export const SECTIONS = {
     leaseMs: atLeast(500, engine.leaseMs).describe('a runner that is silent for so long may be declared dead'),
     leaseMarginMs: atLeast(0, engine.leaseMarginMs).describe('no external call starts so close to the end of a lease'),
     maxParallelActions: atLeast(1, engine.maxParallelActions).describe('attempts at once: awaits, not threads'),
-    maxParallelPerTenant: atLeast(1, engine.maxParallelPerTenant).describe(
-      'attempts of one tenant at once in this runner',
+    maxParallelPerTenant: atLeast(0, engine.maxParallelPerTenant).describe(
+      'attempts of one tenant at once in this runner; 0 = as many as of all',
     ),
     maxParallelPerAction: limits.describe('attempts of one action type at once: {"slack.post-message": 5}'),
     maxResident: atLeast(1, engine.maxResident).describe('executions in memory at once'),

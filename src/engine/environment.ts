@@ -133,7 +133,7 @@ export interface EngineOptions {
   /** No external call starts later than this before the lease would end (I6). */
   readonly leaseMarginMs: number;
   readonly maxParallelActions: number;
-  /** Of one tenant at once in this runner; of one action type at once, for those that are named. */
+  /** Of one tenant at once in this runner, 0 = as many as of all; of one action type at once, for those that are named. */
   readonly maxParallelPerTenant: number;
   readonly maxParallelPerAction: Readonly<Record<string, number>>;
   readonly maxResident: number;
@@ -164,7 +164,7 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   leaseMs: 10_000,
   leaseMarginMs: 2_000,
   maxParallelActions: 200,
-  maxParallelPerTenant: 200,
+  maxParallelPerTenant: 0,
   maxParallelPerAction: {},
   maxResident: 800,
   parkAfterMs: 2_000,

@@ -75,7 +75,7 @@ export class Incarnation {
     this.desk = new AttemptDesk({
       limits: {
         total: options.maxParallelActions,
-        perTenant: options.maxParallelPerTenant,
+        perTenant: options.maxParallelPerTenant === 0 ? Number.POSITIVE_INFINITY : options.maxParallelPerTenant,
         perAction: options.maxParallelPerAction,
         perTenantAction: deps.perTenantAction,
         heldBack: mostHeldBack(options.maxResident),

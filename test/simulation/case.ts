@@ -74,7 +74,7 @@ export function generateCase(seed: number): Case {
       abortGraceMs: 800,
       drainMs: 3_000,
       commitSlots: random.pick([1, 2, 3]),
-      maxParallelPerTenant: random.pick([1, 2, 200]),
+      maxParallelPerTenant: random.pick([1, 2, 0]),
     },
   };
 }
