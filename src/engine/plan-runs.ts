@@ -1,12 +1,15 @@
 // Runs of execution plans (004 §2.1): a plan that was handed over becomes a version of the workflow with its planId, and the
 // run an execution of it. The same runId gives the same run.
 
+import { detectFormat } from '../core/definition/compile.ts';
+import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
 import type { ExecutionQueries } from './execution-queries.ts';
 import type { Executions } from './executions.ts';
+import { invalid } from './workflow-check.ts';
 
 export interface PlanRunsDeps {
   readonly executions: Executions;
@@ -14,7 +17,7 @@ export interface PlanRunsDeps {
   readonly publish: (
     definition: Json,
     options: { tenantId: string },
-  ) => Promise<{ workflowId: string; version: number }>;
+  ) => Promise<{ workflowId: string; version: number; warnings: readonly Problem[] }>;
 }
 
 export interface RunRequest {
@@ -29,6 +32,14 @@ export interface RunRequest {
   readonly traceparent?: string | undefined;
 }
 
+export interface StartedRun {
+  readonly runId: string;
+  readonly executionId: string;
+  readonly isNew: boolean;
+  /** What of the plan is not as its planner may think. */
+  readonly warnings: readonly Problem[];
+}
+
 export class PlanRuns {
   private readonly deps: PlanRunsDeps;
 
@@ -36,13 +47,14 @@ export class PlanRuns {
     this.deps = deps;
   }
 
-  async start(request: RunRequest): Promise<{ runId: string; executionId: string; isNew: boolean }> {
+  async start(request: RunRequest): Promise<StartedRun> {
     const { tenantId, plan, runId, inputs, principal, correlationId, traceparent } = request;
+    requirePlan(plan);
     const scope = isJsonObject(plan.scope) ? plan.scope : {};
     if (scope.tenantId !== undefined && scope.tenantId !== tenantId) {
       throw new PawlError('TENANT_MISMATCH', 'the scope of the plan is another tenant');
     }
-    const { workflowId, version } = await this.deps.publish(plan, { tenantId });
+    const { workflowId, version, warnings } = await this.deps.publish(plan, { tenantId });
     const { executionId, isNew } = await this.deps.executions.start({
       tenantId,
       workflowId,
@@ -55,7 +67,7 @@ export class PlanRuns {
       ...(correlationId === undefined ? {} : { correlationId }),
       ...(traceparent === undefined ? {} : { traceparent }),
     });
-    return { runId: runId ?? executionId, executionId, isNew };
+    return { runId: runId ?? executionId, executionId, isNew, warnings };
   }
 
   /** By the runId that the caller chose, or the execution's own id. */
@@ -68,4 +80,13 @@ export class PlanRuns {
       return queries.get(tenantId, runId);
     }
   }
+}
+
+/** A graph or a pipeline has no scope to run in. What is nothing at all is the compiler's to say. */
+function requirePlan(definition: JsonObject): void {
+  const format = detectFormat(definition);
+  if (format === null || format === 'plan') return;
+  const message = `this is a ${format}, not an execution plan`;
+  const suggestion = 'publish it as a workflow and execute that';
+  throw invalid([{ code: 'NOT_A_PLAN', path: '', message, suggestion }]);
 }

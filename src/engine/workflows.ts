@@ -231,17 +231,24 @@ export class Workflows {
   }
 
   /** Live at once, whatever was there before: for files that are run, and for programs that embed the engine. */
-  async publishNow(tenantId: string, definition: Json): Promise<{ workflowId: string; version: number }> {
+  async publishNow(
+    tenantId: string,
+    definition: Json,
+  ): Promise<{ workflowId: string; version: number; warnings: readonly Problem[] }> {
     const checked = await this.check(tenantId, definition);
     const stored = storedDefinition(tenantId, definition, checked);
     const { workflowId } = stored;
+    const { warnings } = checked;
     const existing = await this.store.workflowFind({ tenantId, ref: stored });
     if (existing?.status === 'Archived') throw wrongState(existing, 'it is Archived; reactivate it first');
-    if (checked.format !== 'pipeline') return { workflowId, ...(await this.store.workflowPublish(stored)) };
+    if (checked.format !== 'pipeline') {
+      const { version } = await this.store.workflowPublish(stored);
+      return { workflowId, version, warnings };
+    }
     const pipeline = pipelineOf(definition, stored);
     const put = (await this.store.pipelineReplace(pipeline)) ?? (await this.store.pipelineCreate(pipeline));
     if (put === null) throw new PawlError('WORKFLOW_EXISTS', `workflow "${workflowId}" exists and is not a pipeline`);
-    return { workflowId, version: put.currentVersion! };
+    return { workflowId, version: put.currentVersion!, warnings };
   }
 
   async check(tenantId: string, definition: Json): Promise<CheckedDefinition> {

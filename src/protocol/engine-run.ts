@@ -1,6 +1,7 @@
 // Runs of execution plans (004 §2.1, §3.1, §8.1).
 
 import { z } from 'zod';
+import { problemSchema } from './error.ts';
 import { EXECUTION_STATUSES, eventSchema, executionWithIncludesSchema, graphSchema } from './execution.ts';
 import { executionId, timestamp } from './identifier.ts';
 
@@ -48,7 +49,12 @@ export const startRunRequest = z
 export const engineRunRefSchema = z.object({ provider: z.literal('native'), executionId });
 
 export const startRunAnswer = z
-  .object({ runId: z.string(), engineRunRef: engineRunRefSchema, statusUrl: z.string() })
+  .object({
+    runId: z.string(),
+    engineRunRef: engineRunRefSchema,
+    statusUrl: z.string(),
+    warnings: z.array(problemSchema).optional().describe('what of the plan is not as its planner may think'),
+  })
   .meta({ id: 'StartRunAnswer' });
 
 /** The states of a run as the engine boundary has them (004 Appendix B); a timeout is a failure there. */

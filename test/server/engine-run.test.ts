@@ -53,6 +53,27 @@ describe('starting a run', () => {
     });
   });
 
+  it('says what of the plan is not acted upon, and refuses what would change what a step does', async () => {
+    const withStep = (planId: string, fields: JsonObject) => {
+      const given = plan(planId);
+      return { plan: { ...given, steps: [{ ...(given.steps as JsonObject[])[0]!, ...fields }] } };
+    };
+    expect(await startRun(withStep('routed', { dispatch: { taskQueue: 'tq' }, retryPolicyRef: 'r' }))).toMatchObject({
+      status: 202,
+      body: { warnings: [{ path: '/steps/0/retryPolicyRef' }, { path: '/steps/0/dispatch' }] },
+    });
+    expect(await startRun(withStep('secret', { secretRefs: [{ provider: 'env', key: 'HOME' }] }))).toMatchObject({
+      status: 400,
+      body: { error: { details: [{ code: 'UNSUPPORTED_BY_ENGINE', path: '/steps/0/secretRefs' }] } },
+    });
+    const graph = { id: 'no-plan', displayName: 'x', startNode: 'a', nodes: [{ id: 'a', actionType: 'core.echo' }] };
+    expect(await startRun({ plan: graph })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'WFENG005', details: [{ code: 'NOT_A_PLAN' }] } },
+    });
+    expect((await server.get('/api/v1/workflows/no-plan')).status).toBe(404);
+  });
+
   it('by a reference to a file, plain or gzip', async () => {
     const plain = stored('plain', json(plan('plain')));
     expect((await startRun({ planRef: plain })).status).toBe(202);

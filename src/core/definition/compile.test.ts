@@ -111,13 +111,11 @@ describe('actions', () => {
     expect(codesOf(graph([node('a')]), { actions })).toEqual([]);
   });
 
-  it('are not asked of delays, children, pipelines and plugins', () => {
+  it('are not asked of delays, children and pipelines', () => {
     const delay = node('a', { actionType: 'core.delay', parameters: { durationMs: 1 }, ...to('b') });
     const child = { id: 'b', nodeType: 'subworkflow', workflowId: 'x' };
     expect(codesOf(graph([delay, child]), { actions })).toEqual([]);
     expect(codesOf(pipeline({ a: call() }), { actions })).toEqual([]);
-    const plugin = { type: 'CUSTOM', pluginId: 'x', pluginVersion: '1' };
-    expect(codesOf(plan([step('a', plugin)]), { actions })).toEqual([]);
   });
 });
 

@@ -24,6 +24,7 @@ import { planSchema } from './plan-schema.ts';
 import { Findings, type Problem } from './problem.ts';
 import { checkSchema } from './schema-check.ts';
 import { checkShape } from './shape.ts';
+import { checkSupport } from './support.ts';
 import { WORDING } from './wording.ts';
 
 export type CompileResult =
@@ -98,7 +99,10 @@ function* compileJson(
   draft.snapshot.keysToInclude.forEach((value, index) => {
     if (value !== '') findNode({ value, at: `/snapshot/keysToInclude/${index}` }, links.byName, findings, format);
   });
-  if (options.actions !== undefined) checkActions(draft, options.actions, findings);
+  if (options.actions !== undefined) {
+    checkActions(draft, options.actions, findings);
+    checkSupport(draft, findings);
+  }
   yield;
   const expressions = new ExpressionCompiler(draft, links, checkShape(draft, links, findings), findings);
   const plan = yield* assemble(draft, links, expressions);

@@ -62,7 +62,7 @@ export interface DraftEdge {
 }
 
 export interface ReadOptions {
-  /** Named policies that `retryPolicyRef` may refer to; without them any name is accepted and means the default. */
+  /** Named policies that `retryPolicyRef` may refer to; without them any name means the default, with a warning. */
   readonly retryPolicies?: Readonly<Record<string, Partial<RetryPolicy>>>;
   readonly defaults?: DefinitionDefaults;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateCondition } from '../expression/evaluate.ts';
+import { compileDefinition } from './compile.ts';
 import { codesOf, compiled, nodeOf, plan, problemsOf, step } from './definition.testing.ts';
 
 describe('an execution plan becomes a plan', () => {
@@ -65,6 +66,32 @@ describe('an execution plan becomes a plan', () => {
   });
 });
 
+describe('what nothing here can do yet', () => {
+  const actions = new Set(['core.echo']);
+
+  it('is refused where it is known what can run: a step without its secrets or its plugin is another step', () => {
+    const secret = step('a', { secretRefs: [{ provider: 'vault', key: 'k' }] });
+    const plugin = step('b', { type: 'CUSTOM', pluginId: 'x', pluginVersion: '1' });
+    expect(problemsOf(plan([secret, plugin]), { actions })).toMatchObject([
+      { code: 'UNSUPPORTED_BY_ENGINE', path: '/steps/0/secretRefs', message: expect.stringContaining('without them') },
+      { code: 'UNSUPPORTED_BY_ENGINE', path: '/steps/1/pluginId', message: expect.stringContaining('`x`') },
+    ]);
+  });
+
+  it('is a warning, once, where it is only a route', () => {
+    const routed = { dispatch: { taskQueue: 'tq-data' } };
+    expect(compileDefinition(plan([step('a'), step('b', routed), step('c', routed)]), { actions })).toMatchObject({
+      ok: true,
+      warnings: [{ code: 'DISPATCH_IGNORED', path: '/steps/1/dispatch', message: expect.stringContaining('1 more') }],
+    });
+  });
+
+  it('is not said of labels', () => {
+    const labelled = step('a', { observabilityTags: { modelName: 'orders' } });
+    expect(compileDefinition(plan([labelled]), { actions })).toMatchObject({ ok: true, warnings: [] });
+  });
+});
+
 describe('named retry policies', () => {
   const definition = plan([step('a', { retryPolicyRef: 'gentle' })]);
 
@@ -79,8 +106,12 @@ describe('named retry policies', () => {
     });
   });
 
-  it('mean the default where no policies are known', () => {
+  it('mean the default where no policies are known, and say so', () => {
     expect(compiled(definition).nodes[0]!.policy.retry.maxAttempts).toBe(3);
+    expect(compileDefinition(definition)).toMatchObject({
+      ok: true,
+      warnings: [{ code: 'UNKNOWN_RETRY_POLICY', path: '/steps/0/retryPolicyRef', severity: 'warning' }],
+    });
   });
 
   it('must exist where they are known', () => {

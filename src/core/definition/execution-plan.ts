@@ -12,7 +12,7 @@ import type { Draft, DraftCondition, DraftEdge, DraftNode, DraftStep, ReadOption
 import { listIn, objectIn, textIn } from './json-read.ts';
 import type { Findings } from './problem.ts';
 
-const DISPATCH_KEYS = ['taskQueue', 'workerPool', 'runtime', 'resourceClass'] as const;
+export const DISPATCH_KEYS = ['taskQueue', 'workerPool', 'runtime', 'resourceClass'] as const;
 const PLUGIN_KEYS = ['pluginVersion', 'pluginDigest', 'inputSchemaRef', 'outputSchemaRef'] as const;
 
 export function readExecutionPlan(definition: JsonObject, findings: Findings, options: ReadOptions): Draft {
@@ -119,7 +119,13 @@ function readRetry(raw: JsonObject, at: string, findings: Findings, options: Rea
   const { retryPolicies } = options;
   const { retry } = defaultsOf(options);
   const name = textIn(raw.retryPolicyRef);
-  if (name === null || retryPolicies === undefined) return retry;
+  if (name === null) return retry;
+  if (retryPolicies === undefined) {
+    const message = `no retry policies are configured, so \`${name}\` means the default one`;
+    const suggestion = 'define it in `definition.retryPolicies` of the configuration';
+    findings.warning('UNKNOWN_RETRY_POLICY', `${at}/retryPolicyRef`, message, suggestion);
+    return retry;
+  }
   const policy = Object.hasOwn(retryPolicies, name) ? retryPolicies[name] : undefined;
   if (policy === undefined) {
     const suggestion = didYouMean(findings.nearMiss(name, Object.keys(retryPolicies)));

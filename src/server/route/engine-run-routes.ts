@@ -61,9 +61,14 @@ function startRoute({ runs, plans }: EngineRunRoutesDeps): RouteSpec {
         correlationId: givenCorrelationId,
         ...traceOf(headers),
       });
-      const { executionId } = started;
+      const { executionId, warnings } = started;
       const statusUrl = `/api/v1/executions/${executionId}`;
-      const body = { runId: started.runId, engineRunRef: engineRunRef(executionId), statusUrl };
+      const body = {
+        runId: started.runId,
+        engineRunRef: engineRunRef(executionId),
+        statusUrl,
+        ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+      };
       return { status: started.isNew ? 202 : 200, headers: { location: statusUrl }, body };
     },
   });
