@@ -216,7 +216,12 @@ export class Workflows {
       case 'archived':
         throw wrongState({ workflowId }, 'it is Archived; reactivate it first');
       case 'noDraft': {
-        const { version, status } = published;
+        const { version, status, isEnabled } = published;
+        // Publishing enables (000 §13.3), also where there is nothing new to publish.
+        if (activate && !isEnabled) {
+          const enable = (store: Store) => store.workflowEnable({ tenantId, workflowId, isEnabled: true });
+          await this.change(tenantId, by, deedOf('enable', workflowId), enable);
+        }
         const current = await this.store.versionGet({ tenantId, workflowId, version });
         return {
           workflowId,

@@ -57,7 +57,12 @@ export type DraftPublication =
       readonly status: WorkflowStatus;
     }
   /** There was no draft to publish: this is how the workflow stands. */
-  | { readonly outcome: 'noDraft'; readonly version: number; readonly status: WorkflowStatus }
+  | {
+      readonly outcome: 'noDraft';
+      readonly version: number;
+      readonly status: WorkflowStatus;
+      readonly isEnabled: boolean;
+    }
   | { readonly outcome: 'archived' }
   /** The draft is not the one that was checked. */
   | { readonly outcome: 'changed' };

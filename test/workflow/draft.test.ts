@@ -160,6 +160,16 @@ describe('publishing', () => {
     expect((await get('same')).body).toMatchObject({ hasDraft: false });
   });
 
+  it('enables what was disabled, also when there is nothing new to publish', async () => {
+    await save(echo('paused', 1));
+    await publish('paused');
+    await api().send('PATCH', '/workflows/paused', { isEnabled: false });
+    expect((await publish('paused', '?autoActivate=false')).body).toMatchObject({ version: 1, status: 'Active' });
+    expect((await get('paused')).body).toMatchObject({ isEnabled: false });
+    expect((await publish('paused')).body).toMatchObject({ version: 1, status: 'Active' });
+    expect((await get('paused')).body).toMatchObject({ isEnabled: true });
+  });
+
   it('makes one version when twenty publish at once', async () => {
     await save(echo('crowd'));
     const replies = await Promise.all(Array.from({ length: 20 }, () => publish('crowd')));

@@ -136,7 +136,8 @@ async function publishDraft(
   if (locked === null) return null;
   if (locked.status === 'Archived') return { outcome: 'archived' };
   if (locked.draft_checksum === null) {
-    return { outcome: 'noDraft', version: locked.current_version!, status: locked.status };
+    const { current_version: version, status, is_enabled: isEnabled } = locked;
+    return { outcome: 'noDraft', version: version!, status, isEnabled };
   }
   if (locked.draft_checksum !== checksum) return { outcome: 'changed' };
   const added = await session.run(ADD_DRAFT_DEFINITION, [tenantId, workflowId]);
