@@ -111,6 +111,7 @@ function ofTrigger(): Value[] {
     { text: '{{trigger.body.a-b}}!', value: () => 'hyphen!' },
     { text: '{{trigger.body.list.0.v}}', value: () => 1 },
     { text: '{{trigger.body.nothing}}', value: () => null },
+    { text: '{{trigger.body.nothing}}?', value: () => refuse(holeIn('trigger.body.nothing')) },
     { text: '{{trigger.body.missing}}', value: () => refuse('Failed to resolve {{trigger.body.missing}}') },
   ];
 }
@@ -119,10 +120,17 @@ function ofTask(name: string): Value[] {
   return [
     { text: `{{tasks.${name}.status}}`, value: (view) => view(name).status },
     { text: `{{tasks.${name}.status_code}}`, value: (view) => view(name).status_code },
+    { text: `{{tasks.${name}.status_code}}!`, value: (view) => codeText(view(name), name) },
     { text: `{{tasks.${name}.body}}`, value: (view) => view(name).body },
     { text: `{{tasks.${name}.body.v}}`, value: (view) => fieldOf(view(name), name) },
   ];
 }
+
+const holeIn = (path: string) =>
+  `Failed to resolve {{${path}}}: it is null, and would leave a hole in the text; give a default with \`??\``;
+
+const codeText = ({ status_code: code }: View, name: string): string =>
+  code === null ? refuse(holeIn(`tasks.${name}.status_code`)) : `${code}!`;
 
 function fieldOf({ body, truncated }: View, name: string): Json {
   const limit = `the response from '${name}' exceeded the 256KB limit and was truncated`;

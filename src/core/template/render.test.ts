@@ -174,8 +174,12 @@ describe('the style of an installation', () => {
     expect(() => styled('{{ 1 / 0 }}')).toThrow('Infinity');
   });
 
-  test('is not for pipelines', () => {
+  test('is not for pipelines: nothing is missing there, and null leaves no hole in a text', () => {
     expect(() => styled('{{tasks.nowhere.body}}', 'pipeline')).toThrow('Failed to resolve');
+    expect(styled(['{{trigger.none}}', "got {{trigger.none ?? 'none'}}"], 'pipeline')).toEqual([null, 'got none']);
+    expect(() => styled('/orders/{{trigger.none}}', 'pipeline')).toThrow(
+      'Failed to resolve {{trigger.none}}: it is null, and would leave a hole in the text; give a default with `??`',
+    );
   });
 });
 

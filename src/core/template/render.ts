@@ -35,13 +35,15 @@ export class TemplateError extends Error {
 
 /** What an installation decides about graphs and plans (000 §5.1). */
 export interface TemplateStyle {
-  /** What null is written as inside a text. */
-  readonly nullText: string;
+  /** What null is written as inside a text; null: it may not stand there. */
+  readonly nullText: string | null;
   /** Otherwise what is missing counts as null. */
   readonly strict: boolean;
 }
 
 export const STRICT_STYLE: TemplateStyle = { nullText: '', strict: true };
+/** `DELETE /orders/{{trigger.body.id}}` must not become `DELETE /orders/` (decision 14). */
+const PIPELINE_STYLE: TemplateStyle = { nullText: null, strict: true };
 
 class Rendering extends Evaluation {
   readonly style: TemplateStyle;
@@ -52,7 +54,7 @@ class Rendering extends Evaluation {
   }
 
   styleOf({ expr }: Piece): TemplateStyle {
-    return expr.op === 'pipeline' ? STRICT_STYLE : this.style;
+    return expr.op === 'pipeline' ? PIPELINE_STYLE : this.style;
   }
 }
 
@@ -146,6 +148,8 @@ function checkJson(value: unknown): void {
 function pieceText(piece: Piece, evaluation: Rendering): string {
   const value = evaluatedPiece(piece, evaluation);
   const text = value === null ? evaluation.styleOf(piece).nullText : valueText(value, evaluation);
+  if (text === null)
+    throw new EvaluationError('it is null, and would leave a hole in the text; give a default with `??`');
   evaluation.build(text.length);
   return text;
 }
