@@ -244,7 +244,14 @@ function refuseEncoded(encoding = 'identity'): void {
   throw new PawlError('UNSUPPORTED_MEDIA_TYPE', message);
 }
 
+/** A content type that is none says nothing about the body; the framework would refuse it before anybody has seen the body. */
+const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+
 function keepText(scope: FastifyInstance): void {
+  scope.addHook('onRequest', async ({ headers }) => {
+    if (headers['content-type'] !== undefined && !MEDIA_TYPE.test(headers['content-type']))
+      delete headers['content-type'];
+  });
   scope.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, text: string) => text);
 }
 

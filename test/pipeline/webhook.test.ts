@@ -35,7 +35,8 @@ async function checkout(
   return { runId, path: url.slice(api().url.length) };
 }
 
-const callBack = (path: string, body: Json = { payment_id: 'p-1' }) => api().post<Refusal>(path, body);
+const callBack = (path: string, body: Json = { payment_id: 'p-1' }, headers: Record<string, string> = {}) =>
+  api().post<Refusal>(path, body, headers);
 const isWaiting = ({ tasks }: Run) => tasks.paid?.status === 'waiting';
 
 describe('a callback', () => {
@@ -128,6 +129,18 @@ describe('a callback', () => {
     expect(run.tasks.paid).toMatchObject({ status: 'success', is_truncated: false });
     expect(shop().bodies('/ship-undeclared')).toEqual([{ id: 'p-9' }]);
   });
+
+  it.each(['', 'garbage', 'application/', 'json; charset=utf-8'])(
+    'may say nothing of its content: "%s"',
+    async (type) => {
+      const name = `type-${type.replaceAll(/[^a-z0-9]/g, '-')}`;
+      const { runId, path } = await checkout(name, {});
+      const reply = await callBack(path, { payment_id: 'p-3' }, { 'content-type': type });
+      expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+      await ended(api(), name, runId);
+      expect(shop().bodies(`/ship-${name}`)).toEqual([{ id: 'p-3' }]);
+    },
+  );
 
   it('may be any content', async () => {
     const { runId, path } = await checkout('form', {});
