@@ -58,6 +58,11 @@ describe('conditions and templates that do not parse', () => {
     ]);
   });
 
+  it.each(['{{tasks.a.status_code}} == 200', '${{ tasks.a.status_code == 200 }}'])('have no braces: %s', (source) => {
+    const problems = problemsOf(pipeline({ a: call(), b: call({ needs: ['a'], if: source }) }));
+    expect(problems).toMatchObject([{ code: 'BAD_CONDITION', suggestion: expect.stringContaining('without {{ }}') }]);
+  });
+
   it('know the names of their format only', () => {
     expect(codesOf(graph([node('a', reads('tasks.a'))]))).toEqual(['BAD_TEMPLATE /nodes/0/parameters/x']);
     expect(codesOf(pipeline({ a: call({ body: '{{ context.data.a }}' }) }))).toEqual(['BAD_TEMPLATE /tasks/a/body']);

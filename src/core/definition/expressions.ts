@@ -18,6 +18,9 @@ import type { Findings } from './problem.ts';
 import { type Reading, readingOf } from './reading.ts';
 import type { IsUpstream } from './topology.ts';
 
+/** As in GitHub Actions, and in our own templates. */
+const WITHOUT_BRACES = 'write the expression itself, without {{ }}';
+
 const LANGUAGE: Readonly<Record<Format, { roots: readonly string[]; dialect: Dialect }>> = {
   graph: { roots: ['trigger', 'context', 'vars', 'spec', 'execution', 'principal'], dialect: 'javascript' },
   pipeline: { roots: ['trigger', 'tasks', 'wait'], dialect: 'pipeline' },
@@ -71,7 +74,8 @@ export class ExpressionCompiler {
     const { roots, dialect } = LANGUAGE[this.#draft.format];
     const parsed = parseExpression(source, { roots: on === null ? roots : [...roots, 'on'], dialect });
     if (!parsed.ok) {
-      for (const problem of parsed.problems) this.#reportSyntax('BAD_CONDITION', at, problem, source);
+      const hint = source.includes('{{') ? { hint: WITHOUT_BRACES } : {};
+      for (const problem of parsed.problems) this.#reportSyntax('BAD_CONDITION', at, { ...problem, ...hint }, source);
       return null;
     }
     for (const reference of references(parsed.expr)) this.#checkReference(reference, at, reader);
