@@ -50,7 +50,7 @@ describe('requests to start', () => {
   it('that come together are one statement, and runners are told once', async () => {
     const { starter, batches, accepted } = setup(fresh);
     const started = await Promise.all(['a', 'b', 'c'].map((id) => starter.start(execution(id))));
-    expect(started).toEqual(['a', 'b', 'c'].map((executionId) => ({ executionId, isNew: true })));
+    expect(started).toEqual(['a', 'b', 'c'].map((executionId) => ({ executionId, isNew: true, createdAt: 0 })));
     expect(batches).toEqual([['a', 'b', 'c']]);
     expect(accepted.count).toBe(1);
   });
@@ -123,6 +123,6 @@ describe('a statement that fails', () => {
     const started = await Promise.allSettled(['a', 'b'].map((id) => starter.start(execution(id))));
     expect(started.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     broken = false;
-    expect(await starter.start(execution('c'))).toEqual({ executionId: 'c', isNew: true });
+    expect(await starter.start(execution('c'))).toEqual({ executionId: 'c', isNew: true, createdAt: 0 });
   });
 });

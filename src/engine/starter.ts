@@ -11,11 +11,10 @@ import type { Timers } from './environment.ts';
 const MAX_BATCH = 256;
 const MAX_IN_FLIGHT = 2;
 
-export interface Started {
-  readonly executionId: string;
-  /** False: the same request was accepted before, and this is its execution. */
-  readonly isNew: boolean;
-}
+/** Not new: the same request was accepted before, and this is its execution. */
+export type Started =
+  | { readonly executionId: string; readonly isNew: true; readonly createdAt: number }
+  | { readonly executionId: string; readonly isNew: false };
 
 /** Starts them as this process's own, if its runner has a place for each at once; null: they queue like all others. */
 export type Adopt = (items: NewExecution[]) => Promise<StartOutcome[]> | null;
@@ -120,7 +119,7 @@ export class StaleVersionError extends Error {
 /** Throws when the requestId is another request's, or the version is stale. */
 export function startedOf(item: NewExecution, { existing, stale }: StartOutcome): Started {
   if (stale === true) throw new StaleVersionError();
-  if (existing === null) return { executionId: item.executionId, isNew: true };
+  if (existing === null) return { executionId: item.executionId, isNew: true, createdAt: item.createdAt };
   if (existing.workflowId === item.workflowId) return { executionId: existing.executionId, isNew: false };
   throw requestIdTaken(item.requestId!, existing.workflowId);
 }

@@ -119,7 +119,7 @@ export class Workflows {
   runs(
     tenantId: string,
     workflow: WorkflowIdentity,
-    page: { before: string | null; limit: number },
+    page: { before: string | null; statuses: readonly string[] | null; limit: number },
   ): Promise<RunRow[]> {
     return this.store.workflowRuns({ tenantId, workflow, ...page });
   }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { executionRef, timestamp, workflowId } from './identifier.ts';
-import { pageQuery } from './page.ts';
+import { pageQuery, queryChoices } from './page.ts';
 import { workflowSchema } from './workflow.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'timeout'] as const;
@@ -95,5 +95,5 @@ export const runDetailSchema = runSchema
 /** `run_…`, or the execution's own id. */
 export const runParams = z.object({ workflowId, runId: executionRef });
 
-export const runListQuery = z.object(pageQuery);
+export const runListQuery = z.object({ ...pageQuery, status: queryChoices(RUN_STATUSES).optional() });
 export const runQuery = z.object({ include: z.literal('body').optional() });

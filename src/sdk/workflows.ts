@@ -24,6 +24,10 @@ export interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
+export interface RunListQuery extends PageQuery {
+  readonly status?: readonly RunJson['status'][];
+}
+
 export interface WorkflowListQuery extends PageQuery {
   readonly status?: WorkflowJson['status'];
   readonly isEnabled?: boolean;
@@ -128,7 +132,7 @@ export class WorkflowsApi {
     return (await this.transport.ask<Data<RunStartedJson>>('POST', `${of(id)}/trigger`, ask)).data;
   }
 
-  runs(id: string, query: PageQuery = {}): Promise<Page<RunJson>> {
+  runs(id: string, query: RunListQuery = {}): Promise<Page<RunJson>> {
     return this.transport.get(`${of(id)}/runs`, { ...query });
   }
 

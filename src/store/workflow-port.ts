@@ -98,7 +98,6 @@ export interface RunRow {
   version: number;
   status: string;
   createdAt: Timestamp;
-  startedAt: Timestamp | null;
   endedAt: Timestamp | null;
 }
 
@@ -112,6 +111,8 @@ export interface WorkflowRunStore {
     tenantId: string;
     workflow: WorkflowIdentity;
     before: string | null;
+    /** null: whatever their status. */
+    statuses: readonly string[] | null;
     limit: number;
   }): Promise<RunRow[]>;
 }

@@ -6,7 +6,7 @@ import { createApiKey } from '../../src/server/auth/api-key.ts';
 import { withClient } from '../support/database.ts';
 import { type Refusal, useApi } from '../workflow/api.ts';
 import { echo } from '../workflow/definition.ts';
-import { create, ended, getRun, runOnce, runUntil, statuses, trigger } from './run.ts';
+import { create, ended, getRun, type Run, runOnce, runUntil, statuses, trigger } from './run.ts';
 import { useShop } from './shop.ts';
 
 const api = useApi();
@@ -256,8 +256,9 @@ describe('the end of a run', () => {
     await create(api(), 'stopped', { a: { sleep: '1h' }, b: call('/never', { needs: ['a'] }) });
     const runId = await trigger(api(), 'stopped');
     await runUntil(api(), 'stopped', runId, ({ tasks }) => tasks.a?.status === 'sleeping');
-    const cancel = () => api().post<Refusal>(`/workflows/stopped/runs/${runId}/cancel`);
-    expect((await cancel()).status).toBe(202);
+    const cancel = () => api().post<{ data: Run }>(`/workflows/stopped/runs/${runId}/cancel`);
+    const first = await cancel();
+    expect([first.status, first.body.data.status]).toEqual([202, 'cancelled']);
     const run = await ended(api(), 'stopped', runId);
     expect(run.status).toBe('cancelled');
     expect(statuses(run)).toEqual({ a: 'cancelled', b: 'skipped' });
@@ -297,6 +298,37 @@ describe('lists of runs', () => {
     );
     expect(rest.body.data.map(({ id }) => id)).toEqual(started.slice(3));
     expect(rest.body).not.toHaveProperty('nextCursor');
+  });
+
+  it('of the statuses that are asked for', async () => {
+    await create(api(), 'sorted', { a: call('/sorted'), wait: { if: 'trigger.body.wait', wait_for_webhook: {} } });
+    const done = await trigger(api(), 'sorted');
+    await ended(api(), 'sorted', done);
+    const stopped = await trigger(api(), 'sorted', { wait: true });
+    await api().post(`/workflows/sorted/runs/${stopped}/cancel`);
+    await ended(api(), 'sorted', stopped);
+    const waiting = await trigger(api(), 'sorted', { wait: true });
+    const idsOf = async (status: string) =>
+      (await api().get<{ data: JsonObject[] }>(`/workflows/sorted/runs?status=${status}`)).body.data.map(
+        ({ id }) => id,
+      );
+    expect(await idsOf('completed')).toEqual([done]);
+    expect(await idsOf('running,cancelled')).toEqual([waiting, stopped]);
+    expect(await idsOf('failed')).toEqual([]);
+    expect((await api().get<Refusal>('/workflows/sorted/runs?status=done')).status).toBe(400);
+  });
+
+  it('say the same of its start as the answer that started it, also to whoever repeats it', async () => {
+    await create(api(), 'begun', { a: call('/begun') });
+    const once = { 'idempotency-key': 'begun-once' };
+    const start = () =>
+      api().post<{ data: { run_id: string; started_at: string } }>('/workflows/begun/trigger', {}, once);
+    const { run_id: runId, started_at: startedAt } = (await start()).body.data;
+    const run = await ended(api(), 'begun', runId);
+    const listed = await api().get<{ data: JsonObject[] }>('/workflows/begun/runs');
+    expect([run.started_at, listed.body.data[0]!.started_at, (await start()).body.data.started_at]).toEqual(
+      Array(3).fill(startedAt),
+    );
   });
 
   it("another workflow's and another tenant's runs are 404", async () => {

@@ -27,7 +27,14 @@ import { traceOf } from '../correlation.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { triggerOf } from './pipeline-trigger.ts';
-import { type FirstSecretOf, pipelineView, runDetailView, runStatus, runView } from './pipeline-view.ts';
+import {
+  executionStatuses,
+  type FirstSecretOf,
+  pipelineView,
+  runDetailView,
+  runStatus,
+  runView,
+} from './pipeline-view.ts';
 import { isoTime } from './workflow-view.ts';
 
 export interface PipelineDeps {
@@ -90,14 +97,14 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
         ...(typeof key === 'string' ? { requestId: key } : {}),
       };
       await throttle?.spend(start);
-      const { executionId, isNew } = await executions.start({
+      const started = await executions.start({
         ...start,
         trigger: triggerOf(workflow.format, body as Json, headers),
         ...traceOf(headers),
         principal: principalFor(caller, undefined) as unknown as Json,
         ...(givenCorrelationId === undefined ? {} : { correlationId: givenCorrelationId }),
       });
-      const known = isNew ? null : await executions.get(caller.tenantId, executionId);
+      const known = started.isNew ? null : await executions.get(caller.tenantId, started.executionId);
       if (known !== null && !(await workflows.isRunOf(caller.tenantId, workflow, known))) {
         throw new PawlError(
           'WFENG001',
@@ -105,12 +112,12 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
         );
       }
       const run = {
-        run_id: prefixedId('run', executionId),
+        run_id: prefixedId('run', started.executionId),
         workflow_id: prefixedId('wf', workflow.uid),
         status: known === null ? 'running' : runStatus(known.status),
-        started_at: isoTime(known?.startedAt ?? known?.createdAt ?? Date.now()),
+        started_at: isoTime(started.isNew ? started.createdAt : known!.createdAt),
       };
-      return { status: isNew ? 201 : 200, body: { data: run } };
+      return { status: started.isNew ? 201 : 200, body: { data: run } };
     },
   });
 }
@@ -121,14 +128,15 @@ function runsRoute({ workflows }: PipelineDeps): RouteSpec {
     access: 'workflows:read',
     method: 'GET',
     path: '/api/v1/workflows/:workflowId/runs',
-    summary: 'Runs of a workflow, newest first',
+    summary: 'Runs of a workflow, newest first; `status` narrows them down',
     params: workflowParams,
     query: runListQuery,
     responses: { 200: pageOf(runSchema) },
-    async handle({ params, query: { limit, cursor }, caller }) {
+    async handle({ params, query: { limit, cursor, status }, caller }) {
       const workflow = await workflows.findForRuns(caller.tenantId, workflowRef(params.workflowId));
       const before = cursor === undefined ? null : cursorOf(cursor);
-      const found = await workflows.runs(caller.tenantId, workflow, { before, limit: limit + 1 });
+      const statuses = status === undefined ? null : executionStatuses(status);
+      const found = await workflows.runs(caller.tenantId, workflow, { before, statuses, limit: limit + 1 });
       const page = found.slice(0, limit);
       const data = page.map((run) => runView(workflow, run));
       return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
@@ -166,8 +174,10 @@ function cancelRoute(deps: PipelineDeps): RouteSpec {
     params: runParams,
     responses: { 202: dataOf(runSchema), 200: dataOf(runSchema) },
     async handle({ params, caller }) {
-      const { workflow, view } = await findRun(deps, caller, params);
+      const { workflow } = await findRun(deps, caller, params);
       const { repeated } = await deps.executions.cancel(caller.tenantId, params.runId);
+      // 002 marks the run as cancelled right here; ours is, as soon as what is in flight has let go.
+      const view = await deps.executions.endedSoon(caller.tenantId, params.runId);
       return { status: repeated ? 200 : 202, body: { data: runView(workflow, view) } };
     },
   });

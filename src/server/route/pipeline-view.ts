@@ -6,6 +6,7 @@ import type { NodeState } from '../../core/decider/state.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { Step } from '../../core/plan/plan.ts';
 import type { Inspection } from '../../engine/inspection.ts';
+import { EXECUTION_STATUSES } from '../../protocol/execution.ts';
 import type {
   pipelineDefinitionSchema,
   pipelineSchema,
@@ -77,14 +78,20 @@ export function runStatus(status: string): RunStatus {
   }
 }
 
-type RunTimes = Pick<RunRow, 'executionId' | 'status' | 'createdAt' | 'startedAt' | 'endedAt'>;
+/** Those that are shown as one of these. */
+export function executionStatuses(shown: readonly RunStatus[]): string[] {
+  return EXECUTION_STATUSES.filter((status) => shown.includes(runStatus(status)));
+}
+
+type RunTimes = Pick<RunRow, 'executionId' | 'status' | 'createdAt' | 'endedAt'>;
 
 export function runView({ uid }: WorkflowIdentity, run: RunTimes): z.input<typeof runSchema> {
   return {
     id: prefixedId('run', run.executionId),
     workflow_id: prefixedId('wf', uid),
     status: runStatus(run.status),
-    started_at: isoTime(run.startedAt ?? run.createdAt),
+    // 002 has no pending run: a run starts when it is triggered, and every answer says the same.
+    started_at: isoTime(run.createdAt),
     ...(run.endedAt === null ? {} : { finished_at: isoTime(run.endedAt) }),
   };
 }

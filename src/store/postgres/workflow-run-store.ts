@@ -19,8 +19,8 @@ export function workflowRunStore(database: Database): WorkflowRunStore {
       const [row] = await database.run<{ uid: string }>(VERSION_OWNER, [tenantId, workflowId, version]);
       return row?.uid ?? null;
     },
-    async workflowRuns({ tenantId, workflow, before, limit }) {
-      const values = [tenantId, workflow.workflowId, before, limit, workflow.uid];
+    async workflowRuns({ tenantId, workflow, before, statuses, limit }) {
+      const values = [tenantId, workflow.workflowId, before, limit, workflow.uid, statuses];
       const rows = await database.run<RunRecord>(RUNS, values);
       return rows.map(runRow);
     },
@@ -32,7 +32,6 @@ const runRow = (row: RunRecord): RunRow => ({
   version: row.version,
   status: row.status,
   createdAt: row.created_at,
-  startedAt: row.started_at,
   endedAt: row.ended_at,
 });
 
@@ -41,6 +40,5 @@ interface RunRecord {
   version: number;
   status: string;
   created_at: number;
-  started_at: number | null;
   ended_at: number | null;
 }

@@ -195,9 +195,10 @@ limit 1;
 select d.workflow_uid as uid from workflow_definitions d where d.tenant_id = $1 and d.workflow_id = $2 and d.version = $3;
 
 -- name: workflow_runs
-select x.id as execution_id, x.workflow_version as version, x.status, x.created_at, x.started_at, x.ended_at
+select x.id as execution_id, x.workflow_version as version, x.status, x.created_at, x.ended_at
 from executions_view x
 where x.tenant_id = $1 and x.workflow_id = $2 and ($3::uuid is null or x.id < $3)
+  and ($6::text[] is null or x.status = any($6))
   and x.workflow_version = any(array(
     select d.version from workflow_definitions d where d.tenant_id = $1 and d.workflow_id = $2 and d.workflow_uid = $5))
 order by x.id desc limit $4;
