@@ -2,10 +2,11 @@
 // below a folder that the operator names; `pawl:workflows/{id}/versions/{n}` is a version that we hold ourselves.
 
 import { createHash } from 'node:crypto';
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import type { PlanRef } from '../protocol/engine-run.ts';
@@ -32,7 +33,8 @@ export async function readPlan(options: PlanSourceOptions, tenantId: string, ref
   checkSize(ref, bytes.length);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   if (sha256 !== ref.sha256 && checksum !== ref.sha256) refuse('the plan does not have the sha256 that was promised');
-  return { plan: parsePlan(ref.compression === 'gzip' ? unzip(bytes, maxBytes) : bytes), sizeBytes: bytes.length };
+  const text = ref.compression === 'gzip' ? await unzip(bytes, maxBytes) : bytes;
+  return { plan: parsePlan(text), sizeBytes: bytes.length };
 }
 
 export function checkSize({ sizeBytes }: PlanRef, actual: number): void {
@@ -53,14 +55,19 @@ async function bytesAt(options: PlanSourceOptions, tenantId: string, uri: string
     return { bytes: Buffer.from(row.definition), checksum: row.checksum };
   }
   if (uri.startsWith('file:')) return { bytes: await fileBytes(options, uri) };
+  if (uri.startsWith('pawl:')) refuse('a plan of ours is `pawl:workflows/{id}/versions/{n}`');
   return refuse('only `file:` and `pawl:` references can be fetched');
 }
 
 async function fileBytes({ folder, maxBytes }: PlanSourceOptions, uri: string): Promise<Buffer> {
   if (folder === undefined) refuse('`file:` references need the option server.planFolder');
   const path = await allowedPath(folder, uri);
-  const bytes = await readFile(path).catch(() => refuse('the plan cannot be read'));
-  return bytes.length > maxBytes ? refuse(`the plan is larger than ${maxBytes} bytes`) : bytes;
+  const unreadable = () => refuse('the plan cannot be read');
+  const found = await stat(path).catch(unreadable);
+  // Reading a pipe would wait for whoever writes it, and keep a thread that all files share.
+  if (!found.isFile()) refuse('there is no such plan');
+  if (found.size > maxBytes) refuse(`the plan is larger than ${maxBytes} bytes`);
+  return readFile(path).catch(unreadable);
 }
 
 /** After links are followed, so that none leads out of the folder. */
@@ -75,22 +82,21 @@ async function allowedPath(folder: string, uri: string): Promise<string> {
   return path.startsWith(root + sep) ? path : refuse('there is no such plan');
 }
 
-function unzip(bytes: Buffer, maxOutputLength: number): Buffer {
-  try {
-    return gunzipSync(bytes, { maxOutputLength });
-  } catch {
-    return refuse(`the plan is not gzip, or larger than ${maxOutputLength} bytes`);
-  }
+const inflate = promisify(gunzip);
+
+function unzip(bytes: Buffer, maxOutputLength: number): Promise<Buffer> {
+  const refusal = () => refuse(`the plan is not gzip, or larger than ${maxOutputLength} bytes`);
+  return inflate(bytes, { maxOutputLength }).catch(refusal);
 }
 
 function parsePlan(bytes: Buffer): JsonObject {
   try {
-    const plan = JSON.parse(bytes.toString('utf8')) as Json;
+    const plan = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Json;
     if (isJsonObject(plan)) return plan;
   } catch {
     // Said below.
   }
-  return refuse('the plan is not a JSON object');
+  return refuse('the plan is not a JSON object in UTF-8');
 }
 
 export function refuse(message: string): never {

@@ -63,8 +63,9 @@ export class ReferencedPlans {
   }
 }
 
-function keyOf(tenantId: string, { uri, sha256 }: PlanRef): string {
-  return createHash('sha256').update(`${tenantId}\n${uri}\n${sha256}`).digest('hex');
+/** How it is packed is part of it: a wrong hint is wrong whether or not the plan was read before. */
+function keyOf(tenantId: string, { uri, sha256, compression = 'none' }: PlanRef): string {
+  return createHash('sha256').update(`${tenantId}\n${uri}\n${sha256}\n${compression}`).digest('hex');
 }
 
 function checkNames(plan: JsonObject, ref: PlanRef): void {

@@ -1,5 +1,6 @@
 // Runs of execution plans: given or by reference, with the reference checked before anything is read, and the debug endpoints.
 
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,6 +78,8 @@ describe('starting a run', () => {
   it('by a reference to a file, plain or gzip', async () => {
     const plain = stored('plain', json(plan('plain')));
     expect((await startRun({ planRef: plain })).status).toBe(202);
+    const marked = stored('marked', Buffer.concat([Buffer.from('\uFEFF'), json(plan('marked'))]));
+    expect((await startRun({ planRef: marked })).status).toBe(202);
     const zipped = stored('zipped', gzipSync(json(plan('zipped'))));
     expect((await startRun({ planRef: { ...zipped, compression: 'gzip' } })).status).toBe(202);
   });
@@ -106,6 +109,7 @@ describe('starting a run', () => {
     expect((await startRun({ planRef })).status).toBe(202);
     for (const change of [
       { sizeBytes: 1 },
+      { compression: 'gzip' },
       { planVersion: '2' },
       { sha256: 'f'.repeat(64) },
       { expiresAt: '2020-01-01T00:00:00Z' },
@@ -119,6 +123,7 @@ describe('starting a run', () => {
     const secret = stored('secret', json(plan('secret')), outside);
     symlinkSync(join(outside, 'secret'), join(folder, 'link'));
     const huge = stored('huge', gzipSync(json({ ...plan('huge'), padding: 'x'.repeat(10_000) })));
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
     const refused: Record<string, JsonObject> = {
       'another hash': { ...good, sha256: 'f'.repeat(64) },
       'another size': { ...good, sizeBytes: 1 },
@@ -130,6 +135,10 @@ describe('starting a run', () => {
       'no such file': { ...good, uri: pathToFileURL(join(folder, 'nothing')).href },
       'a bomb': { ...huge, compression: 'gzip' },
       'another scheme': { ...good, uri: 'https://example.com/plan.json' },
+      'a pipe nobody writes': { ...good, uri: pathToFileURL(join(folder, 'pipe')).href },
+      'a folder': { ...good, uri: pathToFileURL(`${folder}/`).href },
+      'no version of ours': { ...good, uri: 'pawl:plans/good' },
+      'not UTF-8': stored('latin', Buffer.from(JSON.stringify(plan('latin')).replace('tests', 't\xe9sts'), 'latin1')),
       'not gzip': { ...good, compression: 'gzip' },
     };
     for (const [what, planRef] of Object.entries(refused)) {

@@ -121,8 +121,8 @@ function readRetry(raw: JsonObject, at: string, findings: Findings, options: Rea
   const name = textIn(raw.retryPolicyRef);
   if (name === null) return retry;
   if (retryPolicies === undefined) {
-    const message = `no retry policies are configured, so \`${name}\` means the default one`;
-    const suggestion = 'define it in `definition.retryPolicies` of the configuration';
+    const message = `no retry policy \`${name}\` is known here, so it means the default one`;
+    const suggestion = 'define it in `definition.retryPolicies` of the server';
     findings.warning('UNKNOWN_RETRY_POLICY', `${at}/retryPolicyRef`, message, suggestion);
     return retry;
   }
