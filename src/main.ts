@@ -90,7 +90,7 @@ export interface Pawl {
   readonly metrics: ReadonlyMap<EngineMetric, number>;
   readonly actionTypes: ReadonlySet<string>;
   /** Validates a definition of any format and makes it the workflow's active version. */
-  publish(definition: Json, options?: { tenantId?: string }): Promise<{ workflowId: string; version: number }>;
+  publish(definition: Json, options?: { tenantId?: string }): ReturnType<Workflows['publishNow']>;
   start(
     workflowId: string,
     request?: Omit<Parameters<Executions['start']>[0], 'workflowId' | 'tenantId'> & { tenantId?: string },

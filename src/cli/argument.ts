@@ -46,6 +46,11 @@ export function executionId(text: string): string {
   throw new InvalidArgumentError('The id of an execution is a uuid: `pawl list` shows them.');
 }
 
+export function signalId(text: string): string {
+  if (isUuid(text)) return text;
+  throw new InvalidArgumentError('The id of a signal is a uuid; without one it gets a new one.');
+}
+
 /** JSON itself, or `@file` with JSON in it, or `-` for standard input. */
 export function jsonOption(name: string, text: string | undefined): Json | undefined {
   if (text === undefined) return undefined;

@@ -91,11 +91,21 @@ export function toJson({ ok, format, problems }: Verdict): Pick<Verdict, 'ok' | 
   return { ok, format, problems: problems.map(({ span: _span, ...problem }): Problem => problem) };
 }
 
+/** Of a definition that goes on to be run: beside what the run prints. */
+export function warnOf(read: Extract<DefinitionText, { kind: 'json' }>, warnings: readonly Problem[]): void {
+  const { file, source } = read;
+  const problems = warnings.map((warning) => located(warning, source));
+  process.stderr.write(reports(placed({ file, ok: true, format: null, what: '', problems }), paintOn(process.stderr)));
+}
+
 export function toText(verdict: Verdict): string {
   const paint = paintOn(process.stdout);
-  const lines = new LineMap(verdict.file.text);
-  const reports = verdict.problems.map((problem) => `${reportProblem(problem, verdict.file.name, lines, paint)}\n\n`);
-  return `${reports.join('')}${summary(verdict, paint)}\n`;
+  return `${reports(verdict, paint)}${summary(verdict, paint)}\n`;
+}
+
+function reports({ file, problems }: Verdict, paint: Paint): string {
+  const lines = new LineMap(file.text);
+  return problems.map((problem) => `${reportProblem(problem, file.name, lines, paint)}\n\n`).join('');
 }
 
 function located(problem: Problem, source: JsonSource): FileProblem {

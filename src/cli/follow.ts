@@ -1,6 +1,7 @@
 // Follows an execution to its end, wherever it runs: shows its nodes as they go, or prints one object at the end. Ctrl-C
 // cancels it, a second one leaves at once. The exit code is the outcome.
 
+import type { Problem } from '../core/definition/problem.ts';
 import type { Json } from '../core/json/json.ts';
 import { EXIT, exitCodeOf, SAME_KEYSTROKE_MS } from './exit.ts';
 import { createNodeView, type NodeView, type Snapshot } from './node-view.ts';
@@ -26,9 +27,12 @@ export interface FollowOptions {
   readonly printsId: boolean;
   /** What becomes of it when Ctrl-C is pressed a second time. */
   readonly otherwise: string;
+  /** Of the definitions that were published for it. */
+  readonly warnings?: readonly Problem[];
 }
 
-export async function follow(followed: Followed, { asJson, printsId, otherwise }: FollowOptions): Promise<number> {
+export async function follow(followed: Followed, options: FollowOptions): Promise<number> {
+  const { asJson, printsId, otherwise, warnings = [] } = options;
   const startedAt = performance.now();
   const view = asJson ? null : createNodeView(process.stdout, { printsId });
   const stopListening = cancelOnInterrupt(followed, otherwise);
@@ -36,7 +40,7 @@ export async function follow(followed: Followed, { asJson, printsId, otherwise }
     await (view === null ? followed.ended() : show(view, followed));
     const result = await followed.result();
     const durationMs = Math.round(performance.now() - startedAt);
-    if (view === null) printJson(reportRun(result, durationMs));
+    if (view === null) printJson({ ...reportRun(result, durationMs), ...(warnings.length === 0 ? {} : { warnings }) });
     else view.end(result, durationMs);
     return exitCodeOf(result.execution.status);
   } finally {

@@ -7,13 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveConfig, terminalPreferences } from '../config.ts';
 import { compileDefinition } from '../core/definition/compile.ts';
+import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../main.ts';
 import { offerOwnModules } from './action-imports.ts';
 import { jsonOption } from './argument.ts';
 import { type DefinitionText, readDefinitionFile } from './definition-file.ts';
-import { reportDefinition } from './definition-report.ts';
+import { reportDefinition, warnOf } from './definition-report.ts';
 import { serverOf } from './dev-address.ts';
 import { executionHere } from './execution-here.ts';
 import { executionThere, PATIENCE } from './execution-there.ts';
@@ -76,14 +77,17 @@ async function runHere({ definitions, request, flags }: Run, dataDir: string, is
   const pawl = await createPawl(options(flags, dataDir));
   try {
     let workflowId = '';
+    const warnings: Problem[] = [];
     for (const read of definitions) {
       const published = await publishHere(pawl, read.source.value as Json);
       if (published === null) return reportDefinition(read, { asJson, actions: pawl.actionTypes });
-      workflowId = published;
+      workflowId = published.workflowId;
+      warnings.push(...published.warnings);
+      if (!asJson) warnOf(read, published.warnings);
     }
     const { executionId } = await pawl.start(workflowId, request);
     const otherwise = isKept ? 'goes on next time' : 'is lost';
-    return await follow(executionHere(pawl, executionId), { asJson, printsId: isKept, otherwise });
+    return await follow(executionHere(pawl, executionId), { asJson, printsId: isKept, otherwise, warnings });
   } finally {
     await pawl.close();
   }
@@ -103,9 +107,9 @@ async function runAside(run: Run, taken: string): Promise<number> {
 }
 
 /** null: the definition has problems. */
-async function publishHere(pawl: Pawl, definition: Json): Promise<string | null> {
+async function publishHere(pawl: Pawl, definition: Json): Promise<Awaited<ReturnType<Pawl['publish']>> | null> {
   try {
-    return (await pawl.publish(definition)).workflowId;
+    return await pawl.publish(definition);
   } catch (error) {
     if (error instanceof PawlError && error.code === 'WFENG005') return null;
     throw error;
@@ -133,13 +137,17 @@ async function runThere({ definitions, request, flags }: Run, url: string): Prom
   const asJson = flags.json === true;
   const server = connect({ url }, { patience: PATIENCE });
   let workflowId = '';
+  const warnings: Problem[] = [];
   for (const read of definitions) {
     const json = read.source.value as Json;
     const compiled = compileDefinition(json);
     if (!compiled.ok) return reportDefinition(read, { asJson });
     const { format, plan } = compiled;
     try {
-      ({ workflowId } = await publishTo(server, { id: plan.id, format, json }));
+      const published = await publishTo(server, { id: plan.id, format, json });
+      workflowId = published.workflowId;
+      warnings.push(...(published.warnings ?? []));
+      if (!asJson) warnOf(read, published.warnings ?? []);
     } catch (error) {
       const refused = refusedProblems(error);
       if (refused === null) throw error;
@@ -147,5 +155,10 @@ async function runThere({ definitions, request, flags }: Run, url: string): Prom
     }
   }
   const { executionId } = await server.workflows.execute(workflowId, request);
-  return follow(executionThere(server, executionId), { asJson, printsId: true, otherwise: 'goes on without you' });
+  return follow(executionThere(server, executionId), {
+    asJson,
+    printsId: true,
+    otherwise: 'goes on without you',
+    warnings,
+  });
 }

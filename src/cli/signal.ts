@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { SignalType } from '../core/decider/fact.ts';
 import type { Json } from '../core/json/json.ts';
 import type { PawlClient } from '../sdk/client.ts';
-import { executionId, jsonOption, oneOf } from './argument.ts';
+import { executionId, jsonOption, oneOf, signalId } from './argument.ts';
 import { UsageError } from './exit.ts';
 import { type ClientFlags, clientCommand, connect } from './server-client.ts';
 import { printJson } from './terminal.ts';
@@ -42,7 +42,7 @@ export function register(program: Command): void {
     .argument('<id>', 'the execution', executionId)
     .argument('<type>', TYPES.join(', '), oneOf(TYPES))
     .option('--payload <json>', 'what it carries, e.g. {"stepId":"a"}; @file or - read it from there')
-    .option('--id <uuid>', 'the same id twice is one signal')
+    .option('--id <uuid>', 'the same id twice is one signal', signalId)
     .addHelpText('after', EXAMPLES)
     .action(signal);
 }

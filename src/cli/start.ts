@@ -72,6 +72,6 @@ async function advice({ workflows }: PawlClient, wanted: string): Promise<string
     wanted,
     page.data.map(({ id }) => id),
   );
-  const meant = near === undefined ? '' : `; did you mean ${near}?`;
-  return `${meant}. \`pawl workflows\` lists what there is, \`pawl publish FILE\` adds to it`;
+  const meant = near === undefined ? '.' : `; did you mean ${near}?`;
+  return `${meant} \`pawl workflows\` lists what there is, \`pawl publish FILE\` adds to it`;
 }

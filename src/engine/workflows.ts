@@ -239,7 +239,7 @@ export class Workflows {
   async publishNow(
     tenantId: string,
     definition: Json,
-  ): Promise<{ workflowId: string; version: number; warnings: readonly Problem[] }> {
+  ): Promise<Pick<Publication, 'workflowId' | 'version' | 'warnings'>> {
     const checked = await this.check(tenantId, definition);
     const stored = storedDefinition(tenantId, definition, checked);
     const { workflowId } = stored;

@@ -96,7 +96,7 @@ describe('pawl start', () => {
   it('says what to do when there is no such workflow, or no JSON', async () => {
     const { code, stderr } = await there('start', 'helo-pawl');
     expect(code).toBe(1);
-    expect(stderr).toContain('did you mean hello-pawl?');
+    expect(stderr).toContain('did you mean hello-pawl? `pawl workflows`');
     expect(stderr).toContain('`pawl workflows` lists what there is');
     const unquoted = await there('start', 'hello-pawl', '--trigger', '{name:"Ada"}');
     expect(unquoted).toMatchObject({ code: 2, stderr: expect.stringContaining('need double quotes') });
@@ -120,6 +120,19 @@ describe('pawl run beside a server that uses the folder', () => {
     const flow = file('wrong.json', chain('wrong', { ...echo('a'), actionType: 'core.ecko' }));
     const run = await pawl({}, 'run', flow, '--data', data);
     expect(run).toMatchObject({ code: 1, stdout: expect.stringContaining('did you mean `core.echo`?') });
+  });
+
+  it('says what a run does not do as its file asks', async () => {
+    const metadata = { planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests', schemaVersion: 'v1' };
+    const steps = [{ stepId: 'a', type: 'core.echo', inputs: {}, timeout: '10s', dispatch: { taskQueue: 'q' } }];
+    const scope = { tenantId: 'default', projectId: 'p', environmentId: 'e', repoSha: 's' };
+    const plan = file('routed.json', { metadata: { ...metadata, planId: 'routed' }, scope, steps });
+    for (const where of [data, join(folder, 'own')]) {
+      const shown = await pawl({}, 'run', plan, '--data', where);
+      expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('warning[DISPATCH_IGNORED]') });
+      const { stdout } = await pawl({}, 'run', plan, '--data', where, '--json');
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'Succeeded', warnings: [{ path: '/steps/0/dispatch' }] });
+    }
   });
 
   it('starts no second one', async () => {
@@ -151,6 +164,7 @@ describe('what people mistype', () => {
       [['list', '--why', 'waitin'], 'Did you mean waiting?'],
       [['describe', 'abc'], '`pawl list` shows them'],
       [['signal', NOWHERE, 'PAUZE'], 'Did you mean PAUSE?'],
+      [['signal', NOWHERE, 'PAUSE', '--id', 'x'], 'The id of a signal is a uuid'],
       [['signal', NOWHERE, 'RETRY_STEP'], 'RETRY_STEP needs "stepId" in its --payload'],
       [['list', '--url', 'localhost:7295'], 'is not a URL such as http://127.0.0.1:7295'],
     ];

@@ -33,6 +33,6 @@ function warnOfRouting(nodes: Draft['nodes'], findings: Findings): void {
   if (first === undefined) return;
   const others = routed.length === 1 ? '' : ` (as that of ${routed.length - 1} more)`;
   const message = `\`dispatch\`${others} is kept but not acted upon: every runner takes every step`;
-  const suggestion = 'nothing, unless a step must not run on some of your runners';
+  const suggestion = 'leave it out, unless another engine reads this plan too';
   findings.warning('DISPATCH_IGNORED', `${first.at}/dispatch`, message, suggestion);
 }
