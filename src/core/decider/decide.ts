@@ -129,7 +129,7 @@ function ring(deciding: Deciding, index: number): void {
     case 'Retrying':
       return startNode(deciding, index);
     case 'Sleeping':
-      return succeedAttempt(deciding, index, { sleptMs: node.until! - node.startedAt! });
+      return wake(deciding, index, node);
     default: {
       const child = isWaitingForChild(state, index, node);
       const waited = node.until! - node.startedAt!;
@@ -139,6 +139,16 @@ function ring(deciding: Deciding, index: number): void {
       return failAttempt(deciding, index, { error, retryable: child, timedOut: true });
     }
   }
+}
+
+/** What lasted as long as its attempt may was cut short: a sleep has to be shorter than its timeout. */
+function wake(deciding: Deciding, index: number, node: NodeState): void {
+  const sleptMs = node.until! - node.startedAt!;
+  if (sleptMs !== deciding.state.plan.nodes[index]!.policy.timeoutMs) {
+    return succeedAttempt(deciding, index, { sleptMs });
+  }
+  const error = { code: 'ATTEMPT_TIMEOUT', message: `The attempt did not finish within ${sleptMs} ms` };
+  failAttempt(deciding, index, { error, retryable: true, timedOut: true });
 }
 
 function receiveWebhook(deciding: Deciding, nodeId: string, callback: Callback): void {

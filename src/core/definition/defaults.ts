@@ -18,7 +18,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
 
 const NO_RETRY: RetryPolicy = { ...DEFAULT_RETRY, maxAttempts: 1 };
 
-/** Sleeps, webhooks and children have their own clocks, and nothing in them to try again. */
+/** Sleeps, webhooks and children have their own clocks, and nothing in them to try again, unless a timeout says otherwise. */
 export const WAITING_POLICY: NodePolicy = { timeoutMs: null, rerenderOnRetry: false, retry: NO_RETRY };
 
 export function pipelineRetry(retries: number): RetryPolicy {

@@ -132,6 +132,14 @@ describe('steps of a graph', () => {
     });
   });
 
+  it('sleep as long as they say, unless a timeout is written beside it', () => {
+    const policyOf = (policies: object) =>
+      nodeOf(graph([node('a', { actionType: 'core.delay', parameters: { durationMs: 9 }, policies })]), 'a').policy;
+    expect(policyOf({ retry: { maxAttempts: 2 } })).toMatchObject({ timeoutMs: null });
+    const retry = { maxAttempts: 2, baseDelayMs: 2_000 };
+    expect(policyOf({ timeoutMs: 5, retry: { maxAttempts: 2 } })).toMatchObject({ timeoutMs: 5, retry });
+  });
+
   it('are sleeps where the action is core.delay', () => {
     const delay = (durationMs: unknown) =>
       nodeOf(graph([node('a', { actionType: 'core.delay', parameters: { durationMs } })]), 'a');

@@ -91,7 +91,7 @@ function ignoreFields(raw: JsonObject, at: string, fields: string[], type: strin
 }
 
 function readPolicy(raw: JsonObject, step: DraftStep | null, defaults: DefinitionDefaults): NodePolicy {
-  if (step?.kind === 'sleep') return WAITING_POLICY;
+  if (step?.kind === 'sleep' && raw.timeoutMs === undefined) return WAITING_POLICY;
   const inherited = step?.kind === 'subworkflow' ? defaults.childTimeoutMs : defaults.attemptTimeoutMs;
   // A child has retried its own nodes already; running all of it again is something to ask for.
   const once = step?.kind === 'subworkflow' && raw.retry === undefined;

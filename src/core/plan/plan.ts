@@ -90,7 +90,7 @@ export interface PluginRef {
 }
 
 export interface NodePolicy {
-  /** Per attempt; null = none (subworkflow, sleep, webhook nodes have their own clocks). */
+  /** Per attempt; null = none (subworkflow, sleep and webhook nodes have their own clocks, unless one is written). */
   readonly timeoutMs: number | null;
   readonly rerenderOnRetry: boolean;
   readonly retry: RetryPolicy;

@@ -1,0 +1,83 @@
+// Sleeps: durable timers whose length is written or rendered, and which a timeout of the attempt cuts short.
+
+import { describe, expect, test } from 'vitest';
+import { type NodeSpec, template } from './plan-builder.testing.ts';
+import { startRun, T0 } from './test-run.testing.ts';
+
+const graph = (...nodes: NodeSpec[]) => startRun({ format: 'graph', nodes });
+
+describe('a sleep', () => {
+  test('is a durable timer that holds nothing and succeeds at its time', () => {
+    const run = graph({ id: 'a', step: { kind: 'sleep', durationMs: 3_600_000 }, edges: [{ to: 'b' }] }, { id: 'b' });
+    expect(run.statusOf('a')).toBe('Sleeping');
+    expect(run.find('NodeSleeping', 'a').until).toBe(T0 + 3_600_000);
+    expect(run.commands).toEqual([]);
+    run.now = T0 + 3_599_999;
+    expect(run.send({ type: 'timerDue' })).toEqual([]);
+    run.ring();
+    expect(run.statuses()).toEqual({ a: 'Succeeded', b: 'Running' });
+  });
+
+  test('that takes longer than its attempt may fails when that time is over, and is tried again', () => {
+    const run = graph({
+      id: 'a',
+      step: { kind: 'sleep', durationMs: 3_600_000 },
+      timeoutMs: 50,
+      retry: { maxAttempts: 2, baseDelayMs: 100 },
+    });
+    expect(run.find('NodeSleeping', 'a').until).toBe(T0 + 50);
+    run.ring();
+    expect(run.find('RetryScheduled', 'a')).toMatchObject({ timedOut: true, error: { code: 'ATTEMPT_TIMEOUT' } });
+    run.ring();
+    expect(run.statusOf('a')).toBe('Sleeping');
+    run.ring();
+    expect(run.statusOf('a')).toBe('TimedOut');
+    expect(run.state.error).toMatchObject({ code: 'ATTEMPT_TIMEOUT', nodeId: 'a' });
+  });
+
+  test('that takes less than its attempt may succeeds', () => {
+    const run = graph({ id: 'a', step: { kind: 'sleep', durationMs: 49 }, timeoutMs: 50 });
+    run.ring();
+    expect(run.statusOf('a')).toBe('Succeeded');
+  });
+
+  test('may get its length from a template', () => {
+    const run = graph({
+      id: 'a',
+      step: { kind: 'sleep', durationMs: template('graph', '{{ trigger.value * 1000 }}') },
+    });
+    expect(run.find('NodeSleeping', 'a').until).toBe(T0 + 7_000);
+  });
+
+  test('whose length cannot be rendered fails', () => {
+    const run = graph({ id: 'a', step: { kind: 'sleep', durationMs: template('graph', '{{ trigger.absent }}') } });
+    expect(run.find('NodeFailed', 'a').error.code).toBe('TEMPLATE_ERROR');
+    expect(run.state.status).toBe('Failed');
+  });
+
+  test.each(['-1', 'soon', 1e300])('of %j ms is bad parameters: it fails and is not retried', (value) => {
+    const step = { kind: 'sleep', durationMs: template('graph', '{{ trigger.value }}') } as const;
+    const nodes = [{ id: 'a', step, retry: { maxAttempts: 3 } }];
+    const run = startRun({ format: 'graph', nodes }, { trigger: { value } });
+    expect(run.statusOf('a')).toBe('Failed');
+    expect(run.find('NodeFailed', 'a').error.message).toContain(String(value));
+  });
+
+  test('of a number in a string is understood', () => {
+    const step = { kind: 'sleep', durationMs: template('graph', '{{ trigger.value }}') } as const;
+    const run = startRun({ format: 'graph', nodes: [{ id: 'a', step }] }, { trigger: { value: '1500' } });
+    expect(run.find('NodeSleeping', 'a').until).toBe(T0 + 1_500);
+  });
+
+  test('is cut short by fail fast', () => {
+    const run = graph(
+      { id: 'root', edges: [{ to: 'a' }, { to: 's' }] },
+      { id: 'a' },
+      { id: 's', step: { kind: 'sleep', durationMs: 1_000 } },
+    );
+    run.succeed('root');
+    run.fail('a');
+    expect(run.statusOf('s')).toBe('Cancelled');
+    expect(run.state.status).toBe('Failed');
+  });
+});
