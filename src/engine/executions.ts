@@ -3,7 +3,7 @@
 // execution and whether it is in memory or not (I1, I10).
 
 import type { EndStatus, SignalType } from '../core/decider/fact.ts';
-import { heeds, signalRefusal } from '../core/decider/signal.ts';
+import { heeds, signalRefusal, unknownStep } from '../core/decider/signal.ts';
 import { signalKey } from '../core/decider/signal-key.ts';
 import { type Callback, callbackOf, isFinal, isTerminal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -83,8 +83,9 @@ export class Executions {
     const mail = isUuid(executionId) ? await this.deps.store.inboxRead({ executionIds: [executionId] }) : [];
     const { state } = await this.inspect(tenantId, executionId);
     if (!heeds(state, type)) return null;
-    if (mail.length > 0 || state.signals.has(signalKey({ signal: type, signalId }))) return null;
-    return signalRefusal(state, { signal: type, payload });
+    if (state.signals.has(signalKey({ signal: type, signalId }))) return null;
+    const refusal = mail.length > 0 ? unknownStep : signalRefusal;
+    return refusal(state, { signal: type, payload });
   }
 
   async signal(tenantId: string, executionId: string, signal: Signal, by?: Actor): Promise<{ repeated: boolean }> {

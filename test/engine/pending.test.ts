@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
 import type { Pawl } from '../../src/main.ts';
 import { engineUnderTest, TENANT } from './engine-under-test.ts';
 import { graph, held } from './workflow-definition.ts';
@@ -46,6 +48,21 @@ describe('a cancel', () => {
       runner,
       backlog.map((executionId) => ({ executionId })),
     );
+  });
+});
+
+describe('a signal behind others that nobody has read', () => {
+  it('is refused when it names a step that does not exist, whatever those do', async () => {
+    const executionId = await accept('signalled');
+    const refusal = (type: 'PAUSE' | 'UPDATE_PARAMS' | 'RETRY_STEP', payload: JsonObject) =>
+      engine.pawl.executions.signalRefusal(TENANT, executionId, { signalId: randomUUID(), type, payload });
+    const pause = { signalId: randomUUID(), type: 'PAUSE', payload: {} } as const;
+    await engine.pawl.executions.signal(TENANT, executionId, pause);
+    expect(await refusal('PAUSE', {})).toBe(null);
+    expect(await refusal('RETRY_STEP', { stepId: 'step' })).toBe(null);
+    expect(await refusal('UPDATE_PARAMS', { newParams: {} })).toBe(null);
+    expect(await refusal('UPDATE_PARAMS', { stepId: 'nobody', newParams: {} })).toBe('no step "nobody"');
+    await engine.pawl.executions.cancel(TENANT, executionId);
   });
 });
 

@@ -50,6 +50,8 @@ export function signalRefusal(
 ): string | null {
   if (!heeds(state, signal)) return `the execution has ended (${state.status})`;
   if (state.stopping !== null) return 'the execution is stopping';
+  const unknown = unknownStep(state, { signal, payload });
+  if (unknown !== null) return unknown;
   switch (signal) {
     case 'PAUSE':
       return state.status === 'Paused' ? 'already paused' : null;
@@ -58,19 +60,15 @@ export function signalRefusal(
     case 'RETRY_STEP':
       return retryRefusal(state, payload);
     case 'UPDATE_PARAMS':
-      if (!isJsonObject(payload.newParams)) return 'newParams must be an object';
-      return payload.stepId === undefined ? null : unknownStep(state, payload);
+      return isJsonObject(payload.newParams) ? null : 'newParams must be an object';
     case 'INJECT_OVERRIDE':
-      if (!isJsonObject(payload.override)) return 'override must be an object';
-      return unknownStep(state, payload);
+      return isJsonObject(payload.override) ? null : 'override must be an object';
     case 'ESCALATE_ALERT':
       return null;
   }
 }
 
 function retryRefusal(state: State, payload: JsonObject): string | null {
-  const unknown = unknownStep(state, payload);
-  if (unknown !== null) return unknown;
   const index = nodeIndex(state, payload);
   const node = state.nodes[index]!;
   if (node.status === 'Retrying' || node.status === 'Cancelled') return null;
@@ -79,8 +77,12 @@ function retryRefusal(state: State, payload: JsonObject): string | null {
   return spent && payload.force !== true ? 'the step is out of attempts; use force to try again all the same' : null;
 }
 
-function unknownStep(state: State, payload: JsonObject): string | null {
-  return nodeIndex(state, payload) < 0 ? `no step ${JSON.stringify(payload.stepId ?? null)}` : null;
+/** Whatever becomes of the execution: its plan has no such step. */
+export function unknownStep(state: State, { signal, payload }: Pick<SignalInput, 'signal' | 'payload'>): string | null {
+  const mustName = signal === 'RETRY_STEP' || signal === 'INJECT_OVERRIDE';
+  const mayName = signal === 'UPDATE_PARAMS' && payload.stepId !== undefined;
+  if ((!mustName && !mayName) || nodeIndex(state, payload) >= 0) return null;
+  return `no step ${JSON.stringify(payload.stepId ?? null)}`;
 }
 
 function nodeIndex(state: State, payload: JsonObject): number {
