@@ -6,7 +6,7 @@ import { createApiKey } from '../../src/server/auth/api-key.ts';
 import { withClient } from '../support/database.ts';
 import { type Refusal, useApi } from '../workflow/api.ts';
 import { echo } from '../workflow/definition.ts';
-import { create, ended, getRun, type Run, runOnce, runUntil, statuses, trigger } from './run.ts';
+import { create, ended, executionIdOf, getRun, type Run, runOnce, runUntil, statuses, trigger } from './run.ts';
 import { useShop } from './shop.ts';
 
 const api = useApi();
@@ -275,6 +275,31 @@ describe('the end of a run', () => {
     );
     const run = await ended(api(), 'unreadable', await trigger(api(), 'unreadable'));
     expect(run).toMatchObject({ status: 'failed', error_message: expect.stringContaining('not valid'), tasks: {} });
+  });
+});
+
+describe('a run that the engine gave up on', () => {
+  it('has no task that anybody is at', async () => {
+    await create(api(), 'abandoned', {
+      a: call('/abandoned', { body: { url: '{{wait.paid.url}}' } }),
+      paid: { needs: ['a'], wait_for_webhook: {} },
+      ship: call('/never', { needs: ['paid'] }),
+    });
+    const runId = await trigger(api(), 'abandoned');
+    await runUntil(api(), 'abandoned', runId, ({ tasks }) => tasks.paid?.status === 'waiting');
+    const crash = `update execution_queue set crashes = 9, epoch = 9 where execution_id = $1 and runner_id is null`;
+    await withClient(api().database.connectionString, async (client) => {
+      while ((await client.query(crash, [executionIdOf(runId)])).rowCount === 0);
+    });
+    const [{ url }] = shop().bodies('/abandoned') as [{ url: string }];
+    await api().post(url.slice(api().url.length), {});
+    const run = await ended(api(), 'abandoned', runId);
+    expect([run.status, run.error_message]).toEqual(['failed', expect.stringContaining('crashed 9 times')]);
+    expect(run.tasks).toMatchObject({
+      a: { status: 'success' },
+      paid: { status: 'failed', error_message: run.error_message, finished_at: run.finished_at },
+      ship: { status: 'skipped', skip_reason: 'the run failed' },
+    });
   });
 });
 

@@ -2,7 +2,7 @@
 // all done is `completed` whatever became of them.
 
 import type { z } from 'zod';
-import type { NodeState } from '../../core/decider/state.ts';
+import { isFinal, type NodeState } from '../../core/decider/state.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { Step } from '../../core/plan/plan.ts';
 import type { Inspection } from '../../engine/inspection.ts';
@@ -114,11 +114,18 @@ export function runDetailView(
 
 type TaskResult = z.input<typeof taskResultSchema>;
 
-function taskViews({ state, outputs }: Inspection, withBodies: boolean): Record<string, TaskResult> {
+function taskViews({ view, state, outputs }: Inspection, withBodies: boolean): Record<string, TaskResult> {
   const views = state.plan.nodes.map(({ id, step }, index): [string, TaskResult] => {
-    return [id, taskView(state.nodes[index]!, step, outputs.get(id), withBodies)];
+    return [id, taskView(asLeft(state.nodes[index]!, view), step, outputs.get(id), withBodies)];
   });
   return Object.fromEntries(views);
+}
+
+/** Where the engine gave up on a run its nodes stand as they stood, for whoever retries it; but nobody is at them any more. */
+function asLeft(node: NodeState, { endedAt, error }: ExecutionView): NodeState {
+  if (endedAt === null || error === null || isFinal(node.status)) return node;
+  if (node.status === 'Pending') return { ...node, status: 'Skipped', endedAt, reason: 'the run failed' };
+  return { ...node, status: 'Failed', endedAt, error: JSON.parse(error) as NonNullable<NodeState['error']> };
 }
 
 function taskView(node: NodeState, step: Step, outputs: Json | undefined, withBody: boolean): TaskResult {
