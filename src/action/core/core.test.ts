@@ -59,6 +59,11 @@ describe('core.sometimes-fails', () => {
 });
 
 describe('core.delay', () => {
+  it('declares what its timer leaves', () => {
+    expect(delay.outputs.safeParse({}).success).toBe(false);
+    expect(delay.outputs.parse({ sleptMs: 10 })).toEqual({ sleptMs: 10 });
+  });
+
   it('is in the catalog but is not run', async () => {
     expect(await runAction(delay, { durationMs: 10 })).toMatchObject({
       retryable: false,

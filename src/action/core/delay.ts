@@ -13,7 +13,7 @@ export const delay = defineAction({
   displayName: 'Delay',
   description: 'Waits for the given time. A durable timer: it survives restarts and holds no slot.',
   params: z.object({ durationMs: z.int().min(0) }),
-  outputs: z.object({}),
+  outputs: z.object({ sleptMs: z.int().min(0) }),
   run() {
     throw new TerminalError('ACTION_FAILED', 'core.delay is a timer of the engine and cannot be run as an action');
   },
