@@ -4,6 +4,7 @@
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { workflowRef } from '../protocol/workflow.ts';
 import { type Actor, type Deed, SYSTEM } from '../store/audit-port.ts';
 import type { Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
@@ -114,6 +115,13 @@ export class Workflows {
   /** Whose runs are asked for. A deleted workflow still has its own (002 "In-flight runs continue to completion"). */
   async findForRuns(tenantId: string, ref: WorkflowRef): Promise<WorkflowIdentity> {
     return (await this.store.workflowIdentity({ tenantId, ref })) ?? notFound(ref);
+  }
+
+  /** As lists are narrowed down to one workflow: what is no `wf_…` id, or one of nobody, is taken for a name. */
+  async nameIn(tenantId: string, given: string | undefined): Promise<string | undefined> {
+    const ref = given === undefined ? undefined : workflowRef(given);
+    if (ref === undefined || !('uid' in ref)) return given;
+    return (await this.store.workflowIdentity({ tenantId, ref }))?.workflowId ?? given;
   }
 
   runs(

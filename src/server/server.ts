@@ -168,9 +168,9 @@ export function allRoutes(
     ...workflowManageRoutes({ workflows, pipelines, webhookBase, firstSecretOf }),
     ...pipelineRoutes({ workflows, pipelines, executions, webhookBase, firstSecretOf, throttle }),
     ...executionCommandRoutes({ executions, throttle, requirePrincipal }),
-    ...triggerRoutes({ triggers, webhookBase }),
+    ...triggerRoutes({ triggers, workflows, webhookBase }),
     ...firingRoutes({ intake, throttle, ...options.trigger }),
-    ...executionRoutes({ queries }),
+    ...executionRoutes({ queries, workflows }),
     ...callbackRoutes({ executions }),
     ...engineRunRoutes({
       runs,

@@ -143,6 +143,19 @@ describe('reading', () => {
     }
   });
 
+  it('lists its executions and triggers, by name and by id', async () => {
+    const { body: created } = await create(api(), 'found', { a: call() }, { trigger: 'webhook' });
+    const executionId = executionIdOf(await trigger(api(), 'found'));
+    for (const id of ['found', created.data.id]) {
+      const executions = await api().get<{ data: JsonObject[] }>(`/executions?workflowId=${id}`);
+      expect(executions.body.data).toEqual([expect.objectContaining({ executionId })]);
+      const triggers = await api().get<{ data: JsonObject[] }>(`/triggers?workflowId=${id}`);
+      expect(triggers.body.data).toEqual([expect.objectContaining({ workflowId: 'found' })]);
+    }
+    const nobody = await api().get<{ data: JsonObject[] }>(`/executions?workflowId=wf_${'0'.repeat(32)}`);
+    expect(nobody.body.data).toEqual([]);
+  });
+
   it('lists pipelines in their own shape', async () => {
     const { body } = await api().get<{ data: JsonObject[] }>('/workflows?format=pipeline&search=readable');
     expect(body.data).toEqual([expect.objectContaining({ name: 'readable', task_count: 3, enabled: true })]);

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { ExecutionQueries } from '../../engine/execution-queries.ts';
+import type { Workflows } from '../../engine/workflows.ts';
 import {
   eventQuery,
   eventSchema,
@@ -28,6 +29,7 @@ import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface ExecutionRoutesDeps {
   readonly queries: ExecutionQueries;
+  readonly workflows: Workflows;
 }
 
 const BASE = '/api/v1/executions';
@@ -39,7 +41,7 @@ export function executionRoutes(deps: ExecutionRoutesDeps): RouteSpec[] {
   return [listRoute(deps), getRoute(deps), eventsRoute(deps), graphRoute(deps), hierarchyRoute(deps)];
 }
 
-function listRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
+function listRoute({ queries, workflows }: ExecutionRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -52,6 +54,7 @@ function listRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
       if (cursor !== undefined && !executionId.safeParse(cursor).success) throw badCursor();
       const filter = {
         ...rest,
+        workflowId: await workflows.nameIn(caller.tenantId, rest.workflowId),
         tenantId: caller.tenantId,
         beforeId: cursor ?? null,
         limit: limit + 1,
