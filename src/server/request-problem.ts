@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
+import { describeChoice, describeRange, typeName } from '../core/definition/schema-check.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { nearMiss } from '../core/expression/near-miss.ts';
 import { didYouMean } from '../core/expression/problem.ts';
@@ -39,9 +40,33 @@ function fieldsOf(schema: z.ZodType): string[] {
   return Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
 }
 
+/** Zod's own words start like this; what a schema of ours says is kept as it is. */
+const ZODS_OWN = /^(Invalid |Too (small|big):)/;
+const RECEIVED = /received (\w+)$/;
+
 /** Zod says of what is not there that it is of the wrong type. */
-function messageOf({ code, message }: z.core.$ZodIssue): string {
-  return code === 'invalid_type' && message.endsWith('received undefined') ? 'is required' : message;
+function messageOf(issue: z.core.$ZodIssue): string {
+  const { message } = issue;
+  if (issue.code === 'invalid_type' && message.endsWith('received undefined')) return 'is required';
+  if (!ZODS_OWN.test(message)) return message;
+  switch (issue.code) {
+    case 'invalid_type': {
+      const received = RECEIVED.exec(message)?.[1];
+      const isSaid = received === undefined || (issue.expected === 'int' && received === 'number');
+      return `must be ${typeName(issue.expected)}${isSaid ? '' : `, not ${valueName(received)}`}`;
+    }
+    case 'invalid_value':
+      return describeChoice(issue.values);
+    case 'invalid_union':
+      return 'options' in issue && Array.isArray(issue.options) ? describeChoice(issue.options) : message;
+    case 'too_small':
+    case 'too_big':
+      return describeRange(issue);
+    default:
+      return message;
+  }
 }
+
+const valueName = (type: string): string => (type === 'null' || type === 'NaN' ? type : typeName(type));
 
 const pointerKey = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);

@@ -44,20 +44,26 @@ function reportKeys(keys: readonly string[], at: string, known: readonly string[
 
 function reportChoice(at: string, value: Json, choices: readonly string[], findings: Findings): void {
   const near = typeof value === 'string' ? findings.nearMiss(value, choices) : undefined;
-  const message = `must be ${choices.map((choice) => `"${choice}"`).join(' or ')}, not ${describeValue(value)}`;
-  findings.error('NOT_ALLOWED', at, message, didYouMean(near));
+  findings.error('NOT_ALLOWED', at, `${describeChoice(choices)}, not ${describeValue(value)}`, didYouMean(near));
 }
 
-function describeRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+export function describeChoice(choices: readonly unknown[]): string {
+  return `must be ${choices.map((choice) => `"${choice}"`).join(' or ')}`;
+}
+
+export function describeRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const { origin, inclusive = true } = issue;
+  const isSized = origin === 'string' || origin === 'array';
+  const unit = origin === 'string' ? 'characters' : 'items';
   if (issue.code === 'too_big') {
-    return issue.origin === 'string'
-      ? `must not be longer than ${issue.maximum} characters`
-      : `must be at most ${issue.maximum}`;
+    if (isSized) return `must not be longer than ${issue.maximum} ${unit}`;
+    return `must be ${inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
   }
-  return issue.origin === 'number' ? `must be at least ${issue.minimum}` : 'must not be empty';
+  if (isSized) return issue.minimum === 1 ? 'must not be empty' : `must have at least ${issue.minimum} ${unit}`;
+  return `must be ${inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
 }
 
-function typeName(expected: string): string {
+export function typeName(expected: string): string {
   switch (expected) {
     case 'record':
     case 'object':
