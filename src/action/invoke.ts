@@ -16,6 +16,7 @@ import { describeThrown } from './failure.ts';
 import type { LogLine } from './log.ts';
 import { encodeOutputs } from './outputs.ts';
 import type { Registry } from './registry.ts';
+import { AttemptAbandoned, AttemptTimedOut, abortReason, settle } from './settling.ts';
 import type { StopSignal } from './stop.ts';
 
 export interface InvokeRequest {
@@ -83,7 +84,9 @@ export function invokeAction(request: InvokeRequest): AttemptResult | Promise<At
 
 async function settled(running: PromiseLike<unknown>, scope: AttemptScope, request: InvokeRequest) {
   try {
-    return succeeded(await settle(running, scope, request), scope, request);
+    const { timeoutMs, abortGraceMs = DEFAULT_ABORT_GRACE_MS, context } = request;
+    const options = { timeoutMs, abortGraceMs, outer: context.signal, stop: (reason: Error) => scope.stop(reason) };
+    return succeeded(await settle(running, options), scope, request);
   } catch (thrown) {
     return failed(thrown, scope, request);
   }
@@ -114,63 +117,6 @@ function describeIssue(issue: z.core.$ZodIssue): string {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
-}
-
-/** Rejections of `settle` that are not the action's own. */
-class AttemptTimedOut extends Error {}
-class AttemptAbandoned extends Error {}
-
-/** Node fires timers that are longer than this at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-function settle(running: PromiseLike<unknown>, scope: AttemptScope, request: InvokeRequest): Promise<unknown> {
-  const { timeoutMs, abortGraceMs = DEFAULT_ABORT_GRACE_MS } = request;
-  const outer = request.context.signal;
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  let timer: NodeJS.Timeout | undefined;
-  let grace: NodeJS.Timeout | undefined;
-
-  const cleanUp = (): void => {
-    clearTimeout(timer);
-    clearTimeout(grace);
-    outer?.removeEventListener('abort', onAbort);
-  };
-  const giveUp = (reason: Error): void => {
-    cleanUp();
-    reject(reason);
-  };
-  const onTimeout = (): void => {
-    const reason = new AttemptTimedOut(`The attempt did not finish within ${timeoutMs} ms`);
-    giveUp(reason);
-    scope.stop(reason);
-  };
-  const onAbort = (): void => {
-    grace = setTimeout(() => giveUp(new AttemptAbandoned()), abortGraceMs);
-    scope.stop(abortReason(outer));
-  };
-
-  if (timeoutMs !== null) timer = setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS));
-  outer?.addEventListener('abort', onAbort, { once: true });
-  if (outer?.aborted) onAbort();
-  // What is no real promise may throw, answer twice, or answer with another promise.
-  Promise.resolve(running).then(
-    (value) => {
-      cleanUp();
-      resolve(value);
-    },
-    (thrown: unknown) => {
-      cleanUp();
-      reject(thrown);
-    },
-  );
-  return promise;
-}
-
-function abortReason(signal: StopSignal | undefined): Error {
-  const reason: unknown = signal?.reason;
-  // An abort without a reason brings one that says nothing.
-  if (reason instanceof DOMException) return new Error('The execution stops');
-  return reason instanceof Error ? reason : new Error(typeof reason === 'string' ? reason : 'The execution stops');
 }
 
 // ── Results ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -231,3 +231,31 @@ describe('an attempt that waits', () => {
     expect(begun).toEqual(['a']);
   });
 });
+
+describe('room for more executions', () => {
+  it('is what the free places could do, less what is not decided yet', () => {
+    const { desk, submit } = setup({ total: 3 });
+    submit('a');
+    expect([desk.roomFor(0), desk.roomFor(5), desk.roomFor(9)]).toEqual([8, 3, 0]);
+  });
+
+  it('counts the places that became free lately once more, because they will be again', async () => {
+    const { desk, submit, finish, timers } = setup({ total: 2 });
+    for (const id of ['a', 'b', 'c', 'd', 'e']) submit(id);
+    expect(desk.roomFor(0)).toBe(0);
+    for (const id of ['a', 'b', 'c']) await finish(id);
+    // Two run, none waits, and of three that ended only two had a place at the same time.
+    expect([desk.free(), desk.roomFor(0)]).toEqual([0, 8]);
+    timers.advance(30);
+    expect(desk.roomFor(0)).toBe(8);
+    timers.advance(30);
+    expect(desk.roomFor(0)).toBe(0);
+  });
+
+  it('is none as long as enough wait already', async () => {
+    const { desk, submit, finish } = setup({ total: 2 });
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) submit(id);
+    await finish('a');
+    expect(desk.roomFor(0)).toBe(0);
+  });
+});

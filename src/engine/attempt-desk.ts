@@ -6,6 +6,7 @@
 import type { WorkflowKey } from '../store/port.ts';
 import type { WaitingWorkflow } from './crowd.ts';
 import type { AttemptRequest, AttemptResult, EngineObserver, RunAttempt, Timers } from './environment.ts';
+import { Lately } from './lately.ts';
 import type { Pace } from './pace.ts';
 
 export interface AttemptLimits {
@@ -60,6 +61,8 @@ export class AttemptDesk {
   private turns: Lane[] = [];
   private readonly tenants = new Tally();
   private readonly actions = new Tally();
+  /** Attempts that have given back their place. */
+  private readonly ended: Lately;
   private running = 0;
   private waiting = 0;
   private closed = false;
@@ -68,6 +71,7 @@ export class AttemptDesk {
 
   constructor(deps: AttemptDeskDeps) {
     this.deps = deps;
+    this.ended = new Lately(deps.timers);
   }
 
   /** False: too many wait behind its limit already. It is not taken, and shall not wait in memory. */
@@ -110,14 +114,24 @@ export class AttemptDesk {
 
   /** Places that are free now. What waits behind a limit of its own takes none: others may have them (I22). */
   free(): number {
-    let wanted = 0;
-    for (const lane of this.turns) if (!this.isHeldBack(lane)) wanted += lane.waiting.length;
-    return Math.max(0, this.deps.limits.total - this.running - wanted);
+    return Math.max(0, this.unwanted());
   }
 
-  /** How many more executions would find work here, besides those whose next attempts are not known yet. */
+  /** Below zero: so many wait for a place. */
+  private unwanted(): number {
+    let wanted = 0;
+    for (const lane of this.turns) if (!this.isHeldBack(lane)) wanted += lane.waiting.length;
+    return this.deps.limits.total - this.running - wanted;
+  }
+
+  /**
+   * How many more executions would find work here, besides those whose next attempts are not known yet. By the time a claim has brought
+   * them, as many places will be free as became free lately: quick ones must not stand empty meanwhile. Behind slow ones nothing is
+   * hoarded that another runner could do.
+   */
   roomFor(undecided: number): number {
-    return Math.max(0, this.free() * EXECUTIONS_PER_PLACE - undecided);
+    const soon = Math.min(this.ended.count(), this.deps.limits.total);
+    return Math.max(0, (this.unwanted() + soon) * EXECUTIONS_PER_PLACE - undecided);
   }
 
   /** What still waits never begins: whoever owns the executions next runs it. */
@@ -183,14 +197,16 @@ export class AttemptDesk {
       return this.forgetIfIdle(lane);
     }
     this.count(lane, 1);
-    void outcome.catch(broken).then((result) => {
+    const over = (result: AttemptResult) => {
       this.count(lane, -1);
+      this.ended.add();
       if (!this.closed) {
         finished(result);
         this.next();
       }
       this.forgetIfIdle(lane);
-    });
+    };
+    void outcome.then(over, (error: unknown) => over(broken(error)));
   }
 
   private begin(request: AttemptRequest): AttemptResult | Promise<AttemptResult> {
