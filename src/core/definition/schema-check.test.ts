@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { call, codesOf, graph, node, pipeline, plan, problemsOf, step, to } from './definition.testing.ts';
+import { describeRange } from './schema-check.ts';
 
 describe('unknown fields', () => {
   it('are refused at every level, and the field that was meant is named', () => {
@@ -94,5 +96,29 @@ describe('values of the wrong kind', () => {
       'NOT_ALLOWED /nodes/0/edges/0/when',
       'REQUIRED /nodes/0/edges/1/targetNode',
     ]);
+  });
+});
+
+describe('a range', () => {
+  const said = (schema: z.ZodType, value: unknown) =>
+    schema.safeParse(value).error!.issues.map((issue) => describeRange(issue as Parameters<typeof describeRange>[0]));
+
+  it.each([
+    [z.string().max(3), 'four', 'must not be longer than 3 characters'],
+    [z.array(z.number()).max(1), [1, 2], 'must not be longer than 1 items'],
+    [z.string().min(1), '', 'must not be empty'],
+    [z.array(z.number()).min(2), [1], 'must have at least 2 items'],
+    [z.number().max(3), 4, 'must be at most 3'],
+    [z.number().lt(3), 3, 'must be less than 3'],
+    [z.number().min(3), 2, 'must be at least 3'],
+    [z.number().gt(3), 3, 'must be more than 3'],
+  ])('is told by its nearest limit: %#', (schema, value, expected) => {
+    expect(said(schema, value)).toEqual([expected]);
+  });
+
+  it('that does not say whether its limit is included includes it', () => {
+    const issue = { origin: 'number' as const, path: [], message: '', input: 1 };
+    expect(describeRange({ ...issue, code: 'too_big', maximum: 3 })).toBe('must be at most 3');
+    expect(describeRange({ ...issue, code: 'too_small', minimum: 3 })).toBe('must be at least 3');
   });
 });
