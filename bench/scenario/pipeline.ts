@@ -19,7 +19,7 @@ import { enqueue, publish } from '../workload.ts';
 
 const RUNS = 1_000;
 const STEPS = 5;
-/** Of the HTTP client, for one host. */
+/** Of the HTTP client, for one host; so many calls are on their way at once, on both sides. */
 const CONNECTIONS = 256;
 const WAITING = 100_000;
 const CALLBACKS = 2_000;
@@ -97,7 +97,7 @@ async function runPipelines(database: Bench['database'], url: string, runs: numb
   const door = await openPawl(database, { runner: false });
   await enqueue(door, await publish(door, calls(url)), runs, TRIGGER);
   await door.close();
-  const pawl = await openPawl(database, OPEN_TO_LOOPBACK);
+  const pawl = await openPawl(database, { ...OPEN_TO_LOOPBACK, engine: { maxParallelActions: CONNECTIONS } });
   try {
     return await costOf(() => ended(pawl, runs));
   } finally {

@@ -4,7 +4,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ActionContext, Credentials, FindResource, Principal } from './action.ts';
-import type { HttpClient, HttpRequest } from './http-client.ts';
+import type { HttpClient } from './http-client.ts';
 import { type ActionLog, createLogCollector, type LogCollector, type LogLine } from './log.ts';
 import { Redactor, watchCredentials } from './redact.ts';
 import { Stop, type StopSignal } from './stop.ts';
@@ -29,6 +29,7 @@ export interface AttemptContext {
 }
 
 const NO_LINES: readonly LogLine[] = [];
+const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 export class AttemptScope implements ActionContext {
   readonly executionId: string;
@@ -87,10 +88,10 @@ export class AttemptScope implements ActionContext {
   /** Requests stop with the attempt, whatever else the action asks for, and belong to its trace. */
   get http(): HttpClient {
     this.#http ??= {
-      request: ({ signal, ...request }) => {
+      request: (request) => {
+        const { signal, headers = NO_HEADERS } = request;
         const stop = signal === undefined ? this.#ownStop() : AbortSignal.any([signal as AbortSignal, this.signal]);
-        const headers = withTrace(request.headers, this.traceparent);
-        return this.#engine.http.request({ ...request, ...(headers === undefined ? {} : { headers }), signal: stop });
+        return this.#engine.http.request({ ...request, headers: withTrace(headers, this.traceparent), signal: stop });
       },
     };
     return this.#http;
@@ -116,8 +117,11 @@ export class AttemptScope implements ActionContext {
 }
 
 /** A trace context that the action gave itself is left as it is. */
-function withTrace(headers: HttpRequest['headers'], traceparent: string | null): HttpRequest['headers'] {
+function withTrace(
+  headers: Readonly<Record<string, string>>,
+  traceparent: string | null,
+): Readonly<Record<string, string>> {
   if (traceparent === null) return headers;
-  const isGiven = Object.keys(headers ?? {}).some((name) => name.toLowerCase() === 'traceparent');
+  const isGiven = Object.keys(headers).some((name) => name.toLowerCase() === 'traceparent');
   return isGiven ? headers : { ...headers, traceparent };
 }

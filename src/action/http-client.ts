@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly url: string | URL;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | undefined;
   /** 0, the default: a redirect is an answer like any other. */
   readonly maxRedirects?: number;
   readonly maxBytes?: number;

@@ -16,7 +16,7 @@ import { describeThrown } from './failure.ts';
 import type { LogLine } from './log.ts';
 import { encodeOutputs } from './outputs.ts';
 import type { Registry } from './registry.ts';
-import { AttemptAbandoned, AttemptTimedOut, abortReason, settle } from './settling.ts';
+import { AttemptAbandoned, AttemptTimedOut, abortReason, settle, type Watched } from './settling.ts';
 import type { StopSignal } from './stop.ts';
 
 export interface InvokeRequest {
@@ -76,19 +76,48 @@ export function invokeAction(request: InvokeRequest): AttemptResult | Promise<At
   const scope = new AttemptScope(context);
   try {
     const returned: unknown = action.run(parameters.value, scope);
-    return isThenable(returned) ? settled(returned, scope, request) : succeeded(returned, scope, request);
+    if (isThenable(returned)) return settle(returned, new RunningAttempt(scope, request));
+    return succeeded(returned, scope, request);
   } catch (thrown) {
     return failed(thrown, scope, request);
   }
 }
 
-async function settled(running: PromiseLike<unknown>, scope: AttemptScope, request: InvokeRequest) {
-  try {
-    const { timeoutMs, abortGraceMs = DEFAULT_ABORT_GRACE_MS, context } = request;
-    const options = { timeoutMs, abortGraceMs, outer: context.signal, stop: (reason: Error) => scope.stop(reason) };
-    return succeeded(await settle(running, options), scope, request);
-  } catch (thrown) {
-    return failed(thrown, scope, request);
+class RunningAttempt implements Watched<AttemptResult> {
+  private readonly scope: AttemptScope;
+  private readonly request: InvokeRequest;
+
+  constructor(scope: AttemptScope, request: InvokeRequest) {
+    this.scope = scope;
+    this.request = request;
+  }
+
+  get timeoutMs(): number | null {
+    return this.request.timeoutMs;
+  }
+
+  get abortGraceMs(): number {
+    return this.request.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS;
+  }
+
+  get outer(): StopSignal | undefined {
+    return this.request.context.signal;
+  }
+
+  stop(reason: Error): void {
+    this.scope.stop(reason);
+  }
+
+  fulfilled(value: unknown): AttemptResult {
+    try {
+      return succeeded(value, this.scope, this.request);
+    } catch (thrown) {
+      return failed(thrown, this.scope, this.request);
+    }
+  }
+
+  rejected(thrown: unknown): AttemptResult {
+    return failed(thrown, this.scope, this.request);
   }
 }
 

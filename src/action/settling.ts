@@ -7,7 +7,8 @@ import type { StopSignal } from './stop.ts';
 export class AttemptTimedOut extends Error {}
 export class AttemptAbandoned extends Error {}
 
-export interface SettleOptions {
+/** What is watched: how long it may take, who may stop it, and what its outcome means. */
+export interface Watched<Result> {
   /** null = none. */
   readonly timeoutMs: number | null;
   /** How long it may take to end by itself once it is told to stop. */
@@ -15,39 +16,41 @@ export interface SettleOptions {
   /** The engine's word that it shall stop. */
   readonly outer: StopSignal | undefined;
   /** Hands that word on to the action. */
-  readonly stop: (reason: Error) => void;
+  stop(reason: Error): void;
+  /** Neither throws. */
+  fulfilled(value: unknown): Result;
+  rejected(thrown: unknown): Result;
 }
 
 /** Node fires timers that are longer than this at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export function settle(running: PromiseLike<unknown>, options: SettleOptions): Promise<unknown> {
-  return new Promise((resolve, reject) => new Settling(options, resolve, reject).watch(running));
+/** Never rejects. */
+export function settle<Result>(running: PromiseLike<unknown>, watched: Watched<Result>): Promise<Result> {
+  return new Promise((resolve) => new Settling(watched, resolve).watch(running));
 }
 
-class Settling {
-  private readonly options: SettleOptions;
-  private readonly resolve: (value: unknown) => void;
-  private readonly reject: (reason: unknown) => void;
+class Settling<Result> {
+  private readonly watched: Watched<Result>;
+  private readonly resolve: (result: Result) => void;
   private timer: NodeJS.Timeout | undefined;
   private grace: NodeJS.Timeout | undefined;
+  private isOver = false;
 
-  constructor(options: SettleOptions, resolve: (value: unknown) => void, reject: (reason: unknown) => void) {
-    this.options = options;
+  constructor(watched: Watched<Result>, resolve: (result: Result) => void) {
+    this.watched = watched;
     this.resolve = resolve;
-    this.reject = reject;
   }
 
   watch(running: PromiseLike<unknown>): void {
-    const { timeoutMs, outer } = this.options;
+    const { timeoutMs, outer } = this.watched;
     if (timeoutMs !== null) this.timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS), this);
     outer?.addEventListener('abort', this, { once: true });
     if (outer?.aborted) this.handleEvent();
     // What is no real promise may throw, answer twice, or answer with another promise.
     Promise.resolve(running).then(
       (value) => {
-        this.leave();
-        this.resolve(value);
+        if (this.leave()) this.resolve(this.watched.fulfilled(value));
       },
       (thrown: unknown) => this.giveUp(thrown),
     );
@@ -55,31 +58,35 @@ class Settling {
 
   /** The engine told it to stop. */
   handleEvent(): void {
-    const { abortGraceMs, outer, stop } = this.options;
+    const { abortGraceMs, outer } = this.watched;
     this.grace = setTimeout(abandon, abortGraceMs, this);
-    stop(abortReason(outer));
+    this.watched.stop(abortReason(outer));
   }
 
   expire(): void {
-    const reason = new AttemptTimedOut(`The attempt did not finish within ${this.options.timeoutMs} ms`);
+    const reason = new AttemptTimedOut(`The attempt did not finish within ${this.watched.timeoutMs} ms`);
+    // First, so that what the action says about it is heard.
+    this.watched.stop(reason);
     this.giveUp(reason);
-    this.options.stop(reason);
   }
 
   giveUp(reason: unknown): void {
-    this.leave();
-    this.reject(reason);
+    if (this.leave()) this.resolve(this.watched.rejected(reason));
   }
 
-  private leave(): void {
+  /** False: its outcome is known already. */
+  private leave(): boolean {
+    if (this.isOver) return false;
+    this.isOver = true;
     clearTimeout(this.timer);
     clearTimeout(this.grace);
-    this.options.outer?.removeEventListener('abort', this);
+    this.watched.outer?.removeEventListener('abort', this);
+    return true;
   }
 }
 
-const expire = (settling: Settling): void => settling.expire();
-const abandon = (settling: Settling): void => settling.giveUp(new AttemptAbandoned());
+const expire = (settling: Pick<Settling<unknown>, 'expire'>): void => settling.expire();
+const abandon = (settling: Pick<Settling<unknown>, 'giveUp'>): void => settling.giveUp(new AttemptAbandoned());
 
 export function abortReason(signal: StopSignal | undefined): Error {
   const reason: unknown = signal?.reason;

@@ -22,7 +22,7 @@ export interface ActionAttemptDeps {
 }
 
 export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
-  const { registry, credentials, http, store, wallClockMs: now, outputLimitBytes, abortGraceMs, disabled } = deps;
+  const { registry, credentials, http, store, wallClockMs: now, outputLimitBytes, abortGraceMs } = deps;
   return (request) => {
     const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
     const result = invokeAction({
@@ -48,18 +48,28 @@ export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
         findResource: (key) => store.resourceFind({ tenantId, ...key }),
       },
     });
-    return result instanceof Promise || !disabled.isFresh() || hasLinks(result)
-      ? afterwards(deps, request, result)
-      : disabled.noted(request.actionType, now, result);
+    return result instanceof Promise
+      ? result.then((settled) => afterwards(deps, request, settled))
+      : afterwards(deps, request, result);
   };
 }
 
-async function afterwards(
+/** At once, when there is nothing to look up. */
+function afterwards(
+  deps: ActionAttemptDeps,
+  request: AttemptRequest,
+  result: ActionResult,
+): AttemptResult | Promise<AttemptResult> {
+  const { disabled, wallClockMs } = deps;
+  if (!disabled.isFresh() || hasLinks(result)) return lookedUp(deps, request, result);
+  return disabled.noted(request.actionType, wallClockMs, result);
+}
+
+async function lookedUp(
   { store, disabled, wallClockMs }: ActionAttemptDeps,
   request: AttemptRequest,
-  invoked: ActionResult | Promise<ActionResult>,
+  result: ActionResult,
 ): Promise<AttemptResult> {
-  const result = await invoked;
   if (!disabled.isFresh()) await disabled.look();
   const noted = disabled.noted(request.actionType, wallClockMs, result);
   return hasLinks(result) ? ((await linkConflict(store, request, result.resourceLinks)) ?? noted) : noted;

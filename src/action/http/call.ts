@@ -20,8 +20,9 @@ export interface CallOptions {
   readonly signal: StopSignal | undefined;
 }
 
-export function call(agent: Agent, first: Hop, options: CallOptions): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => new Call(agent, first, options, resolve, reject).start());
+/** What `first` throws is its outcome too. */
+export function call(agent: Agent, first: () => Hop, options: CallOptions): Promise<HttpResponse> {
+  return new Promise((resolve, reject) => new Call(agent, first(), options, resolve, reject).start());
 }
 
 class Call implements AnswerWanted {

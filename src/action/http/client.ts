@@ -3,10 +3,11 @@
 // is in call.ts.
 
 import { Agent } from 'undici';
-import type { HttpClient } from '../http-client.ts';
+import type { HttpClient, HttpRequest } from '../http-client.ts';
 import { type AddressPolicyOptions, createAddressPolicy } from './address.ts';
 import { call } from './call.ts';
 import { guardedConnector, type Resolve, systemResolve } from './guard.ts';
+import type { Hop } from './redirect.ts';
 import { requestHeaders } from './request-headers.ts';
 import { Targets } from './url.ts';
 
@@ -47,10 +48,8 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
   });
   const targets = new Targets();
   return {
-    async request(request) {
-      const { method = 'GET', body = null } = request;
-      const first = { target: targets.get(request.url), method, headers: requestHeaders(request.headers ?? {}), body };
-      return call(agent, first, {
+    request: (request) =>
+      call(agent, () => firstHop(targets, request), {
         maxRedirects: request.maxRedirects ?? 0,
         limit: {
           maxBytes: request.maxBytes ?? settings.maxResponseBytes,
@@ -58,8 +57,12 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
         },
         timeoutMs: request.timeoutMs === undefined ? settings.timeoutMs : request.timeoutMs,
         signal: request.signal,
-      });
-    },
+      }),
     close: () => agent.destroy(),
   };
+}
+
+/** Throws when it may not be sent. */
+function firstHop(targets: Targets, { url, method = 'GET', headers = {}, body }: HttpRequest): Hop {
+  return { target: targets.get(url), method, headers: requestHeaders(headers), body: body ?? null };
 }

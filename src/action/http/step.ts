@@ -50,19 +50,19 @@ export const httpStep = defineAction({
       url,
       method,
       headers: outgoingHeaders(context, sent, headers),
-      ...(sent.body === undefined ? {} : { body: sent.body }),
+      body: sent.body,
       // How long a try may last is the task's own `timeout`, which ends the request.
       timeoutMs: null,
       maxBytes: MAX_STEP_BODY_BYTES,
       onOversize: 'truncate',
     });
-    const outputs = {
+    const answer = {
       status_code: response.status,
       headers: response.headers,
       body: readBody(response),
       duration_ms: Math.round(performance.now() - startedAt),
-      ...(response.truncated ? { is_truncated: true as const } : {}),
     };
+    const outputs = response.truncated ? { ...answer, is_truncated: true as const } : answer;
     if (!isSuccess(response.status)) throw statusError(method, response, outputs, 'redirects are not followed');
     return { outputs };
   },
