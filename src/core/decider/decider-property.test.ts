@@ -11,7 +11,14 @@ import type { Transition } from './fact.ts';
 import { checkJournal } from './journal-laws.testing.ts';
 import { nextDue } from './next-due.ts';
 import { START } from './plan-builder.testing.ts';
-import { type ControlKind, type RandomPlan, randomPlan, randomScript, type Script } from './random-plan.testing.ts';
+import {
+  type ControlKind,
+  isCutSleep,
+  type RandomPlan,
+  randomPlan,
+  randomScript,
+  type Script,
+} from './random-plan.testing.ts';
 import type { SkipCategory } from './reference-routing.testing.ts';
 import { play, type Run } from './scenario.testing.ts';
 import { initialState, isFinal, isTerminal, type State } from './state.ts';
@@ -155,7 +162,7 @@ describe('a reopened run', () => {
 function playOn(random: RandomPlan, script: Script, first: Run): Run | null {
   const incurable = first.state.nodes.some((node, at) => isFailed(node.status) && random.kinds[at] === 'badTemplate');
   const laterTrouble = random.kinds.some((kind) => kind === 'badTemplate' || kind === 'webhook');
-  if (incurable || laterTrouble) return null;
+  if (incurable || laterTrouble || random.plan.nodes.some(isCutSleep)) return null;
   const cured = {
     ...random,
     outcomes: random.outcomes.map((outcomes, at) => outcomes.slice(0, first.state.nodes[at]!.attempts)),

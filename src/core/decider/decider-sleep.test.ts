@@ -25,7 +25,7 @@ describe('a sleep', () => {
       timeoutMs: 50,
       retry: { maxAttempts: 2, baseDelayMs: 100 },
     });
-    expect(run.find('NodeSleeping', 'a').until).toBe(T0 + 50);
+    expect(run.find('NodeSleeping', 'a')).toMatchObject({ until: T0 + 50, cut: true });
     run.ring();
     expect(run.find('RetryScheduled', 'a')).toMatchObject({ timedOut: true, error: { code: 'ATTEMPT_TIMEOUT' } });
     run.ring();
@@ -35,10 +35,18 @@ describe('a sleep', () => {
     expect(run.state.error).toMatchObject({ code: 'ATTEMPT_TIMEOUT', nodeId: 'a' });
   });
 
-  test('that takes less than its attempt may succeeds', () => {
-    const run = graph({ id: 'a', step: { kind: 'sleep', durationMs: 49 }, timeoutMs: 50 });
+  test.each([49, 50])('of %d ms that may take 50 succeeds', (durationMs) => {
+    const run = graph({ id: 'a', step: { kind: 'sleep', durationMs }, timeoutMs: 50 });
     run.ring();
     expect(run.statusOf('a')).toBe('Succeeded');
+    expect(run.find('NodeSucceeded', 'a').outputs).toEqual({ sleptMs: durationMs });
+  });
+
+  test('of half a millisecond more than it may take times out', () => {
+    const step = { kind: 'sleep', durationMs: template('graph', '{{ trigger.value }}') } as const;
+    const run = startRun({ format: 'graph', nodes: [{ id: 'a', step, timeoutMs: 50 }] }, { trigger: { value: 50.5 } });
+    run.ring();
+    expect(run.find('NodeTimedOut', 'a').error.code).toBe('ATTEMPT_TIMEOUT');
   });
 
   test('may get its length from a template', () => {

@@ -145,6 +145,7 @@ function nodeResting(state: State, fact: FactOf<'NodeSleeping' | 'NodeWaiting'>)
       ? state.nodes[fact.node]!
       : takeOff(state, fact.node, 'Sleeping', fact.attempt);
   node.status = fact.type === 'NodeSleeping' ? 'Sleeping' : 'Waiting';
+  node.cut = fact.type === 'NodeSleeping' && fact.cut === true;
   setTimer(state, fact.node, fact.until);
 }
 

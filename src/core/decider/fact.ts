@@ -38,7 +38,14 @@ export type Fact =
       /** Of a subworkflow node: the execution that this transition creates. */
       readonly childId?: string;
     }
-  | { readonly type: 'NodeSleeping'; readonly node: number; readonly attempt: number; readonly until: number }
+  | {
+      readonly type: 'NodeSleeping';
+      readonly node: number;
+      readonly attempt: number;
+      readonly until: number;
+      /** It would sleep longer than its attempt may: `until` is when the attempt times out. */
+      readonly cut?: true;
+    }
   | {
       readonly type: 'NodeWaiting';
       readonly node: number;

@@ -4,7 +4,7 @@
 // reference judges them without the expression interpreter.
 
 import fc from 'fast-check';
-import type { Format, Plan, RetryPolicy, Step } from '../plan/plan.ts';
+import type { Format, Plan, PlanNode, RetryPolicy, Step } from '../plan/plan.ts';
 import { buildPlan, type EdgeSpec, type NodeSpec } from './plan-builder.testing.ts';
 
 export type Outcome = 'ok' | 'notOk' | 'retryable' | 'terminal' | 'timeout';
@@ -72,6 +72,8 @@ interface NodeDraft {
   readonly firstMatch: boolean;
   readonly retry: RetryPolicy;
   readonly waitMs: number | null;
+  /** What a sleep may take more (or, negative, less) than it does; null: as long as it likes. */
+  readonly leewayMs: number | null;
   readonly outcomes: readonly Outcome[];
 }
 
@@ -126,6 +128,7 @@ function nodeDraft(failures: boolean, orderFree: boolean): fc.Arbitrary<NodeDraf
     retry: retryPolicy,
     // A webhook that may time out before it is called depends on the order of events.
     waitMs: orderFree ? fc.constant(null) : fc.option(fc.integer({ min: 1, max: 3_000 }), { freq: 3 }),
+    leewayMs: orderFree ? fc.constant(null) : fc.option(fc.constantFrom(-200, -1, 0, 1), { freq: 2 }),
     outcomes: fc.array(failures ? any : good, { maxLength: 4 }),
   });
 }
@@ -194,7 +197,8 @@ function summary({ plan, kinds, outcomes }: RandomPlan): string {
     const { maxAttempts, baseDelayMs, backoffFactor } = node.policy.retry;
     const own = node.condition === null ? '' : ` if (${node.condition.source})`;
     const kind = node.step.kind === 'action' ? kinds[index] : JSON.stringify(node.step);
-    return `  ${node.id} ${kind}${own} [${outcomes[index]!.join()}] ${maxAttempts}×${baseDelayMs}^${backoffFactor} ${
+    const limit = node.policy.timeoutMs === null ? '' : ` within ${node.policy.timeoutMs} ms`;
+    return `  ${node.id} ${kind}${limit}${own} [${outcomes[index]!.join()}] ${maxAttempts}×${baseDelayMs}^${backoffFactor} ${
       node.routePolicy
     } -> ${edges.join(', ')}`;
   });
@@ -207,7 +211,7 @@ function kindOf(format: Format, draft: NodeDraft): NodeKind {
   return format === 'pipeline' && isChild ? 'action' : draft.kind;
 }
 
-function stepOf(format: Format, draft: NodeDraft): Pick<NodeSpec, 'step' | 'parameters' | 'retry'> {
+function stepOf(format: Format, draft: NodeDraft): Pick<NodeSpec, 'step' | 'parameters' | 'retry' | 'timeoutMs'> {
   const root = format === 'plan' ? 'inputs' : 'trigger';
   const kind = kindOf(format, draft);
   const child = (waitForCompletion: boolean): Step => ({
@@ -221,14 +225,22 @@ function stepOf(format: Format, draft: NodeDraft): Pick<NodeSpec, 'step' | 'para
       return { parameters: { value: `{{ ${root}.value }}` } };
     case 'badTemplate':
       return { parameters: { value: `{{ ${root}.missing.deeper }}` } };
-    case 'sleep':
-      return { step: { kind: 'sleep', durationMs: draft.waitMs ?? 500 } };
+    case 'sleep': {
+      const durationMs = draft.waitMs ?? 500;
+      const step: Step = { kind: 'sleep', durationMs };
+      return draft.leewayMs === null ? { step } : { step, timeoutMs: Math.max(1, durationMs + draft.leewayMs) };
+    }
     case 'webhook':
       return { step: { kind: 'webhook', timeoutMs: draft.waitMs } };
     case 'child':
     case 'fireAndForget':
       return { step: child(kind === 'child'), retry: { ...draft.retry, maxAttempts: 1 } };
   }
+}
+
+/** A sleep whose attempts all time out: it takes longer than they may. */
+export function isCutSleep({ step, policy }: PlanNode): boolean {
+  return step.kind === 'sleep' && Number(step.durationMs) > (policy.timeoutMs ?? Infinity);
 }
 
 /** Parents are earlier drafts, near ones more often, so that both long chains and wide joins appear. */

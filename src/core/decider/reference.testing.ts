@@ -5,7 +5,7 @@
 
 import type { Transition } from './fact.ts';
 import type { Input } from './input.ts';
-import type { RandomPlan } from './random-plan.testing.ts';
+import { isCutSleep, type RandomPlan } from './random-plan.testing.ts';
 import { isAdmitted, type Reference, resolveEdges, unhandledFailures, whySkip } from './reference-routing.testing.ts';
 import { isFinal, isTerminal, type NodeStatus } from './state.ts';
 
@@ -99,7 +99,9 @@ function saysOk({ outputs }: { outputs: unknown }): boolean {
   return ok === true || body?.ok === true;
 }
 
-function failAttempt(reference: Reference, input: Extract<Input, { type: 'attemptFailed' }>, moment: Moment): void {
+type Failure = Omit<Extract<Input, { type: 'attemptFailed' }>, 'type' | 'attempt' | 'error'>;
+
+function failAttempt(reference: Reference, input: Failure, moment: Moment): void {
   const node = reference.nodes[input.node]!;
   const { retry } = reference.random.plan.nodes[input.node]!.policy;
   if (reference.stopping !== null && input.aborted === true) {
@@ -149,7 +151,7 @@ function ring(reference: Reference, moment: Moment): void {
     reference.nodes.flatMap((node, at) =>
       node.status === status && node.until !== null && node.until <= moment.now ? [at] : [],
     );
-  for (const node of due('Sleeping')) finish(reference, node, 'Succeeded');
+  for (const node of due('Sleeping')) wake(reference, node, moment);
   for (const node of due('Waiting')) finish(reference, node, 'TimedOut');
   const retries = reference.status === 'Running' ? due('Retrying') : [];
   for (const node of retries) if (isStarted(moment, node)) startAttempt(reference, node, moment);
@@ -158,8 +160,17 @@ function ring(reference: Reference, moment: Moment): void {
   for (const node of due('Retrying')) startAttempt(reference, node, moment);
 }
 
+/** A sleep that its attempt had no time for is an attempt that timed out. */
+function wake(reference: Reference, node: number, moment: Moment): void {
+  const hasTime = !isCutSleep(reference.random.plan.nodes[node]!);
+  if (hasTime) finish(reference, node, 'Succeeded');
+  else failAttempt(reference, { node, retryable: true, timedOut: true }, moment);
+}
+
 function isStarted({ witness }: Moment, node: number): boolean {
-  return witness.facts.some((fact) => fact.type === 'NodeStarted' && fact.node === node);
+  return witness.facts.some(
+    (fact) => (fact.type === 'NodeStarted' || fact.type === 'NodeSleeping') && fact.node === node,
+  );
 }
 
 /** Judged at resume when the execution is paused. */
@@ -261,7 +272,7 @@ function startNext(reference: Reference, moment: Moment): boolean {
 
 function startAttempt(reference: Reference, index: number, { now, witness }: Moment): void {
   const node = reference.nodes[index]!;
-  const { step } = reference.random.plan.nodes[index]!;
+  const { step, policy } = reference.random.plan.nodes[index]!;
   node.attempts++;
   node.until = null;
   if (reference.random.kinds[index] === 'badTemplate') finish(reference, index, 'Failed');
@@ -277,7 +288,8 @@ function startAttempt(reference: Reference, index: number, { now, witness }: Mom
     finish(reference, index, 'Succeeded');
   } else {
     node.status = step.kind === 'sleep' ? 'Sleeping' : 'Waiting';
-    const wait = step.kind === 'sleep' ? (step.durationMs as number) : step.timeoutMs;
+    const sleepMs = (durationMs: unknown) => Math.min(Number(durationMs), policy.timeoutMs ?? Infinity);
+    const wait = step.kind === 'sleep' ? sleepMs(step.durationMs) : step.timeoutMs;
     node.until = wait === null ? null : now + wait;
   }
 }

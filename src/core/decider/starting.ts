@@ -20,7 +20,7 @@ export function startNode(deciding: Deciding, index: number): void {
     case 'subworkflow':
       return startWithParameters(deciding, index, attempt, planNode);
     case 'sleep':
-      return startSleep(deciding, index, attempt, planNode.policy.timeoutMs, step);
+      return startSleep(deciding, index, attempt, step);
     case 'webhook': {
       const until = step.timeoutMs === null ? null : deciding.now + step.timeoutMs;
       const { early } = deciding.state.nodes[index]!;
@@ -66,15 +66,13 @@ function patched(deciding: Deciding, node: NodeState, base: Json): Json {
   return { ...(isJsonObject(base) ? base : {}), ...patch, ...node.patch, ...node.override };
 }
 
-/** A sleep that its attempt has no time for ends with the attempt: see `wake`. */
 function startSleep(
   deciding: Deciding,
   index: number,
   attempt: number,
-  timeoutMs: number | null,
-  step: Extract<Step, { kind: 'sleep' }>,
+  { durationMs }: Extract<Step, { kind: 'sleep' }>,
 ): void {
-  const duration = typeof step.durationMs === 'number' ? step.durationMs : render(deciding, step.durationMs);
+  const duration = typeof durationMs === 'number' ? durationMs : render(deciding, durationMs);
   if (duration instanceof TemplateError) return failToRender(deciding, index, attempt, duration);
   const milliseconds = typeof duration === 'string' ? Number(duration) : duration;
   if (typeof milliseconds !== 'number' || !(milliseconds >= 0) || milliseconds > MAX_SLEEP_MS) {
@@ -82,8 +80,13 @@ function startSleep(
     emit(deciding, { type: 'NodeStarted', node: index, attempt });
     return failAttempt(deciding, index, { error: { code: 'PARAMETERS_INVALID', message }, retryable: false });
   }
-  const restMs = Math.min(Math.ceil(milliseconds), timeoutMs ?? Number.POSITIVE_INFINITY);
-  emit(deciding, { type: 'NodeSleeping', node: index, attempt, until: deciding.now + restMs });
+  const { timeoutMs } = deciding.state.plan.nodes[index]!.policy;
+  const sleep = { type: 'NodeSleeping', node: index, attempt } as const;
+  if (timeoutMs !== null && milliseconds > timeoutMs) {
+    emit(deciding, { ...sleep, until: deciding.now + timeoutMs, cut: true });
+  } else {
+    emit(deciding, { ...sleep, until: deciding.now + Math.ceil(milliseconds) });
+  }
 }
 
 /** A hundred years: later than that is a mistake in the unit, and dates stop being representable soon after. */

@@ -65,6 +65,8 @@ export interface NodeState {
   /** Rendered parameters before patches; undefined when not in memory (they are in the journal, at renderedSeq). */
   params: Json | undefined;
   until: number | null;
+  /** Of a sleep: its attempt times out at `until`. */
+  cut: boolean;
   childId: string | null;
   reason: string | null;
   /** Skipped because the execution ended, not by routing. */
@@ -180,6 +182,7 @@ function initialNode(pendingEdges: number): NodeState {
     renderedSeq: -1,
     params: undefined,
     until: null,
+    cut: false,
     childId: null,
     reason: null,
     stopped: false,

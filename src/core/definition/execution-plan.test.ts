@@ -57,11 +57,11 @@ describe('an execution plan becomes a plan', () => {
     expect(nodeOf(plan([step('a', { dispatch: { workerPool: 'w' } })]), 'a').dispatch).toEqual({ workerPool: 'w' });
   });
 
-  it('turns core.delay into a sleep', () => {
+  it('turns core.delay into a sleep, which has to be over by its timeout like any step', () => {
     expect(nodeOf(plan([step('a', { type: 'core.delay', inputs: { durationMs: 5 } })]), 'a')).toMatchObject({
       step: { kind: 'sleep', durationMs: 5 },
       parameters: null,
-      policy: { timeoutMs: null },
+      policy: { timeoutMs: 60_000 },
     });
   });
 });

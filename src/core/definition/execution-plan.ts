@@ -4,8 +4,8 @@
 import { DURATION_FORMS, parseDuration } from '../duration/duration.ts';
 import { didYouMean } from '../expression/problem.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
-import type { Dispatch, NodePolicy, PluginRef, RetryPolicy, SecretRef } from '../plan/plan.ts';
-import { DEFINITION_DEFAULTS, type DefinitionDefaults, WAITING_POLICY } from './defaults.ts';
+import type { Dispatch, PluginRef, RetryPolicy, SecretRef } from '../plan/plan.ts';
+import { DEFINITION_DEFAULTS, type DefinitionDefaults } from './defaults.ts';
 import { DELAY_ACTION, readDelay } from './delay.ts';
 import { readDependencies } from './dependency.ts';
 import type { Draft, DraftCondition, DraftEdge, DraftNode, DraftStep, ReadOptions } from './draft.ts';
@@ -54,7 +54,11 @@ function readStepNode(raw: JsonObject, at: string, findings: Findings, options: 
     // The type of a plugin's step is the plugin's own.
     actionAt: step?.kind === 'action' && step.plugin === undefined ? `${at}/type` : null,
     parameters: step?.kind === 'sleep' ? null : { value: objectIn(raw.inputs), at: `${at}/inputs` },
-    policy: readPolicy(raw, at, step, findings, options),
+    policy: {
+      timeoutMs: readTimeout(raw, at, findings, defaultsOf(options).attemptTimeoutMs),
+      rerenderOnRetry: false,
+      retry: readRetry(raw, at, findings, options),
+    },
     join: 'all',
     condition: readWhen(raw, at),
     routePolicy: 'parallel',
@@ -89,18 +93,6 @@ function readPlugin(raw: JsonObject, at: string, findings: Findings): PluginRef 
     findings.error('PLUGIN_UNPINNED', `${at}/pluginId`, message, 'add `pluginVersion` or `pluginDigest`');
   }
   return { pluginId, ...textsIn(raw, PLUGIN_KEYS) };
-}
-
-function readPolicy(
-  raw: JsonObject,
-  at: string,
-  step: DraftStep | null,
-  findings: Findings,
-  options: ReadOptions,
-): NodePolicy {
-  const timeoutMs = readTimeout(raw, at, findings, defaultsOf(options).attemptTimeoutMs);
-  const retry = readRetry(raw, at, findings, options);
-  return step?.kind === 'sleep' ? WAITING_POLICY : { timeoutMs, rerenderOnRetry: false, retry };
 }
 
 const defaultsOf = ({ defaults = DEFINITION_DEFAULTS }: ReadOptions): DefinitionDefaults => defaults;
