@@ -76,6 +76,27 @@ it('finds a failure unhandled only when every edge has been looked at', () => {
   expect(run.state.nodes.at(-1)!.status).toBe('Running');
 });
 
+it('ends nothing before every edge has been looked at, also when all that they lead to is over', () => {
+  const costly = names.map(() => ({ to: 'rescue', condition: COSTLY, when: 'failure' as const }));
+  const edges = [...costly, { to: 'rescue', when: 'failure' as const }];
+  const run = setup([{ id: 'first', edges }, { id: 'rescue' }, { id: 'beside' }]);
+  const finish = (input: Input) => {
+    for (let { isCutShort } = run.send(input); isCutShort; ) ({ isCutShort } = run.send({ type: 'goOn' }));
+  };
+  const error = { code: 'BROKEN', message: 'it broke' };
+  const fail = (attempt: number): Input => ({ type: 'attemptFailed', node: 0, attempt, error, retryable: false });
+  run.send(STARTED);
+  finish(fail(1));
+  run.send({ type: 'signal', signalId: 's', signal: 'RETRY_STEP', payload: { stepId: 'first', force: true } });
+  for (const node of [1, 2]) run.send({ ...FIRST_DONE, node });
+  expect(run.send(fail(2)).isCutShort).toBe(true);
+  expect(run.state.status).toBe('Running');
+  expect(run.send({ type: 'timerDue' }).transition.facts).toEqual([]);
+  finish({ type: 'goOn' });
+  expect(run.state.status).toBe('Succeeded');
+  expect(run.state.edges).toEqual([...names.map(() => 'unsatisfied'), 'satisfied']);
+});
+
 it('is not resumed by anything in an execution that has ended meanwhile', () => {
   const edges = names.map((to) => ({ to, condition: COSTLY }));
   const run = setup([{ id: 'first', edges }, ...names.map((id) => ({ id }))]);

@@ -7,6 +7,7 @@ import { renderTemplate, type TemplateError } from '../template/render.ts';
 import { outputsOf } from './data-entry.ts';
 import { type Deciding, emit } from './deciding.ts';
 import type { ExecutionError } from './fact.ts';
+import { isLeftOpen } from './routing.ts';
 import { fatalError, isTerminal, nodeFailure, type State } from './state.ts';
 
 type StopOutcome = 'Failed' | 'Cancelled' | 'TimedOut';
@@ -55,7 +56,8 @@ export function endIfDone(deciding: Deciding): void {
     if (state.plan.onUnhandledFailure === 'failFast' || state.inFlight === 0) stop(deciding, 'Failed', fatal);
     return;
   }
-  if (state.unresolved === 0) succeed(deciding);
+  // A node that was retried may be the last to end: whether its failure is handled is known when its edges are.
+  if (state.unresolved === 0 && !isLeftOpen(state)) succeed(deciding);
 }
 
 function succeed(deciding: Deciding): void {
