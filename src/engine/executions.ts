@@ -176,28 +176,31 @@ export class Executions {
 
   /** Resolves when the execution has ended. Told at once when it ends in this process; asked for otherwise. */
   async result(tenantId: string, executionId: string): Promise<ExecutionEnd> {
-    for (;;) {
-      const news = this.endNews.next(executionId);
-      try {
-        const { status, outputs, error, endedAt } = await this.require(tenantId, executionId);
-        if (endedAt !== null) return { status: status as EndStatus, outputs, error };
-        const ended = await news.promise;
-        const end = ended === null ? null : endOf(ended);
-        if (end !== null) return end;
-      } finally {
-        news.cancel();
-      }
-    }
+    const { view, told } = await this.untilEnded(tenantId, executionId, Number.POSITIVE_INFINITY);
+    const { status, outputs, error } = view;
+    return told ?? { status: status as EndStatus, outputs, error };
   }
 
   /** As it is once it has ended, or after two seconds: for whoever has asked for its end, and would like to see it. */
   async endedSoon(tenantId: string, executionId: string): Promise<ExecutionView> {
-    for (let looks = LOOKS_FOR_THE_END; ; looks--) {
+    const { view, told } = await this.untilEnded(tenantId, executionId, LOOKS_FOR_THE_END);
+    return told === null ? view : this.require(tenantId, executionId);
+  }
+
+  /** As it was at the last look, and what this process was told of its end after that. */
+  private async untilEnded(
+    tenantId: string,
+    executionId: string,
+    looks: number,
+  ): Promise<{ view: ExecutionView; told: ExecutionEnd | null }> {
+    for (let left = looks; ; left--) {
       const news = this.endNews.next(executionId);
       try {
         const view = await this.require(tenantId, executionId);
-        if (view.endedAt !== null || looks === 0) return view;
-        await news.promise;
+        if (view.endedAt !== null || left === 0) return { view, told: null };
+        const ended = await news.promise;
+        const told = ended === null ? null : endOf(ended);
+        if (told !== null) return { view, told };
       } finally {
         news.cancel();
       }
