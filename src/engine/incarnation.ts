@@ -2,7 +2,7 @@
 // that drive them. When the fence is dead, everything here is forgotten: a new incarnation starts from what the database
 // says (I4, I5).
 
-import { nextDue } from '../core/decider/next-due.ts';
+import { mailCouldDecide, nextDue } from '../core/decider/next-due.ts';
 import type { OpenLeaseThread } from '../store/lease-renewal.ts';
 import type { RunnerRegistration, Store } from '../store/port.ts';
 import { type Alarms, createAlarms } from './alarm.ts';
@@ -100,7 +100,7 @@ export class Incarnation {
       now: clock.now,
       residents: () => this.residents.values(),
       dueOf: (resident) => nextDue(resident.state),
-      ring: (resident) => this.loop.enqueue(resident, { input: { type: 'timerDue' } }),
+      ring: (resident) => this.ring(resident),
     });
     this.parking = new ParkingLot({
       store,
@@ -168,6 +168,14 @@ export class Incarnation {
   async readMail(executionIds: string[]): Promise<void> {
     if (executionIds.length === 0 || this.over) return;
     for (const message of await this.deps.store.inboxRead({ executionIds })) this.deliver(message.executionId, message);
+  }
+
+  /** What was accepted before a wait ran out counts, also when the hint of it was slower than the clock (I10). */
+  private ring(resident: Resident): void {
+    const ring = () => this.loop.enqueue(resident, { input: { type: 'timerDue' } });
+    if (!mailCouldDecide(resident.state)) return ring();
+    const { executionId } = resident.execution;
+    this.untilStoreAnswers(() => this.readMail([executionId])).then(ring, ring);
   }
 
   /** A hint that mail came. Should the look fail, the poll looks again. */

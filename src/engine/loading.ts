@@ -106,6 +106,8 @@ function whatWaits(execution: LoadedExecution, state: State, isArchived: boolean
   const mail = execution.inbox.map((message) => ({ input: inputOf(message), mailId: message.id }));
   // It had ended, and is live again: for a signal among its mail, or because its dead letter was put back.
   const isSignalled = mail.some(({ input }) => input.type === 'signal' && heeds(state, input.signal));
+  // What was accepted counts before what merely became due: a callback was answered 200, and its wait may be over by now (I10).
+  if (next?.type === 'timerDue') return [...mail, { input: next }];
   return [
     // What was cancelled before it began never starts anything.
     ...mail.filter(({ input }) => input.type === 'cancel'),
