@@ -131,9 +131,17 @@ describe('tokens of connectors', () => {
 
 describe('the terminal', () => {
   it('has colours if it is one and nobody objects', () => {
-    expect(terminalPreferences({ isTTY: true }, {})).toEqual({ colour: true, debug: false });
+    expect(terminalPreferences({ isTTY: true }, {})).toEqual({ colour: true, redraw: true, debug: false });
     expect(terminalPreferences({ isTTY: true }, { NO_COLOR: '1' }).colour).toBe(false);
-    expect(terminalPreferences({}, { PAWL_DEBUG: '1' })).toEqual({ colour: false, debug: true });
+    expect(terminalPreferences({}, { PAWL_DEBUG: '1' })).toEqual({ colour: false, redraw: false, debug: true });
+  });
+
+  it('gets nothing but text if it is a dumb one', () => {
+    expect(terminalPreferences({ isTTY: true }, { TERM: 'dumb' })).toEqual({
+      colour: false,
+      redraw: false,
+      debug: false,
+    });
   });
 });
 

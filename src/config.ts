@@ -133,12 +133,14 @@ export function optionReference(): OptionReference[] {
   );
 }
 
-/** How people like their terminal: the conventions of NO_COLOR, and PAWL_DEBUG=1 for the engine's warnings. */
+/** How people like their terminal: the conventions of NO_COLOR and TERM=dumb, and PAWL_DEBUG=1 for the engine's warnings. */
 export function terminalPreferences(
   stream: { readonly isTTY?: boolean },
   environment: NodeJS.ProcessEnv = process.env,
-): { readonly colour: boolean; readonly debug: boolean } {
-  return { colour: stream.isTTY === true && !environment.NO_COLOR, debug: Boolean(environment.PAWL_DEBUG) };
+): { readonly colour: boolean; readonly redraw: boolean; readonly debug: boolean } {
+  // A dumb terminal (an editor's shell, a build log) prints escape sequences instead of obeying them.
+  const redraw = stream.isTTY === true && environment.TERM !== 'dumb';
+  return { colour: redraw && !environment.NO_COLOR, redraw, debug: Boolean(environment.PAWL_DEBUG) };
 }
 
 /** Which server the commands that talk to one mean, and as whom: PAWL_URL and PAWL_TOKEN. */

@@ -24,6 +24,7 @@ const server = createServer(async (request, answer) => {
 });
 
 async function serve(request: IncomingMessage): Promise<{ status: number; body: object }> {
+  if (request.method !== 'POST') return { status: 405, body: { error: 'the shop takes orders by POST' } };
   const order = (await json(request)) as Order;
   if (request.url === '/checkout') {
     if (++calls === 1) return { status: 503, body: { error: 'busy' } };

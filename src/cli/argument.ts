@@ -7,6 +7,7 @@ import { nearMiss } from '../core/expression/near-miss.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { Json } from '../core/json/json.ts';
 import { UsageError } from './exit.ts';
+import { reasonUnread } from './unreadable.ts';
 
 /** Upper and lower case do not matter; what is nearly right is named. */
 export function oneOf<Name extends string>(names: readonly Name[]): (text: string) => Name {
@@ -69,6 +70,6 @@ function readText(name: string, file: string | number): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UsageError(`${name}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new UsageError(`${name}: cannot read ${file === 0 ? 'standard input' : file}: ${reasonUnread(error)}`);
   }
 }

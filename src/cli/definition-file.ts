@@ -4,6 +4,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Problem } from '../core/definition/problem.ts';
 import { type JsonSource, readJsonSource, type Span } from './json-source.ts';
+import { reasonUnread } from './unreadable.ts';
 
 const MAX_FILE_BYTES = 10_000_000;
 const STANDARD_INPUT = '-';
@@ -44,9 +45,7 @@ function readBytes(name: string): Buffer | number | string {
     if (stats.isDirectory()) return 'it is a directory';
     return stats.size > MAX_FILE_BYTES ? stats.size : readFileSync(name);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
-    return code === 'EACCES' || code === 'EPERM' ? 'permission denied' : `it cannot be read (${code})`;
+    return reasonUnread(error);
   }
 }
 

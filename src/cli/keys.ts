@@ -12,8 +12,8 @@ import { printJson } from './terminal.ts';
 interface KeyFlags {
   readonly tenant: string;
   readonly name: string;
-  readonly scope: string[];
-  readonly role: string[];
+  readonly scope?: string[];
+  readonly role?: string[];
   readonly days?: string;
   readonly data?: string;
   readonly json?: boolean;
@@ -30,8 +30,8 @@ export function register(program: Command): void {
       .option('--json', 'print JSON');
   command('create', 'make a key and print it, once')
     .option('--name <name>', 'what it is for', 'key')
-    .option('--scope <scope...>', `what it may do: ${SCOPES.join(', ')}`, [])
-    .option('--role <role...>', `which signals it may send: ${ROLES.join(', ')}`, [])
+    .option('--scope <scope...>', `what it may do: ${SCOPES.join(', ')}`)
+    .option('--role <role...>', `which signals it may send: ${ROLES.join(', ')}`)
     .option('--days <number>', 'how long it is valid; without it, until it is revoked')
     .action(create);
   command('list', 'list keys (not their secrets)').action(list);
@@ -39,8 +39,8 @@ export function register(program: Command): void {
 }
 
 async function create(flags: KeyFlags): Promise<void> {
-  const scopes = named<Scope>('--scope', SCOPES, flags.scope);
-  const roles = named<Role>('--role', ROLES, flags.role);
+  const scopes = named<Scope>('--scope', SCOPES, flags.scope ?? []);
+  const roles = named<Role>('--role', ROLES, flags.role ?? []);
   if (scopes.length === 0)
     throw new UsageError(`--scope is missing: a key without one opens nothing (${SCOPES.join(', ')})`);
   const days = flags.days === undefined ? null : Number(flags.days);

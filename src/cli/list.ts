@@ -85,7 +85,12 @@ async function describe(id: string, flags: ClientFlags): Promise<void> {
   process.stdout.write(`\n${table(['NODE', 'TYPE', 'STATUS', 'ATTEMPTS', 'WHY'], graph.nodes.map(nodeRow))}`);
 }
 
-function nodeRow({ id, type, status, attempts, reason, error, until }: GraphJson['nodes'][number]): string[] {
-  const why = reason ?? (error === undefined ? '' : `${error.code}: ${error.message}`);
-  return [id, type, status, String(attempts), printable(until === undefined ? why : `until ${until} ${why}`)];
+function nodeRow(node: GraphJson['nodes'][number]): string[] {
+  const { id, type, status, attempts, reason, error, until, childExecutionId } = node;
+  const why = [
+    childExecutionId === undefined ? '' : `${status === 'Waiting' ? 'for' : 'by'} ${childExecutionId}`,
+    until === undefined ? '' : `until ${until}`,
+    reason ?? (error === undefined ? '' : `${error.code}: ${error.message}`),
+  ];
+  return [id, type, status, String(attempts), printable(why.filter((part) => part !== '').join(' '))];
 }

@@ -112,7 +112,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 try {
   const program = await createProgram(process.argv.slice(2));
-  await program.parseAsync();
+  await program.parseAsync(withoutHelpOfNothing(program, process.argv.slice(2)), { from: 'user' });
 } catch (error) {
   // Commander has printed its own messages, and help and version are errors to it as well.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -120,6 +120,12 @@ try {
     process.stderr.write(`pawl: ${await explain(error)}\n`);
     process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   }
+}
+
+/** `help` of a command that is none is that mistake, with what was probably meant. */
+function withoutHelpOfNothing({ commands }: Command, args: readonly string[]): readonly string[] {
+  const [help, name = 'help'] = args;
+  return help !== 'help' || name === 'help' || commands.some((command) => command.name() === name) ? args : [name];
 }
 
 async function explain(error: unknown): Promise<string> {

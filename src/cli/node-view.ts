@@ -1,9 +1,9 @@
 // Shows the nodes of an execution as it runs. In a terminal: one block that is drawn again in place, with status, attempt,
-// duration and error of every node. Elsewhere (a pipe, a log): one line whenever a node's status changes.
+// duration and error of every node. Elsewhere (a pipe, a log, a dumb terminal): one line whenever a node's status changes.
 
 import type { ExecutionJson, GraphJson } from '../protocol/execution.ts';
 import { printable } from './line-map.ts';
-import { type Paint, paintOn } from './terminal.ts';
+import { canRedraw, type Paint, paintOn } from './terminal.ts';
 
 type Colour = Parameters<Paint>[0];
 type Node = GraphJson['nodes'][number];
@@ -33,6 +33,9 @@ const LOOKS: Readonly<Record<Node['status'], readonly [mark: string, colour: Col
   Cancelled: ['■', 'yellow'],
 };
 
+/** Lines are cut at the edge: one that took two rows would be left behind by the next drawing, eight times a second. */
+const UNWRAPPED = { begin: '\u001b[?7l', end: '\u001b[?7h' };
+
 /** Long graphs scroll past; in place only what fits is drawn. */
 const SPARE_ROWS = 3;
 
@@ -40,17 +43,17 @@ const SPARE_ROWS = 3;
 export function createNodeView(stream: NodeJS.WriteStream, { printsId }: { printsId: boolean }): NodeView {
   const paint = paintOn(stream);
   const ending = (snapshot: Snapshot, durationMs: number) => summary(snapshot, durationMs, { paint, printsId });
-  return stream.isTTY ? inPlace(stream, paint, ending) : asLines(stream, paint, ending);
+  return canRedraw(stream) ? inPlace(stream, paint, ending) : asLines(stream, paint, ending);
 }
 
 type Ending = (snapshot: Snapshot, durationMs: number) => string;
 
 function inPlace(stream: NodeJS.WriteStream, paint: Paint, ending: Ending): NodeView {
   let drawn = 0;
-  const draw = (lines: string[]) => {
+  const drawing = (lines: string[]): string => {
     const up = drawn > 0 ? `\u001b[${drawn}A` : '';
-    stream.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}\u001b[J`);
     drawn = lines.length;
+    return `${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}\u001b[J`;
   };
   const fitting = (nodes: Snapshot['nodes']): string[] => {
     const lines = nodeLines(nodes, paint);
@@ -62,10 +65,9 @@ function inPlace(stream: NodeJS.WriteStream, paint: Paint, ending: Ending): Node
   };
   return {
     intervalMs: 120,
-    show: (nodes) => draw(fitting(nodes)),
+    show: (nodes) => void stream.write(`${UNWRAPPED.begin}${drawing(fitting(nodes))}${UNWRAPPED.end}`),
     end(snapshot, durationMs) {
-      draw(nodeLines(snapshot.nodes, paint));
-      stream.write(ending(snapshot, durationMs));
+      stream.write(`${drawing(nodeLines(snapshot.nodes, paint))}${ending(snapshot, durationMs)}`);
     },
   };
 }
@@ -100,12 +102,14 @@ function nodeLines(nodes: readonly Node[], paint: Paint): string[] {
   });
 }
 
-function details({ status, attempts, startedAt, completedAt, until, reason, error }: Node, paint: Paint): string {
+function details(node: Node, paint: Paint): string {
+  const { status, attempts, startedAt, completedAt, until, reason, error, childExecutionId } = node;
   const parts: string[] = [];
   if (attempts > 1) parts.push(`attempt ${attempts}`);
   if (startedAt !== undefined && completedAt !== undefined)
     parts.push(duration(Date.parse(completedAt) - Date.parse(startedAt)));
   if (until !== undefined) parts.push(paint('yellow', expectation(status, attempts, Date.parse(until) - Date.now())));
+  if (status === 'Waiting' && childExecutionId !== undefined) parts.push(`for ${childExecutionId}`);
   if (reason !== undefined) parts.push(paint('dim', printable(reason)));
   if (error !== undefined) parts.push(paint('red', printable(`${error.code}: ${error.message}`)));
   return parts.join('  ');

@@ -61,7 +61,8 @@ function unreachable(base: string, error: Error): string {
 
 /** What the server refused, in a sentence for people. */
 export function explainRefusal(error: PawlApiError): string {
-  const advice = error.status === 401 || error.status === 403 ? ADVICE[error.status] : '';
+  const advice =
+    error.status === 401 || error.status === 403 ? ADVICE[error.status] : (WHERE_TO_LOOK[error.code] ?? '');
   return `${error.message} [${error.code}]${advice}${severalProblems(error)}`;
 }
 
@@ -69,6 +70,13 @@ const ADVICE = {
   401: '. Set PAWL_TOKEN to a token or an API key (`pawl keys create` makes one)',
   403: '. The token in PAWL_TOKEN may not do this: it lacks a scope, a role or the tenant',
 } as const;
+
+const WHERE_TO_LOOK: Readonly<Record<string, string>> = {
+  EXECUTION_NOT_FOUND: '. `pawl list` shows what this server has',
+  WORKFLOW_NOT_FOUND: '. `pawl workflows` lists what there is',
+  LIFECYCLE_NOT_FOUND: '. `pawl lifecycle list` shows what there is, `pawl lifecycle import FILE` adds to it',
+  INSTANCE_NOT_FOUND: '. The first `pawl lifecycle trigger` makes one',
+};
 
 /** One is in the message already. */
 function severalProblems({ details }: PawlApiError): string {

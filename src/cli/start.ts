@@ -11,6 +11,7 @@ import { EXIT } from './exit.ts';
 import { follow } from './follow.ts';
 import { type ClientFlags, clientCommand, connect } from './server-client.ts';
 import { printJson } from './terminal.ts';
+import { nameOf } from './workflows.ts';
 
 interface StartFlags extends ClientFlags {
   readonly trigger?: string;
@@ -68,10 +69,7 @@ async function start(workflow: string, flags: StartFlags): Promise<number> {
 /** What there is instead, as far as the token may know. */
 async function advice({ workflows }: PawlClient, wanted: string): Promise<string> {
   const page = await workflows.list({ limit: MAX_PAGE }).catch(() => ({ data: [] }));
-  const near = nearMiss(
-    wanted,
-    page.data.map(({ id }) => id),
-  );
+  const near = nearMiss(wanted, page.data.map(nameOf));
   const meant = near === undefined ? '.' : `; did you mean ${near}?`;
   return `${meant} \`pawl workflows\` lists what there is, \`pawl publish FILE\` adds to it`;
 }

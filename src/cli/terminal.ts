@@ -1,4 +1,5 @@
-// How text looks on a terminal: colours only where somebody looks at them and nobody has said no (NO_COLOR, --no-color).
+// How text looks on a terminal: colours only where somebody looks at them and nobody has said no (NO_COLOR,
+// --no-color, TERM=dumb).
 
 import { styleText } from 'node:util';
 import { terminalPreferences } from '../config.ts';
@@ -15,5 +16,7 @@ const coloured: Paint = (style, text) => styleText(style, text, { validateStream
 export function paintOn(stream: { readonly isTTY?: boolean }): Paint {
   return !coloursAreRefused() && terminalPreferences(stream).colour ? coloured : plain;
 }
+
+export const canRedraw = (stream: { readonly isTTY?: boolean }): boolean => terminalPreferences(stream).redraw;
 
 export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);

@@ -29,11 +29,16 @@ async function workflows(flags: WorkflowFlags): Promise<void> {
   if (flags.json === true) return printJson({ data: found });
   if (found.length === 0) return void process.stdout.write('no workflows\n');
   const rows = found.map(({ id, displayName, format, status, isEnabled, currentVersion }) => [
-    id,
+    nameOf({ id, displayName, format }),
     format,
     isEnabled ? status : `${status} (disabled)`,
     currentVersion === undefined ? '' : String(currentVersion),
     printable(displayName),
   ]);
   process.stdout.write(table(['WORKFLOW', 'FORMAT', 'STATUS', 'VERSION', 'NAME'], rows));
+}
+
+/** What people call a workflow by: its id, and a pipeline by its name. Both are good wherever one is asked for. */
+export function nameOf({ id, displayName, format }: Pick<WorkflowJson, 'id' | 'displayName' | 'format'>): string {
+  return format === 'pipeline' ? printable(displayName) : id;
 }

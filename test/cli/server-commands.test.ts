@@ -178,7 +178,10 @@ describe('what people mistype', () => {
   it('an execution that is not there is', async () => {
     for (const name of ['describe', 'logs', 'retry', 'cancel']) {
       const { code, stderr } = await there(name, NOWHERE);
-      expect([code, stderr]).toEqual([1, `pawl: no execution ${NOWHERE} [EXECUTION_NOT_FOUND]\n`]);
+      expect([code, stderr]).toEqual([
+        1,
+        `pawl: no execution ${NOWHERE} [EXECUTION_NOT_FOUND]. \`pawl list\` shows what this server has\n`,
+      ]);
     }
   });
 

@@ -35,6 +35,14 @@ describe('help', () => {
       code: 2,
       stderr: expect.stringMatching(/^pawl: unknown command 'vaildate'\n\(Did you mean validate\?\)/),
     });
+    expect(await pawl({}, 'help', 'strat')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^pawl: unknown command 'strat'\n\(Did you mean start\?\)/),
+    });
+    expect(await pawl({}, 'start', 'x', '--trigger', '@nowhere.json')).toMatchObject({
+      code: 2,
+      stderr: 'pawl: --trigger: cannot read nowhere.json: there is no such file\n',
+    });
     expect(await pawl({}, 'run')).toMatchObject({ code: 2, stderr: expect.stringContaining('`pawl run --help`') });
     expect(await pawl({}, 'keys', 'list')).toMatchObject({
       code: 2,

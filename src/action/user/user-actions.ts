@@ -29,6 +29,11 @@ export async function loadUserActions(folder: string): Promise<ActionDefinition[
 const ACTION_FILE = /^[^._].*\.(ts|mts|js|mjs)$/;
 const NOT_ACTIONS = /\.(test|spec)\.\w+$|\.d\.m?ts$/;
 
+const NO_FOLDER: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'it is a file; name the folder that it is in',
+};
+
 async function listFiles(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -37,8 +42,8 @@ async function listFiles(folder: string): Promise<string[]> {
       .map(({ name }) => name)
       .sort();
   } catch (cause) {
-    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    const reason = isMissing ? 'there is no such folder' : messageOf(cause);
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = NO_FOLDER[code ?? ''] ?? messageOf(cause);
     throw new UserActionError(`The folder of actions ${folder} cannot be read: ${reason}`, { cause });
   }
 }

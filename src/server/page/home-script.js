@@ -76,15 +76,18 @@ async function showLists(wanted) {
   );
 }
 
-const workflowRow = ({ id, displayName, format, status: state, currentVersion }) =>
-  row(
-    element('td', link(`#workflow=${encodeURIComponent(id)}`, id), 'id'),
+function workflowRow({ id, displayName, format, status: state, currentVersion }) {
+  // A pipeline goes by its name; its id is for programs.
+  const name = format === 'pipeline' ? displayName : id;
+  return row(
+    element('td', link(`#workflow=${encodeURIComponent(name)}`, name), 'id'),
     displayName,
     format,
     state,
     String(currentVersion ?? ''),
-    state === 'Active' ? element('td', runButton(id)) : '',
+    state === 'Active' ? element('td', runButton(name)) : '',
   );
+}
 
 function runButton(id) {
   const made = element('button', 'Run …');
@@ -102,7 +105,7 @@ const executionRow = (execution) =>
     element('td', link(`#${execution.executionId}`, execution.executionId), 'id'),
     execution.workflowId,
     status(execution.status, execution.why),
-    clock(execution.startedAt),
+    element('td', clock(execution.startedAt), 'time'),
     took(execution),
     said(execution.error),
   );
@@ -147,7 +150,7 @@ function factsOf(execution) {
     ['Outputs', json(execution.outputs)],
     ['Error', said(execution.error)],
     ['Started by', execution.parentExecutionId && link(`#${execution.parentExecutionId}`, 'its parent')],
-    ['Started', links(execution.children.map((child) => link(`#${child.executionId}`, child.workflowId)))],
+    ['Subworkflows', links(execution.children.map((child) => link(`#${child.executionId}`, child.workflowId)))],
     [
       'Made',
       links(
@@ -160,15 +163,19 @@ function factsOf(execution) {
 function nodeRow(node) {
   const due = node.until ? `until ${clock(node.until)}` : '';
   const why = [due, node.reason, said(node.error)].filter(Boolean).join(' · ');
-  return row(element('td', node.id, 'id'), node.type, status(node.status), String(node.attempts), took(node), why);
+  const child = node.childExecutionId ? [link(`#${node.childExecutionId}`, 'its execution'), ' '] : [];
+  const cells = [element('td', node.id, 'id'), node.type, status(node.status), String(node.attempts), took(node)];
+  return row(...cells, element('td', [...child, why]));
 }
+
+const TO_THE_MILLISECOND = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 };
 
 function eventRow({ ts, level, type, category, nodeId, data }) {
   const { message = '', ...rest } = data ?? {};
   const details = Object.keys(rest).length > 0 ? JSON.stringify(rest) : '';
   const what = type === 'Log' ? category : type;
   return row(
-    new Date(ts).toLocaleTimeString(),
+    element('td', new Date(ts).toLocaleTimeString([], TO_THE_MILLISECOND), 'time'),
     level,
     element('td', nodeId ?? '', 'id'),
     what,

@@ -1,0 +1,8 @@
+// Why a file could not be read, in words.
+
+export function reasonUnread(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a directory';
+  return code === 'EACCES' || code === 'EPERM' ? 'permission denied' : `it cannot be read (${code})`;
+}
