@@ -54,9 +54,14 @@ export class ExecutionQueries {
   /** The execution, or the one that was started with this requestId. */
   async find(tenantId: string, ref: { executionId: string } | { requestId: string }): Promise<ExecutionView> {
     if ('executionId' in ref) return this.get(tenantId, ref.executionId);
-    const executionId = await this.deps.store.executionByRequest({ tenantId, requestId: ref.requestId });
-    if (executionId === null) throw new PawlError('EXECUTION_NOT_FOUND', `no run ${ref.requestId}`);
-    return this.get(tenantId, executionId);
+    const found = await this.findByRequest(tenantId, ref.requestId);
+    if (found === null) throw new PawlError('EXECUTION_NOT_FOUND', `no run ${ref.requestId}`);
+    return found;
+  }
+
+  async findByRequest(tenantId: string, requestId: string): Promise<ExecutionView | null> {
+    const executionId = await this.deps.store.executionByRequest({ tenantId, requestId });
+    return executionId === null ? null : this.get(tenantId, executionId);
   }
 
   list(filter: ExecutionFilter): Promise<ListedExecution[]> {

@@ -54,6 +54,9 @@ export class PlanRuns {
     if (scope.tenantId !== undefined && scope.tenantId !== tenantId) {
       throw new PawlError('TENANT_MISMATCH', 'the scope of the plan is another tenant');
     }
+    const earlier = runId === undefined ? null : await this.earlierRun(tenantId, runId, plan);
+    if (earlier !== null)
+      return { runId: earlier.requestId!, executionId: earlier.executionId, isNew: false, warnings: [] };
     const { workflowId, version, warnings } = await this.deps.publish(plan, { tenantId });
     const { executionId, isNew } = await this.deps.executions.start({
       tenantId,
@@ -68,6 +71,14 @@ export class PlanRuns {
       ...(traceparent === undefined ? {} : { traceparent }),
     });
     return { runId: runId ?? executionId, executionId, isNew, warnings };
+  }
+
+  /** Found before anything is published: a plan that does not run must not become the current version. */
+  private async earlierRun(tenantId: string, runId: string, plan: JsonObject): Promise<ExecutionView | null> {
+    const view = await this.deps.queries.findByRequest(tenantId, runId);
+    const planId = isJsonObject(plan.metadata) ? plan.metadata.planId : undefined;
+    // Of another workflow: starting it says so (WFENG001).
+    return view === null || view.workflowId !== planId ? null : view;
   }
 
   /** By the runId that the caller chose, or the execution's own id. */

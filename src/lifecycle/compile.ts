@@ -48,7 +48,7 @@ function compileJson(source: JsonObject, findings: Findings): { machine: Machine
   const policies = isJsonObject(source.policies) ? source.policies : null;
   const read = policies === null ? [] : readPolicies(policies, '/policies', draft, findings);
   if (findings.hasErrors) return null;
-  const machine = assemble(draft, read, checksumOf(definition, policies));
+  const machine = assemble(draft, read, checksumOf(definition, read.length === 0 ? null : policies));
   return { machine, rows: lifecycleRows(machine, definition, policies) };
 }
 

@@ -106,7 +106,7 @@ export const pulledEventSchema = workEventSchema.extend({ ackGuid: z.string() })
 
 const LONGEST_WAIT_MS = 60_000;
 
-export const deliveryQuery = z.strictObject({
+export const deliveryQuery = z.object({
   consumer: consumerCode
     .optional()
     .describe('without `stage`: what is due to it is handed out, and is due again later'),
@@ -194,7 +194,7 @@ export const noticeSchema = z
 
 const noticeId = z.string().regex(/^\d{1,18}$/, 'is not the id of a notice');
 
-export const noticeQuery = z.strictObject({
+export const noticeQuery = z.object({
   after: noticeId.optional().describe('the id of a notice: those after it; by default the last ones'),
   ...pageQuery,
   cursor: noticeId.optional(),

@@ -62,13 +62,13 @@ export const lifecycleDetailSchema = z
   })
   .meta({ id: 'LifecycleDetail' });
 
-export const lifecycleListQuery = z.object({ ...pageQuery, tenantId: z.string().optional() }).strict();
+export const lifecycleListQuery = z.object({ ...pageQuery, tenantId: z.string().optional() });
 
 const version = queryNumber(1, 999_999_999).optional().describe('by default the newest');
 
-export const lifecycleQuery = z.strictObject({ version, tenantId: z.string().optional() });
+export const lifecycleQuery = z.object({ version, tenantId: z.string().optional() });
 
-export const diagramQuery = z.strictObject({
+export const diagramQuery = z.object({
   version,
   externalRef: externalRef.optional().describe('marks the state of this instance, in the version it is on'),
   tenantId: z.string().optional(),
@@ -109,7 +109,7 @@ export const instanceSchema = z
   })
   .meta({ id: 'LifecycleInstance' });
 
-export const instanceListQuery = z.strictObject({
+export const instanceListQuery = z.object({
   state: label(200).optional(),
   after: externalRef.optional().describe('an externalRef: those after it'),
   ...pageQuery,
@@ -136,7 +136,7 @@ export const timelineEntrySchema = z
   })
   .meta({ id: 'TimelineEntry' });
 
-export const timelineQuery = z.strictObject({
+export const timelineQuery = z.object({
   ...pageQuery,
   cursor: z
     .string()

@@ -31,9 +31,13 @@ export const shortListQuery = { limit: wholeNumber(1, MAX_PAGE).optional(), curs
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), nextCursor: z.string().optional() });
 
-/** Several values, comma separated. */
+/** Several values: comma separated, or the parameter given several times. */
 export const queryChoices = <const Choice extends string>(choices: readonly Choice[]) =>
-  z
-    .string()
-    .transform((text) => text.split(',').filter((part) => part !== ''))
-    .pipe(z.array(z.enum(choices)));
+  z.preprocess(
+    (given) => (Array.isArray(given) ? given.join(',') : given),
+    z
+      .string()
+      .transform((text) => text.split(',').map((part) => part.trim()))
+      .transform((parts) => parts.filter((part) => part !== ''))
+      .pipe(z.array(z.enum(choices))),
+  );

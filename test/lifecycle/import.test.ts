@@ -21,6 +21,14 @@ describe('importing a lifecycle', () => {
     expect(answer).toMatchObject({ status: 200, body: { version: 1, changed: false } });
   });
 
+  it('with an empty list of policies is one without policies', async () => {
+    const definition = { ...loan(), name: 'bare' };
+    expect((await server.post(BASE, { definition })).status).toBe(201);
+    const policies = { env: 'prod', definition: 'bare', policies: [] };
+    const again = await server.post(BASE, { definition, policies });
+    expect(again).toMatchObject({ status: 200, body: { version: 1, changed: false } });
+  });
+
   it('by many at once makes one version', async () => {
     const change = { definition: { ...loan(), name: 'crowd' } };
     const answers = await Promise.all(Array.from({ length: 20 }, () => server.post(BASE, change)));

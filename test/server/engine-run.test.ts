@@ -54,6 +54,19 @@ describe('starting a run', () => {
     });
   });
 
+  it('again with another plan publishes nothing: the run is the first one', async () => {
+    const changed = { ...plan('settled'), steps: [{ stepId: 'two', type: 'core.echo', inputs: {}, timeout: '10s' }] };
+    const context = { runId: 'run-settled', projectId: 'shop', environmentId: 'staging' };
+    const first = await startRun({ plan: plan('settled'), context });
+    const again = await startRun({ plan: changed, context });
+    expect(again).toMatchObject({ status: 200, body: { engineRunRef: first.body.engineRunRef as JsonObject } });
+    expect((await server.get('/api/v1/workflows/settled')).body).toMatchObject({ currentVersion: 1 });
+    expect(await startRun({ plan: plan('another'), context })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'WFENG001' } },
+    });
+  });
+
   it('says what of the plan is not acted upon, and refuses what would change what a step does', async () => {
     const withStep = (planId: string, fields: JsonObject) => {
       const given = plan(planId);

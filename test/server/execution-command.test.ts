@@ -51,6 +51,21 @@ describe('cancel', () => {
   });
 });
 
+describe('a cancelled execution', () => {
+  it('shows no edge as if it were still to be decided', async () => {
+    const id = await start('waits');
+    await server.post(`/api/v1/executions/${id}/cancel`);
+    await server.pawl.result(id, { tenantId });
+    expect((await server.get(`/api/v1/executions/${id}/graph`)).body).toMatchObject({
+      nodes: [
+        { id: 'hook', status: 'Cancelled' },
+        { id: 'later', status: 'Skipped' },
+      ],
+      edges: [{ from: 'hook', to: 'later', state: 'unsatisfied' }],
+    });
+  });
+});
+
 describe('signals', () => {
   it('pause and resume, once per signalId', async () => {
     const id = await start('long');

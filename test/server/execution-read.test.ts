@@ -130,6 +130,15 @@ describe('one execution', () => {
     expect(body).not.toHaveProperty('actions');
   });
 
+  it.each(['include=actions&include=events', 'include=actions,%20events'])('takes %s', async (query) => {
+    const { status, body } = await server.get(`/api/v1/executions/${executionId}?${query}`);
+    expect([status, Object.keys(body).includes('actions'), Object.keys(body).includes('events')]).toEqual([
+      200,
+      true,
+      true,
+    ]);
+  });
+
   it('has a graph with the state of every node and edge', async () => {
     const { body } = await server.get(`/api/v1/executions/${executionId}/graph`);
     expect(body).toMatchObject({

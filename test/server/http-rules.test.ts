@@ -94,11 +94,14 @@ describe('a parameter that nobody reads', () => {
     [`${WORKFLOWS}?statsu=Draft`, '/query/statsu', 'did you mean `status`?'],
     [`${WORKFLOWS}/here/publish?autoactivate=false`, '/query/autoactivate', 'did you mean `autoActivate`?'],
     ['/api/v1/triggers?colour=red', '/query/colour', expect.stringContaining('workflowId')],
+    ['/api/v1/notices?kind=x', '/query/kind', expect.stringContaining('after')],
+    ['/api/v1/lifecycles/prod/x?verison=1', '/query/verison', 'did you mean `version`?'],
     [`${WORKFLOWS}/here/archive?force=true`, '/query/force', expect.any(String)],
   ])('%s is refused', async (path, pointer, suggestion) => {
     const { status, body } = await server.ask(/publish|archive/.test(path) ? 'POST' : 'GET', path);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { details: [{ code: 'UNKNOWN_PARAMETER', path: pointer, suggestion }] } });
+    expect((body.error as JsonObject).details).toHaveLength(1);
   });
 
   it('is not the tenant, which must be the own one everywhere', async () => {
@@ -243,6 +246,15 @@ describe('a body', () => {
     }));
     const { status, body } = await server.post(WORKFLOWS, chain('very-long', ...nodes));
     expect(status, JSON.stringify(body).slice(0, 300)).toBe(201);
+  });
+});
+
+describe('the catalog', () => {
+  it('knows all actions that make documents by one category', async () => {
+    const { data } = (await server.get('/api/v1/actions?category=Document')).body as { data: JsonObject[] };
+    expect(data.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['confluence.create-page', 'core.template.render']),
+    );
   });
 });
 

@@ -20,7 +20,7 @@ export function createPage(options: ConfluenceOptions): ActionDefinition {
     type: 'confluence.create-page',
     version: '1.0.0',
     connector: 'confluence',
-    category: 'Documentation',
+    category: 'Document',
     displayName: 'Create a page',
     description: 'Adds a page to a space, optionally below another page.',
     tags: ['confluence', 'wiki', 'page'],

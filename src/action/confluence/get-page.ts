@@ -14,7 +14,7 @@ export function getPage(options: ConfluenceOptions): ActionDefinition {
     type: 'confluence.get-page',
     version: '1.0.0',
     connector: 'confluence',
-    category: 'Documentation',
+    category: 'Document',
     displayName: 'Get a page',
     description: 'Reads a page: by pageId, or by space and title.',
     tags: ['confluence', 'wiki', 'page'],

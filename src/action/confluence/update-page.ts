@@ -25,7 +25,7 @@ export function updatePage(options: ConfluenceOptions): ActionDefinition {
     type: 'confluence.update-page',
     version: '1.0.0',
     connector: 'confluence',
-    category: 'Documentation',
+    category: 'Document',
     displayName: 'Update a page',
     description: 'Saves a new version of a page.',
     tags: ['confluence', 'wiki', 'page'],

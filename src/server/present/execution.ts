@@ -95,7 +95,8 @@ export function presentGraph({ view, state }: Inspection): GraphJson {
         to: nameOf(to),
         when,
         condition: condition?.source,
-        state: state.edges[index]!,
+        // What an execution that has ended left undecided was not taken.
+        state: view.endedAt !== null && state.edges[index] === 'pending' ? 'unsatisfied' : state.edges[index]!,
       }),
     ),
   };

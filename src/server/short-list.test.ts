@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { shortList } from './short-list.ts';
+
+const same = (key: string) => key;
+
+describe('a short list', () => {
+  it('comes whole, in the order of its keys, unless a limit is asked for', () => {
+    expect(shortList(['10', 'b', '9', 'a'], same, {})).toEqual({ data: ['9', '10', 'a', 'b'] });
+    expect(shortList(['b', 'a'], same, { limit: 2 })).toEqual({ data: ['a', 'b'] });
+  });
+
+  it('goes on after a cursor whose item was deleted meanwhile', () => {
+    const first = shortList(['a', 'b', 'c'], same, { limit: 1 });
+    expect(first).toEqual({ data: ['a'], nextCursor: 'after.a' });
+    expect(shortList(['b', 'c'], same, { limit: 1, cursor: first.nextCursor })).toEqual({
+      data: ['b'],
+      nextCursor: 'after.b',
+    });
+  });
+
+  it('shows each key once, also those that differ only in zeros or capitals', () => {
+    const keys = ['1', '01', 'A', 'a'];
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = shortList(keys, same, { limit: 1, cursor });
+      seen.push(...page.data);
+      cursor = page.nextCursor;
+      if (cursor === undefined) break;
+    }
+    expect(seen.toSorted()).toEqual(keys.toSorted());
+  });
+});
