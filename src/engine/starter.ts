@@ -3,9 +3,9 @@
 // conflict (WFENG001).
 
 import { PawlError } from '../core/error/pawl-error.ts';
+import { GroupWrite, type Waiting } from '../store/group-write.ts';
 import type { HintedLane } from '../store/hint-port.ts';
 import type { ExecutionStore, NewExecution, StartOutcome } from '../store/port.ts';
-import { StoreError } from '../store/store-error.ts';
 import type { Timers } from './environment.ts';
 
 const MAX_BATCH = 256;
@@ -19,20 +19,13 @@ export type Started =
 /** Starts them as this process's own, if its runner has a place for each at once; null: they queue like all others. */
 export type Adopt = (items: NewExecution[]) => Promise<StartOutcome[]> | null;
 
-interface Waiting {
-  readonly item: NewExecution;
-  readonly resolve: (started: Started) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Accepting = Waiting<NewExecution, Started>;
 
 export class Starter {
   private readonly store: ExecutionStore;
-  private readonly timers: Timers;
   private readonly adopt: Adopt;
   private readonly accepted: (lanes: readonly HintedLane[]) => void;
-  private waiting: Waiting[] = [];
-  private inFlight = 0;
-  private scheduled = false;
+  private readonly group: GroupWrite<NewExecution, Started>;
 
   constructor(
     store: ExecutionStore,
@@ -41,69 +34,38 @@ export class Starter {
     adopt: Adopt = () => null,
   ) {
     this.store = store;
-    this.timers = timers;
     this.accepted = accepted;
     this.adopt = adopt;
+    this.group = new GroupWrite({
+      timers,
+      maxInFlight: MAX_IN_FLIGHT,
+      split: (waiting) => [waiting.slice(0, MAX_BATCH), waiting.slice(MAX_BATCH)],
+      write: (batch) => this.insert(batch),
+    });
   }
 
   start(item: NewExecution): Promise<Started> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
-      this.schedule();
-    });
+    return this.group.submit(item);
   }
 
-  private schedule(): void {
-    if (this.scheduled || this.inFlight === MAX_IN_FLIGHT || this.waiting.length === 0) return;
-    this.scheduled = true;
-    this.timers.soon(() => {
-      this.scheduled = false;
-      void this.flush();
-    });
-  }
-
-  private async flush(): Promise<void> {
-    const batch = this.waiting.splice(0, MAX_BATCH);
-    this.inFlight++;
-    this.schedule();
-    await this.insert(batch);
-    this.inFlight--;
-    this.schedule();
-  }
-
-  private async insert(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const items = batch.map(({ item }) => item);
-      const adopted = this.adopt(items);
-      const outcomes = await (adopted ?? this.store.executionStart({ items }));
-      for (const [index, outcome] of outcomes.entries()) answer(batch[index]!, outcome);
-      if (adopted === null) this.accepted(lanesOf(batch));
-    } catch (error) {
-      const isTheirs = error instanceof StoreError && error.failure === 'data';
-      if (!isTheirs || batch.length === 1) return refuse(batch, error, isTheirs);
-      // Somebody's data is at fault: the others must not pay for it (I17).
-      const middle = batch.length >> 1;
-      await this.insert(batch.slice(0, middle));
-      await this.insert(batch.slice(middle));
-    }
+  private async insert(batch: readonly Accepting[]): Promise<void> {
+    const items = batch.map(({ item }) => item);
+    const adopted = this.adopt(items);
+    const outcomes = await (adopted ?? this.store.executionStart({ items }));
+    for (const [index, outcome] of outcomes.entries()) answer(batch[index]!, outcome);
+    if (adopted === null) this.accepted(lanesOf(items));
   }
 }
 
-function lanesOf(batch: readonly Waiting[]): HintedLane[] {
+function lanesOf(items: readonly NewExecution[]): HintedLane[] {
   const lanes = new Map<string, HintedLane>();
-  for (const { item } of batch) {
-    const { tenantId, priority } = item;
+  for (const { tenantId, priority } of items) {
     lanes.set(`${priority}:${tenantId}`, { tenantId, priority });
   }
   return [...lanes.values()];
 }
 
-function refuse(batch: readonly Waiting[], error: unknown, isTheirs: boolean): void {
-  const reason = isTheirs ? new PawlError('REQUEST_INVALID', 'the request holds a value that cannot be stored') : error;
-  for (const { reject } of batch) reject(reason);
-}
-
-function answer({ item, resolve, reject }: Waiting, outcome: StartOutcome): void {
+function answer({ item, resolve, reject }: Accepting, outcome: StartOutcome): void {
   try {
     resolve(startedOf(item, outcome));
   } catch (error) {

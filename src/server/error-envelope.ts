@@ -5,7 +5,7 @@ import type { Problem } from '../core/definition/problem.ts';
 import { ERROR_CODES, type ErrorCode } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { ErrorEnvelope } from '../protocol/error.ts';
-import { StoreError } from '../store/store-error.ts';
+import { StoreError, UNSTORABLE_TEXT } from '../store/store-error.ts';
 import type { Exhausted } from './rate-limit.ts';
 
 export interface Refusal {
@@ -61,8 +61,7 @@ function classify(thrown: unknown, bodyLimitBytes: number): Classified {
     return { code: 'UNAVAILABLE', message: 'The database is not available; try again.', headers: RETRY_SOON };
   }
   if (thrown instanceof StoreError && thrown.isUnstorableText) {
-    const message = 'a text of the request has a character that cannot be stored: NUL, or half of a surrogate pair';
-    return { code: 'REQUEST_INVALID', message };
+    return { code: 'REQUEST_INVALID', message: UNSTORABLE_TEXT };
   }
   return (
     frameworkRefusal(thrown, bodyLimitBytes) ?? { code: 'INTERNAL_ERROR', message: ERROR_CODES.INTERNAL_ERROR.message }

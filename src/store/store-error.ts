@@ -13,6 +13,9 @@ export type StoreFailure =
   /** Anything else: a bug or a broken schema. */
   | 'fatal';
 
+export const UNSTORABLE_TEXT =
+  'a text of the request has a character that cannot be stored: NUL, or half of a surrogate pair';
+
 export class StoreError extends Error {
   readonly failure: StoreFailure;
   /** Of `data`: a text has a character that no text in the database can have. */

@@ -52,7 +52,7 @@ export const layers: readonly Layer[] = [
   },
   {
     path: 'src/store',
-    job: 'the storage port, and the loop that renews a lease over it',
+    job: 'the storage port, and what every user of it needs: renewing a lease, writing in groups',
     imports: pure,
     packages: [],
   },

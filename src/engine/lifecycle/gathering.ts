@@ -1,5 +1,5 @@
 // Many questions that are put in the same turn of the loop become one statement. For reading only: what is written has its
-// own rules about who pays for whose fault (move-committer.ts).
+// own rules about who pays for whose fault (store/group-write.ts).
 
 import type { Timers } from '../environment.ts';
 

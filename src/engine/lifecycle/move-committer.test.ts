@@ -102,6 +102,6 @@ describe('when the statement goes wrong', () => {
     await sent[0]!.fail('data');
     await sent[1]!.apply('a');
     await sent[2]!.fail('data');
-    expect(told).toEqual(['a applied', 'bad refused: data']);
+    expect(told).toEqual(['a applied', 'bad refused: the request holds a value that cannot be stored']);
   });
 });

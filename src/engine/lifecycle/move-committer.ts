@@ -1,10 +1,11 @@
 // Group commit of lifecycles: the moves of many instances in one statement, each written with all that hangs on it or not at
-// all. Nothing is answered before its own commit (I1). While statements are on their way, what arrives collects for the next.
+// all (store/group-write.ts).
 //
 // What can go wrong: somebody was quicker (the revision is another one): that move alone is not written. The generation
 // changed: nothing is, and all decide again. The reply was lost: 'unknown', and the timeline tells by the requestId. The data
-// of one is at fault: bisect, so that the others do not pay for it.
+// of one is at fault: that one is refused.
 
+import { type Waiting as GroupWaiting, GroupWrite } from '../../store/group-write.ts';
 import type { LifecycleBatch, LifecycleStore } from '../../store/lifecycle-port.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { Timers } from '../environment.ts';
@@ -19,11 +20,7 @@ export interface MoveItem extends Parts {
 
 export type MoveOutcome = 'applied' | 'overtaken' | 'outdated' | 'unknown';
 
-interface Waiting {
-  readonly item: MoveItem;
-  readonly resolve: (outcome: MoveOutcome) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Waiting = GroupWaiting<MoveItem, MoveOutcome>;
 
 const MAX_MOVES = 128;
 const MAX_ROWS = 512;
@@ -36,55 +33,16 @@ export class MoveCommitter {
     readonly timers: Timers;
     readonly observe: (at: number) => void;
   };
-  private pending: Waiting[] = [];
-  private inFlight = 0;
-  private scheduled = false;
+  private readonly group: GroupWrite<MoveItem, MoveOutcome>;
 
   constructor(deps: MoveCommitter['deps']) {
     this.deps = deps;
+    const { timers } = deps;
+    this.group = new GroupWrite({ timers, maxInFlight: MAX_IN_FLIGHT, split, write: (batch) => this.write(batch) });
   }
 
   submit(item: MoveItem): Promise<MoveOutcome> {
-    return new Promise((resolve, reject) => {
-      this.pending.push({ item, resolve, reject });
-      this.schedule();
-    });
-  }
-
-  private schedule(): void {
-    if (this.scheduled || this.pending.length === 0 || this.inFlight === MAX_IN_FLIGHT) return;
-    this.scheduled = true;
-    this.deps.timers.soon(() => {
-      this.scheduled = false;
-      void this.flush();
-    });
-  }
-
-  private async flush(): Promise<void> {
-    const batch = this.takeBatch();
-    this.inFlight++;
-    this.schedule();
-    await this.write(batch);
-    this.inFlight--;
-    this.schedule();
-  }
-
-  /** A batch is of one generation; what was decided with another one waits for the next. */
-  private takeBatch(): Waiting[] {
-    const generation = this.pending[0]?.item.generation;
-    let rows = 0;
-    let bytes = 0;
-    let count = 0;
-    for (const { item } of this.pending) {
-      rows += 2 + item.messages.length + item.deliveries.length;
-      bytes += item.bytes;
-      const isFull = count === MAX_MOVES || rows > MAX_ROWS || bytes > MAX_BYTES;
-      if (item.generation !== generation || (count > 0 && isFull)) break;
-      count++;
-    }
-    const batch = this.pending.slice(0, count);
-    this.pending = this.pending.slice(count);
-    return batch;
+    return this.group.submit(item);
   }
 
   private async write(batch: readonly Waiting[]): Promise<void> {
@@ -96,24 +54,27 @@ export class MoveCommitter {
         resolve(!current ? 'outdated' : written.has(item.move.instanceId) ? 'applied' : 'overtaken');
       }
     } catch (error) {
-      await this.explain(batch, error);
-    }
-  }
-
-  private async explain(batch: readonly Waiting[], error: unknown): Promise<void> {
-    const failure = error instanceof StoreError ? error.failure : 'fatal';
-    if (failure === 'unknown' || failure === 'retry') {
+      const mayBeWritten = error instanceof StoreError && (error.failure === 'unknown' || error.failure === 'retry');
+      if (!mayBeWritten) throw error;
       for (const { resolve } of batch) resolve('unknown');
-      return;
     }
-    if (batch.length === 1 || failure === 'fatal') {
-      for (const { reject } of batch) reject(error);
-      return;
-    }
-    const middle = batch.length >> 1;
-    await this.write(batch.slice(0, middle));
-    await this.write(batch.slice(middle));
   }
+}
+
+/** A batch is of one generation; what was decided with another one waits for the next. */
+function split(pending: Waiting[]): [Waiting[], Waiting[]] {
+  const generation = pending[0]?.item.generation;
+  let rows = 0;
+  let bytes = 0;
+  let count = 0;
+  for (const { item } of pending) {
+    rows += 2 + item.messages.length + item.deliveries.length;
+    bytes += item.bytes;
+    const isFull = count === MAX_MOVES || rows > MAX_ROWS || bytes > MAX_BYTES;
+    if (item.generation !== generation || (count > 0 && isFull)) break;
+    count++;
+  }
+  return [pending.slice(0, count), pending.slice(count)];
 }
 
 function merge(items: readonly MoveItem[]): LifecycleBatch {
