@@ -10,18 +10,7 @@ import { Redactor, watchCredentials } from './redact.ts';
 import { Stop, type StopSignal } from './stop.ts';
 
 /** What the engine knows about an attempt. */
-export interface AttemptContext {
-  readonly executionId: string;
-  readonly nodeId: string;
-  readonly attempt: number;
-  readonly idempotencyKey: string;
-  readonly principal: Principal;
-  readonly correlationId: string;
-  readonly tenantId: string;
-  readonly traceparent: string | null;
-  readonly credentials: Credentials;
-  readonly http: HttpClient;
-  readonly findResource: FindResource;
+export interface AttemptContext extends Omit<ActionContext, 'signal' | 'log'> {
   /** The clock of log lines. */
   readonly now: () => number;
   /** Aborted when the execution stops (cancel, fail fast, its timeout, shutdown). */

@@ -25,21 +25,28 @@ import { SlotMap } from './slot-map.ts';
 import type { Tracing } from './tracing-port.ts';
 import type { TriggerCheck } from './trigger-check.ts';
 
-export interface IncarnationDeps {
+/** What a runner is given, and all its lives work with. */
+export interface RunningDeps {
   readonly store: Store;
   readonly timers: Timers;
-  readonly clock: Clock;
   readonly observer: EngineObserver;
-  readonly options: EngineOptions;
   readonly plans: PlanSource;
   readonly run: RunAttempt;
   readonly newId: () => string;
   readonly newSeed: () => number;
   readonly callbackUrl: (executionId: string, nodeId: string) => string;
+  /** How many attempts of one tenant and one action type may run here at once; absent: as the options say. */
   readonly perTenantAction?: (tenantId: string, actionType: string) => number;
+  /** Absent: no traces. */
   readonly tracing?: Tracing | undefined;
+  /** Renews the lease beside the event loop; absent: the loop does it alone. */
   readonly openLeaseThread?: OpenLeaseThread | undefined;
   readonly checkTrigger?: TriggerCheck['check'] | undefined;
+}
+
+export interface IncarnationDeps extends RunningDeps {
+  readonly clock: Clock;
+  readonly options: EngineOptions;
   /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
   /** Places may have become free, for work that is known to wait. */

@@ -2,40 +2,15 @@
 // when its fence is dead. All of its periodic work is one tick; an idle runner asks the database three times a second.
 
 import type { HintedLane } from '../store/hint-port.ts';
-import type { OpenLeaseThread } from '../store/lease-renewal.ts';
-import type { NewExecution, StartOutcome, Store } from '../store/port.ts';
+import type { NewExecution, StartOutcome } from '../store/port.ts';
 import { Claimer } from './claimer.ts';
 import { type Clock, createClock } from './clock.ts';
-import {
-  DEFAULT_ENGINE_OPTIONS,
-  type EngineObserver,
-  type EngineOptions,
-  type PlanSource,
-  type RunAttempt,
-  type Timers,
-} from './environment.ts';
+import { DEFAULT_ENGINE_OPTIONS, type EngineOptions } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
-import { Incarnation } from './incarnation.ts';
-import type { Tracing } from './tracing-port.ts';
-import type { TriggerCheck } from './trigger-check.ts';
+import { Incarnation, type RunningDeps } from './incarnation.ts';
 import { HTTP_STEP } from './usage-meter.ts';
 
-export interface RunnerDeps {
-  readonly store: Store;
-  readonly timers: Timers;
-  readonly observer: EngineObserver;
-  readonly plans: PlanSource;
-  readonly run: RunAttempt;
-  readonly newId: () => string;
-  readonly newSeed: () => number;
-  readonly callbackUrl: (executionId: string, nodeId: string) => string;
-  /** How many attempts of one tenant and one action type may run here at once; absent: as the options say. */
-  readonly perTenantAction?: (tenantId: string, actionType: string) => number;
-  /** Absent: no traces. */
-  readonly tracing?: Tracing | undefined;
-  /** Renews the lease beside the event loop; absent: the loop does it alone. */
-  readonly openLeaseThread?: OpenLeaseThread | undefined;
-  readonly checkTrigger?: TriggerCheck['check'] | undefined;
+export interface RunnerDeps extends RunningDeps {
   readonly options?: Partial<EngineOptions>;
 }
 

@@ -4,8 +4,8 @@
 import { afterAll, vi } from 'vitest';
 import { createPawl, type Pawl } from '../../src/main.ts';
 import { type ConfluenceStandin, confluenceStandin } from '../standin/confluence-standin.ts';
-import type { StandinBoard } from '../standin/monday-board.ts';
 import { type MondayStandin, mondayStandin } from '../standin/monday-standin.ts';
+import { projectBoard } from '../standin/project-board.ts';
 import { type SlackStandin, slackStandin } from '../standin/slack-standin.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -48,23 +48,4 @@ export async function openServices(): Promise<Services> {
     vi.unstubAllEnvs();
   });
   return { pawl, slack, monday, confluence };
-}
-
-function projectBoard(): StandinBoard {
-  const item = (id: string, name: string, status: string) => ({
-    id,
-    name,
-    groupId: null,
-    values: { status },
-    createdAt: '2025-01-01T00:00:00Z',
-    creatorId: '1',
-  });
-  return {
-    id: '100',
-    columns: [
-      { id: 'name', title: 'Name', type: 'name' },
-      { id: 'status', title: 'Status', type: 'status', labels: { 1: 'In Progress', 2: 'Approved', 3: 'Done' } },
-    ],
-    items: [item('1', 'Apollo', 'In Progress'), item('2', 'Borealis', 'Approved'), item('3', 'Cosmos', 'In Progress')],
-  };
 }

@@ -8,6 +8,7 @@ import { readOfficialTemplates } from '../../src/store/migrate/official-template
 import { confluenceStandin } from '../standin/confluence-standin.ts';
 import { httpStandin } from '../standin/http-standin.ts';
 import { mondayStandin } from '../standin/monday-standin.ts';
+import { projectBoard } from '../standin/project-board.ts';
 import { slackStandin } from '../standin/slack-standin.ts';
 import { smtpStandin } from '../standin/smtp-standin.ts';
 import { testDatabase } from '../support/database.ts';
@@ -16,26 +17,8 @@ const TOKEN = 'token-of-the-standins';
 const CHANNEL = 'C456';
 for (const name of ['SLACK', 'MONDAY', 'CONFLUENCE']) vi.stubEnv(`CONNECTOR_${name}_TOKEN`, TOKEN);
 
-const item = (id: string, name: string, status: string) => ({
-  id,
-  name,
-  groupId: null,
-  values: { status },
-  createdAt: '2025-01-01T00:00:00Z',
-  creatorId: '1',
-});
-const columns = [
-  { id: 'name', title: 'Name', type: 'name' },
-  { id: 'status', title: 'Status', type: 'status', labels: { 1: 'In Progress', 2: 'Approved', 3: 'Done' } },
-];
-const items = [
-  item('1', 'Apollo', 'In Progress'),
-  item('2', 'Borealis', 'Approved'),
-  item('3', 'Cosmos', 'In Progress'),
-];
-
 const slack = await slackStandin({ token: TOKEN, channels: [CHANNEL] });
-const monday = await mondayStandin({ token: TOKEN, boards: [{ id: '100', columns, items }] });
+const monday = await mondayStandin({ token: TOKEN, boards: [projectBoard()] });
 const confluence = await confluenceStandin({ token: TOKEN, spaces: ['PROJECTS'] });
 const smtp = await smtpStandin();
 let health = { status: 200, body: 'all is ok' };

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase, withClient } from '../../../test/support/database.ts';
+import { newBatch } from '../contract/builder.testing.ts';
 import type { StoreError } from '../store-error.ts';
 import { createPostgresStore } from './postgres-store.ts';
 import { storeError } from './sqlstate.ts';
@@ -87,19 +88,7 @@ describe('a real connection', () => {
     await withClient(database.connectionString, async (locker) => {
       await locker.query('begin');
       await locker.query('select from runner_slots where id = $1 for update', [slotIds[0]]);
-      const nothing = {
-        events: [],
-        attempts: [],
-        outcomes: [],
-        ended: [],
-        children: [],
-        consumed: [],
-        sent: [],
-        links: [],
-      };
-      const cut = expect(store.executionCommit({ slotId: slotIds[0]!, ...nothing, logs: [] })).rejects.toMatchObject({
-        failure: 'unknown',
-      });
+      const cut = expect(store.executionCommit(newBatch(slotIds[0]!))).rejects.toMatchObject({ failure: 'unknown' });
       await untilBlocked(database.connectionString);
       proxy.cut();
       await cut;
