@@ -74,10 +74,13 @@ export const diagramQuery = z.object({
   tenantId: z.string().optional(),
 });
 
+const noEvent = ({ input }: { readonly input?: unknown }) =>
+  input === undefined ? 'is required' : 'must be the name, id or code of an event';
+
 export const lifecycleTriggerRequest = z
   .strictObject({
     externalRef,
-    event: z.union([label(200), z.int().min(0)]).describe('its name, id or code'),
+    event: z.union([label(200), z.int().min(0)], { error: noEvent }).describe('its name, id or code'),
     requestId: label(200).describe('the same requestId is applied once'),
     actor: label(200).optional(),
     payload: z.unknown().optional(),

@@ -11,6 +11,8 @@ export interface Received {
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
+  /** By default JSON; null: none is named. */
+  readonly contentType?: string | null;
 }
 
 export interface WebhookReceiver {
@@ -33,7 +35,8 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
     receiver.received.push(received);
     for (const arrived of arrivals.splice(0)) arrived(received);
     const reply = await receiver.answer(received);
-    response.writeHead(reply.status, { 'content-type': 'application/json' });
+    const { contentType = 'application/json' } = reply;
+    response.writeHead(reply.status, contentType === null ? {} : { 'content-type': contentType });
     response.end(reply.body === undefined ? '' : JSON.stringify(reply.body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

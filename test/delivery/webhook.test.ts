@@ -135,6 +135,14 @@ describe('a webhook', () => {
     ]);
   });
 
+  it.each([null, 'text/plain'])('is understood when it calls its answer %s', async (contentType) => {
+    const code = await process.register({ code: 'terse', kind: 'webhook', url: receiver.url });
+    receiver.answer = () => ({ status: 200, contentType, body: { stage: 'Processed' } });
+    const ackGuid = await process.post({ to: [code] });
+    await process.dispatcher.settled();
+    expect(await process.stageOf(ackGuid, code)).toBe('Processed');
+  });
+
   it('gets two signatures while its secret is being rotated', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url, secret: secretOf(1) });
     const { secret } = await process.consumers.rotateSecret(TENANT, code);

@@ -124,6 +124,17 @@ describe('a trigger', () => {
     });
   });
 
+  it.each([
+    [{}, 'is required'],
+    [{ event: null }, 'is required'],
+    [{ event: 1.5 }, 'must be the name, id or code of an event'],
+  ])('with the event %j says what it needs', async (given, message) => {
+    const body = { externalRef: 'x', requestId: 'r', ...given };
+    expect((await server.post('/api/v1/lifecycles/prod/loan/trigger', body)).body).toMatchObject({
+      error: { details: [{ path: '/event', message }] },
+    });
+  });
+
   it('of a lifecycle that is not there is refused', async () => {
     const body = { externalRef: 'x', event: 'submit', requestId: 'r' };
     for (const place of ['prod/lone', 'test/loan', 'pr%20od/loan']) {

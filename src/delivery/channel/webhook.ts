@@ -61,9 +61,9 @@ function signature(secret: string, signed: string): string {
   return `v1,${createHmac('sha256', Buffer.from(encoded, 'base64')).update(signed).digest('base64')}`;
 }
 
-/** An answer that is not JSON, or was cut off, says nothing beyond its status. */
-function saidIn({ headers, body, truncated }: HttpResponse): unknown {
-  if (truncated || body.length === 0 || !headers['content-type']?.includes('json')) return DELIVERED;
+/** What is JSON is read as JSON, whatever it is called; anything else, or what was cut off, says nothing beyond its status. */
+function saidIn({ body, truncated }: HttpResponse): unknown {
+  if (truncated || body.length === 0) return DELIVERED;
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
