@@ -13,6 +13,8 @@ export interface ThrownFailure {
   readonly retryAfterMs?: number;
   readonly outputsText?: string;
   readonly outputs?: Json;
+  /** Where it was thrown, of an error that nobody meant: for whoever wrote the action. Never stored. */
+  readonly stack?: string;
 }
 
 export function describeThrown(thrown: unknown, redactor: Redactor, outputLimitBytes: number): ThrownFailure {
@@ -32,7 +34,20 @@ export function describeThrown(thrown: unknown, redactor: Redactor, outputLimitB
       ...lastWords(thrown.outputs, redactor, outputLimitBytes),
     };
   }
-  return { error: { code: 'ACTION_FAILED', message }, retryable: true };
+  return { error: { code: 'ACTION_FAILED', message }, retryable: true, ...framesOf(thrown, redactor) };
+}
+
+const MAX_FRAMES = 8;
+
+/** Without the message above them, which may quote what the action was given (S6). */
+function framesOf(thrown: unknown, redactor: Redactor): { stack?: string } {
+  try {
+    const text = thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : '';
+    const frames = text.split('\n').filter((line) => /^ {4}at .*:\d+:\d+\)?$/.test(line));
+    return frames.length === 0 ? {} : { stack: redactor.redact(frames.slice(0, MAX_FRAMES).join('\n')) };
+  } catch {
+    return {};
+  }
 }
 
 function messageOf(thrown: unknown): string {

@@ -169,12 +169,25 @@ describe('an attempt that throws', () => {
     const action = actionThat(() => {
       throw thrown;
     });
-    expect(await runAction(action, {})).toEqual({
-      ok: false,
-      retryable: true,
-      error: { code: 'ACTION_FAILED', message },
-      logs: [],
+    const { stack, ...failure } = expectFailure(await runAction(action, {}));
+    expect(failure).toEqual({ ok: false, retryable: true, error: { code: 'ACTION_FAILED', message }, logs: [] });
+    if (!(thrown instanceof Error)) expect(stack).toBeUndefined();
+  });
+
+  it('where it was thrown is told, without what it says', async () => {
+    const action = actionThat(() => {
+      throw new Error('card 4111\n    at (the customer)');
     });
+    const { stack } = expectFailure(await runAction(action, {}));
+    expect(stack).toMatch(/^ {4}at .*invoke\.test\.ts:\d+:\d+\)?(\n {4}at .*)*$/);
+    expect(stack).not.toContain('customer');
+  });
+
+  it('an error that was meant needs no place', async () => {
+    const action = actionThat(() => {
+      throw new RetryableError('BUSY', 'later');
+    });
+    expect(await runAction(action, {})).not.toHaveProperty('stack');
   });
 
   it('a message of more than 4 KB is cut', async () => {

@@ -56,6 +56,8 @@ export interface AttemptFailure {
   readonly abandoned?: true;
   readonly outputsText?: string;
   readonly outputs?: Json;
+  /** Where an error that nobody meant was thrown. */
+  readonly stack?: string;
   readonly logs: readonly LogLine[];
 }
 

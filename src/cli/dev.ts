@@ -7,6 +7,7 @@ import type { Json } from '../core/json/json.ts';
 import type { Pawl, PawlOptions } from '../main.ts';
 import { wholeNumber } from './argument.ts';
 import { rememberAddress } from './dev-address.ts';
+import { readableLog } from './readable-log.ts';
 import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
 import { runUntilStopped } from './server-process.ts';
 
@@ -70,7 +71,7 @@ function devOptions({ port, data, actions, verbose }: DevFlags): PawlOptions {
     // A developer who presses Ctrl-C does not want to wait; what was running is run again at the next start.
     engine: { drainMs: 2_000 },
     action: { folder: actions },
-    logTarget: process.stderr,
+    logTarget: readableLog(process.stderr),
     onProgress: (step) => process.stderr.write(`… ${step}\n`),
   };
 }

@@ -19,21 +19,38 @@ export interface Life {
 
 export async function runUntilStopped(options: PawlOptions, life: Life): Promise<number> {
   const stop = stopSignal();
-  const pawl = await explained(
-    () => open(options),
-    () => resolveConfig(options).database.dataDir,
-  );
+  const pawl = await openUnlessStopped(options, stop);
+  if (pawl === null) return EXIT.ok;
   surviveStrayErrors(Object.values(pawl.config.connectorTokens));
   let leave: (() => void) | undefined;
   try {
     await life.started(pawl);
     leave = life.ready(pawl);
-    await stop;
+    await stop.asked;
   } finally {
     leave?.();
     await pawl.close();
   }
   return EXIT.ok;
+}
+
+/** null: somebody stopped it before it was ready. A terminal's Ctrl-C ends the making of a database too: no failure then. */
+async function openUnlessStopped(options: PawlOptions, stop: StopSignal): Promise<Pawl | null> {
+  let isOpening = true;
+  void stop.asked.then(() => isOpening && process.stderr.write('\nstopping\n'));
+  try {
+    const pawl = await explained(
+      () => open(options),
+      () => resolveConfig(options).database.dataDir,
+    );
+    if (!stop.isAsked()) return pawl;
+    await pawl.close();
+  } catch (error) {
+    if (!stop.isAsked()) throw error;
+  } finally {
+    isOpening = false;
+  }
+  return null;
 }
 
 async function open(options: PawlOptions): Promise<Pawl> {
@@ -56,10 +73,15 @@ async function refuseTakenPort(options: PawlOptions): Promise<void> {
   );
 }
 
+interface StopSignal {
+  readonly asked: Promise<void>;
+  isAsked(): boolean;
+}
+
 /** The first signal stops cleanly, a second one at once. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let askedAt: number | null = null;
+function stopSignal(): StopSignal {
+  let askedAt: number | null = null;
+  const asked = new Promise<void>((resolve) => {
     const stop = () => {
       if (askedAt !== null && performance.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(EXIT.failed);
       if (askedAt !== null) return;
@@ -69,4 +91,5 @@ function stopSignal(): Promise<void> {
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
+  return { asked, isAsked: () => askedAt !== null };
 }

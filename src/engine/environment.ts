@@ -72,6 +72,8 @@ export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
       readonly abandoned?: boolean | undefined;
       readonly outputsText?: JsonText | undefined;
       readonly outputs?: Json;
+      /** Where an error that nobody meant was thrown: for the log, and nothing else. */
+      readonly stack?: string | undefined;
     }
 );
 

@@ -57,7 +57,10 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
       if (result.ok && !log.isLevelEnabled('debug')) return;
       const line = { ...attemptProperties(request), DurationMs: Math.round(durationMs * 10) / 10 };
       if (result.ok) log.debug(line, 'attempt succeeded');
-      else log.warn({ ...line, ErrorCode: result.error.code, Retryable: result.retryable }, 'attempt failed');
+      else {
+        const { error, retryable, stack } = result;
+        log.warn({ ...line, ErrorCode: error.code, Retryable: retryable, Stack: stack }, 'attempt failed');
+      }
     },
     noticed({ tenantId, kind, message, details }) {
       log.info({ TenantId: tenantId, Notice: kind, Details: details }, message);
@@ -66,6 +69,8 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
       const trigger = { TenantId: tenantId, WorkflowId: workflowId, TriggerId: triggerId, TriggerType: triggerType };
       const line = { ...trigger, Outcome: fired.outcome };
       if (fired.outcome === 'started') log.info({ ...line, ExecutionId: fired.executionId }, 'trigger fired');
+      // A schedule that its workflow refuses fails at every slot: nobody would know.
+      else if (fired.outcome === 'failed') log.warn({ ...line, Reason: fired.reason }, 'trigger failed');
       else log.info({ ...line, Reason: fired.reason }, 'trigger did not start its workflow');
     },
     warn: (event, details) => log.warn(details, event),

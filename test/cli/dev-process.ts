@@ -49,9 +49,15 @@ export interface RunningCommand {
   readonly finished: Promise<Finished>;
 }
 
-/** A command while it runs; `input` is what it reads from its standard input. */
-export function command(environment: Record<string, string>, args: readonly string[], input = ''): RunningCommand {
-  const child = spawn(process.execPath, [CLI, ...args], { stdio: 'pipe', env: { ...process.env, ...environment } });
+/** A command while it runs; `input` is what it reads from its standard input, `detached`: in a process group of its own. */
+export function command(
+  environment: Record<string, string>,
+  args: readonly string[],
+  input = '',
+  { detached = false } = {},
+): RunningCommand {
+  const env = { ...process.env, ...environment };
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: 'pipe', env, detached });
   const output = { stdout: '', stderr: '' };
   child.stdin.end(input);
   child.stdout.on('data', (chunk) => {

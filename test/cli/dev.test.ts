@@ -6,10 +6,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { chain, echo, sleep } from '../server/api-server.ts';
-import { type DevProcess, pawl, startDev } from './dev-process.ts';
+import { command, type DevProcess, pawl, startDev } from './dev-process.ts';
 
 /** A busy machine takes its time. */
 
@@ -127,6 +127,17 @@ describe('pawl dev', () => {
     running.process.kill('SIGINT');
     expect(await running.exited).toBe(0);
     running = null;
+  });
+
+  it('stops without a word of failure when Ctrl-C comes while the database is made', async () => {
+    // In a group of its own, all of which is told, as a terminal does.
+    const args = ['dev', '--data', newFolder(), '--port', '0'];
+    const { process: child, output, finished } = command({}, args, '', { detached: true });
+    await vi.waitFor(() => expect(output.stderr).toContain('making a new database'), 60_000);
+    process.kill(-child.pid!, 'SIGINT');
+    const { code, stdout, stderr } = await finished;
+    expect(stderr).toMatch(/^… making a new database\n(… starting the database\n)?\nstopping\n(… .*\n)?$/);
+    expect([code, stdout]).toEqual([0, '']);
   });
 
   it('says in a sentence that the port is taken, with exit code 2', async () => {
