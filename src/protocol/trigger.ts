@@ -20,7 +20,9 @@ const eventId = z
 
 const config = z
   .record(z.string(), z.unknown())
-  .describe('`{ cron, timezone?, catchUp? }`, `{ secret? | generateSecret? }`, `{ eventType, filter? }` or `{}`');
+  .describe(
+    '`{ cron, timezone?, catchUp? }`, `{ secret? | generateSecret?, path? }`, `{ eventType, filter? }` or `{}`',
+  );
 
 const activationCondition = z.string().describe('an expression over `trigger`; false or failing: nothing is started');
 

@@ -30,12 +30,12 @@ const DEFAULT_CATCH_UP: CatchUp = 'latest';
 
 const FIELDS: Readonly<Record<TriggerType, readonly string[]>> = {
   Schedule: ['cron', 'timezone', 'catchUp'],
-  Webhook: ['secret', 'generateSecret'],
+  Webhook: ['secret', 'generateSecret', 'path'],
   Event: ['eventType', 'filter'],
   Manual: [],
 };
 
-const EVENT_TYPE = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
+const PRINTABLE = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
 
 export function checkConfig({ triggerType, config, activationCondition, format }: TriggerDraft): CheckedConfig {
   const given = isJsonObject(config) ? config : {};
@@ -61,7 +61,7 @@ export function checkConfig({ triggerType, config, activationCondition, format }
         ...nothing,
         secret: typeof secret === 'string' ? secret : null,
         wantsSecret: generateSecret === true,
-        problems: [...problems, ...webhookProblems(secret, generateSecret)],
+        problems: [...problems, ...webhookProblems(given)],
       };
   }
 }
@@ -104,15 +104,19 @@ function fieldProblems(cron: Json | undefined, timezone: Json): Problem[] {
 }
 
 function eventProblems({ eventType, filter }: JsonObject, format: string): Problem[] {
-  const isType = typeof eventType === 'string' && EVENT_TYPE.test(eventType);
+  const isType = typeof eventType === 'string' && PRINTABLE.test(eventType);
   const problems = isType ? [] : [problem('/config/eventType', 'must be the type of an event, e.g. "order.paid"')];
   if (filter === undefined) return problems;
   if (typeof filter !== 'string') return [...problems, problem('/config/filter', 'must be an expression')];
   return [...problems, ...expressionProblems('filter', filter, format, '/config/filter')];
 }
 
-function webhookProblems(secret: Json | undefined, generate: Json | undefined): Problem[] {
+/** A path (000 §3.7) is what people call the webhook by: it is kept and shown, and the address is the trigger's id. */
+function webhookProblems({ secret, generateSecret: generate, path }: JsonObject): Problem[] {
   const problems: Problem[] = [];
+  if (path !== undefined && !(typeof path === 'string' && PRINTABLE.test(path))) {
+    problems.push(problem('/config/path', 'must be a text of at most 200 characters, e.g. "/orders/paid"'));
+  }
   if (generate !== undefined && typeof generate !== 'boolean') {
     problems.push(problem('/config/generateSecret', 'must be true or false'));
   }

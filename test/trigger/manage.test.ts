@@ -30,6 +30,17 @@ describe('a schedule', () => {
   });
 });
 
+describe('a webhook', () => {
+  it('keeps the path that people call it by, and is reached by its id', async () => {
+    const config = { path: '/orders/paid' };
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const trigger = { workflowId: 'hello', triggerType: 'Webhook', config: { ...config, secret } };
+    const created = await createTrigger(server, trigger);
+    expect(created.config).toEqual(config);
+    expect(created.webhookUrl).toMatch(`/api/v1/triggers/${created.id}`);
+  });
+});
+
 describe('a trigger that cannot be', () => {
   const problemsOf = async (trigger: JsonObject): Promise<string[]> => {
     const { status, body } = await server.post('/api/v1/triggers', trigger);
@@ -71,6 +82,7 @@ describe('a trigger that cannot be', () => {
     ['a filter that is no expression', 'Event', { eventType: 'a', filter: 'event.(' }, '/config/filter BAD_CONDITION'],
     ['a filter that looks elsewhere', 'Event', { eventType: 'a', filter: 'spec.a' }, '/config/filter BAD_CONDITION'],
     ['a short secret', 'Webhook', { secret: 'whsec_c2hvcnQ=' }, '/config/secret CONFIG_INVALID'],
+    ['a path that is no text', 'Webhook', { generateSecret: true, path: 1 }, '/config/path CONFIG_INVALID'],
     ['a webhook without a secret', 'Webhook', {}, '/config/secret SECRET_REQUIRED'],
     ['a manual trigger with a configuration', 'Manual', { cron: '@daily' }, '/config/cron UNKNOWN_FIELD'],
   ])('%s', async (_, triggerType, config, problem) => {
