@@ -47,7 +47,7 @@ function handle(deciding: Deciding, input: Input): void {
     case 'started':
       return start(deciding);
     case 'attemptSucceeded':
-      if (isRunning(state, input)) succeedAttempt(deciding, input.node, input.outputs, input.bytes);
+      if (isRunning(state, input)) succeedAttempt(deciding, input.node, input);
       return;
     case 'attemptFailed':
       if (isRunning(state, input) || childRefused(state, input)) failAttempt(deciding, input.node, input);
@@ -143,7 +143,7 @@ function ring(deciding: Deciding, index: number): void {
 
 function wake(deciding: Deciding, index: number, node: NodeState): void {
   const sleptMs = node.until! - node.startedAt!;
-  if (!node.cut) return succeedAttempt(deciding, index, { sleptMs });
+  if (!node.cut) return succeedAttempt(deciding, index, { outputs: { sleptMs } });
   const error = { code: 'ATTEMPT_TIMEOUT', message: `The attempt did not finish within ${sleptMs} ms` };
   failAttempt(deciding, index, { error, retryable: true, timedOut: true });
 }
@@ -166,7 +166,8 @@ function finishChild(deciding: Deciding, input: Extract<Input, { type: 'childFin
   if (node === undefined || node.status !== 'Waiting' || node.childId !== input.childId) return;
   const { childId, status, error } = input;
   if (status === 'Succeeded') {
-    return succeedAttempt(deciding, index, { executionId: childId, status, outputs: input.outputs ?? {} });
+    const outputs = { executionId: childId, status, outputs: input.outputs ?? {} };
+    return succeedAttempt(deciding, index, { outputs });
   }
   const because = error === undefined ? '' : `: ${error.code}: ${error.message}`;
   const failure: AttemptFailure = {

@@ -6,6 +6,14 @@ import { type Deciding, emit } from './deciding.ts';
 import type { NodeError } from './fact.ts';
 import type { Callback } from './state.ts';
 
+export interface AttemptSuccess {
+  readonly outputs: Json;
+  /** Of the outputs as text, for those who know. */
+  readonly bytes?: number | undefined;
+  /** Of a callback: only the beginning of its payload. */
+  readonly truncated?: true | undefined;
+}
+
 export interface AttemptFailure {
   readonly error: NodeError;
   readonly retryable: boolean;
@@ -17,26 +25,21 @@ export interface AttemptFailure {
 
 /** The node that waited for this callback has what it waited for. */
 export function receiveCallback(deciding: Deciding, index: number, { payload, truncated }: Callback): void {
-  succeedAttempt(deciding, index, payload, undefined, truncated ? { truncated } : {});
+  succeedAttempt(deciding, index, { outputs: payload, truncated });
 }
 
-export function succeedAttempt(
-  deciding: Deciding,
-  index: number,
-  outputs: Json,
-  knownBytes?: number,
-  about: { readonly truncated?: true } = {},
-): void {
+export function succeedAttempt(deciding: Deciding, index: number, success: AttemptSuccess): void {
   const { state } = deciding;
   const attempt = state.nodes[index]!.attempts;
-  const bytes = knownBytes ?? JSON.stringify(outputs).length;
+  const { outputs, bytes = JSON.stringify(outputs).length, truncated } = success;
   const room = roomFor(deciding, bytes);
   if (room === 'none') {
     const { maxContextSizeBytes } = state.plan.snapshot;
     const message = `${bytes} bytes of outputs do not fit: the context holds ${state.contextBytes} of ${maxContextSizeBytes} bytes (snapshot.maxContextSizeBytes)`;
     return failAttempt(deciding, index, { error: { code: 'CONTEXT_OVERFLOW', message }, retryable: false });
   }
-  emit(deciding, { type: 'NodeSucceeded', node: index, attempt, outputs, bytes, ...about, ...room });
+  const cut = truncated ? { truncated } : {};
+  emit(deciding, { type: 'NodeSucceeded', node: index, attempt, outputs, bytes, ...cut, ...room });
   deciding.finished.push(index);
 }
 

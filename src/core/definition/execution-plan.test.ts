@@ -84,6 +84,8 @@ describe('what nothing here can do yet', () => {
       ok: true,
       warnings: [{ code: 'DISPATCH_IGNORED', path: '/steps/1/dispatch', message: expect.stringContaining('1 more') }],
     });
+    const message = '`dispatch` is kept but not acted upon: every runner takes every step';
+    expect(compileDefinition(plan([step('a', routed)]), { actions })).toMatchObject({ warnings: [{ message }] });
   });
 
   it('is not said of labels', () => {
