@@ -23,7 +23,7 @@ import type { Resident } from './resident.ts';
 import { hasPlaceForMore, isSuspect, mostCrashesBeside, suspectsToClaim } from './suspects.ts';
 import { shareClaim, tenantShare } from './tenant-share.ts';
 
-/** What queue rows must need at most to be run by this code: see "rolling upgrades" in docs/decisions. */
+/** What queue rows may ask of a runner to be claimed by this one: what a newer version started is left to newer runners. */
 const BEHAVIOUR = 1;
 const LANES_PER_CLAIM = 64;
 const LANES_LIMIT = 1_000;

@@ -224,23 +224,19 @@ export class Workflows {
       case 'archived':
         throw wrongState({ workflowId }, 'it is Archived; reactivate it first');
       case 'noDraft': {
-        const { version, status, isEnabled } = published;
         // Publishing enables (000 §13.3), also where there is nothing new to publish.
-        if (activate && !isEnabled) {
-          const enable = (store: Store) => store.workflowEnable({ tenantId, workflowId, isEnabled: true });
-          await this.change(tenantId, by, deedOf('enable', workflowId), enable);
-        }
-        const current = await this.store.versionGet({ tenantId, workflowId, version });
-        return {
-          workflowId,
-          version,
-          status,
-          warnings: current === null ? [] : await this.notices(current.definition),
-        };
+        if (activate && !published.isEnabled) await this.enable({ tenantId, workflowId }, true, by);
+        return this.publishedBefore({ tenantId, workflowId }, published);
       }
       case 'published':
         return { workflowId, version: published.version, status: published.status, warnings: checked?.warnings ?? [] };
     }
+  }
+
+  private async publishedBefore(key: Key, { version, status }: Omit<Publication, 'workflowId' | 'warnings'>) {
+    const current = await this.store.versionGet({ ...key, version });
+    const warnings = current === null ? [] : await this.notices(current.definition);
+    return { workflowId: key.workflowId, version, status, warnings };
   }
 
   /** Live at once, whatever was there before: for files that are run, and for programs that embed the engine. */
@@ -302,10 +298,14 @@ export class Workflows {
 
   async setEnabled(tenantId: string, workflow: WorkflowRecord, isEnabled: boolean, by: Actor = SYSTEM): Promise<void> {
     const { workflowId } = workflow;
-    const enable = (store: Store) => store.workflowEnable({ tenantId, workflowId, isEnabled });
-    if (await this.change(tenantId, by, deedOf(isEnabled ? 'enable' : 'disable', workflowId), enable)) return;
+    if (await this.enable({ tenantId, workflowId }, isEnabled, by)) return;
     const { status } = await this.find(tenantId, workflow);
     if (isEnabled) throw wrongState(workflow, `it is ${status}; reactivate it instead`);
+  }
+
+  private enable(key: Key, isEnabled: boolean, by: Actor): Promise<boolean> {
+    const enable = (store: Store) => store.workflowEnable({ ...key, isEnabled });
+    return this.change(key.tenantId, by, deedOf(isEnabled ? 'enable' : 'disable', key.workflowId), enable);
   }
 
   /** A Draft, or a pipeline of any status. */

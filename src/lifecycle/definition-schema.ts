@@ -1,6 +1,6 @@
 // What people write: a machine (states, events, transitions, timeouts) and its policies (what is sent to whom, and when), as
 // 5.1 has them. Shape only; what names refer to, and whether the machine makes sense, is checked in machine-check.ts and
-// policy-check.ts.
+// policy-reader.ts.
 
 import { z } from 'zod';
 import { MAX_ID_LENGTH } from '../core/definition/limits.ts';

@@ -6,7 +6,7 @@
 // process dies before the write: nothing happened; after it: the repeat of the request finds its entry (I1).
 
 import { PawlError } from '../../core/error/pawl-error.ts';
-import type { Decision, Instance, Notice, Transitioned, Trigger } from '../../lifecycle/decision.ts';
+import type { Decision, Instance, Notice, Trigger } from '../../lifecycle/decision.ts';
 import { transition } from '../../lifecycle/transition.ts';
 import type {
   InstanceKey,
@@ -23,7 +23,7 @@ import { InstanceCache, keyText } from './instance-cache.ts';
 import type { KnownMachine, MachineBook } from './machine-book.ts';
 import { MoveCommitter, type MoveItem } from './move-committer.ts';
 import { Turns } from './turns.ts';
-import { workEvents } from './work-event.ts';
+import { type Moving, workEvents } from './work-event.ts';
 
 export interface TriggerOrder extends InstanceKey, Trigger {
   /** Only at this revision: a timeout belongs to one stay. Otherwise it is not applied, without a word. */
@@ -106,7 +106,9 @@ export class InstanceTriggers {
         // What stands in memory may be old; so may the newest machine, when there is no instance yet.
         if (position.row === null) await directory.refresh();
       } else {
-        const { item, notices } = this.itemOf(order, known, instance, fact, decision, { generation, at });
+        const { emissions } = decision;
+        const moving = { key: instanceKey(order), ...known, instance, trigger: order, fact, emissions, at };
+        const { item, notices } = this.itemOf(order, moving, generation);
         const outcome = await this.committer.submit(item);
         if (outcome === 'applied') return this.applied(order, item, [...decision.notices, ...notices]);
         if (outcome === 'outdated') await directory.refresh();
@@ -148,14 +150,10 @@ export class InstanceTriggers {
 
   private itemOf(
     order: TriggerOrder,
-    { machine, version }: KnownMachine,
-    instance: Instance,
-    fact: Transitioned,
-    { emissions }: Decision,
-    { generation, at }: { generation: string; at: number },
+    moving: Moving,
+    generation: string,
   ): { readonly item: MoveItem; readonly notices: readonly Notice[] } {
-    const key = instanceKey(order);
-    const moving = { key, machine, version, instance, trigger: order, fact, emissions, at };
+    const { key, version, instance, fact, at } = moving;
     const { notices, bytes, ...work } = workEvents(moving, this.deps.directory, this.deps.newId);
     const payload = order.payload === undefined ? null : JSON.stringify(order.payload);
     const move: LifecycleMove = {
