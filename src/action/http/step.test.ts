@@ -14,6 +14,7 @@ const reply = (body: string | Buffer, status = 200, headers: Record<string, stri
   servers.http((_request, response) => response.writeHead(status, headers).end(body));
 
 const LIMIT = 262_144;
+const DEEP = '['.repeat(100_000) + ']'.repeat(100_000);
 
 describe('an HTTP step sends', () => {
   it.each<[string, Json, string, string]>([
@@ -75,6 +76,7 @@ describe('an HTTP step reads', () => {
     ['JSON, whatever its type says', '{"amount":12}', { amount: 12 }],
     ['text', 'OK', 'OK'],
     ['nothing', '', ''],
+    ['JSON that is nested deeper than outputs may be as text', DEEP, DEEP],
   ])('%s', async (_name, sent, body) => {
     const url = await reply(sent, 201, { 'content-type': 'text/plain', 'X-Trace': 't' });
     expect(expectSuccess(await run({ url })).outputs).toEqual({

@@ -76,5 +76,17 @@ function readBody(response: HttpResponse) {
   const text = decodeText(response);
   if (response.truncated) return text;
   const parsed = parseJson(text);
-  return parsed.ok ? parsed.value : text;
+  return parsed.ok && !isTooDeep(text, parsed.value) ? parsed.value : text;
+}
+
+/** Well within what outputs may be nested. What is deeper stays text: it must not turn an answer of 200 into a failure. */
+const MAX_LEVELS = 400;
+
+function isTooDeep(text: string, value: Json): boolean {
+  return text.length > 2 * MAX_LEVELS && isDeeperThan(MAX_LEVELS, value);
+}
+
+function isDeeperThan(levels: number, value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
 }
