@@ -5,15 +5,15 @@
 import type { EndStatus, SignalType } from '../core/decider/fact.ts';
 import { heeds, signalRefusal, unknownStep } from '../core/decider/signal.ts';
 import { signalKey } from '../core/decider/signal-key.ts';
-import { type Callback, callbackOf, isFinal, isTerminal } from '../core/decider/state.ts';
+import { type Callback, isTerminal } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { Actor, Deed } from '../store/audit-port.ts';
 import type { NewMessage, Store } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
-import { readCallbackToken } from './callback-token.ts';
-import type { EndedExecution, PlanSource, VersionKey } from './environment.ts';
+import { type CallbackOutcome, Callbacks } from './callbacks.ts';
+import type { EndedExecution, PlanSource } from './environment.ts';
 import { type ExecutionEnd, ExecutionNews, endOf } from './execution-news.ts';
 import { ExecutionStart, type ExecutionStartDeps, type StartRequest } from './execution-start.ts';
 import { type Inspection, inspectExecution } from './inspection.ts';
@@ -39,11 +39,13 @@ export class Executions {
   private readonly deps: ExecutionsDeps;
   private readonly starting: ExecutionStart;
   private readonly endNews: ExecutionNews;
+  private readonly callbacks: Callbacks;
 
   constructor(deps: ExecutionsDeps) {
     this.deps = deps;
     this.starting = new ExecutionStart(deps);
     this.endNews = new ExecutionNews(deps.timers);
+    this.callbacks = new Callbacks({ ...deps, send: (...mail) => this.send(...mail) });
   }
 
   start(request: StartRequest): Promise<Started> {
@@ -123,44 +125,8 @@ export class Executions {
     return { nodes: names };
   }
 
-  /** unknown: no such token. gone: the wait is over without a callback. */
-  async callBack(
-    token: string,
-    payload: Json,
-    about: Omit<Callback, 'payload'> = {},
-  ): Promise<'accepted' | 'unknown' | 'gone'> {
-    const target = readCallbackToken(this.deps.callbackKey, token);
-    if (target === null) return 'unknown';
-    const { executionId, nodeId } = target;
-    const found = await this.deps.store.callbackTarget(target);
-    if (found === null || !(await this.hasNode(found, nodeId))) return 'unknown';
-    const { tenantId, isLive, wasReceived, mayBeOver } = found;
-    if (!isLive) return wasReceived ? 'accepted' : 'gone';
-    const stands = mayBeOver ? await this.waitStands(tenantId, executionId, nodeId) : 'open';
-    if (stands !== 'open') return stands;
-    const { live } = await this.send(tenantId, executionId, {
-      kind: 'webhook',
-      nodeId,
-      ...callbackOf({ payload, ...about }),
-    });
-    if (live) return 'accepted';
-    // It ended in between, perhaps by an earlier delivery of this very callback.
-    return (await this.deps.store.callbackTarget(target))?.wasReceived === true ? 'accepted' : 'gone';
-  }
-
-  /** Of a plan that cannot be read, nobody knows. */
-  private async hasNode(version: VersionKey, nodeId: string): Promise<boolean> {
-    const loaded = await this.deps.plans.plan(version);
-    return loaded === null || 'problem' in loaded || loaded.plan.nodes.some(({ id }) => id === nodeId);
-  }
-
-  private async waitStands(tenantId: string, executionId: string, nodeId: string) {
-    const inspection = await inspectExecution(this.deps.store, this.deps.plans, { tenantId, executionId });
-    const index = inspection?.state.plan.nodes.findIndex((node) => node.id === nodeId) ?? -1;
-    const status = inspection?.state.nodes[index]?.status;
-    if (status === undefined) return 'unknown';
-    if (!isFinal(status)) return 'open';
-    return status === 'Succeeded' ? 'accepted' : 'gone';
+  callBack(token: string, payload: Json, about: Omit<Callback, 'payload'> = {}): Promise<CallbackOutcome> {
+    return this.callbacks.receive(token, payload, about);
   }
 
   async get(tenantId: string, executionId: string): Promise<ExecutionView> {

@@ -1,5 +1,6 @@
-// A callback that was accepted counts, also when its wait ran out before anybody read it (I10).
+// What is answered to a callback is true: accepted counts, also when the wait ran out before anybody read it (I10).
 
+import pg from 'pg';
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { callbackToken } from '../../src/engine/callback-token.ts';
@@ -9,6 +10,11 @@ import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';
 const engine = engineUnderTest({ runner: false });
 const never = 600_000;
 const PAID = { status: 'paid' };
+
+async function callBack(executionId: string): Promise<string> {
+  const key = await engine.pawl.store.secretGet({ name: 'callback' });
+  return engine.pawl.executions.callBack(callbackToken(key, { executionId, nodeId: 'hook' }), PAID);
+}
 
 const untilOver = (executionId: string) =>
   eventually(
@@ -27,8 +33,7 @@ it('when no runner was there until the time was over', async () => {
   const executionId = await engine.start(definition);
   await eventually(() => engine.queueState(executionId)).toBe('parked');
   await runner.close();
-  const token = callbackToken(await engine.pawl.store.secretGet({ name: 'callback' }), { executionId, nodeId: 'hook' });
-  expect(await engine.pawl.executions.callBack(token, PAID)).toBe('accepted');
+  expect(await callBack(executionId)).toBe('accepted');
   await untilOver(executionId);
   await engine.open();
   await engine.pawl.result(executionId);
@@ -51,4 +56,23 @@ it('when the hint got lost, and the time was over before the next look', async (
   expect(await engine.pawl.store.inboxSend({ tenantId: TENANT, message })).toMatchObject({ live: true });
   await engine.pawl.result(executionId);
   expect(await engine.attempts(executionId)).toMatchObject([{ nodeId: 'hook', status: 'Succeeded', outputs: PAID }]);
+});
+
+it('and is refused while the end of the wait is on its way to the database', async () => {
+  await engine.open({ engine: { inboxPollMs: never, parkAfterMs: never } });
+  const executionId = await engine.start({ name: 'ending', tasks: { hook: { wait_for_webhook: { timeout: '1s' } } } });
+  await eventually(() => engine.nodes(executionId)).toEqual({ hook: 'Waiting' });
+  const client = new pg.Client({ connectionString: engine.url });
+  await client.connect();
+  await client.query('begin');
+  await client.query('lock table execution_events in exclusive mode');
+  const count = async (sql: string) => (await engine.sql(sql)).length;
+  await eventually(() => count('select from pg_locks where not granted')).toBeGreaterThan(0);
+  const answer = callBack(executionId);
+  await eventually(() => count('select from execution_inbox')).toBe(1);
+  await client.query('rollback');
+  await client.end();
+  expect(await answer).toBe('gone');
+  await engine.pawl.result(executionId);
+  expect(await engine.nodes(executionId)).toEqual({ hook: 'TimedOut' });
 });

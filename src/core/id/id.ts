@@ -17,6 +17,11 @@ export function uuidV7(timeMs: number, random: Uint8Array): string {
   return formatUuid(bytes);
 }
 
+/** When a uuid v7 was made. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 export function childExecutionId(timeMs: number, executionId: string, nodeId: string, attempt: number): string {
   return uuidV7(timeMs, sha256(utf8ToBytes(`${executionId}:${attempt}:${nodeId}`)));
 }
