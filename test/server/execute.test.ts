@@ -63,6 +63,16 @@ describe('starting an execution', () => {
     expect((await server.post(EXECUTE, request)).body).toMatchObject({ executionId, status: 'Succeeded' });
   });
 
+  it('takes an Idempotency-Key for the requestId of a request without one', async () => {
+    const headers = { 'idempotency-key': 'from-the-header' };
+    const first = await server.ask('POST', EXECUTE, { body: {}, headers });
+    const again = await server.ask('POST', EXECUTE, { body: { trigger: { name: 'Ada' } }, headers });
+    expect([first.status, again.status, again.body.executionId]).toEqual([202, 200, first.body.executionId]);
+    const named = await server.ask('POST', EXECUTE, { body: { requestId: 'from-the-body' }, headers });
+    expect(named.status).toBe(202);
+    expect((await server.get(named.body.statusUrl as string)).body).toMatchObject({ requestId: 'from-the-body' });
+  });
+
   it('answers 409 WFENG001 when another workflow has the requestId', async () => {
     await server.post(EXECUTE, { requestId: 'taken' });
     const { status, body } = await server.post('/api/v1/workflows/other/execute', { requestId: 'taken' });

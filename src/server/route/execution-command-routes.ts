@@ -39,7 +39,7 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
     path: '/api/v1/workflows/:workflowId/execute',
     access: 'workflows:execute',
     tag: 'Executions',
-    summary: 'Start an execution: 202 when it is new, 200 when the requestId is known',
+    summary: 'Start an execution: 202 when it is new, 200 when the requestId (or the Idempotency-Key) is known',
     notFound: 'WORKFLOW_NOT_FOUND',
     params: z.object({ workflowId }),
     body: executeRequest,
@@ -48,11 +48,13 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
       const { trigger, spec, principal, tenantId: _checked, ...request } = body;
       if (requirePrincipal && principal === undefined) throw principalMissing();
       const { tenantId } = caller;
-      await throttle?.spend({ tenantId, workflowId: params.workflowId, ...defined({ requestId: body.requestId }) });
+      // Many clients send the header of their own accord: what the body says is what was meant.
+      const requestId = request.requestId ?? headers['idempotency-key']?.toString();
+      const start = { tenantId, workflowId: params.workflowId, ...defined({ requestId }) };
+      await throttle?.spend(start);
       const { executionId: id, isNew } = await executions.start({
         ...defined(request),
-        tenantId,
-        workflowId: params.workflowId,
+        ...start,
         ...traceOf(headers),
         principal: principalFor(caller, principal) as unknown as Json,
         ...defined({
