@@ -106,7 +106,7 @@ export class Deliveries {
     return { ackGuid, kind, subjectId, source, event, createdAt, body, deliveries: views };
   }
 
-  async list(tenantId: string, { consumer, stage = undefined, ...page }: DeliveryFilter & Page) {
+  async list(tenantId: string, { consumer, stage, ...page }: DeliveryFilter & Page) {
     const consumerId = consumer === undefined ? null : (await this.consumer(tenantId, consumer)).consumerId;
     const rows = await this.deps.store.deliveryList({ tenantId, consumerId, stage: stage ?? null, ...page });
     return rows.map(({ kind, subjectId, createdAt, cursor, ...row }) => ({
@@ -137,7 +137,7 @@ export class Deliveries {
 
   /** Dead or failed ones are sent again. Says how many. */
   async requeue(tenantId: string, items: readonly DeliveryItem[], by: Actor = SYSTEM): Promise<number> {
-    const found = await this.found(tenantId, items);
+    const found = this.found(tenantId, items);
     const count = await this.recorded({ tenantId, by }, 'requeue', items, (store) =>
       store.deliveryRequeue({ tenantId, items: found }),
     );
@@ -147,7 +147,7 @@ export class Deliveries {
 
   /** Dead ones are forgotten. Says how many. */
   async discard(tenantId: string, items: readonly DeliveryItem[], by: Actor = SYSTEM): Promise<number> {
-    const found = await this.found(tenantId, items);
+    const found = this.found(tenantId, items);
     return this.recorded({ tenantId, by }, 'discard', items, (store) =>
       store.deliveryPurgeDead({ tenantId, items: found }),
     );
@@ -225,7 +225,7 @@ export class Deliveries {
   }
 
   /** Those that are no deliveries of this tenant are not there to be found. */
-  private async found(tenantId: string, items: readonly DeliveryItem[]) {
+  private found(tenantId: string, items: readonly DeliveryItem[]) {
     const found = items.map(({ ackGuid, consumer }) => ({
       ackGuid,
       consumerId: this.deps.book.idOf(tenantId, consumer),

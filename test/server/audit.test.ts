@@ -59,6 +59,18 @@ describe('a change', () => {
     ]);
   });
 
+  it('of a run of a pipeline is recorded, once', async () => {
+    await server.post('/api/v1/workflows', { name: 'naps', tasks: { nap: { sleep: '1h' } } });
+    const { body } = await server.post('/api/v1/workflows/naps/trigger', {});
+    const { run_id: runId } = body.data as { run_id: string };
+    for (const status of [202, 200]) {
+      expect((await server.post(`/api/v1/workflows/naps/runs/${runId}/cancel`)).status).toBe(status);
+    }
+    const [execution] = (await server.get('/api/v1/executions?workflowId=naps')).body.data as JsonObject[];
+    const found = await records(`?target=execution/${execution!.executionId}`);
+    expect(found).toMatchObject([{ actor: 'ada', action: 'execution.cancel' }]);
+  });
+
   it('of lifecycles and consumers is recorded when something changed, without addresses and secrets', async () => {
     const machine = {
       env: 'test',

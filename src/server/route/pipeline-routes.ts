@@ -173,9 +173,9 @@ function cancelRoute(deps: PipelineDeps): RouteSpec {
     notFound: 'EXECUTION_NOT_FOUND',
     params: runParams,
     responses: { 202: dataOf(runSchema), 200: dataOf(runSchema) },
-    async handle({ params, caller }) {
+    async handle({ params, caller, by }) {
       const { workflow } = await findRun(deps, caller, params);
-      const { repeated } = await deps.executions.cancel(caller.tenantId, params.runId);
+      const { repeated } = await deps.executions.cancel(caller.tenantId, params.runId, undefined, by);
       // 002 marks the run as cancelled right here; ours is, as soon as what is in flight has let go.
       const view = await deps.executions.endedSoon(caller.tenantId, params.runId);
       return { status: repeated ? 200 : 202, body: { data: runView(workflow, view) } };
