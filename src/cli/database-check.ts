@@ -88,10 +88,10 @@ function rightsFinding(mayCreate: boolean, schema: string): Finding {
 }
 
 function connectionsFinding(maximum: number, wanted: number): Finding {
-  if (maximum >= wanted) return well('connections', `${maximum} at most; one process uses up to ${wanted}`);
+  if (maximum >= wanted) return well('connections', `${maximum} at most; one process and some to spare are ${wanted}`);
   return unwell(
     'connections',
-    `${maximum} at most, and one process uses up to ${wanted}`,
+    `${maximum} at most, and one process and some to spare are ${wanted}`,
     'raise max_connections, or lower PAWL_DATABASE_ENGINE_CONNECTIONS',
   );
 }

@@ -1,11 +1,14 @@
 // The connector of docs/write-a-connector.md, run as a user would run it, and the guide's code against the file it is of.
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { githubActions } from '../../examples/connector/github.ts';
 import { expectFailure, expectSuccess } from '../../src/action/attempt.testing.ts';
 import { loadUserActions } from '../../src/action/user/user-actions.ts';
 import { createPawl } from '../../src/main.ts';
+import { pawl as runPawl } from '../cli/dev-process.ts';
 import { attemptsOf } from '../standin/attempts.ts';
 import { httpStandin } from '../standin/http-standin.ts';
 import { testDatabase } from '../support/database.ts';
@@ -92,6 +95,21 @@ describe('docs/write-a-connector.md', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const blocks = [...read('docs/write-a-connector.md').matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
   const source = read('examples/connector/github.ts');
+
+  it('begins with the smallest one, which is all that a folder needs', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pawl-smallest-'));
+    try {
+      const [, smallest] = /```js\n([\s\S]*?)```/.exec(read('docs/write-a-connector.md'))!;
+      writeFileSync(join(folder, 'greet.ts'), smallest!);
+      const node = { id: 'a', actionType: 'demo.greet', parameters: { name: 'Ada' } };
+      const flow = { id: 'smallest', displayName: 'Smallest', startNode: 'a', nodes: [node] };
+      writeFileSync(join(folder, 'flow.json'), JSON.stringify(flow));
+      const { code, stderr } = await runPawl({}, 'validate', join(folder, 'flow.json'), '--actions', folder);
+      expect([code, stderr]).toEqual([0, '']);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 
   it('has code', () => expect(blocks.length).toBeGreaterThan(3));
 

@@ -77,7 +77,8 @@ describe('the tour of the README', () => {
   it('prints what it says', async () => {
     expect(sample).toContain('npx pawl start hello-pawl');
     const printed = withoutTimes(await typed(sample!)).split('\n');
-    const [, promised] = /^```\n(✓ greet.*?)^```$/ms.exec(readme)!;
+    const [, promised] = /^```\n[\da-f-]{36}\n(✓ greet.*?)^```$/ms.exec(readme)!;
+    expect(printed[0]).toMatch(/^[\da-f-]{36}$/);
     // When the retry is due depends on the moment at which somebody looks.
     const lines = withoutTimes(promised!)
       .split('\n')

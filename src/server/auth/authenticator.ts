@@ -25,10 +25,15 @@ export function createAuth(mode: 'strict' | 'loose', verifiers: readonly Verifie
         if (caller !== null) return caller;
       }
       if (mode === 'loose') return looseCaller(headers);
-      throw new PawlError('UNAUTHENTICATED', 'send a token as `Authorization: Bearer …` or a key as `X-Api-Key`');
+      throw new PawlError('UNAUTHENTICATED', headers.authorization === undefined ? NO_PROOF : NO_TOKENS_HERE);
     },
   };
 }
+
+const NO_PROOF = 'send a token as `Authorization: Bearer …` or a key as `X-Api-Key`';
+/** Whoever verifies tokens would have answered. */
+const NO_TOKENS_HERE =
+  'this server verifies no tokens, only API keys: send one that begins with `pawl_` as `X-Api-Key`';
 
 const DEFAULT_TENANT = 'default';
 

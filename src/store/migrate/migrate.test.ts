@@ -114,6 +114,20 @@ describe('down', () => {
     expect(await down(true)).toEqual({ undone: ['0002_colour', '0001_fruit'] });
   });
 
+  it('says what it has undone before it refuses', async () => {
+    const basket = '-- up\ncreate table basket (name text);\n-- down\ndrop table basket;\n';
+    const migrations = [FRUIT[0]!, parseMigration('0002_basket.sql', basket)];
+    await migrateUp({ connectionString, migrations });
+    await query(`insert into fruit values ('plum')`);
+    await expect(migrateDown({ connectionString, migrations, to: 0 })).rejects.toThrow(
+      'Undoing 0001_fruit would lose data in fruit. Undone before it: 0002_basket; no more than that.',
+    );
+    expect(await migrationStatus({ connectionString, migrations })).toMatchObject([
+      { state: 'applied' },
+      { state: 'pending' },
+    ]);
+  });
+
   it('refuses to drop the engine while it has work', async () => {
     await migrateUp({ connectionString });
     await query(`insert into runners (name) values ('r')`);

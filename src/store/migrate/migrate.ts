@@ -65,7 +65,7 @@ export async function migrateDown(
     for (const migration of migrations.toReversed()) {
       const state = states.find(({ version }) => version === migration.version)?.state;
       if (migration.version <= options.to || state === 'pending') continue;
-      await inTransaction(client, () => undo(client, migration, options.force ?? false));
+      await inTransaction(client, () => undo(client, migration, { force: options.force ?? false, undone }));
       undone.push(label(migration));
     }
     return { undone };
@@ -76,14 +76,22 @@ export async function migrationStatus(options: MigrateOptions): Promise<Migratio
   return connected(options, (client) => readStates(client, options.migrations ?? readMigrations()));
 }
 
-async function undo(client: pg.Client, migration: Migration, force: boolean): Promise<void> {
+interface UndoOptions {
+  readonly force: boolean;
+  /** What stays undone, whatever becomes of this one. */
+  readonly undone: readonly string[];
+}
+
+async function undo(client: pg.Client, migration: Migration, { force, undone }: UndoOptions): Promise<void> {
   const before = force ? [] : await takeInventory(client);
   await client.query(migration.down);
   await client.query('delete from schema_version where version = $1', [migration.version]);
   const losses = force ? [] : findLosses(before, await takeInventory(client));
   if (losses.length > 0) {
+    const sofar =
+      undone.length === 0 ? 'Nothing was changed.' : `Undone before it: ${undone.join(', ')}; no more than that.`;
     throw new Error(
-      `Undoing ${label(migration)} would lose data in ${losses.join(', ')}. Nothing was changed. Back up first, then force it.`,
+      `Undoing ${label(migration)} would lose data in ${losses.join(', ')}. ${sofar} Back up first, then force it.`,
     );
   }
 }

@@ -8,8 +8,18 @@ import { joining, type Session } from './database.ts';
 import { storeOn } from './postgres-store.ts';
 import { storeError } from './sqlstate.ts';
 
-/** A client that is inside a transaction; a pool would give every statement another connection. */
-export type TransactionClient = pg.ClientBase;
+/**
+ * A `pg` client that is inside a transaction; a pool, which cannot escape, would give every statement another connection.
+ * Written out, so that whoever uses Pawl needs no types of pg.
+ */
+export interface TransactionClient {
+  query(statement: {
+    text: string;
+    values?: unknown[];
+    types?: { getTypeParser: typeof getTypeParser };
+  }): Promise<{ rows: unknown[] }>;
+  escapeIdentifier(name: string): string;
+}
 
 /** `schema`: where the tables are, if the connection's own search_path does not lead there. */
 export async function inTransactionOf<Result>(
@@ -19,13 +29,14 @@ export async function inTransactionOf<Result>(
 ): Promise<Result> {
   const store = transactionStore(client);
   if (schema === undefined) return work(store);
-  const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`);
-  await client.query(SET_PATH, [pg.escapeIdentifier(schema)]);
+  const { rows } = await client.query({ text: `select current_setting('search_path') as path` });
+  await client.query({ text: SET_PATH, values: [client.escapeIdentifier(schema)] });
   try {
     return await work(store);
   } finally {
     // When a statement has failed, the transaction is over, and the path with it.
-    await client.query(SET_PATH, [rows[0]!.path]).catch(() => undefined);
+    const { path } = rows[0] as { path: string };
+    await client.query({ text: SET_PATH, values: [path] }).catch(() => undefined);
   }
 }
 
