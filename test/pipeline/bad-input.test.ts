@@ -145,6 +145,13 @@ describe('private addresses (S5)', () => {
   });
 });
 
+it('a condition that cannot be evaluated skips its task, and says why', async () => {
+  const tasks = { a: { sleep: 0 }, b: { needs: ['a'], if: "'x'.repeat(1e9).length > 0", sleep: 0 } };
+  expect((await create(api(), 'costly-condition', tasks)).status).toBe(201);
+  const run = await ended(api(), 'costly-condition', await trigger(api(), 'costly-condition'));
+  expect(run.tasks.b).toMatchObject({ status: 'skipped', skip_reason: expect.stringContaining('maxBytes') });
+});
+
 describe('a request of 10 MB', () => {
   it.each(['/workflows', '/workflows/small/trigger', '/workflows/small'])('to %s is refused', async (path) => {
     await create(api(), 'small', once(shop().url));

@@ -74,17 +74,22 @@ function matches(edge: PlanEdge, failed: boolean): boolean {
   return edge.when === 'always' || (edge.when === 'failure') === failed;
 }
 
-/** A condition that throws or exceeds its budget is a warning, and false (000 §6.2). */
 function holds(deciding: Deciding, condition: Condition | null, node: number): boolean {
-  if (condition === null) return true;
+  return conditionRefusal(deciding, condition, node) === null;
+}
+
+/** A condition that throws or exceeds its budget is a warning, and false (000 §6.2). */
+function conditionRefusal(deciding: Deciding, condition: Condition | null, node: number): string | null {
+  if (condition === null) return null;
   const { state, context, spend } = deciding;
   const work = () => evaluateCondition(condition.expr, state.scope, context.limits, spend);
   const { value, warning } = context.measure === undefined ? work() : context.measure('condition', work);
   if (warning !== undefined) {
     const message = `condition \`${condition.source}\` counts as false: ${warning}`;
     emit(deciding, { type: 'Warning', code: 'CONDITION_ERROR', message, node });
+    return message;
   }
-  return value;
+  return value ? null : `condition false: ${condition.source}`;
 }
 
 /** After a pause, a reopen or a decision that was cut short: look at every node once more. */
@@ -119,11 +124,8 @@ function mayStart(state: State): boolean {
 
 function admit(deciding: Deciding, index: number, node: NodeState): void {
   const planNode = deciding.state.plan.nodes[index]!;
-  const reason = joinRefusal(deciding.state, index, node);
+  const reason = joinRefusal(deciding.state, index, node) ?? conditionRefusal(deciding, planNode.condition, index);
   if (reason !== null) return skipNode(deciding, index, reason);
-  if (!holds(deciding, planNode.condition, index)) {
-    return skipNode(deciding, index, `condition false: ${planNode.condition!.source}`);
-  }
   startNode(deciding, index);
 }
 
