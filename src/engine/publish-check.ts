@@ -5,14 +5,14 @@
 import { childPointer } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
-import type { WorkflowLifecycleStore } from '../store/workflow-port.ts';
+import type { WorkflowLifeStore } from '../store/workflow-port.ts';
 import { ParameterCheck } from './parameter-check.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { below } from './template-refusal.ts';
 import { type ActionCatalog, actionUses, type PublishOptions } from './workflow-check.ts';
 
 export interface PublishCheckDeps {
-  readonly store: Pick<WorkflowLifecycleStore, 'workflowStandings'>;
+  readonly store: Pick<WorkflowLifeStore, 'workflowStandings'>;
   readonly schemas: SchemaCheck;
   readonly options: PublishOptions;
 }
@@ -78,7 +78,7 @@ function subworkflowUses(definition: Json): SubworkflowUse[] {
   });
 }
 
-type Standing = Awaited<ReturnType<WorkflowLifecycleStore['workflowStandings']>>[number];
+type Standing = Awaited<ReturnType<WorkflowLifeStore['workflowStandings']>>[number];
 
 function standingProblems({ workflowId, version, path }: SubworkflowUse, standing: Standing): Problem[] {
   if (standing.status === null) {

@@ -13,7 +13,7 @@ import type { QuotaStore } from './quota-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
 import type { TemplateStore } from './template-port.ts';
 import type { TriggerStore } from './trigger-port.ts';
-import type { NewDefinition, WorkflowLifecycleStore } from './workflow-port.ts';
+import type { NewDefinition, WorkflowLifeStore } from './workflow-port.ts';
 
 /** Text that is valid JSON. */
 export type JsonText = string;
@@ -27,7 +27,7 @@ export interface Store
     QueueStore,
     InboxStore,
     WorkflowStore,
-    WorkflowLifecycleStore,
+    WorkflowLifeStore,
     TriggerStore,
     TemplateStore,
     ExecutionReader,

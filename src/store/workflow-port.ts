@@ -117,7 +117,7 @@ export interface WorkflowRunStore {
   }): Promise<RunRow[]>;
 }
 
-export interface WorkflowLifecycleStore extends WorkflowRunStore {
+export interface WorkflowLifeStore extends WorkflowRunStore {
   workflowFind(params: { tenantId: string; ref: WorkflowRef }): Promise<WorkflowRecord | null>;
   /** By id, those after `afterId`. */
   workflowList(

@@ -6,7 +6,7 @@ import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
 import { workflowRef } from '../protocol/workflow.ts';
 import type { WorkflowRow, WorkflowStore } from './port.ts';
-import type { WorkflowLifecycleStore } from './workflow-port.ts';
+import type { WorkflowLifeStore } from './workflow-port.ts';
 
 /** As people see it: 0 is a draft, whichever snapshot of it. */
 const DRAFT_VERSION = 0;
@@ -19,7 +19,7 @@ export interface VersionRequest {
   readonly version?: number | undefined;
 }
 
-type VersionStore = WorkflowStore & Pick<WorkflowLifecycleStore, 'versionGet' | 'draftSnapshot' | 'workflowFind'>;
+type VersionStore = WorkflowStore & Pick<WorkflowLifeStore, 'versionGet' | 'draftSnapshot' | 'workflowFind'>;
 
 export interface VersionToStart {
   readonly workflowId: string;

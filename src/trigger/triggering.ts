@@ -4,7 +4,7 @@ import type { Measure } from '../core/decider/input.ts';
 import type { Limits } from '../core/expression/evaluate.ts';
 import type { AuditStore } from '../store/audit-port.ts';
 import type { TriggerStore } from '../store/trigger-port.ts';
-import type { WorkflowLifecycleStore } from '../store/workflow-port.ts';
+import type { WorkflowLifeStore } from '../store/workflow-port.ts';
 import { Judge } from './activation.ts';
 import type { StartExecution, TriggerObserver } from './firing.ts';
 import { Intake } from './intake.ts';
@@ -12,7 +12,7 @@ import { Scheduler, type SchedulerDeps, type SchedulerOptions } from './schedule
 import { Triggers } from './triggers.ts';
 
 export interface TriggeringDeps {
-  readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'> & Pick<AuditStore, 'audited'>;
+  readonly store: TriggerStore & Pick<WorkflowLifeStore, 'workflowFind'> & Pick<AuditStore, 'audited'>;
   readonly start: StartExecution;
   /** Throws when the tenant may have no schedules. */
   readonly admitCron?: (tenantId: string) => Promise<void>;

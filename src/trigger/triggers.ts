@@ -9,13 +9,13 @@ import { workflowRef } from '../protocol/workflow.ts';
 import { type Actor, type AuditStore, type Deed, SYSTEM } from '../store/audit-port.ts';
 import type { Store } from '../store/port.ts';
 import type { FiringRecord, TriggerFilter, TriggerRecord, TriggerStore, TriggerType } from '../store/trigger-port.ts';
-import type { WorkflowLifecycleStore, WorkflowRecord } from '../store/workflow-port.ts';
+import type { WorkflowLifeStore, WorkflowRecord } from '../store/workflow-port.ts';
 import { readSchedule, upcomingSlots } from './cron.ts';
 import { type CheckedConfig, checkConfig, scheduleOf } from './trigger-config.ts';
 import { secretOf } from './webhook-signature.ts';
 
 export interface TriggersDeps {
-  readonly store: TriggerStore & Pick<WorkflowLifecycleStore, 'workflowFind'> & Pick<AuditStore, 'audited'>;
+  readonly store: TriggerStore & Pick<WorkflowLifeStore, 'workflowFind'> & Pick<AuditStore, 'audited'>;
   readonly newId: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
   /** Strict: a webhook without a secret does not exist. */

@@ -17,7 +17,7 @@ import { quotaStore } from './quota-store.ts';
 import { runnerStore } from './runner-store.ts';
 import { templateStore } from './template-store.ts';
 import { triggerStore } from './trigger-store.ts';
-import { workflowLifecycleStore } from './workflow-lifecycle-store.ts';
+import { workflowLifeStore } from './workflow-life-store.ts';
 import { workflowStore } from './workflow-store.ts';
 
 export interface PostgresStoreOptions {
@@ -53,7 +53,7 @@ export function storeOn(engine: Database, reader: Database): Store {
     ...queueStore(engine, reader),
     ...inboxStore(engine),
     ...workflowStore(reader),
-    ...workflowLifecycleStore(reader),
+    ...workflowLifeStore(reader),
     ...triggerStore(engine, reader),
     ...templateStore(reader),
     ...executionReader(reader),

@@ -1,11 +1,11 @@
 // Workflows as the engine needs them: what is published, and the catalog of what is registered. Their life before and after
-// that is in workflow-lifecycle-store.ts.
+// that is in workflow-life-store.ts.
 
 import type { ActionRow, ConnectorRow } from '../catalog-port.ts';
 import type { DefinitionRow, WorkflowRow, WorkflowStore } from '../port.ts';
 import type { Database } from './database.ts';
 import { statement } from './statement.ts';
-import { publishAtOnce } from './workflow-lifecycle-store.ts';
+import { publishAtOnce } from './workflow-life-store.ts';
 
 const GET = statement('workflow_get');
 const GET_DEFINITION = statement('definition_get');

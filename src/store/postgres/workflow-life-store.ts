@@ -7,7 +7,7 @@ import type {
   NewDefinition,
   NewPipeline,
   VersionRow,
-  WorkflowLifecycleStore,
+  WorkflowLifeStore,
   WorkflowRecord,
   WorkflowRef,
   WorkflowStanding,
@@ -45,7 +45,7 @@ const DROP_TRIGGERS = statement('pipeline_trigger_drop');
 const CHANGE_TRIGGER = statement('pipeline_trigger_change');
 const ADD_TRIGGER = statement('pipeline_trigger_add');
 
-export function workflowLifecycleStore(database: Database): WorkflowLifecycleStore {
+export function workflowLifeStore(database: Database): WorkflowLifeStore {
   const happened = async (...[which, values]: Parameters<Database['run']>): Promise<boolean> =>
     (await database.run(which, values)).length > 0;
 
@@ -129,7 +129,7 @@ async function saveDraft(
 
 async function publishDraft(
   session: Session,
-  params: Parameters<WorkflowLifecycleStore['draftPublish']>[0],
+  params: Parameters<WorkflowLifeStore['draftPublish']>[0],
 ): Promise<DraftPublication | null> {
   const { tenantId, workflowId, checksum } = params;
   const locked = await lock(session, params);
