@@ -121,7 +121,7 @@ export const deliveryQuery = z.object({
   ...pageQuery,
   cursor: z
     .string()
-    .regex(/^[0-9a-f-]{36}\.[0-9a-f-]{36}$/, 'is not a cursor of this list')
+    .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.\d{1,9}$/, 'is not a cursor of this list')
     .optional(),
   tenantId: z.string().optional(),
 });

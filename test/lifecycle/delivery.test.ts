@@ -211,6 +211,34 @@ describe('a consumer', () => {
   });
 });
 
+describe('page by page', () => {
+  const walk = async (path: string, keyOf: (item: JsonObject) => unknown): Promise<unknown[]> => {
+    const seen: unknown[] = [];
+    for (let cursor = ''; ; ) {
+      const { status, body } = await server.get(`${path}&limit=1${cursor}`);
+      expect({ status, body }).toMatchObject({ status: 200 });
+      seen.push(...(body.data as JsonObject[]).map(keyOf));
+      if (body.nextCursor === undefined) return seen;
+      expect(new Set(seen).size).toBe(seen.length);
+      cursor = `&cursor=${body.nextCursor as string}`;
+    }
+  };
+
+  it.each<[string, (item: JsonObject) => unknown]>([
+    [`${DELIVERIES}?tenantId=acme`, ({ ackGuid, consumer }) => `${ackGuid} ${consumer}`],
+    ['/api/v1/notices?after=0', ({ id }) => id],
+    ['/api/v1/lifecycles/prod/loan/instances?after=walked-1', ({ externalRef }) => externalRef],
+  ])('%s is shown once, whole', async (path, keyOf) => {
+    for (const externalRef of ['walked-1', 'walked-2', 'walked-3']) {
+      await trigger(externalRef, 'submit', { payload: { amount: 5_000 } });
+      await trigger(externalRef, 'submit');
+    }
+    const whole = ((await server.get(`${path}&limit=200`)).body.data as JsonObject[]).map(keyOf);
+    expect(whole.length).toBeGreaterThan(1);
+    expect(await walk(path, keyOf)).toEqual(expect.arrayContaining(whole));
+  });
+});
+
 describe('notices', () => {
   it('tell of what nobody has to answer, in a list and as they come', async () => {
     const controller = new AbortController();

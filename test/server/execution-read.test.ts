@@ -139,6 +139,15 @@ describe('one execution', () => {
     ]);
   });
 
+  it('has events that can be paged through from any of them', async () => {
+    const path = `/api/v1/executions/${executionId}/events?after=1&limit=2`;
+    const first = await server.get(path);
+    const second = await server.get(`${path}&cursor=${first.body.nextCursor as string}`);
+    const seqsOf = ({ body }: typeof first) => (body.data as JsonObject[]).map(({ seq }) => seq as number);
+    expect(seqsOf(first)[0]).toBe(2);
+    expect(seqsOf(second)[0]).toBe(seqsOf(first).at(-1)! + 1);
+  });
+
   it('has a graph with the state of every node and edge', async () => {
     const { body } = await server.get(`/api/v1/executions/${executionId}/graph`);
     expect(body).toMatchObject({

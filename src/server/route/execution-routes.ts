@@ -103,14 +103,14 @@ function eventsRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
     unlimited: true,
     responses: { 200: pageOf(eventSchema) },
     sends: EVENT_STREAM,
-    async handle({ params: { executionId: id }, query: { cursor = -1, after = cursor, limit }, caller, ...request }) {
+    async handle({ params: { executionId: id }, query: { after = -1, cursor = after, limit }, caller, ...request }) {
       const view = await queries.get(caller.tenantId, id);
       if (wantsEventStream(request.headers)) {
         const { headers, signal } = request;
-        const pages = queries.follow(view, resumeAfter(headers, after), signal);
+        const pages = queries.follow(view, resumeAfter(headers, cursor), signal);
         return { status: 200, headers: EVENT_STREAM_HEADERS, stream: eventStream(pages, signal) };
       }
-      const { events, more } = await queries.events(view, { afterSeq: after, limit });
+      const { events, more } = await queries.events(view, { afterSeq: cursor, limit });
       const next = more ? { nextCursor: String(events.at(-1)!.seq) } : {};
       return { status: 200, body: { data: events.map(presentEvent), ...next } };
     },

@@ -56,7 +56,7 @@ function listRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
     query: instanceListQuery,
     responses: { 200: pageOf(instanceSchema) },
     async handle({ params, query: { state = null, after, cursor, limit }, caller }) {
-      const from = after ?? (cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString());
+      const from = cursor === undefined ? (after ?? '') : Buffer.from(cursor, 'base64url').toString();
       const found = await lifecycles.instances(caller.tenantId, params, {
         state,
         after: storable(from),

@@ -24,7 +24,7 @@ export function noticeRoutes({ notices }: NoticeRoutesDeps): RouteSpec[] {
       responses: { 200: pageOf(noticeSchema) },
       sends: EVENT_STREAM,
       async handle({ query: { after, cursor, limit }, caller: { tenantId }, headers, ...request }) {
-        const from = after ?? cursor ?? null;
+        const from = cursor ?? after ?? null;
         if (wantsEventStream(headers)) {
           const pages = notices.follow(tenantId, lastSeen(headers['last-event-id']) ?? from, request.signal);
           return { status: 200, headers: EVENT_STREAM_HEADERS, stream: serverSent(pages, messageOf, request.signal) };
