@@ -65,12 +65,13 @@ export class Callbacks {
     return (await store.callbackTarget(target))?.wasReceived === true ? 'accepted' : 'gone';
   }
 
-  /** Of the node's wait; null: it has none, or the plan cannot be read and nobody knows. undefined: there is no such node. */
+  /** Of the node's wait or its execution; null: there is none, or nobody knows. undefined: there is no such node. */
   private async timeoutOf(version: VersionKey, nodeId: string): Promise<number | null | undefined> {
     const loaded = await this.deps.plans.plan(version);
     if (loaded === null || 'problem' in loaded) return null;
-    const node = loaded.plan.nodes.find(({ id }) => id === nodeId);
-    return node?.step.kind === 'webhook' ? node.step.timeoutMs : node && null;
+    const { nodes, timeoutMs } = loaded.plan;
+    const step = nodes.find(({ id }) => id === nodeId)?.step;
+    return step && earlier(step.kind === 'webhook' ? step.timeoutMs : null, timeoutMs);
   }
 
   /** No wait begins before its execution: nearly always that is enough to know, and nothing has to be read. */
@@ -93,8 +94,15 @@ export class Callbacks {
     const inspection = await inspectExecution(this.deps.store, this.deps.plans, wait);
     const index = inspection?.state.plan.nodes.findIndex((node) => node.id === wait.nodeId) ?? -1;
     const node = inspection?.state.nodes[index];
-    if (node === undefined) return { stands: 'unknown', until: null };
-    if (!isFinal(node.status)) return { stands: 'open', until: node.status === 'Waiting' ? node.until : null };
+    if (inspection === null || node === undefined) return { stands: 'unknown', until: null };
+    if (!isFinal(node.status)) {
+      const until = node.status === 'Waiting' ? node.until : null;
+      return { stands: 'open', until: earlier(until, inspection.state.deadline) };
+    }
     return { stands: node.status === 'Succeeded' ? 'accepted' : 'gone', until: null };
   }
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }

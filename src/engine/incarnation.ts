@@ -2,7 +2,7 @@
 // that drive them. When the fence is dead, everything here is forgotten: a new incarnation starts from what the database
 // says (I4, I5).
 
-import { mailCouldDecide, nextDue } from '../core/decider/next-due.ts';
+import { isWaitEnding, nextDue } from '../core/decider/next-due.ts';
 import type { OpenLeaseThread } from '../store/lease-renewal.ts';
 import type { RunnerRegistration, Store } from '../store/port.ts';
 import { type Alarms, createAlarms } from './alarm.ts';
@@ -180,7 +180,7 @@ export class Incarnation {
   /** What was accepted before a wait ran out counts, also when the hint of it was slower than the clock (I10). */
   private ring(resident: Resident): void {
     const ring = () => this.loop.enqueue(resident, { input: { type: 'timerDue' } });
-    if (!mailCouldDecide(resident.state)) return ring();
+    if (!isWaitEnding(resident.state)) return ring();
     const { executionId } = resident.execution;
     this.untilStoreAnswers(() => this.readMail([executionId])).then(ring, ring);
   }

@@ -43,6 +43,8 @@ export function decide(state: State, input: Input, context: DecideContext): Deci
 
 function handle(deciding: Deciding, input: Input): void {
   const { state } = deciding;
+  // Mail is read before timers ring; that must not let anything go on after the deadline.
+  if (isMail(input) && (effectiveDeadline(state) ?? Number.POSITIVE_INFINITY) <= deciding.now) ringTimers(deciding);
   switch (input.type) {
     case 'started':
       return start(deciding);
@@ -71,6 +73,10 @@ function handle(deciding: Deciding, input: Input): void {
     case 'giveUp':
       return stopUnlessOver(deciding, 'Failed', input.error);
   }
+}
+
+function isMail({ type }: Input): boolean {
+  return type === 'webhookReceived' || type === 'childFinished' || type === 'signal';
 }
 
 function start(deciding: Deciding): void {

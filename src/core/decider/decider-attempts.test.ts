@@ -189,6 +189,13 @@ describe('a webhook node', () => {
   const hook = (timeoutMs: number | null): Step => ({ kind: 'webhook', timeoutMs });
   const call = (payload: { n: number }) => ({ type: 'webhookReceived', nodeId: 'pay', payload }) as const;
 
+  test('whose callback is read after the deadline of its execution does not save it', () => {
+    const run = startRun({ format: 'pipeline', timeoutMs: 1_000, nodes: [{ id: 'pay', step: hook(5_000) }] });
+    run.now = T0 + 1_000;
+    run.send(call({ n: 1 }));
+    expect(run.state.status).toBe('TimedOut');
+  });
+
   test('waits, and succeeds with what it received', () => {
     const run = pipeline(
       { id: 'pay', step: hook(5_000) },

@@ -21,11 +21,10 @@ export function nextTimer(state: State): { time: number; node: number } | undefi
   });
 }
 
-/** Whether what is due next would end what mail could still decide: a wait, or the whole execution. */
-export function mailCouldDecide(state: State): boolean {
+/** Whether what is due next is the end of a wait, which mail could still decide. */
+export function isWaitEnding(state: State): boolean {
   const timer = nextTimer(state);
-  if (timer === undefined || timer.time !== nextDue(state)) return true;
-  return state.nodes[timer.node]!.status === 'Waiting';
+  return timer !== undefined && timer.time === nextDue(state) && state.nodes[timer.node]!.status === 'Waiting';
 }
 
 export function effectiveDeadline(state: State): number | null {
