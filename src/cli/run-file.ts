@@ -23,6 +23,7 @@ import { printable } from './line-map.ts';
 import { publishTo, refusedProblems } from './publication.ts';
 import { connect } from './server-client.ts';
 import { explained } from './start-problem.ts';
+import { surviveStrayErrors } from './stray-error.ts';
 
 export interface RunFlags {
   readonly trigger?: string;
@@ -74,6 +75,7 @@ async function runSomewhere(run: Run): Promise<number> {
 async function runHere({ definitions, request, flags }: Run, dataDir: string, isKept = true): Promise<number> {
   const asJson = flags.json === true;
   offerOwnModules();
+  surviveStrayErrors(Object.values(resolveConfig().connectorTokens));
   const pawl = await createPawl(options(flags, dataDir));
   try {
     let workflowId = '';

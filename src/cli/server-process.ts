@@ -21,7 +21,6 @@ export async function runUntilStopped(options: PawlOptions, life: Life): Promise
   const stop = stopSignal();
   const pawl = await openUnlessStopped(options, stop);
   if (pawl === null) return EXIT.ok;
-  surviveStrayErrors(Object.values(pawl.config.connectorTokens));
   let leave: (() => void) | undefined;
   try {
     await life.started(pawl);
@@ -58,6 +57,8 @@ async function open(options: PawlOptions): Promise<Pawl> {
   // Everything there is: only for the commands that need it, so that the others answer at once.
   const { createPawl } = await import('../main.ts');
   offerOwnModules();
+  // What a former process left runs as soon as this one is open.
+  surviveStrayErrors(Object.values(resolveConfig(options).connectorTokens));
   return createPawl(options);
 }
 

@@ -6,7 +6,7 @@ import { Redactor } from '../action/redact.ts';
 import { type AttemptOrigin, currentAttempt } from '../engine/attempt-origin.ts';
 import { EXIT } from './exit.ts';
 
-/** `secrets` are those that actions may have been handed (S6). */
+/** Before anything runs. `secrets` are those that actions may have been handed (S6). */
 export function surviveStrayErrors(secrets: Iterable<string | undefined>): void {
   const redactor = new Redactor();
   for (const secret of secrets) redactor.add(secret ?? '');
@@ -17,9 +17,17 @@ export function surviveStrayErrors(secrets: Iterable<string | undefined>): void 
     console.error(error);
     process.exit(EXIT.failed);
   });
+  // An action that ends the process takes everything with it; then at least it is known which one.
+  process.on('exit', (code) => {
+    const attempt = currentAttempt();
+    if (attempt !== undefined)
+      console.error(`pawl: ${attempt.actionType} called process.exit(${code}), which ends Pawl (${place(attempt)})`);
+  });
 }
 
-function describe({ actionType, nodeId, executionId, attempt }: AttemptOrigin, message: string): string {
-  const where = `attempt ${attempt} of node "${nodeId}" of execution ${executionId}`;
-  return `pawl: ${actionType} left behind an error that it did not handle (${where}): ${message}`;
+function describe(attempt: AttemptOrigin, message: string): string {
+  return `pawl: ${attempt.actionType} left behind an error that it did not handle (${place(attempt)}): ${message}`;
 }
+
+const place = ({ nodeId, executionId, attempt }: AttemptOrigin): string =>
+  `attempt ${attempt} of node "${nodeId}" of execution ${executionId}`;

@@ -70,7 +70,7 @@ export class Transport {
   private async once(method: string, path: string, { query, body, headers, signal }: Ask): Promise<Response> {
     const { token, fetch: send = fetch, headers: always } = this.options;
     const given = typeof token === 'function' ? await token() : token;
-    return send(`${this.base}${path}${queryText(query)}`, {
+    const request = send(`${this.base}${path}${queryText(query)}`, {
       method,
       headers: {
         ...always,
@@ -81,7 +81,16 @@ export class Transport {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
+    return request.catch((error: Error) => {
+      throw error instanceof TypeError ? unsent(this.base, error) : error;
+    });
   }
+}
+
+/** fetch itself says "fetch failed", and not where or why. */
+function unsent(base: string, cause: TypeError): TypeError {
+  const reason = cause.cause instanceof Error && cause.cause.message !== '' ? ` (${cause.cause.message})` : '';
+  return new TypeError(`the request to ${base} failed: ${cause.message}${reason}`, { cause });
 }
 
 /** null: trying again is of no use, or would take too long. */

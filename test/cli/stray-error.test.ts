@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createClient } from '../../src/sdk/client.ts';
 import { chain } from '../server/api-server.ts';
-import { command } from './dev-process.ts';
+import { command, pawl } from './dev-process.ts';
 
 const ACTION = `import { defineAction } from 'pawl';
 import { z } from 'zod';
 const leave = {
   timer: () => setTimeout(() => { throw new Error('late in a timer with ' + process.env.CONNECTOR_TEST_TOKEN); }, 1),
   promise: () => void Promise.reject(new Error('nobody waited')),
+  exit: () => process.exit(7),
   text: () => setImmediate(() => { throw 'a mere text'; }),
   listener: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => {
     resolve();
@@ -21,7 +22,7 @@ const leave = {
 };
 export const careless = defineAction({
   type: 'test.careless', version: '1.0.0', connector: 'test', category: 'Test',
-  params: z.object({ what: z.enum(['timer', 'promise', 'text', 'listener']) }), outputs: z.unknown(),
+  params: z.object({ what: z.enum(['timer', 'promise', 'text', 'listener', 'exit']) }), outputs: z.unknown(),
   run({ what }, context) {
     const answered = { outputs: { answered: true } };
     return what === 'listener' ? leave.listener(context).then(() => answered) : (leave[what](), answered);
@@ -78,4 +79,26 @@ it('outlives a listener that throws when its attempt is told to stop', { timeout
   await expect.poll(status).toBe('Cancelled');
   expect(dev.output.stderr).toContain('of node "listener"');
   expect(dev.process.exitCode).toBeNull();
+});
+
+it('says which action ended the process', { timeout: 60_000 }, async () => {
+  const flow = join(folder, 'exit.json');
+  const node = { id: 'leave', actionType: 'test.careless', parameters: { what: 'exit' } };
+  writeFileSync(flow, JSON.stringify(chain('exit', node)));
+  const { code, stderr } = await pawl({}, 'run', flow, '--actions', folder, '--data', join(folder, 'run'));
+  expect(stderr).toMatch(
+    /^pawl: test\.careless called process\.exit\(7\), which ends Pawl \(attempt 1 of node "leave" of execution \S+\)$/m,
+  );
+  expect(code).toBe(7);
+});
+
+it('lets `pawl run` go on after an error that an action left behind', { timeout: 60_000 }, async () => {
+  const flow = join(folder, 'promise.json');
+  writeFileSync(
+    flow,
+    JSON.stringify(chain('promise', { id: 'p', actionType: 'test.careless', parameters: { what: 'promise' } })),
+  );
+  const { code, stdout, stderr } = await pawl({}, 'run', flow, '--actions', folder, '--data', join(folder, 'other'));
+  expect(stderr).toMatch(/^pawl: test\.careless left behind an error .*: nobody waited$/m);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Succeeded')]);
 });

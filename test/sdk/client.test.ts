@@ -248,6 +248,13 @@ describe('a bad network', () => {
     expect(found.data.map((one) => one.executionId)).toEqual([executionId]);
   });
 
+  it('is told with the address and the reason', async () => {
+    const nowhere = connect({ url: 'http://127.0.0.1:9', retries: 0 });
+    await expect(nowhere.workflows.list()).rejects.toThrow(
+      /^the request to http:\/\/127\.0\.0\.1:9 failed: fetch failed \(.+\)$/,
+    );
+  });
+
   it('repeats nothing that is not known to be safe', async () => {
     const { sent, client: lossy } = losing(1);
     await expect(lossy.workflows.create(echo('unsure'))).rejects.toThrow('fetch failed');
