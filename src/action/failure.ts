@@ -43,7 +43,10 @@ const MAX_FRAMES = 8;
 function framesOf(thrown: unknown, redactor: Redactor): { stack?: string } {
   try {
     const text = thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : '';
-    const frames = text.split('\n').filter((line) => /^ {4}at .*:\d+:\d+\)?$/.test(line));
+    const all = text.split('\n').filter((line) => /^ {4}at .*:\d+:\d+\)?$/.test(line));
+    // Who called the action is always the same, and ours.
+    const ours = all.findIndex((line) => line.includes('at invokeAction '));
+    const frames = ours === -1 ? all : all.slice(0, ours);
     return frames.length === 0 ? {} : { stack: redactor.redact(frames.slice(0, MAX_FRAMES).join('\n')) };
   } catch {
     return {};

@@ -181,6 +181,7 @@ describe('an attempt that throws', () => {
     const { stack } = expectFailure(await runAction(action, {}));
     expect(stack).toMatch(/^ {4}at .*invoke\.test\.ts:\d+:\d+\)?(\n {4}at .*)*$/);
     expect(stack).not.toContain('customer');
+    expect(stack).not.toContain('invokeAction');
   });
 
   it('an error that was meant needs no place', async () => {
