@@ -106,15 +106,14 @@ function whatWaits(execution: LoadedExecution, state: State, isArchived: boolean
   const mail = execution.inbox.map((message) => ({ input: inputOf(message), mailId: message.id }));
   // It had ended, and is live again: for a signal among its mail, or because its dead letter was put back.
   const isSignalled = mail.some(({ input }) => input.type === 'signal' && heeds(state, input.signal));
+  const first = next === null ? [] : [{ input: next }];
+  const cancels = mail.filter(({ input }) => input.type === 'cancel');
+  const others = mail.filter(({ input }) => input.type !== 'cancel');
   // What was accepted counts before what merely became due: a callback was answered 200, and its wait may be over by now (I10).
-  if (next?.type === 'timerDue') return [...mail, { input: next }];
-  return [
-    // What was cancelled before it began never starts anything.
-    ...mail.filter(({ input }) => input.type === 'cancel'),
-    ...(next === null ? [] : [{ input: next }]),
-    ...mail.filter(({ input }) => input.type !== 'cancel'),
-    ...(next !== null || isSignalled ? [] : [{ input: { type: 'reopened' as const } }]),
-  ];
+  if (next?.type === 'timerDue') return [...cancels, ...others, ...first];
+  // What was cancelled before it began never starts anything.
+  const reopened = next !== null || isSignalled ? [] : [{ input: { type: 'reopened' as const } }];
+  return [...cancels, ...first, ...others, ...reopened];
 }
 
 /** Null: it has ended. */

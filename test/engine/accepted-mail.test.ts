@@ -76,3 +76,14 @@ it('and is refused while the end of the wait is on its way to the database', asy
   await engine.pawl.result(executionId);
   expect(await engine.nodes(executionId)).toEqual({ hook: 'TimedOut' });
 });
+
+it('but what was cancelled since ends as cancelled', async () => {
+  const runner = await engine.open();
+  const executionId = await engine.start({ name: 'cancelled-since', tasks: { hook: { wait_for_webhook: {} } } });
+  await eventually(() => engine.queueState(executionId)).toBe('parked');
+  await runner.close();
+  expect(await callBack(executionId)).toBe('accepted');
+  await engine.pawl.executions.cancel(TENANT, executionId);
+  await engine.open();
+  expect((await engine.pawl.result(executionId)).status).toBe('Cancelled');
+});
