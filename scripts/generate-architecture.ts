@@ -19,7 +19,12 @@ const end = '<!-- generated from test/tidy/layers.ts: end -->';
 
 export function generateArchitecture(): GeneratedFile[] {
   const current = readFileSync(join(root, document), 'utf8');
-  return [{ path: document, content: replaceBetween(current, `${diagram()}\n\n${folderList()}`) }];
+  return [
+    {
+      path: document,
+      content: replaceBetween(current, [diagram(), folderList(), ...layers.flatMap(roomList)].join('\n\n')),
+    },
+  ];
 }
 
 /** Paths whose committed text is not what would be generated now. */
@@ -85,6 +90,12 @@ function folderList(): string {
     return `| \`${layer.path}\` | ${layer.job}${layer.pure ? ' (pure)' : ''}${state} | ${packages} |`;
   });
   return ['| where | what it does | packages it may use |', '|---|---|---|', ...rows].join('\n');
+}
+
+function roomList({ path, rooms }: Layer): string[] {
+  if (rooms === undefined) return [];
+  const rows = Object.entries(rooms).map(([name, job]) => `| \`${path}/${name}\` | ${job} |`);
+  return [['| room | what happens there |', '|---|---|', ...rows].join('\n')];
 }
 
 function exists(path: string): boolean {

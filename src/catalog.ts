@@ -14,7 +14,7 @@ import { createRegistry } from './action/registry.ts';
 import { slackActions, slackConnector } from './action/slack/slack-actions.ts';
 import { loadUserActions } from './action/user/user-actions.ts';
 import { type Config, resolveConfig } from './config.ts';
-import { DocumentTemplates } from './engine/document-templates.ts';
+import { DocumentTemplates } from './engine/template/document-templates.ts';
 import { readOfficialTemplates } from './store/migrate/official-templates.ts';
 import type { Store } from './store/port.ts';
 import type { Telemetry } from './telemetry.ts';

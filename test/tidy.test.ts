@@ -108,6 +108,12 @@ describe('the layer table', () => {
     }
   });
 
+  it.each(layers.filter(({ rooms }) => rooms !== undefined))('knows every folder of $path', ({ path, rooms = {} }) => {
+    const below = [...tree.files.keys()].filter((file) => file.startsWith(`${path}/`));
+    const folders = below.map((file) => file.slice(path.length + 1).split('/')).filter((parts) => parts.length > 1);
+    expect(Object.keys(rooms).toSorted()).toEqual([...new Set(folders.map(([folder]) => folder))].toSorted());
+  });
+
   it('finds the most specific row', () => {
     expect(roomOf('src/action/slack/a.ts')).toMatchObject({
       path: 'src/action/slack',

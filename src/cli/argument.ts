@@ -7,7 +7,7 @@ import { nearMiss } from '../core/expression/near-miss.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { Json } from '../core/json/json.ts';
 import { UsageError } from './exit.ts';
-import { reasonUnread } from './unreadable.ts';
+import { reasonUnread } from './file/unreadable.ts';
 
 /** Upper and lower case do not matter; what is nearly right is named. */
 export function oneOf<Name extends string>(names: readonly Name[]): (text: string) => Name {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { serverOf } from './dev-address.ts';
-import { type Finding, unwell, well } from './finding.ts';
 import { explainDatabase } from './start-problem.ts';
+import { type Finding, unwell, well } from './terminal/finding.ts';
 
 const MINIMUM_VERSION = 15;
 const CLOCK_TOLERANCE_MS = 1_000;

@@ -4,9 +4,9 @@
 import type { Problem } from '../core/definition/problem.ts';
 import type { Json } from '../core/json/json.ts';
 import { EXIT, exitCodeOf, SAME_KEYSTROKE_MS } from './exit.ts';
-import { createNodeView, type NodeView, type Snapshot } from './node-view.ts';
-import { reportRun } from './run-report.ts';
-import { printJson } from './terminal.ts';
+import { createNodeView, type NodeView, type Snapshot } from './terminal/node-view.ts';
+import { reportRun } from './terminal/run-report.ts';
+import { printJson } from './terminal/terminal.ts';
 
 export interface Followed {
   nodes(): Promise<Snapshot['nodes']>;

@@ -4,8 +4,8 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { type Config, type ConfigInput, resolveConfig } from '../config.ts';
 import { isPawl } from './dev-address.ts';
-import { type Finding, unwell, well } from './finding.ts';
 import { isPortFree } from './port.ts';
+import { type Finding, unwell, well } from './terminal/finding.ts';
 
 const MINIMUM_NODE = 24;
 const GIB = 1024 ** 3;

@@ -4,8 +4,8 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PawlApiError } from '../sdk/api-error.ts';
-import { refuseColours } from './colour.ts';
 import { EXIT, UsageError } from './exit.ts';
+import { refuseColours } from './terminal/colour.ts';
 
 interface CommandFile {
   register(program: Command): void;
@@ -13,20 +13,20 @@ interface CommandFile {
 
 /** In the order of the help. Loaded on demand: `pawl --version` needs none of them, `pawl list` no engine. */
 const FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<CommandFile> }[] = [
-  { names: ['dev'], load: () => import('./dev.ts') },
-  { names: ['validate'], load: () => import('./validate.ts') },
-  { names: ['run'], load: () => import('./run.ts') },
-  { names: ['publish'], load: () => import('./publish.ts') },
-  { names: ['start'], load: () => import('./start.ts') },
-  { names: ['workflows'], load: () => import('./workflows.ts') },
-  { names: ['list', 'describe'], load: () => import('./list.ts') },
-  { names: ['logs'], load: () => import('./logs.ts') },
-  { names: ['retry', 'cancel', 'signal'], load: () => import('./signal.ts') },
-  { names: ['lifecycle'], load: () => import('./lifecycle.ts') },
-  { names: ['serve', 'runner'], load: () => import('./serve.ts') },
-  { names: ['keys'], load: () => import('./keys.ts') },
-  { names: ['migrate'], load: () => import('./migrate.ts') },
-  { names: ['doctor'], load: () => import('./doctor.ts') },
+  { names: ['dev'], load: () => import('./command/dev.ts') },
+  { names: ['validate'], load: () => import('./command/validate.ts') },
+  { names: ['run'], load: () => import('./command/run.ts') },
+  { names: ['publish'], load: () => import('./command/publish.ts') },
+  { names: ['start'], load: () => import('./command/start.ts') },
+  { names: ['workflows'], load: () => import('./command/workflows.ts') },
+  { names: ['list', 'describe'], load: () => import('./command/list.ts') },
+  { names: ['logs'], load: () => import('./command/logs.ts') },
+  { names: ['retry', 'cancel', 'signal'], load: () => import('./command/signal.ts') },
+  { names: ['lifecycle'], load: () => import('./command/lifecycle.ts') },
+  { names: ['serve', 'runner'], load: () => import('./command/serve.ts') },
+  { names: ['keys'], load: () => import('./command/keys.ts') },
+  { names: ['migrate'], load: () => import('./command/migrate.ts') },
+  { names: ['doctor'], load: () => import('./command/doctor.ts') },
 ];
 
 async function createProgram(args: readonly string[]): Promise<Command> {

@@ -11,19 +11,19 @@ import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../main.ts';
-import { offerOwnModules } from './action-imports.ts';
 import { jsonOption } from './argument.ts';
-import { type DefinitionText, readDefinitionFile } from './definition-file.ts';
-import { reportDefinition, warnOf } from './definition-report.ts';
 import { serverOf } from './dev-address.ts';
 import { executionHere } from './execution-here.ts';
 import { executionThere, PATIENCE } from './execution-there.ts';
+import { offerOwnModules } from './file/action-imports.ts';
+import { type DefinitionText, readDefinitionFile } from './file/definition-file.ts';
+import { printable } from './file/line-map.ts';
 import { follow } from './follow.ts';
-import { printable } from './line-map.ts';
 import { publishTo, refusedProblems } from './publication.ts';
 import { connect } from './server-client.ts';
 import { explained } from './start-problem.ts';
 import { surviveStrayErrors } from './stray-error.ts';
+import { reportDefinition, warnOf } from './terminal/definition-report.ts';
 
 export interface RunFlags {
   readonly trigger?: string;

@@ -3,9 +3,9 @@
 
 import { resolveConfig } from '../config.ts';
 import type { Pawl, PawlOptions } from '../main.ts';
-import { offerOwnModules } from './action-imports.ts';
 import { isPawl } from './dev-address.ts';
 import { EXIT, SAME_KEYSTROKE_MS, UsageError } from './exit.ts';
+import { offerOwnModules } from './file/action-imports.ts';
 import { isPortFree } from './port.ts';
 import { explained } from './start-problem.ts';
 import { surviveStrayErrors } from './stray-error.ts';

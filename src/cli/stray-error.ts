@@ -3,7 +3,7 @@
 
 import { describeThrown } from '../action/failure.ts';
 import { Redactor } from '../action/redact.ts';
-import { type AttemptOrigin, currentAttempt } from '../engine/attempt-origin.ts';
+import { type AttemptOrigin, currentAttempt } from '../engine/attempt/attempt-origin.ts';
 import { EXIT } from './exit.ts';
 
 /** Before anything runs. `secrets` are those that actions may have been handed (S6). */

@@ -3,7 +3,7 @@
 // take no part.
 
 import type { Transition } from '../core/decider/fact.ts';
-import type { Resident } from './resident.ts';
+import type { Resident } from './turn/resident.ts';
 
 export interface Tracing {
   /** The W3C trace context of a node's span: what its attempts and its child belong to. */

@@ -2,7 +2,7 @@
 // clients can tell from a broken connection. An event's id is its seq, so a browser resumes by itself (Last-Event-ID).
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ExecutionEvent } from '../engine/execution-event.ts';
+import type { ExecutionEvent } from '../engine/execution/execution-event.ts';
 import { presentEvent } from './present/execution.ts';
 
 const HEARTBEAT_MS = 15_000;

@@ -2,7 +2,7 @@
 // so that a database that hangs is reported and not waited for.
 
 import type { z } from 'zod';
-import type { Executions } from '../engine/executions.ts';
+import type { Executions } from '../engine/execution/executions.ts';
 import type { detailedHealthSchema, readinessSchema } from '../protocol/operation.ts';
 import type { Store } from '../store/port.ts';
 import { before } from './deadline.ts';

@@ -4,7 +4,7 @@
 import type { Fact } from '../core/decider/fact.ts';
 import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { AttemptRequest, AttemptResult, EndedExecution } from '../engine/environment.ts';
-import type { Resident } from '../engine/resident.ts';
+import type { Resident } from '../engine/turn/resident.ts';
 import type { NewExecution } from '../store/port.ts';
 import type { SpanData } from './span-data.ts';
 

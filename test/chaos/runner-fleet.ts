@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { TOLD_TO_STOP } from '../../src/engine/departure.ts';
+import { TOLD_TO_STOP } from '../../src/engine/runner/departure.ts';
 import { COULD_NOT_START, type RunnerReport, type RunnerSettings } from './runner-process.ts';
 import type { Violation } from './violation.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeadLetters } from '../../src/engine/dead-letters.ts';
+import { DeadLetters } from '../../src/engine/execution/dead-letters.ts';
 import { engineUnderTest, eventually, QUICK, TENANT } from './engine-under-test.ts';
 import { superviseRunner } from './spawned-runner.ts';
 import { echo, graph, held } from './workflow-definition.ts';

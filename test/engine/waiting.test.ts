@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { callbackToken } from '../../src/engine/callback-token.ts';
+import { callbackToken } from '../../src/engine/execution/callback-token.ts';
 import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';
 import { delay, echo, graph, held, to } from './workflow-definition.ts';
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { callbackToken } from '../../src/engine/callback-token.ts';
+import { callbackToken } from '../../src/engine/execution/callback-token.ts';
 import { chain, echo, sleep, tokenFor, useServer } from './api-server.ts';
 
 const server = useServer();

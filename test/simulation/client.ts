@@ -2,10 +2,10 @@
 // cancel and retry, and ask again when no answer comes: with the same request id, signal id or token, as they are told to.
 
 import { PawlError } from '../../src/core/error/pawl-error.ts';
-import { callbackToken } from '../../src/engine/callback-token.ts';
-import { Executions } from '../../src/engine/executions.ts';
-import { SchemaCheck } from '../../src/engine/schema-check.ts';
-import type { Adopt } from '../../src/engine/starter.ts';
+import { callbackToken } from '../../src/engine/execution/callback-token.ts';
+import { Executions } from '../../src/engine/execution/executions.ts';
+import { SchemaCheck } from '../../src/engine/start/schema-check.ts';
+import type { Adopt } from '../../src/engine/start/starter.ts';
 import type { HintedLane } from '../../src/store/hint-port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';

@@ -3,7 +3,7 @@
 import type { ExecutionStart, State } from '../../src/core/decider/state.ts';
 import type { Json } from '../../src/core/json/json.ts';
 import type { Plan } from '../../src/core/plan/plan.ts';
-import { foldStored } from '../../src/engine/journal.ts';
+import { foldStored } from '../../src/engine/turn/journal.ts';
 import type { Tables } from './database/tables.ts';
 import { compileText } from './definition.ts';
 

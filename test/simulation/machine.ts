@@ -9,8 +9,8 @@ import type {
   RunAttempt,
   Timers,
 } from '../../src/engine/environment.ts';
-import { PlanCache } from '../../src/engine/plan-cache.ts';
-import { Runner } from '../../src/engine/runner.ts';
+import { Runner } from '../../src/engine/runner/runner.ts';
+import { PlanCache } from '../../src/engine/workflow/plan-cache.ts';
 import type { Store } from '../../src/store/port.ts';
 import { type ActionDeps, createActions } from './action-script.ts';
 import { compileText } from './definition.ts';

@@ -1,14 +1,14 @@
 // Bugs put in on purpose. A simulation that does not find them proves nothing; planted-bug.test.ts holds it to that.
 // Each replaces a part of the database, of the way to it, or of the engine's classes, for one run only.
 
-import { Claimer } from '../../src/engine/claimer.ts';
-import { type CommitItem, Committer } from '../../src/engine/committer.ts';
-import { DecisionLoop } from '../../src/engine/decision-loop.ts';
 import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
-import { HeldStarts } from '../../src/engine/held-start.ts';
-import { Incarnation } from '../../src/engine/incarnation.ts';
-import type { Resident } from '../../src/engine/resident.ts';
-import type { Turn } from '../../src/engine/transition.ts';
+import { Claimer } from '../../src/engine/runner/claimer.ts';
+import { Incarnation } from '../../src/engine/runner/incarnation.ts';
+import { type CommitItem, Committer } from '../../src/engine/turn/committer.ts';
+import { DecisionLoop } from '../../src/engine/turn/decision-loop.ts';
+import { HeldStarts } from '../../src/engine/turn/held-start.ts';
+import type { Resident } from '../../src/engine/turn/resident.ts';
+import type { Turn } from '../../src/engine/turn/transition.ts';
 import type { NewMessage, Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { makeReady, OWNED, type Tables } from './database/tables.ts';

@@ -2,7 +2,7 @@
 // within a budget of virtual time, stop gracefully, check. The engine is the real one; everything around it is simulated.
 
 import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
-import type { Adopt } from '../../src/engine/starter.ts';
+import type { Adopt } from '../../src/engine/start/starter.ts';
 import type { NewExecution, Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { Audit, type HeldLease, type Violation } from './audit.ts';

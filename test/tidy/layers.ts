@@ -14,6 +14,8 @@ export interface Layer {
   readonly pure?: true;
   /** One way among several to fill a port: only main.ts, storage.ts and catalog.ts know that it exists. */
   readonly implementation?: true;
+  /** What its folders are for, where it has many: they may import each other. */
+  readonly rooms?: Readonly<Record<string, string>>;
 }
 
 const pure = ['src/core', 'src/lifecycle', 'src/protocol'];
@@ -133,6 +135,21 @@ export const layers: readonly Layer[] = [
       ...['@opentelemetry/api', 'node:async_hooks', 'node:crypto', 'node:events', 'node:os'],
       ...['node:perf_hooks', 'node:worker_threads'],
     ],
+    rooms: {
+      runner:
+        "a process's share of the work: lease, claims by lanes, loading, fairness between workflows and tenants, leaving",
+      turn: 'what an execution in memory goes through: input, decision, commit, commands; parking, alarms, mail, dead letters',
+      attempt:
+        'handing attempts to actions and taking their results: places, turns between tenants, where a stray error came from',
+      start:
+        'accepting executions: which version, whether the payload suits it, many in one statement, closing the door',
+      execution:
+        'what may be asked of executions: cancel, signal, retry, call back, list, follow; runs of plans; dead letters',
+      workflow: 'definitions: drafts, publishing and its checks, differences, dry runs, pipelines, compiled plans',
+      template: 'document and workflow templates',
+      quota: 'limits of tenants, and what they have used',
+      lifecycle: 'state machines of business objects on the store: triggers, timeouts, reactions',
+    },
   },
   {
     path: 'src/delivery',
@@ -237,6 +254,11 @@ export const layers: readonly Layer[] = [
   {
     path: 'src/cli',
     job: 'the pawl command; used by nothing',
+    rooms: {
+      command: 'the commands, one file each',
+      file: 'what people wrote: definitions, machines, actions, with the place of every value',
+      terminal: 'how it looks: tables, nodes as they run, problems in their lines',
+    },
     imports: [...ports, ...services, ...edges, 'src/sdk', 'src/config.ts', 'src/main.ts', 'package.json', 'schemas'],
     packages: ['commander', 'node:*'],
   },

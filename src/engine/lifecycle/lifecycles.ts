@@ -16,7 +16,7 @@ import type {
   LifecycleVersion,
   TimelineEntry,
 } from '../../store/lifecycle-port.ts';
-import { invalid } from '../workflow-check.ts';
+import { invalid } from '../workflow/workflow-check.ts';
 import type { ConsumerDirectory } from './consumer-directory.ts';
 import {
   type InstanceTriggers,

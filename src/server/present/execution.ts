@@ -2,9 +2,9 @@
 
 import type { Json } from '../../core/json/json.ts';
 import { actionTypeOf } from '../../core/plan/action-type.ts';
-import type { ExecutionEvent } from '../../engine/execution-event.ts';
-import type { AttemptView } from '../../engine/execution-queries.ts';
-import type { Inspection } from '../../engine/inspection.ts';
+import type { ExecutionEvent } from '../../engine/execution/execution-event.ts';
+import type { AttemptView } from '../../engine/execution/execution-queries.ts';
+import type { Inspection } from '../../engine/execution/inspection.ts';
 import type { AttemptJson, EventJson, ExecutionJson, GraphJson, HierarchyJson, Why } from '../../protocol/execution.ts';
 import type { ExecutionView, LinkView, TreeRow } from '../../store/reader-port.ts';
 

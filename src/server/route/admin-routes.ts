@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
-import type { DeadLetters } from '../../engine/dead-letters.ts';
+import type { DeadLetters } from '../../engine/execution/dead-letters.ts';
 import { countAnswer } from '../../protocol/delivery.ts';
 import { deadLetterSchema, runnerSchema } from '../../protocol/operation.ts';
 import { pageOf, pageQuery, shortListQuery } from '../../protocol/page.ts';

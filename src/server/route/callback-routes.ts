@@ -6,7 +6,7 @@ import { MAX_STEP_BODY_BYTES } from '../../core/definition/limits.ts';
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json } from '../../core/json/json.ts';
-import type { Executions } from '../../engine/executions.ts';
+import type { Executions } from '../../engine/execution/executions.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export function callbackRoutes({ executions }: { readonly executions: Executions }): RouteSpec[] {

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
-import type { ExecutionQueries } from '../../engine/execution-queries.ts';
-import type { Inspection } from '../../engine/inspection.ts';
-import type { PlanRuns } from '../../engine/plan-runs.ts';
+import type { ExecutionQueries } from '../../engine/execution/execution-queries.ts';
+import type { Inspection } from '../../engine/execution/inspection.ts';
+import type { PlanRuns } from '../../engine/execution/plan-runs.ts';
 import {
   artifactRefSchema,
   RUN_STATES,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
-import type { Executions } from '../../engine/executions.ts';
+import type { Executions } from '../../engine/execution/executions.ts';
 import { acceptedAnswer, cancelRequest, executeAnswer, executeRequest, retryAnswer } from '../../protocol/execution.ts';
 import { executionRef, workflowId } from '../../protocol/identifier.ts';
 import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';

@@ -1,8 +1,8 @@
 // Reading executions.
 
 import { z } from 'zod';
-import type { ExecutionQueries } from '../../engine/execution-queries.ts';
-import type { Workflows } from '../../engine/workflows.ts';
+import type { ExecutionQueries } from '../../engine/execution/execution-queries.ts';
+import type { Workflows } from '../../engine/workflow/workflows.ts';
 import {
   eventQuery,
   eventSchema,

@@ -4,9 +4,9 @@
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json } from '../../core/json/json.ts';
-import type { Executions } from '../../engine/executions.ts';
-import type { Pipelines } from '../../engine/workflow-pipeline.ts';
-import { type Workflows, wrongState } from '../../engine/workflows.ts';
+import type { Executions } from '../../engine/execution/executions.ts';
+import type { Pipelines } from '../../engine/workflow/workflow-pipeline.ts';
+import { type Workflows, wrongState } from '../../engine/workflow/workflows.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   dataOf,

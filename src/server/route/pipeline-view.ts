@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { isFinal, type NodeState } from '../../core/decider/state.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { Step } from '../../core/plan/plan.ts';
-import type { Inspection } from '../../engine/inspection.ts';
+import type { Inspection } from '../../engine/execution/inspection.ts';
 import { EXECUTION_STATUSES } from '../../protocol/execution.ts';
 import type {
   pipelineDefinitionSchema,

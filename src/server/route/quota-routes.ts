@@ -3,7 +3,7 @@
 
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
-import type { QuotaReport, Quotas } from '../../engine/quotas.ts';
+import type { QuotaReport, Quotas } from '../../engine/quota/quotas.ts';
 import { tenantListQuery, tenantSchema } from '../../protocol/audit.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { type QuotaJson, type QuotaLimits, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';

@@ -2,7 +2,7 @@
 // its id alone where only one set has it.
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
-import type { Author, DocumentRef, DocumentTemplates } from '../../engine/document-templates.ts';
+import type { Author, DocumentRef, DocumentTemplates } from '../../engine/template/document-templates.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   documentListQuery,

@@ -1,7 +1,7 @@
 // Workflow templates (000 §13.5): list, read, write, and make a workflow from one.
 
 import type { JsonObject } from '../../core/json/json.ts';
-import type { TemplateContent, WorkflowTemplates } from '../../engine/workflow-templates.ts';
+import type { TemplateContent, WorkflowTemplates } from '../../engine/template/workflow-templates.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   instantiateAnswer,

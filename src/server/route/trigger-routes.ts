@@ -1,7 +1,7 @@
 // Managing triggers (000 §13.7): create, change, delete, list, their secrets, and what became of their firings.
 
 import type { Json } from '../../core/json/json.ts';
-import type { Workflows } from '../../engine/workflows.ts';
+import type { Workflows } from '../../engine/workflow/workflows.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   firingListQuery,

@@ -4,8 +4,8 @@
 import { z } from 'zod';
 import { detectFormat } from '../../core/definition/compile.ts';
 import type { Json } from '../../core/json/json.ts';
-import type { Pipelines } from '../../engine/workflow-pipeline.ts';
-import type { Workflows } from '../../engine/workflows.ts';
+import type { Pipelines } from '../../engine/workflow/workflow-pipeline.ts';
+import type { Workflows } from '../../engine/workflow/workflows.ts';
 import { dataOf, pipelineSchema } from '../../protocol/pipeline.ts';
 import {
   publicationSchema,

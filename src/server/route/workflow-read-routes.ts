@@ -2,7 +2,7 @@
 // has it; among workflows of other formats it also has what they have in common.
 
 import { z } from 'zod';
-import type { Workflows } from '../../engine/workflows.ts';
+import type { Workflows } from '../../engine/workflow/workflows.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { dataOf, listedPipelineSchema, pipelineDefinitionSchema, pipelineSchema } from '../../protocol/pipeline.ts';
 import {

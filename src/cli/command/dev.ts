@@ -1,0 +1,82 @@
+// `pawl dev`: everything in one process, on an embedded PostgreSQL, for this machine only. Loose: no token is needed, and
+// workflows may reach the developer's own programs on loopback. A first start publishes a sample.
+
+import type { Command } from 'commander';
+import { clientPreferences } from '../../config.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { Pawl, PawlOptions } from '../../main.ts';
+import { wholeNumber } from '../argument.ts';
+import { rememberAddress } from '../dev-address.ts';
+import { SAMPLE_WORKFLOW } from '../sample-workflow.ts';
+import { runUntilStopped } from '../server-process.ts';
+import { readableLog } from '../terminal/readable-log.ts';
+
+interface DevFlags {
+  readonly port?: number;
+  readonly data?: string;
+  readonly actions?: string;
+  readonly verbose?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('dev')
+    .description('start everything on this machine: server, runner and an embedded PostgreSQL')
+    .option('-p, --port <number>', 'port to listen on (7295); 0 for any free one', wholeNumber(0, 65_535))
+    .option('--data <folder>', 'folder of the embedded database (.pawl)')
+    .option('--actions <folder>', 'a folder with your own actions')
+    .option('--verbose', 'log every request and execution')
+    .addHelpText('after', NOTES)
+    .action(async (flags: DevFlags) => {
+      process.exitCode = await runUntilStopped(devOptions(flags), {
+        ready: welcome,
+        started: publishSample,
+      });
+    });
+}
+
+const NOTES = `
+For this machine only: it needs no token, listens on 127.0.0.1 and lets workflows call your own programs there. Everything is
+kept in --data and goes on at the next start. DATABASE_URL names a PostgreSQL of your own instead.`;
+
+function welcome({ url, config: { database } }: Pawl): () => void {
+  process.stdout.write(`Pawl is ready at ${url}\n\n${firstSteps(url!)}`);
+  const forget = database.url === undefined ? rememberAddress(database.dataDir, url!) : () => {};
+  return () => {
+    forget();
+    process.stderr.write('\nstopping; what is running goes on at the next start\n');
+  };
+}
+
+function firstSteps(url: string): string {
+  return `  Look around     ${url}/ and ${url}/docs
+  Run the sample  npx pawl start ${SAMPLE_WORKFLOW.id} --trigger '{"name":"Ada"}' --wait${other(url)}
+  or over HTTP    curl -X POST ${url}/api/v1/workflows/${SAMPLE_WORKFLOW.id}/execute -H 'content-type: application/json' -d '{"trigger":{"name":"Ada"}}'
+  See it          npx pawl list${other(url)}
+  Stop            Ctrl-C
+
+`;
+}
+
+/** Commands find the default address by themselves. */
+const other = (url: string): string => (url === clientPreferences({}).url ? '' : ` --url ${url}`);
+
+function devOptions({ port, data, actions, verbose }: DevFlags): PawlOptions {
+  return {
+    serve: true,
+    database: { dataDir: data },
+    server: { port, host: '127.0.0.1', logLevel: verbose === true ? 'info' : 'warn' },
+    auth: { allowLooseAuth: true },
+    http: { allowLoopback: true },
+    // A developer who presses Ctrl-C does not want to wait; what was running is run again at the next start.
+    engine: { drainMs: 2_000 },
+    action: { folder: actions },
+    logTarget: readableLog(process.stderr),
+    onProgress: (step) => process.stderr.write(`… ${step}\n`),
+  };
+}
+
+async function publishSample(pawl: Pawl): Promise<void> {
+  const known = await pawl.store.workflowGet({ tenantId: 'default', workflowId: SAMPLE_WORKFLOW.id });
+  if (known === null) await pawl.publish(SAMPLE_WORKFLOW as unknown as Json);
+}

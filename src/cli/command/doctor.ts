@@ -1,0 +1,55 @@
+// `pawl doctor`: what keeps Pawl from working here, and what to do about it. Looks, and changes nothing. Exit code 0 when all
+// is well, 1 when something is not.
+
+import type { Command } from 'commander';
+import type { ConfigInput } from '../../config.ts';
+import { wholeNumber } from '../argument.ts';
+import { databaseFindings } from '../database-check.ts';
+import { EXIT } from '../exit.ts';
+import { configFinding, diskFinding, folderFinding, nodeFinding, portFinding } from '../machine-check.ts';
+import type { Finding } from '../terminal/finding.ts';
+import { paintOn, printJson } from '../terminal/terminal.ts';
+
+interface DoctorFlags {
+  readonly data?: string;
+  readonly port?: number;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('doctor')
+    .description('check node, configuration, folder, disk, port, database, notifications, clock and migrations')
+    .option('-p, --port <number>', 'the port that a server would listen on', wholeNumber(0, 65_535))
+    .option('--data <folder>', 'folder of the embedded database')
+    .option('--json', 'print { ok, findings } instead of text')
+    .action(async (flags: DoctorFlags) => {
+      const findings = await examine({ server: { port: flags.port }, database: { dataDir: flags.data } });
+      const ok = findings.every((finding) => finding.ok);
+      if (flags.json === true) printJson({ ok, findings });
+      else process.stdout.write(findings.map(asText).join(''));
+      process.exitCode = ok ? EXIT.ok : EXIT.failed;
+    });
+}
+
+async function examine(input: ConfigInput): Promise<Finding[]> {
+  const { config, finding } = configFinding(input);
+  if (config === null) return [nodeFinding(), finding];
+  const { dataDir, url } = config.database;
+  return [
+    nodeFinding(),
+    finding,
+    ...(url === undefined ? [folderFinding(dataDir)] : []),
+    diskFinding(dataDir),
+    await portFinding(config.server),
+    ...(await databaseFindings(config)),
+  ];
+}
+
+const WIDTH = 13;
+
+function asText({ check, ok, detail, next }: Finding): string {
+  const paint = paintOn(process.stdout);
+  const line = `${ok ? paint('green', '✓') : paint('red', '✗')} ${check.padEnd(WIDTH)} ${detail}\n`;
+  return next === undefined ? line : `${line}${' '.repeat(WIDTH + 3)}→ ${next}\n`;
+}

@@ -1,0 +1,105 @@
+// `pawl keys create|list|revoke`: API keys, made where the database is. A key is shown once, when it is made.
+
+import type { Command } from 'commander';
+import type { Pawl } from '../../main.ts';
+import { isTenantId } from '../../protocol/identifier.ts';
+import { ROLES, type Role, SCOPES, type Scope } from '../../protocol/scope.ts';
+import { UsageError } from '../exit.ts';
+import { explained } from '../start-problem.ts';
+import { table } from '../terminal/table.ts';
+import { printJson } from '../terminal/terminal.ts';
+
+interface KeyFlags {
+  readonly tenant: string;
+  readonly name: string;
+  readonly scope?: string[];
+  readonly role?: string[];
+  readonly days?: string;
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  const keys = program.command('keys').description('API keys of a tenant');
+  const command = (name: string, description: string) =>
+    keys
+      .command(name)
+      .description(description)
+      .requiredOption('--tenant <id>', 'the tenant')
+      .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
+      .option('--json', 'print JSON');
+  command('create', 'make a key and print it, once')
+    .option('--name <name>', 'what it is for', 'key')
+    .option('--scope <scope...>', `what it may do: ${SCOPES.join(', ')}`)
+    .option('--role <role...>', `which signals it may send: ${ROLES.join(', ')}`)
+    .option('--days <number>', 'how long it is valid; without it, until it is revoked')
+    .action(create);
+  command('list', 'list keys (not their secrets)').action(list);
+  command('revoke', 'a key is refused from now on').argument('<id>', 'the id of the key').action(revoke);
+}
+
+async function create(flags: KeyFlags): Promise<void> {
+  const scopes = named<Scope>('--scope', SCOPES, flags.scope ?? []);
+  const roles = named<Role>('--role', ROLES, flags.role ?? []);
+  if (scopes.length === 0)
+    throw new UsageError(`--scope is missing: a key without one opens nothing (${SCOPES.join(', ')})`);
+  const days = flags.days === undefined ? null : Number(flags.days);
+  if (days !== null && !(days > 0)) throw new UsageError('--days must be a number above 0');
+  await withStore(flags, async ({ store }) => {
+    const expiresAt = days === null ? null : Date.now() + days * 86_400_000;
+    const { createApiKey } = await import('../../server/auth/api-key.ts');
+    const made = await createApiKey(
+      store,
+      { tenantId: flags.tenant, name: flags.name, scopes, roles, expiresAt },
+      ACTOR,
+    );
+    if (flags.json === true) return printJson(made);
+    process.stdout.write(`${made.key}\n`);
+    process.stderr.write('Keep it now: it cannot be shown again.\n');
+  });
+}
+
+async function list(flags: KeyFlags): Promise<void> {
+  await withStore(flags, async ({ store }) => {
+    const keys = await store.apiKeyList({ tenantId: flags.tenant });
+    if (flags.json === true) return printJson({ data: keys });
+    const rows = keys.map(({ id, name, scopes, roles, expiresAt, revokedAt }) => [
+      id,
+      name,
+      [...scopes, ...roles].join(' '),
+      revokedAt !== null ? 'revoked' : expiresAt === null ? 'valid' : `until ${new Date(expiresAt).toISOString()}`,
+    ]);
+    process.stdout.write(table(['ID', 'NAME', 'MAY', 'STATE'], rows));
+  });
+}
+
+async function revoke(id: string, flags: KeyFlags): Promise<void> {
+  if (!/^[0-9a-f-]{36}$/.test(id)) throw new UsageError('the id of a key is a uuid: see `pawl keys list`');
+  await withStore(flags, async ({ store }) => {
+    const { revokeApiKey } = await import('../../server/auth/api-key.ts');
+    const revoked = await revokeApiKey(store, { tenantId: flags.tenant, id }, ACTOR);
+    if (flags.json === true) return printJson({ revoked });
+    process.stdout.write(revoked ? 'revoked\n' : 'there is no such key, or it was revoked before\n');
+  });
+}
+
+/** Whoever may run programs beside the database. */
+const ACTOR = { name: 'pawl keys' };
+
+async function withStore(flags: KeyFlags, work: (pawl: Pawl) => Promise<void>): Promise<void> {
+  if (!isTenantId(flags.tenant)) throw new UsageError(`"${flags.tenant}" cannot be the id of a tenant`);
+  const { createPawl } = await import('../../main.ts');
+  const pawl = await explained(() => createPawl({ runner: false, database: { dataDir: flags.data } }));
+  try {
+    await work(pawl);
+  } finally {
+    await pawl.close();
+  }
+}
+
+function named<Name extends string>(option: string, names: readonly Name[], given: readonly string[]): Name[] {
+  const wanted = given.flatMap((text) => text.split(/[\s,]+/)).filter((text) => text !== '');
+  const unknown = wanted.find((text) => !names.includes(text as Name));
+  if (unknown !== undefined) throw new UsageError(`${option} "${unknown}" is not one of ${names.join(', ')}`);
+  return wanted as Name[];
+}

@@ -1,0 +1,44 @@
+// `pawl logs ID`: what happened, and with --follow what happens, until the execution has ended. A connection that breaks is
+// taken up again where it broke: a server may restart meanwhile.
+
+import type { Command } from 'commander';
+import type { EventJson } from '../../protocol/execution.ts';
+import { everyItem } from '../../sdk/client.ts';
+import { executionId } from '../argument.ts';
+import { PATIENCE } from '../execution-there.ts';
+import { printable } from '../file/line-map.ts';
+import { type ClientFlags, clientCommand, connect } from '../server-client.ts';
+
+interface LogFlags extends ClientFlags {
+  readonly follow?: boolean;
+}
+
+export function register(program: Command): void {
+  clientCommand(program, 'logs', 'show the events of an execution')
+    .argument('<id>', 'the execution', executionId)
+    .option('-f, --follow', 'go on until it has ended')
+    .addHelpText('after', '\nWith --json every event is one line, for `jq` and the like.')
+    .action(logs);
+}
+
+async function logs(id: string, flags: LogFlags): Promise<void> {
+  const { executions } = connect(flags);
+  // What cannot be followed is said at once; patience is for what breaks later.
+  await executions.get(id);
+  const events =
+    flags.follow === true
+      ? connect(flags, { patience: PATIENCE }).executions.events(id)
+      : everyItem((cursor) => executions.eventPage(id, cursor === undefined ? {} : { after: Number(cursor) }));
+  for await (const event of events) {
+    process.stdout.write(flags.json === true ? `${JSON.stringify(event)}\n` : line(event));
+  }
+}
+
+function line({ ts, level, type, nodeId, category, data }: EventJson): string {
+  const { message, ...rest } = (data ?? {}) as { message?: string };
+  const said = message === undefined ? '' : `: ${message}`;
+  const what = type === 'Log' ? `${category}${said}` : `${type}${said}`;
+  const details = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
+  const where = nodeId === undefined ? '' : `[${printable(nodeId)}] `;
+  return `${ts} ${level.toUpperCase().padEnd(5)} ${where}${printable(what + details)}\n`;
+}

@@ -1,0 +1,30 @@
+// `pawl run FILE`: one workflow file, of any format, to its end. The exit code is the outcome. The engine is loaded only when
+// the command runs: other commands start without it.
+
+import type { Command } from 'commander';
+import type { RunFlags } from '../run-file.ts';
+
+export function register(program: Command): void {
+  program
+    .command('run')
+    .description('run a workflow file (graph, pipeline or execution plan) to its end and show its nodes live')
+    .argument('<file>', 'the definition, a JSON file; - for standard input')
+    .option('-t, --trigger <json>', 'the trigger payload (for a pipeline: the body); @file or - read it from there')
+    .option('--spec <json>', 'the structured payload of a graph workflow (`spec`)')
+    .option('--also <files...>', 'publish these workflow files too: subworkflows that the file starts')
+    .option('--actions <folder>', 'a folder with your own actions')
+    .option('--data <folder>', 'folder of the embedded database (.pawl)')
+    .option('--json', 'print one object at the end instead of the live view')
+    .addHelpText('after', NOTES)
+    .action(async (file: string, flags: RunFlags) => {
+      const { runFile } = await import('../run-file.ts');
+      process.exitCode = await runFile(file, flags);
+    });
+}
+
+const NOTES = `
+It runs on a database of its own in --data, or on the server when a \`pawl dev\` is using that folder.
+
+Examples:
+  pawl run flow.json --trigger '{"id":7}'
+  pawl run parent.json --also child.json --json`;

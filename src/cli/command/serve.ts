@@ -1,0 +1,63 @@
+// `pawl serve`: the server and a runner, for production: strict, against your own PostgreSQL (DATABASE_URL). It does not start
+// unless somebody could be let in and everybody else kept out. `pawl runner` is the same without the server.
+
+import type { Command } from 'commander';
+import type { Pawl, PawlOptions } from '../../main.ts';
+import { wholeNumber } from '../argument.ts';
+import { runUntilStopped } from '../server-process.ts';
+
+interface ServeFlags {
+  readonly port?: number;
+  readonly host?: string;
+  readonly data?: string;
+  readonly actions?: string;
+  readonly insecure?: boolean;
+  readonly runner: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('serve')
+    .description('start the server and a runner for production; DATABASE_URL names the database')
+    .option('-p, --port <number>', 'port to listen on (7295); 0 for any free one', wholeNumber(0, 65_535))
+    .option('--host <address>', 'address to listen on (127.0.0.1)')
+    .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
+    .option('--actions <folder>', 'a folder with your own actions')
+    .option('--no-runner', 'answer requests only; executions are run by `pawl runner` processes')
+    .option('--insecure', 'let everybody in, without any token')
+    .addHelpText('after', NOTES)
+    .action(async (flags: ServeFlags) => {
+      const life = { ready: ({ url }: Pawl) => say(`Pawl is ready at ${url}`), started: async () => {} };
+      process.exitCode = await runUntilStopped({ ...options(flags), serve: true, runner: flags.runner }, life);
+    });
+  program
+    .command('runner')
+    .description('claim and run executions, without a server')
+    .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
+    .option('--actions <folder>', 'a folder with your own actions')
+    .action(async (flags: ServeFlags) => {
+      const life = { ready: () => say('The runner is ready'), started: async () => {} };
+      process.exitCode = await runUntilStopped(options(flags), life);
+    });
+}
+
+function options({ port, host, data, actions, insecure }: ServeFlags): PawlOptions {
+  return {
+    database: { dataDir: data },
+    server: { port, host },
+    auth: insecure === true ? { allowLooseAuth: true } : {},
+    action: { folder: actions },
+    logTarget: process.stdout,
+    onProgress: (step) => say(`… ${step}`),
+  };
+}
+
+/** Standard output belongs to the log. */
+const say = (line: string): undefined => void process.stderr.write(`${line}\n`);
+
+const NOTES = `
+Examples:
+  DATABASE_URL=postgres://user:password@host/db pawl keys create --tenant acme --scope workflows:execute
+  DATABASE_URL=postgres://user:password@host/db pawl serve --host 0.0.0.0
+
+The log is JSON, on standard output. Every option: docs/configuration.md.`;

@@ -1,0 +1,87 @@
+// `pawl retry`, `pawl cancel` and `pawl signal`: what an operator does to an execution. Safe to repeat.
+
+import type { Command } from 'commander';
+import type { SignalType } from '../../core/decider/fact.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { PawlClient } from '../../sdk/client.ts';
+import { executionId, jsonOption, oneOf, signalId } from '../argument.ts';
+import { UsageError } from '../exit.ts';
+import { type ClientFlags, clientCommand, connect } from '../server-client.ts';
+import { printJson } from '../terminal/terminal.ts';
+
+interface SignalFlags extends ClientFlags {
+  readonly payload?: string;
+  readonly id?: string;
+}
+
+interface CancelFlags extends ClientFlags {
+  readonly reason?: string;
+}
+
+/** With what each must carry. */
+const SIGNALS = {
+  PAUSE: [],
+  RESUME: [],
+  RETRY_STEP: ['stepId'],
+  UPDATE_PARAMS: ['newParams'],
+  INJECT_OVERRIDE: ['stepId', 'override'],
+  ESCALATE_ALERT: ['level'],
+} as const satisfies Record<SignalType, readonly string[]>;
+
+const TYPES = Object.keys(SIGNALS) as SignalType[];
+
+export function register(program: Command): void {
+  clientCommand(program, 'retry', 'run the failed nodes of an execution again')
+    .argument('<id>', 'the execution', executionId)
+    .action(retry);
+  clientCommand(program, 'cancel', 'cancel an execution')
+    .argument('<id>', 'the execution', executionId)
+    .option('--reason <text>', 'why')
+    .action(cancel);
+  clientCommand(program, 'signal', 'send a signal to an execution: pause, resume, retry a step, change parameters')
+    .argument('<id>', 'the execution', executionId)
+    .argument('<type>', TYPES.join(', '), oneOf(TYPES))
+    .option('--payload <json>', 'what it carries, e.g. {"stepId":"a"}; @file or - read it from there')
+    .option('--id <uuid>', 'the same id twice is one signal', signalId)
+    .addHelpText('after', EXAMPLES)
+    .action(signal);
+}
+
+const EXAMPLES = `
+Examples:
+  pawl signal $id PAUSE --payload '{"reason":"maintenance"}'
+  pawl signal $id RESUME
+  pawl signal $id RETRY_STEP --payload '{"stepId":"charge"}'
+  pawl signal $id UPDATE_PARAMS --payload '{"stepId":"charge","newParams":{"amount":5}}'
+  pawl signal $id INJECT_OVERRIDE --payload '{"stepId":"charge","override":{"paid":true}}'
+  pawl signal $id ESCALATE_ALERT --payload '{"level":"HIGH","note":"look at this"}'`;
+
+async function retry(id: string, flags: ClientFlags): Promise<void> {
+  const answer = await connect(flags).executions.retry(id);
+  if (flags.json === true) return printJson(answer);
+  process.stdout.write(`running again: ${answer.nodes.join(', ')}\n`);
+}
+
+async function cancel(id: string, flags: CancelFlags): Promise<void> {
+  const answer = await connect(flags).executions.cancel(id, flags.reason === undefined ? {} : { reason: flags.reason });
+  if (flags.json === true) return printJson(answer);
+  process.stdout.write(answer.status === 'Cancelled' ? 'cancelled\n' : 'cancelling\n');
+}
+
+async function signal(id: string, type: SignalType, flags: SignalFlags): Promise<void> {
+  const payload = jsonOption('--payload', flags.payload) ?? {};
+  const lacking = SIGNALS[type].find((key) => !hasKey(payload, key));
+  if (lacking !== undefined) {
+    throw new UsageError(`${type} needs "${lacking}" in its --payload: see \`pawl help signal\` for an example`);
+  }
+  const message = { type, payload, ...(flags.id === undefined ? {} : { signalId: flags.id }) };
+  const answer = await connect(flags).executions.signal(
+    id,
+    message as Parameters<PawlClient['executions']['signal']>[1],
+  );
+  if (flags.json === true) return printJson(answer);
+  process.stdout.write(answer.repeated ? 'was sent before\n' : 'sent\n');
+}
+
+const hasKey = (payload: Json, key: string): boolean =>
+  typeof payload === 'object' && payload !== null && Object.hasOwn(payload, key);

@@ -1,0 +1,260 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const folder = mkdtempSync(join(tmpdir(), 'pawl-validate-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function pawl(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, 'bin/pawl'), ...args], {
+    encoding: 'utf8',
+    // The sources are compiled once for all these processes.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') },
+  });
+  return { status, stdout, stderr };
+}
+
+function file(name: string, content: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const json = (path: string) => {
+  const { status, stdout, stderr } = pawl('validate', path, '--json');
+  expect(stderr).toBe('');
+  return { status, ...(JSON.parse(stdout) as { ok: boolean; format: string | null; problems: object[] }) };
+};
+
+const PIPELINE = `{
+  "name": "orders",
+  "tasks": {
+    "charge": { "url": "https://example.com/charge" },
+    "ship": {
+      "needs": ["chrage"],
+      "ur": "https://example.com/ship"
+    }
+  }
+}
+`;
+
+describe('pawl validate', () => {
+  it('says yes to a good file', () => {
+    const path = join(ROOT, 'examples/pipeline/order-processing.json');
+    expect(pawl('validate', path)).toEqual({
+      status: 0,
+      stdout: `✓ ${path}: valid pipeline \`order-processing\`, 4 nodes\n`,
+      stderr: '',
+    });
+    expect(json(path)).toEqual({ status: 0, ok: true, format: 'pipeline', problems: [] });
+  });
+
+  it('shows each problem in its line, in the order of the file', () => {
+    const path = file('orders.json', PIPELINE);
+    expect(pawl('validate', path)).toEqual({
+      status: 1,
+      stderr: '',
+      stdout: `error[MISSING_STEP_TYPE]: a task needs something to do
+ --> ${path}:5:5
+  |
+5 |     "ship": {
+  |     ^^^^^^
+  = at /tasks/ship
+  = help: add one of \`url\`, \`sleep\` and \`wait_for_webhook\`
+
+error[UNKNOWN_NODE]: unknown task \`chrage\`
+ --> ${path}:6:17
+  |
+6 |       "needs": ["chrage"],
+  |                 ^^^^^^^^
+  = at /tasks/ship/needs/0
+  = help: did you mean \`charge\`?
+
+error[UNKNOWN_KEY]: \`ur\` is not a field here
+ --> ${path}:7:7
+  |
+7 |       "ur": "https://example.com/ship"
+  |       ^^^^
+  = at /tasks/ship/ur
+  = help: did you mean \`url\`?
+
+✗ ${path}: 3 problems
+`,
+    });
+  });
+
+  it('gives programs the same with --json', () => {
+    expect(json(file('orders.json', PIPELINE))).toEqual({
+      status: 1,
+      ok: false,
+      format: 'pipeline',
+      problems: [
+        {
+          code: 'MISSING_STEP_TYPE',
+          path: '/tasks/ship',
+          message: 'a task needs something to do',
+          suggestion: 'add one of `url`, `sleep` and `wait_for_webhook`',
+          line: 5,
+          column: 5,
+        },
+        {
+          code: 'UNKNOWN_NODE',
+          path: '/tasks/ship/needs/0',
+          message: 'unknown task `chrage`',
+          suggestion: 'did you mean `charge`?',
+          line: 6,
+          column: 17,
+        },
+        {
+          code: 'UNKNOWN_KEY',
+          path: '/tasks/ship/ur',
+          message: '`ur` is not a field here',
+          suggestion: 'did you mean `url`?',
+          line: 7,
+          column: 7,
+        },
+      ],
+    });
+  });
+
+  it('passes a file with warnings, and shows them', () => {
+    const tasks = '"a": { "sleep": 1 }, "b": { "sleep": 1, "needs": ["a", "a"] }';
+    const path = file('warnings.json', `{ "name": "x", "tasks": { ${tasks} } }`);
+    const { status, stdout } = pawl('validate', path);
+    expect(status).toBe(0);
+    expect(stdout).toContain('warning[DUPLICATE_DEPENDENCY]: `a` is listed already');
+    expect(stdout).toContain(`✓ ${path}: valid pipeline \`x\`, 2 nodes, 1 warning\n`);
+    expect(json(path)).toMatchObject({ status: 0, ok: true, problems: [{ severity: 'warning', line: 1, column: 82 }] });
+  });
+
+  it('colours nothing when it is not on a terminal', () => {
+    expect(pawl('validate', file('orders.json', PIPELINE)).stdout).not.toContain('\u001b');
+  });
+});
+
+describe('files that are no definition', () => {
+  it.each([
+    ['{"name": }', 'NOT_JSON', 1, 10],
+    ['{\n  "a": 1,\n  "a": 2\n}', 'DUPLICATE_KEY', 3, 3],
+    ['{"nodes":[{"id":"a","parameters":{"__proto__":1}}]}', 'FORBIDDEN_KEY', 1, 35],
+    [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, 'TOO_DEEP', 1, 68],
+    ['[]', 'UNKNOWN_FORMAT', 1, 1],
+  ])('%.40s', (text, code, line, column) => {
+    expect(json(file('bad.json', text))).toMatchObject({ status: 1, ok: false, problems: [{ code, line, column }] });
+    expect(pawl('validate', file('bad.json', text)).stdout).toContain(`error[${code}]`);
+  });
+
+  it('too large', () => {
+    const path = file('large.json', `"${'x'.repeat(10_000_000)}"`);
+    expect(json(path)).toEqual({
+      status: 1,
+      ok: false,
+      format: null,
+      problems: [{ code: 'FILE_TOO_LARGE', path: '', message: 'the file has 10000002 bytes; the limit is 10000000' }],
+    });
+    expect(pawl('validate', path).stdout).toContain('error[FILE_TOO_LARGE]');
+  });
+
+  it('not text', () => {
+    expect(json(file('binary.json', Buffer.from([0x7b, 0xff, 0xfe])))).toMatchObject({
+      status: 1,
+      problems: [{ code: 'NOT_JSON', message: 'the file is not UTF-8 text' }],
+    });
+  });
+
+  it.each(['name: orders\ntasks:\n  a:\n', '---\n# orders\nname: x\n', '\n- name: x\n'])('YAML: %j', (text) => {
+    expect(json(file('orders.yaml', text))).toMatchObject({
+      status: 1,
+      problems: [{ code: 'NOT_JSON', suggestion: 'this looks like YAML; definitions are JSON, so convert it first' }],
+    });
+  });
+
+  it('a byte order mark is no problem', () => {
+    const text = readFileSync(join(ROOT, 'examples/graph/linear.json'), 'utf8');
+    expect(json(file('bom.json', `\ufeff${text}`))).toMatchObject({ status: 0, ok: true, format: 'graph' });
+  });
+});
+
+describe('wrong usage', () => {
+  it('a file that cannot be read', () => {
+    const missing = join(folder, 'missing.json');
+    expect(pawl('validate', missing)).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `pawl: cannot read ${missing}: there is no such file\n`,
+    });
+    expect(pawl('validate', join(missing, 'x'), '--json')).toMatchObject({ status: 2, stdout: '' });
+    expect(pawl('publish', folder)).toMatchObject({ status: 2, stderr: expect.stringContaining('it is a directory') });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('a file that may not be read', () => {
+    const path = file('secret.json', '{}');
+    chmodSync(path, 0);
+    expect(pawl('validate', path)).toMatchObject({ status: 2, stderr: expect.stringContaining('permission denied') });
+  });
+
+  it('commands and flags that do not exist', () => {
+    const unknown = pawl('valdate', 'x.json');
+    expect(unknown.status).toBe(2);
+    expect(unknown.stderr).toContain("unknown command 'valdate'");
+    expect(unknown.stderr).toContain('Did you mean validate?');
+    expect(unknown.stderr).toContain('Run `pawl --help`');
+    expect(pawl('validate', 'x.json', '--jsn')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--json?'),
+    });
+    expect(pawl('validate')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("missing required argument 'file'"),
+    });
+    expect(pawl('validate', 'a', 'b').status).toBe(2);
+    expect(pawl()).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: pawl') });
+  });
+
+  it('help and version are none', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(pawl('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
+    expect(pawl('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Usage: pawl [\s\S]*validate/) });
+    expect(pawl('validate', '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--json') });
+  });
+});
+
+describe('pawl validate, of a lifecycle', () => {
+  it('knows lifecycles, their policies, and both in one file', () => {
+    const read = (name: string) => JSON.parse(readFileSync(join(ROOT, 'examples/lifecycle', name), 'utf8')) as object;
+    const loan = join(ROOT, 'examples/lifecycle/loan.json');
+    expect(pawl('validate', loan).stdout).toBe(`✓ ${loan}: valid lifecycle \`loan\`, 4 states\n`);
+    const policies = join(ROOT, 'examples/lifecycle/loan-policies.json');
+    expect(pawl('validate', policies).stdout).toBe(`✓ ${policies}: valid policies for the lifecycle \`loan\`\n`);
+    const both = JSON.stringify({ definition: read('loan.json'), policies: read('loan-policies.json') });
+    const path = file('both.json', both);
+    expect(pawl('validate', path).stdout).toBe(`✓ ${path}: valid lifecycle \`loan\`, 4 states, 1 policy\n`);
+    expect(json(path)).toEqual({ status: 0, ok: true, format: 'lifecycle', problems: [] });
+    const wrong = file('wrong.json', both.replace('"submit":{', '"sumbit":{'));
+    expect(json(wrong).problems).toMatchObject([
+      { code: 'UNKNOWN_EVENT', path: '/definition/transitions/0/on', suggestion: 'did you mean `sumbit`?', line: 1 },
+      { code: 'UNKNOWN_EVENT', path: '/policies/policies/0/on/transition/event' },
+    ]);
+  });
+
+  it('shows what is wrong with a lifecycle in its line', () => {
+    const text = readFileSync(join(ROOT, 'examples/lifecycle/loan.json'), 'utf8');
+    const path = file('loan.json', text.replace('"48h"', '"two days"'));
+    expect(pawl('validate', path)).toMatchObject({
+      status: 1,
+      stdout: `error[BAD_DURATION]: "two days" is not a duration of at most ten years
+ --> ${path}:8:42
+  |
+8 |     "submitted": { "timeout": { "after": "two days", "event": "remind", "mode": "repeat", "max": 3 } },
+  |                                          ^^^^^^^^^^
+  = at /states/submitted/timeout/after
+  = help: write "500ms", "30s", "5m", "2h" or "1d"
+
+✗ ${path}: 1 problem
+`,
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ExecutionJson } from '../../protocol/execution.ts';
+import { createNodeView, duration } from './node-view.ts';
+
+describe('how long something takes', () => {
+  it.each([
+    [0, '0 ms'],
+    [999, '999 ms'],
+    [999.7, '1.0 s'],
+    [59_940, '59.9 s'],
+    [59_960, '1 min 0 s'],
+    [119_700, '2 min 0 s'],
+    [3_599_700, '1.0 h'],
+    [36 * 3_600_000, '36.0 h'],
+    [3 * 86_400_000, '3.0 days'],
+  ])('%d ms is %s', (milliseconds, text) => {
+    expect(duration(milliseconds)).toBe(text);
+  });
+});
+
+describe('a line that is wider than the terminal', () => {
+  const error = { code: 'HTTP_STATUS', message: `POST http://127.0.0.1/${'long/'.repeat(30)} answered 503` };
+  const nodes = [{ id: 'call', type: 'http.request', status: 'Retrying' as const, attempts: 1, error }];
+
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it('is cut while the nodes are drawn again and again, and whole at the end', () => {
+    vi.stubEnv('TERM', 'xterm');
+    const written: string[] = [];
+    const stream = { isTTY: true, rows: 24, columns: 40, write: (text: string) => written.push(text) };
+    const view = createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false });
+    view.show(nodes);
+    view.show(nodes);
+    // The terminal cuts by itself while it is told not to wrap, whatever the characters are wide.
+    expect(written).toHaveLength(2);
+    for (const text of written) {
+      expect(text.startsWith('\u001b[?7l')).toBe(true);
+      expect(text.endsWith('\u001b[?7h')).toBe(true);
+    }
+
+    view.end({ execution: { status: 'Failed', error } as ExecutionJson, nodes }, 5);
+    expect(written[2]).not.toContain('\u001b[?7l');
+    expect(written[2]).toContain(error.message);
+  });
+});
+
+describe('a node that waits for a subworkflow', () => {
+  it('says for which execution', () => {
+    const written: string[] = [];
+    const stream = { write: (text: string) => written.push(text) };
+    const childExecutionId = '01a1e49f-1460-7c7c-a34c-1f4ab8e4a623';
+    const node = {
+      id: 'settle',
+      type: 'subworkflow:settle',
+      status: 'Waiting' as const,
+      attempts: 1,
+      childExecutionId,
+    };
+    createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false }).show([node]);
+    expect(written).toEqual([`◷ settle  Waiting   for ${childExecutionId}\n`]);
+  });
+});

@@ -1,0 +1,128 @@
+// What was claimed, or started as this runner's own, on its way into memory: loaded if the claim did not bring it along, made a
+// resident, and handed to the incarnation. What cannot be loaded goes to the dead letters and takes nobody with it (I20).
+
+import { DECIDER_VERSION } from '../../core/decider/decide.ts';
+import type { ClaimedExecution, LoadedExecution, Store } from '../../store/port.ts';
+import type { EngineOptions } from '../environment.ts';
+import { nextStoredSeq } from '../turn/dead-letter.ts';
+import type { Resident } from '../turn/resident.ts';
+import type { Incarnation } from './incarnation.ts';
+import { freshResident, type LoadingDeps, loadResident } from './loading.ts';
+import { SlotMap } from './slot-map.ts';
+import { isSuspect } from './suspects.ts';
+
+export interface ArrivalsDeps extends LoadingDeps {
+  readonly store: Store;
+  readonly options: EngineOptions;
+  readonly incarnation: Incarnation;
+  readonly placeFreed: () => void;
+  /** Some did not arrive: they belong to this runner and are not in its memory. */
+  readonly lost: (error: unknown) => Promise<void>;
+}
+
+export class Arrivals {
+  private readonly deps: ArrivalsDeps;
+  private readonly arriving = new SlotMap<ClaimedExecution>();
+  private tail: Promise<void> = Promise.resolve();
+
+  constructor(deps: ArrivalsDeps) {
+    this.deps = deps;
+  }
+
+  get size(): number {
+    return this.arriving.size;
+  }
+
+  has(executionId: string): boolean {
+    return this.arriving.has(executionId);
+  }
+
+  values(): Iterable<ClaimedExecution> {
+    return this.arriving.values();
+  }
+
+  ofTenant(tenantId: string): number {
+    let count = 0;
+    for (const claimed of this.arriving.values()) if (claimed.tenantId === tenantId) count++;
+    return count;
+  }
+
+  /** They are this runner's from now on, or are about to be. */
+  expect(claimed: readonly ClaimedExecution[]): void {
+    for (const claim of claimed) this.arriving.set(claim.executionId, claim);
+  }
+
+  /** One claim after the other: what was claimed first is what goes first. */
+  bringIn(claimed: readonly ClaimedExecution[]): Promise<void> {
+    this.tail = this.tail.then(() => this.takeIn(claimed));
+    return this.tail;
+  }
+
+  private async takeIn(claimed: readonly ClaimedExecution[]): Promise<void> {
+    try {
+      for (const claim of claimed) if (claim.execution !== null) await this.takeFresh(claim.execution, claim);
+      await this.load(claimed.filter(({ execution }) => execution === null));
+    } catch (error) {
+      this.notArriving(claimed);
+      await this.deps.lost(error);
+    } finally {
+      this.notArriving(claimed);
+    }
+  }
+
+  notArriving(claimed: readonly ClaimedExecution[]): void {
+    for (const claim of claimed) {
+      // It may have left and been claimed again meanwhile: then it is the newer claim that arrives.
+      if (this.arriving.get(claim.executionId) === claim) this.arriving.delete(claim.executionId);
+    }
+  }
+
+  private async load(claimed: readonly ClaimedExecution[]): Promise<void> {
+    const { store } = this.deps;
+    const trusted = await this.buryCulprits(claimed);
+    if (trusted.length === 0) return;
+    const claims = new Map(trusted.map((row) => [row.executionId, row]));
+    const executionIds = [...claims.keys()];
+    const executions = await store.executionLoad({ executionIds, deciderVersion: DECIDER_VERSION });
+    for (const execution of executions) await this.take(execution, claims.get(execution.executionId)!);
+  }
+
+  private takeFresh(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> | undefined {
+    const resident = freshResident(this.deps, execution, claim);
+    if (resident === null) return this.take(execution, claim);
+    this.arrived(resident, claim);
+    return undefined;
+  }
+
+  private async take(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> {
+    const { incarnation } = this.deps;
+    const loaded = await loadResident(this.deps, execution, claim);
+    if (loaded.ok) return this.arrived(loaded.resident, claim);
+    const error = { code: loaded.code, message: loaded.problem };
+    await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
+  }
+
+  /** In memory from now on: it would count twice. */
+  private arrived(resident: Resident, claim: ClaimedExecution): void {
+    this.notArriving([claim]);
+    this.deps.incarnation.take(resident);
+  }
+
+  private async buryCulprits(claimed: readonly ClaimedExecution[]): Promise<ClaimedExecution[]> {
+    const { maxPoisonRetries } = this.deps.options;
+    for (const culprit of claimed.filter((claim) => isSuspect(claim) && claim.crashes > maxPoisonRetries)) {
+      await this.buryCulprit(culprit);
+      this.notArriving([culprit]);
+      this.deps.placeFreed();
+    }
+    return claimed.filter((claim) => !isSuspect(claim) || claim.crashes <= maxPoisonRetries);
+  }
+
+  private async buryCulprit({ executionId, crashes }: ClaimedExecution): Promise<void> {
+    const { store, incarnation } = this.deps;
+    const [execution] = await store.executionLoad({ executionIds: [executionId], deciderVersion: DECIDER_VERSION });
+    if (execution === undefined) return;
+    const message = `its runner crashed ${crashes} times while it ran`;
+    await incarnation.bury({ execution, error: { code: 'POISON', message }, crashes, seq: nextStoredSeq(execution) });
+  }
+}

@@ -1,0 +1,321 @@
+// Finds work: looks which lanes have any, claims as much as there is room for, and takes what this very process accepts. Hints
+// make it quick, the poll makes it certain (I11). A claim whose reply was lost is found again by comparing what the database
+// says this runner owns with what is in memory (I18).
+
+import type { HintedLane } from '../../store/hint-port.ts';
+import {
+  CANCEL_LANE,
+  type ClaimedExecution,
+  type CommitBatch,
+  type NewExecution,
+  type StartOutcome,
+  type Store,
+} from '../../store/port.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { Clock } from '../clock.ts';
+import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
+import type { Resident } from '../turn/resident.ts';
+import { Arrivals } from './arrivals.ts';
+import { Crowd } from './crowd.ts';
+import type { Incarnation } from './incarnation.ts';
+import { Lanes } from './lanes.ts';
+import type { LoadingDeps } from './loading.ts';
+import { hasPlaceForMore, isSuspect, mostCrashesBeside, suspectsToClaim } from './suspects.ts';
+import { shareClaim, tenantShare } from './tenant-share.ts';
+
+/** What queue rows may ask of a runner to be claimed by this one: what a newer version started is left to newer runners. */
+const BEHAVIOUR = 1;
+const LANES_PER_CLAIM = 64;
+const LANES_LIMIT = 1_000;
+const LANES_FRESH_MS = 50;
+/** So that one claim is on its way while what the last one brought is taken in. */
+const CLAIM_AT_MOST = 200;
+/** A runner that is full looks for cancelled executions: so often, and takes so many, because they leave at once. */
+const CANCELLED_EVERY_MS = 200;
+const CANCELLED_AT_ONCE = 50;
+const WHOLE_LANES_PAST_CROWD_MS = 5_000;
+const LATE_CLAIM_MS = [1_000, 5_000, 15_000];
+
+export interface ClaimerDeps extends LoadingDeps {
+  readonly store: Store;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly observer: EngineObserver;
+  readonly options: EngineOptions;
+  readonly incarnation: Incarnation;
+  /** Steps of one tenant that may run here at once: what its quota leaves to this runner. */
+  readonly stepsAtOnce: (tenantId: string) => number;
+}
+
+export class Claimer {
+  private readonly deps: ClaimerDeps;
+  private readonly lanes = new Lanes();
+  private readonly arrivals: Arrivals;
+  private claiming = false;
+  private wanted = false;
+  private stopped = false;
+  /** The last look left something behind, for lack of room. */
+  private leftSome = true;
+  private lanesFreshAt = Number.NEGATIVE_INFINITY;
+  private readonly crowd: Crowd;
+  /** The fewest crashes of those that were left because of the suspects that are here. */
+  private leftCrashes = Number.POSITIVE_INFINITY;
+  private wholeLanesAt = Number.NEGATIVE_INFINITY;
+  private cancelledAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: ClaimerDeps) {
+    this.deps = deps;
+    this.crowd = new Crowd(deps.options.maxResident);
+    const placeFreed = () => this.placeFreed();
+    this.arrivals = new Arrivals({ ...deps, placeFreed, lost: (error) => this.lost(error) });
+  }
+
+  /** Something may be ready: in these lanes, or nobody knows where. */
+  hint(lanes?: readonly HintedLane[]): void {
+    // The last look took everything: then these are all, and need not be looked for.
+    const isAll = !this.claiming && !this.leftSome && this.lanesFreshAt !== Number.NEGATIVE_INFINITY;
+    if (lanes !== undefined && isAll) this.knowLanes(lanes);
+    else this.lanesFreshAt = Number.NEGATIVE_INFINITY;
+    this.look();
+  }
+
+  private knowLanes(lanes: readonly HintedLane[]): void {
+    const { clock, timers } = this.deps;
+    const oldestReadyAt = clock.now();
+    this.lanes.refresh(lanes.map(({ tenantId, priority }) => ({ tenantId, priority, oldestReadyAt })));
+    this.lanesFreshAt = timers.monotonicMs();
+  }
+
+  /** A place became free: worth a look only if the last one left something behind. */
+  placeFreed(): void {
+    const { incarnation, options } = this.deps;
+    // What was left because of the crowd is older than what was taken since.
+    if (!this.crowd.isEmpty && this.crowd.look(incarnation.heldBack())) {
+      this.forgetMarks();
+      return this.hint();
+    }
+    if (this.mayTakeSuspects()) return this.rescan();
+    if (!this.leftSome) return;
+    const room = this.room();
+    // A claim for every single place would cost more than it brings: wait for a quarter of them.
+    const isWorthIt = room * 4 >= options.maxResident || incarnation.residents.size * 4 <= options.maxResident;
+    if (room > 0 && isWorthIt) this.look();
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  /** Look at whole lanes again, not only at what is newer than the last row taken. Past a crowd that is a long way: less often. */
+  rescan(): void {
+    const now = this.deps.timers.monotonicMs();
+    if (this.crowd.isEmpty || now >= this.wholeLanesAt + WHOLE_LANES_PAST_CROWD_MS) this.forgetMarks();
+    this.hint();
+  }
+
+  private forgetMarks(): void {
+    this.wholeLanesAt = this.deps.timers.monotonicMs();
+    this.lanes.forgetMarks();
+  }
+
+  /** Coalesced: while one round runs, any number of wishes cause one more. */
+  private look(): void {
+    this.wanted = true;
+    if (!this.claiming && !this.stopped) void this.run();
+  }
+
+  private room(): number {
+    return this.deps.incarnation.capacity() - this.arrivals.size;
+  }
+
+  private shareOf(tenantId: string): number {
+    const { incarnation, stepsAtOnce } = this.deps;
+    const atOnce = stepsAtOnce(tenantId);
+    if (atOnce === Number.POSITIVE_INFINITY) return atOnce;
+    let held = this.arrivals.ofTenant(tenantId);
+    for (const { execution } of incarnation.residents.values()) if (execution.tenantId === tenantId) held++;
+    return tenantShare(atOnce, held);
+  }
+
+  private async run(): Promise<void> {
+    this.claiming = true;
+    while (this.wanted && !this.stopped) {
+      this.wanted = false;
+      await this.round().catch((error: unknown) => this.lost(error));
+    }
+    this.claiming = false;
+  }
+
+  /** It is not known what was claimed, or it could not be loaded. */
+  private async lost(error: unknown): Promise<void> {
+    this.deps.observer.warn('claim failed', { error: String(error) });
+    await this.reconcile();
+    // The statement may still be on its way to the server: look again when it must have arrived.
+    for (const delayMs of LATE_CLAIM_MS) this.deps.timers.after(delayMs, () => void this.reconcile());
+  }
+
+  /** Ends when the claim is answered: what it brought is taken in while the next one is under way. */
+  private async round(): Promise<void> {
+    const { clock, incarnation } = this.deps;
+    const room = Math.min(this.room(), CLAIM_AT_MOST);
+    this.leftSome = room <= 0;
+    if (room <= 0) return this.takeCancelled();
+    await this.refreshLanes();
+    if (this.crowd.look(incarnation.heldBack())) this.forgetMarks();
+    const waiting = this.lanes.next(clock.now(), LANES_PER_CLAIM);
+    const { lanes, limit, leavesSome } = shareClaim(waiting, room, (tenantId) => this.shareOf(tenantId));
+    this.leftSome = leavesSome;
+    // A claim that takes nothing would lock the fence for it, and wait for the disk.
+    if (lanes.length === 0) return;
+    const perLane = Math.ceil(limit / lanes.length);
+    const askedAt = clock.now();
+    const claimed = await incarnation.runInSlotZero(() => this.claim(lanes, perLane, limit));
+    // What the crowd left behind is not looked at again with every claim: it may be a long way to the end of it.
+    if (claimed.length < limit) this.lanes.dropExhausted(lanes, claimed, perLane, this.crowd.isEmpty ? 0 : askedAt);
+    this.leftSome = !this.lanes.isEmpty();
+    if (this.leftSome) this.wanted = true;
+    // Suspects may have stood before all others: look once more, past those that were left.
+    if (claimed.some(isSuspect)) this.rescan();
+    if (claimed.length > 0) this.deps.timers.soon(() => void this.arrivals.bringIn(claimed));
+  }
+
+  /** What was cancelled before it began needs no place, and does not wait for one. */
+  private async takeCancelled(): Promise<void> {
+    const { clock, incarnation, timers } = this.deps;
+    const now = timers.monotonicMs();
+    if (!incarnation.isOpen() || now < this.cancelledAt + CANCELLED_EVERY_MS) return;
+    this.cancelledAt = now;
+    await this.refreshLanes();
+    const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM).filter(({ priority }) => priority === CANCEL_LANE);
+    if (lanes.length === 0) return;
+    const claim = () => this.claim(lanes, CANCELLED_AT_ONCE, CANCELLED_AT_ONCE);
+    const claimed = await incarnation.runInSlotZero(claim);
+    if (claimed.length === CANCELLED_AT_ONCE) timers.after(CANCELLED_EVERY_MS, () => this.look());
+    if (claimed.length > 0) void this.arrivals.bringIn(claimed);
+  }
+
+  private async refreshLanes(): Promise<void> {
+    const { store, timers } = this.deps;
+    if (timers.monotonicMs() - this.lanesFreshAt <= LANES_FRESH_MS) return;
+    this.lanesFreshAt = timers.monotonicMs();
+    this.lanes.refresh(await store.queueLanes({ limit: LANES_LIMIT }));
+  }
+
+  /** Counts what it claimed as arriving in the same turn of slot zero: a reconcile that comes next must not miss it. */
+  private async claim(lanes: ReturnType<Lanes['next']>, perLane: number, limit: number) {
+    const { store, incarnation, options, clock, observer } = this.deps;
+    const mostCrashes = this.mostCrashes();
+    const { claimed, at } = await store.executionClaim({
+      slotId: incarnation.registration.slotIds[0]!,
+      lanes,
+      perLane,
+      limit,
+      behaviour: BEHAVIOUR,
+      ...(Number.isFinite(mostCrashes) ? { maxCrashes: mostCrashes } : {}),
+      suspects: suspectsToClaim(this.suspectsHere(), options.maxPoisonRetries),
+      ...(this.crowd.isEmpty ? {} : { except: this.crowd.list() }),
+    });
+    this.arrivals.expect(claimed);
+    clock.observe(at);
+    observer.count('claimed', claimed.length);
+    this.lanes.taken(claimed);
+    const suspects = claimed.filter(isSuspect);
+    this.leftCrashes = suspects[0]?.crashes ?? mostCrashes + 1;
+    return claimed;
+  }
+
+  /**
+   * Executions that this very process accepts, and has a place for: they are started as its own, without the way through the
+   * queue (docs/decisions/0017). Not if somebody waits already: it would be overtaken (I22). Should the reply be lost, what
+   * was started is found by comparing, like a lost claim (I18).
+   */
+  adopt(items: NewExecution[]): Promise<StartOutcome[]> | null {
+    if (!this.mayAdopt(items)) return null;
+    const { store, incarnation, clock, observer } = this.deps;
+    const claims = items.map(bornClaim);
+    this.arrivals.expect(claims);
+    return incarnation.runInSlotZero(async () => {
+      const slotId = incarnation.registration.slotIds[0]!;
+      try {
+        const { outcomes, owned, at } = await store.executionStartOwned({ slotId, items });
+        clock.observe(at);
+        observer.count('claimed', owned.length);
+        const ours = new Set(owned);
+        this.arrivals.notArriving(claims.filter(({ executionId }) => !ours.has(executionId)));
+        void this.arrivals.bringIn(claims.filter(({ executionId }) => ours.has(executionId)));
+        return outcomes;
+      } catch (error) {
+        this.arrivals.notArriving(claims);
+        if (!(error instanceof StoreError) || error.failure !== 'data') void this.lost(error);
+        throw error;
+      }
+    });
+  }
+
+  private mayAdopt(items: readonly NewExecution[]): boolean {
+    const { incarnation, stepsAtOnce } = this.deps;
+    if (this.stopped || this.claiming || this.leftSome || !incarnation.isSlotZeroFree()) return false;
+    if (items.length > this.room() || incarnation.heldBack().length > 0) return false;
+    return items.every(
+      ({ tenantId, behaviour = BEHAVIOUR }) =>
+        behaviour <= BEHAVIOUR && stepsAtOnce(tenantId) === Number.POSITIVE_INFINITY,
+    );
+  }
+
+  private suspectsHere(): (ClaimedExecution | Resident)[] {
+    const here: (ClaimedExecution | Resident)[] = [];
+    for (const claim of this.arrivals.values()) if (isSuspect(claim)) here.push(claim);
+    for (const resident of this.deps.incarnation.residents.values()) {
+      if (resident.owesCrashReset && isSuspect(resident)) here.push(resident);
+    }
+    return here;
+  }
+
+  private mostCrashes(): number {
+    return mostCrashesBeside(this.suspectsHere(), this.deps.options.maxPoisonRetries);
+  }
+
+  /** Some were left that would have a place now: they need not wait for the poll. */
+  private mayTakeSuspects(): boolean {
+    if (this.leftCrashes === Number.POSITIVE_INFINITY) return false;
+    return this.leftCrashes <= this.mostCrashes() && hasPlaceForMore(this.suspectsHere());
+  }
+
+  /** Executions that are ours in the database but not in memory: a claim happened whose reply never came. */
+  async reconcile(): Promise<void> {
+    const { store, incarnation, observer, timers } = this.deps;
+    const { runnerId, slotIds } = incarnation.registration;
+    if (this.stopped) return;
+    try {
+      await incarnation.runInSlotZero(async () => {
+        // Waits on the fence for a claim that is still under way, so that the list below has seen it.
+        await store.executionCommit(nothingOn(slotIds[0]!));
+        const owned = await store.executionListOwned({ runnerId });
+        const lost = owned.filter(({ executionId: id }) => !incarnation.residents.has(id) && !this.arrivals.has(id));
+        // A runner that stops has forgotten everything, and its last commits may still be on their way: it signs off instead.
+        if (lost.length === 0 || this.stopped) return;
+        observer.warn('claimed executions were not in memory', { count: lost.length });
+        await store.executionRelease({ slotId: slotIds[0]!, items: lost });
+        this.hint();
+      });
+    } catch (error) {
+      observer.warn('reconciling failed', { error: String(error) });
+      await new Promise<void>((resolve) => {
+        timers.after(this.deps.options.pollMs, resolve);
+      });
+    }
+  }
+}
+
+/** As a claim would bring it: never claimed before, and without mail. */
+function bornClaim(item: NewExecution): ClaimedExecution {
+  const { executionId, tenantId, workflowId, version, priority, createdAt } = item;
+  const execution = { ...item, checkpoint: null, journal: [], attempts: [], inbox: [] };
+  return { executionId, tenantId, workflowId, version, priority, epoch: 1, crashes: 0, readyAt: createdAt, execution };
+}
+
+function nothingOn(slotId: string): CommitBatch {
+  const none: never[] = [];
+  const rows = { events: none, attempts: none, outcomes: none, ended: none, children: none };
+  return { slotId, ...rows, consumed: none, sent: none, links: none, logs: none };
+}

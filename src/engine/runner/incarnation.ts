@@ -1,0 +1,273 @@
+// One life of a runner: from its registration to its stop or death. It holds the executions it owns in memory, and the parts
+// that drive them. When the fence is dead, everything here is forgotten: a new incarnation starts from what the database
+// says (I4, I5).
+
+import { isWaitEnding, nextDue } from '../../core/decider/next-due.ts';
+import type { OpenLeaseThread } from '../../store/lease-renewal.ts';
+import type { RunnerRegistration, Store } from '../../store/port.ts';
+import { AttemptDesk } from '../attempt/attempt-desk.ts';
+import type { Clock } from '../clock.ts';
+import type { EngineObserver, EngineOptions, PlanSource, RunAttempt, Timers } from '../environment.ts';
+import type { TriggerCheck } from '../start/trigger-check.ts';
+import type { Tracing } from '../tracing-port.ts';
+import { type Alarms, createAlarms } from '../turn/alarm.ts';
+import { Committer } from '../turn/committer.ts';
+import { type Burial, deadLetter } from '../turn/dead-letter.ts';
+import { DecisionLoop } from '../turn/decision-loop.ts';
+import { isWritten } from '../turn/journal.ts';
+import { inputOf } from '../turn/mail.ts';
+import { Pace } from '../turn/pace.ts';
+import { ParkingLot } from '../turn/parking.ts';
+import { untilStoreAnswers } from '../turn/patience.ts';
+import type { Resident } from '../turn/resident.ts';
+import { mostHeldBack, type WaitingWorkflow } from './crowd.ts';
+import { depart } from './departure.ts';
+import { keepLease, type Lease } from './lease.ts';
+import { SlotMap } from './slot-map.ts';
+
+/** What a runner is given, and all its lives work with. */
+export interface RunningDeps {
+  readonly store: Store;
+  readonly timers: Timers;
+  readonly observer: EngineObserver;
+  readonly plans: PlanSource;
+  readonly run: RunAttempt;
+  readonly newId: () => string;
+  readonly newSeed: () => number;
+  readonly callbackUrl: (executionId: string, nodeId: string) => string;
+  /** How many attempts of one tenant and one action type may run here at once; absent: as the options say. */
+  readonly perTenantAction?: (tenantId: string, actionType: string) => number;
+  /** Absent: no traces. */
+  readonly tracing?: Tracing | undefined;
+  /** Renews the lease beside the event loop; absent: the loop does it alone. */
+  readonly openLeaseThread?: OpenLeaseThread | undefined;
+  readonly checkTrigger?: TriggerCheck['check'] | undefined;
+}
+
+export interface IncarnationDeps extends RunningDeps {
+  readonly clock: Clock;
+  readonly options: EngineOptions;
+  /** Something may have become ready: look for work. */
+  readonly workWanted: () => void;
+  /** Places may have become free, for work that is known to wait. */
+  readonly placeFreed: () => void;
+  /** This life is over: the fence is dead. */
+  readonly died: () => void;
+}
+
+export class Incarnation {
+  readonly registration: RunnerRegistration;
+  readonly residents = new SlotMap<Resident>();
+  private readonly deps: IncarnationDeps;
+  private readonly lease: Lease;
+  private readonly desk: AttemptDesk;
+  private readonly committer: Committer;
+  private readonly alarms: Alarms;
+  private readonly parking: ParkingLot;
+  private readonly loop: DecisionLoop;
+  /** Null: nobody uses it. */
+  private slotZeroTail: Promise<unknown> | null = null;
+  private leaseStopped: Promise<void> = Promise.resolve();
+  private over = false;
+  private draining = false;
+
+  constructor(deps: IncarnationDeps, registration: RunnerRegistration, registeredAt: number) {
+    this.deps = deps;
+    this.registration = registration;
+    const { store, timers, clock, observer, options } = deps;
+    const { runnerId, slotIds } = registration;
+    const died = () => this.die();
+    const pace = new Pace(timers);
+    this.lease = keepLease({ ...deps, runnerId, registeredAt, lost: died });
+    this.desk = new AttemptDesk({
+      limits: {
+        total: options.maxParallelActions,
+        perTenant: options.maxParallelPerTenant === 0 ? Number.POSITIVE_INFINITY : options.maxParallelPerTenant,
+        perAction: options.maxParallelPerAction,
+        perTenantAction: deps.perTenantAction,
+        heldBack: mostHeldBack(options.maxResident),
+      },
+      run: deps.run,
+      mayDispatch: () => !this.over && this.lease.mayDispatch(),
+      timers,
+      pace,
+      observer,
+    });
+    this.committer = new Committer({
+      commit: (batch) => store.executionCommit(batch),
+      isWritten: (event) => isWritten(store, event),
+      slotIds: slotIds.slice(1),
+      timers,
+      observer,
+      fenceLost: died,
+      settled: deps.placeFreed,
+    });
+    this.alarms = createAlarms({
+      timers,
+      now: clock.now,
+      residents: () => this.residents.values(),
+      dueOf: (resident) => nextDue(resident.state),
+      ring: (resident) => this.ring(resident),
+    });
+    this.parking = new ParkingLot({
+      store,
+      slotId: slotIds[0]!,
+      timers,
+      observer,
+      runInSlotZero: (work) => this.runInSlotZero(work),
+      isOver: () => this.over,
+      left: (resident) => this.loop.forget(resident),
+      settled: deps.placeFreed,
+      stays: (resident) => this.loop.settle(resident),
+      woken: deps.workWanted,
+    });
+    const { residents, desk, committer, alarms, parking } = this;
+    this.loop = new DecisionLoop({
+      ...deps,
+      residents,
+      desk,
+      committer,
+      alarms,
+      parking,
+      pace,
+      isOver: () => this.over,
+      isDraining: () => this.draining,
+      bury: (burial) => this.bury(burial),
+      mailSent: (executionId) => this.lookForMail(executionId),
+    });
+  }
+
+  /** An execution that was claimed and loaded. */
+  take(resident: Resident): void {
+    this.loop.take(resident);
+  }
+
+  /** How many more executions it would take now: claims follow free places, so a busy runner does not hoard. */
+  capacity(): number {
+    if (!this.isOpen()) return 0;
+    const room = this.desk.roomFor(this.committer.unsettled);
+    return Math.max(0, Math.min(this.deps.options.maxResident - this.residents.size, room));
+  }
+
+  /** It takes executions, if there is room for them. */
+  isOpen(): boolean {
+    return !this.over && !this.draining && this.lease.mayDispatch();
+  }
+
+  /** What fills memory and only waits for places of its own kind. */
+  heldBack(): WaitingWorkflow[] {
+    return this.desk.heldBack();
+  }
+
+  /** Whether this runner may declare others dead. */
+  mayJudge(): boolean {
+    return !this.over && this.lease.mayJudge();
+  }
+
+  deliver(executionId: string, message: Parameters<typeof inputOf>[0]): void {
+    const resident = this.residents.get(executionId);
+    if (resident === undefined || resident.seenMail?.has(message.id)) return;
+    resident.seenMail ??= new Set();
+    resident.seenMail.add(message.id);
+    this.loop.enqueue(resident, { input: inputOf(message), mailId: message.id });
+  }
+
+  async readMail(executionIds: string[]): Promise<void> {
+    if (executionIds.length === 0 || this.over) return;
+    for (const message of await this.deps.store.inboxRead({ executionIds })) this.deliver(message.executionId, message);
+  }
+
+  /** What was accepted before a wait ran out counts, also when the hint of it was slower than the clock (I10). */
+  private ring(resident: Resident): void {
+    const ring = () => this.loop.enqueue(resident, { input: { type: 'timerDue' } });
+    if (!isWaitEnding(resident.state)) return ring();
+    const { executionId } = resident.execution;
+    this.untilStoreAnswers(() => this.readMail([executionId])).then(ring, ring);
+  }
+
+  /** A hint that mail came. Should the look fail, the poll looks again. */
+  private lookForMail(executionId: string): void {
+    if (!this.residents.has(executionId)) return this.parking.mailCame(executionId);
+    this.readMail([executionId]).catch((error: unknown) => {
+      this.deps.observer.warn('mail could not be read', { executionId, error: String(error) });
+    });
+  }
+
+  private untilStoreAnswers(work: () => Promise<void>): Promise<void> {
+    return untilStoreAnswers({ ...this.deps, isOver: () => this.over }, work);
+  }
+
+  /** Claims, parks and starts share slot 0, one at a time. */
+  runInSlotZero<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.slotZeroTail === null ? work() : this.slotZeroTail.then(work);
+    const done: Promise<unknown> = result
+      .catch(() => {})
+      .then(() => {
+        if (this.slotZeroTail === done) this.slotZeroTail = null;
+      });
+    this.slotZeroTail = done;
+    return result;
+  }
+
+  isSlotZeroFree(): boolean {
+    return this.slotZeroTail === null;
+  }
+
+  /** The execution cannot go on, whatever is tried: it ends as Failed and its cause is kept (I20). */
+  async bury(burial: Burial): Promise<void> {
+    const { store, clock, observer, newId, options } = this.deps;
+    const { executionId, parentId } = burial.execution;
+    const { deadLetters: keepLetter } = options;
+    observer.warn(keepLetter ? 'execution moved to the dead letters' : 'gave up on an execution', {
+      executionId,
+      ...burial.error,
+    });
+    const at = clock.now();
+    const slotId = this.registration.slotIds[0]!;
+    const add = (what: Burial) =>
+      this.untilStoreAnswers(
+        async () => void (await store.deadLetterAdd({ slotId, keepLetter, ...deadLetter(what, at, newId()) })),
+      );
+    // The journal may have been written after all: then the end stands in the outcome alone.
+    await add(burial).catch(() => add({ ...burial, seq: null }));
+    const resident = this.residents.get(executionId);
+    if (resident !== undefined) this.loop.forget(resident);
+    observer.ended?.({ execution: burial.execution, status: 'Failed', state: null });
+    if (parentId !== null) this.lookForMail(parentId);
+  }
+
+  /** Lets running attempts finish, commits what they did, gives everything back (I23). */
+  async drain(): Promise<void> {
+    this.draining = true;
+    this.desk.dropWaiting();
+    await depart({
+      ...this.deps,
+      registration: this.registration,
+      residents: this.residents,
+      isOver: () => this.over,
+      abandon: () => this.abandon(),
+      runInSlotZero: (work) => this.runInSlotZero(work),
+    });
+    await this.leaseStopped;
+  }
+
+  /** Forgets everything at once. What was running is told to stop; its results are not wanted any more. */
+  abandon(): void {
+    this.over = true;
+    this.leaseStopped = this.lease.stop();
+    this.alarms.stop();
+    this.loop.stop();
+    this.desk.close();
+    this.committer.abandon();
+    for (const { running } of this.residents.values()) {
+      for (const { stop } of running.values()) stop.abort();
+    }
+    this.residents.clear();
+  }
+
+  private die(): void {
+    if (this.over) return;
+    this.abandon();
+    this.deps.died();
+  }
+}

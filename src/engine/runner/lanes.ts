@@ -1,0 +1,90 @@
+// Whose turn it is. A lane is (tenant, priority). Tenants take turns and share a claim evenly (I22); within a tenant the
+// highest priority goes first, except that what has waited longer than a minute is taken whatever its priority.
+// Each lane has a low-water mark: claims look only at rows newer than the last one taken, because the dead index entries
+// of older ones cost time while some snapshot is held; every second the whole lane is looked at (3b decision 6).
+
+import type { Lane } from '../../store/port.ts';
+
+const IMPATIENT_AFTER_MS = 60_000;
+const MARK_SLACK_MS = 100;
+
+export class Lanes {
+  private lanes: readonly Lane[] = [];
+  private marks = new Map<string, number>();
+  private turn = 0;
+
+  refresh(lanes: readonly Lane[]): void {
+    this.lanes = lanes;
+  }
+
+  isEmpty(): boolean {
+    return this.lanes.length === 0;
+  }
+
+  /** From now on look at whole lanes again. */
+  forgetMarks(): void {
+    this.marks.clear();
+  }
+
+  /** The lanes to visit now: at most `limit`, a different tenant first each time. */
+  next(now: number, limit: number): { tenantId: string; priority: number; mark: number }[] {
+    const byTenant = new Map<string, Lane[]>();
+    for (const lane of this.lanes) {
+      const chosen = byTenant.get(lane.tenantId) ?? [];
+      byTenant.set(lane.tenantId, choose(chosen, lane, now));
+    }
+    const tenants = [...byTenant.values()];
+    const first = tenants.length === 0 ? 0 : this.turn++ % tenants.length;
+    return [...tenants.slice(first), ...tenants.slice(0, first)]
+      .flat()
+      .slice(0, limit)
+      .map(({ tenantId, priority }) => ({
+        tenantId,
+        priority,
+        mark: this.marks.get(laneKey(tenantId, priority)) ?? 0,
+      }));
+  }
+
+  taken(rows: readonly { tenantId: string; priority: number; readyAt: number }[]): void {
+    for (const { tenantId, priority, readyAt } of rows) {
+      const key = laneKey(tenantId, priority);
+      this.marks.set(key, Math.max(this.marks.get(key) ?? 0, readyAt - MARK_SLACK_MS));
+    }
+  }
+
+  /**
+   * Of the lanes that were visited, those that gave less than was asked of each have no more: until a new look at all. What came
+   * before `upTo` was passed over on purpose, and is not looked at again before the marks are forgotten.
+   */
+  dropExhausted(visited: readonly LaneKey[], rows: readonly LaneKey[], perLane: number, upTo = 0): void {
+    const given = new Map(visited.map(({ tenantId, priority }) => [laneKey(tenantId, priority), 0]));
+    for (const { tenantId, priority } of rows) {
+      const key = laneKey(tenantId, priority);
+      given.set(key, (given.get(key) ?? 0) + 1);
+    }
+    const exhausted = this.lanes.filter(
+      ({ tenantId, priority }) => (given.get(laneKey(tenantId, priority)) ?? perLane) < perLane,
+    );
+    if (exhausted.length === 0) return;
+    this.lanes = this.lanes.filter((lane) => !exhausted.includes(lane));
+    if (upTo > 0) this.taken(exhausted.map((lane) => ({ ...lane, readyAt: upTo })));
+  }
+}
+
+type LaneKey = Pick<Lane, 'tenantId' | 'priority'>;
+
+/** The tenant's best lane, after those that have waited too long. */
+function choose(chosen: Lane[], lane: Lane, now: number): Lane[] {
+  const impatient = chosen.filter((other) => isImpatient(other, now));
+  if (isImpatient(lane, now)) return [...impatient, lane, ...chosen.filter((other) => !impatient.includes(other))];
+  const best = chosen.find((other) => !isImpatient(other, now));
+  return [...impatient, best !== undefined && best.priority >= lane.priority ? best : lane];
+}
+
+function isImpatient({ oldestReadyAt }: Lane, now: number): boolean {
+  return now - oldestReadyAt > IMPATIENT_AFTER_MS;
+}
+
+function laneKey(tenantId: string, priority: number): string {
+  return `${priority}:${tenantId}`;
+}

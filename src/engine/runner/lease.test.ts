@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { LeaseNews, OpenLeaseThread } from '../../store/lease-renewal.ts';
+import type { RunnerStore } from '../../store/port.ts';
+import { createClock } from '../clock.ts';
+import { handTimers, recordingObserver, settled } from '../hand-timers.testing.ts';
+import { keepLease } from './lease.ts';
+
+const TERMS = { runnerId: '7', options: { leaseMs: 9_000, leaseMarginMs: 2_000 } };
+const NOW = 1_000_000;
+
+/** A thread that says what the test has it say. */
+function setup({ withThread = true, answers = true } = {}) {
+  const timers = handTimers();
+  const asked: number[] = [];
+  const said = { answers, renewed: true };
+  const beats: number[] = [];
+  let say: (news: LeaseNews) => void = () => {};
+  const lives = { lost: 0, threadStopped: false };
+  const store = {
+    async leaseRenew() {
+      asked.push(timers.monotonicMs());
+      if (!said.answers) throw new Error('no answer');
+      return { renewed: said.renewed, at: NOW + timers.monotonicMs() };
+    },
+  } satisfies Pick<RunnerStore, 'leaseRenew'> as unknown as RunnerStore;
+  const openLeaseThread: OpenLeaseThread = (_terms, heard) => {
+    say = heard;
+    return {
+      beat: () => void beats.push(timers.monotonicMs()),
+      async stop() {
+        lives.threadStopped = true;
+      },
+    };
+  };
+  const clock = createClock(timers);
+  const lease = keepLease({
+    ...TERMS,
+    store,
+    ...(withThread ? { openLeaseThread } : {}),
+    timers,
+    clock,
+    observer: recordingObserver(),
+    registeredAt: 0,
+    lost: () => lives.lost++,
+  });
+  /** The thread renewed it at that time, and its answer came at once. */
+  const threadRenewed = (startedAt: number) =>
+    say({ type: 'renewed', startedAt, answeredAt: startedAt, at: NOW + startedAt });
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 500) {
+      timers.advance(500);
+      await settled();
+    }
+  };
+  return { lease, timers, clock, asked, said, beats, lives, threadRenewed, say: (news: LeaseNews) => say(news), pass };
+}
+
+describe('a lease', () => {
+  it('is renewed by the loop as long as no thread does it, and allows calls until the margin before its end', async () => {
+    const { lease, asked, said, pass } = setup();
+    await pass(6_000);
+    expect(asked).toEqual([3_000, 6_000]);
+    said.answers = false;
+    await pass(6_500);
+    expect(lease.mayDispatch()).toBe(true);
+    await pass(500);
+    expect(lease.mayDispatch()).toBe(false);
+    expect(lease.mayJudge()).toBe(true);
+    await pass(2_000);
+    expect(lease.mayJudge()).toBe(false);
+  });
+
+  it('is left to the thread while that renews it, and taken back when it no longer does', async () => {
+    const { asked, beats, threadRenewed, pass, lease } = setup();
+    await pass(2_500);
+    for (const at of [2_500, 5_500, 8_500]) {
+      threadRenewed(at);
+      await pass(3_000);
+    }
+    expect(asked).toEqual([]);
+    expect(beats).toEqual([3_000, 6_000, 9_000]);
+    await pass(3_500);
+    expect(asked).toEqual([15_000]);
+    expect(lease.mayDispatch()).toBe(true);
+  });
+
+  it('counts from the start of the renewal that is known here, however late the news of it came', async () => {
+    const { lease, clock, timers, threadRenewed } = setup();
+    timers.advance(20_000);
+    expect(lease.mayDispatch()).toBe(false);
+    threadRenewed(13_500);
+    expect(lease.mayDispatch()).toBe(true);
+    expect(clock.now()).toBe(NOW + 20_000);
+    timers.advance(500);
+    expect(lease.mayDispatch()).toBe(false);
+    // An older one, heard of later, changes nothing.
+    threadRenewed(10_000);
+    expect(lease.mayDispatch()).toBe(false);
+  });
+
+  it('does not judge others for a whole lease after a renewal that was late', async () => {
+    const { lease, timers, threadRenewed } = setup();
+    timers.advance(9_500);
+    threadRenewed(9_500);
+    expect(lease.mayJudge()).toBe(false);
+    timers.advance(4_500);
+    threadRenewed(14_000);
+    timers.advance(5_000);
+    expect(lease.mayJudge()).toBe(true);
+  });
+
+  it('is lost when either of them hears so, and stops with both', async () => {
+    const { lives, say, lease, asked, pass, said } = setup();
+    say({ type: 'lost' });
+    expect(lives.lost).toBe(1);
+    said.renewed = false;
+    await pass(3_000);
+    expect(lives.lost).toBe(2);
+    await lease.stop();
+    say({ type: 'lost' });
+    await pass(9_000);
+    expect([lives.lost, lives.threadStopped, asked.length]).toEqual([2, true, 1]);
+  });
+
+  it('is renewed by the loop alone where there is no thread', async () => {
+    const { asked, pass } = setup({ withThread: false });
+    await pass(9_000);
+    expect(asked).toEqual([3_000, 6_000, 9_000]);
+  });
+});

@@ -1,0 +1,81 @@
+// The lease of one incarnation: renewed well before it ends. Its end is only a permission for others to declare this
+// runner dead; what protects the data is the fence. What the lease protects is the outside world: no external call
+// starts after `renewal started + lease − margin`, by the monotonic clock (I6).
+//
+// It is renewed by a thread beside the event loop, so that a loop which an action keeps busy does not lose it, and by the loop
+// itself as long as that thread has not renewed it lately: because it is just starting, or died, or there is none (the
+// simulation). Whoever did it, only an answer that this loop has heard counts.
+
+import { keepRenewing, type LeaseNews, type OpenLeaseThread } from '../../store/lease-renewal.ts';
+import type { RunnerStore } from '../../store/port.ts';
+import type { Clock } from '../clock.ts';
+import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
+
+export interface Lease {
+  mayDispatch(): boolean;
+  /**
+   * Whether this runner may declare others dead. One whose own renewal was late waits a full lease first: a database that
+   * stalled stalled for all, and the first to come back must not take the others for dead.
+   */
+  mayJudge(): boolean;
+  stop(): Promise<void>;
+}
+
+export function keepLease(deps: {
+  readonly store: RunnerStore;
+  readonly openLeaseThread?: OpenLeaseThread | undefined;
+  readonly runnerId: string;
+  readonly options: Pick<EngineOptions, 'leaseMs' | 'leaseMarginMs'>;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly observer: EngineObserver;
+  /** Monotonic time at which the registration was asked for: the lease counts from there at the latest. */
+  readonly registeredAt: number;
+  /** The slots are no longer live: somebody declared this incarnation dead. */
+  readonly lost: () => void;
+}): Lease {
+  const { store, timers, clock, observer, runnerId } = deps;
+  const { leaseMs, leaseMarginMs } = deps.options;
+  let renewedAt = deps.registeredAt;
+  let renewedByThreadAt = Number.NEGATIVE_INFINITY;
+  let lateAt = Number.NEGATIVE_INFINITY;
+  let stopped = false;
+
+  function heard(news: LeaseNews): void {
+    if (stopped) return;
+    if (news.type === 'failed') return observer.warn('lease not renewed', { error: news.error });
+    if (news.type === 'lost') return deps.lost();
+    const { startedAt, answeredAt, at } = news;
+    // A loop that was kept busy hears of it late.
+    clock.observe(at + (timers.monotonicMs() - answeredAt));
+    if (answeredAt - renewedAt > leaseMs) lateAt = answeredAt;
+    renewedAt = Math.max(renewedAt, startedAt);
+  }
+
+  const thread = deps.openLeaseThread?.({ runnerId, leaseMs }, (news) => {
+    if (news.type === 'renewed') renewedByThreadAt = news.startedAt;
+    heard(news);
+  });
+  const stopRenewing = keepRenewing({
+    store,
+    runnerId,
+    leaseMs,
+    monotonicMs: timers.monotonicMs,
+    after: timers.after,
+    isWanted() {
+      thread?.beat();
+      return timers.monotonicMs() - renewedByThreadAt > leaseMs / 2;
+    },
+    heard,
+  });
+
+  return {
+    mayDispatch: () => timers.monotonicMs() < renewedAt + leaseMs - leaseMarginMs,
+    mayJudge: () => timers.monotonicMs() < renewedAt + leaseMs && timers.monotonicMs() > lateAt + leaseMs,
+    async stop() {
+      stopped = true;
+      stopRenewing();
+      await thread?.stop();
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import type { CommitBatch } from '../../store/port.ts';
+import { StoreError, type StoreFailure } from '../../store/store-error.ts';
+import { handTimers, recordingObserver, settled } from '../hand-timers.testing.ts';
+import { type CommitItem, Committer } from './committer.ts';
+
+type Reply = 'applied' | 'fenced' | StoreFailure;
+
+/** A commit function that answers as the test says; without an answer it waits. */
+function setup({ slots = 1 }: { slots?: number } = {}) {
+  const timers = handTimers();
+  const observer = recordingObserver();
+  const sent: { batch: CommitBatch; ids: string[]; reply: (reply: Reply) => Promise<void> }[] = [];
+  const told: string[] = [];
+  const fence = { lost: 0 };
+  /** What a look into the journal finds after an unknown outcome. */
+  const journal = { isOurs: true };
+  const committer = new Committer({
+    commit: (batch) =>
+      new Promise((resolve, reject) => {
+        const reply = async (how: Reply) => {
+          if (how === 'applied') resolve({ applied: true, at: 77 });
+          else if (how === 'fenced') resolve({ applied: false, at: 77 });
+          else reject(new StoreError(how, how));
+          await settled();
+        };
+        sent.push({ batch, ids: batch.events.map(({ executionId }) => executionId), reply });
+      }),
+    slotIds: Array.from({ length: slots }, (_, slot) => `slot-${slot + 1}`),
+    timers,
+    observer,
+    isWritten: async () => journal.isOurs,
+    settled: () => {},
+    fenceLost: () => {
+      fence.lost++;
+    },
+  });
+  const submit = async (...ids: string[]) => {
+    for (const id of ids) committer.submit(item(id, told));
+    await settled();
+  };
+  return { committer, timers, observer, sent, told, fence, journal, submit };
+}
+
+function item(executionId: string, told: string[] = [], bytes = 10): CommitItem {
+  const rows = {
+    executionId,
+    bytes,
+    events: [{ executionId, seq: 0, at: 1, facts: '[]', inputs: null }],
+    attempts: [],
+    outcomes: [],
+    ended: [],
+    children: [],
+    consumed: [],
+    sent: [],
+    links: [],
+    logs: [],
+  };
+  return {
+    rows,
+    committed: (at) => told.push(`${executionId} committed at ${at}`),
+    refused: ({ message }) => told.push(`${executionId} refused: ${message}`),
+    overtaken: () => told.push(`${executionId} overtaken`),
+  };
+}
+
+describe('a batch', () => {
+  it('is everything that came in one turn, and nobody is told before it is durable', async () => {
+    const { sent, told, submit } = setup();
+    await submit('a', 'b', 'c');
+    expect(sent.map(({ ids }) => ids)).toEqual([['a', 'b', 'c']]);
+    expect(told).toEqual([]);
+    await sent[0]!.reply('applied');
+    expect(told).toEqual(['a committed at 77', 'b committed at 77', 'c committed at 77']);
+  });
+
+  it('collects what comes while others are on their way', async () => {
+    const { sent, submit } = setup({ slots: 2 });
+    await submit('a');
+    await submit('b');
+    await submit('c', 'd');
+    expect(sent.map(({ ids, batch }) => [batch.slotId, ids])).toEqual([
+      ['slot-1', ['a']],
+      ['slot-2', ['b']],
+    ]);
+    await sent[1]!.reply('applied');
+    expect(sent[2]).toMatchObject({ batch: { slotId: 'slot-2' }, ids: ['c', 'd'] });
+  });
+
+  it('has at most 128 items, and at most a megabyte unless one item alone is larger', async () => {
+    const { committer, sent, submit } = setup({ slots: 10 });
+    await submit(...Array.from({ length: 200 }, (_, n) => `e${n}`));
+    expect(sent.map(({ ids }) => ids.length)).toEqual([128, 72]);
+    const megabyte = 1024 * 1024;
+    for (const bytes of [megabyte / 2, megabyte / 2, megabyte * 3, 1]) committer.submit(item(`${bytes}`, [], bytes));
+    await settled();
+    expect(sent.slice(2).map(({ ids }) => ids.length)).toEqual([2, 1, 1]);
+  });
+});
+
+describe('a commit whose outcome is unknown', () => {
+  it('is sent again, identical and on the same slot, until the answer comes', async () => {
+    const { sent, told, timers, submit, observer } = setup({ slots: 2 });
+    await submit('a', 'b');
+    await sent[0]!.reply('unknown');
+    timers.advance(1_000);
+    await settled();
+    await sent[1]!.reply('unknown');
+    timers.advance(1_000);
+    await settled();
+    expect(sent.map(({ batch }) => batch)).toEqual([sent[0]!.batch, sent[0]!.batch, sent[0]!.batch]);
+    expect(told).toEqual([]);
+    await sent[2]!.reply('applied');
+    expect(told).toEqual(['a committed at 77', 'b committed at 77']);
+    expect(observer.counts.get('unknownCommitsResent')).toBe(2);
+  });
+
+  it('had been applied if the journal has it already; the reply was lost, and with it the time', async () => {
+    const { sent, told, timers, submit } = setup();
+    await submit('a');
+    await sent[0]!.reply('unknown');
+    timers.advance(1_000);
+    await settled();
+    await sent[1]!.reply('alreadyApplied');
+    expect(told).toEqual(['a committed at 0']);
+  });
+
+  it('keeps its slot: what comes later waits or takes another', async () => {
+    const { sent, timers, submit } = setup();
+    await submit('a');
+    await sent[0]!.reply('unknown');
+    await submit('b');
+    timers.advance(1_000);
+    await settled();
+    expect(sent.map(({ ids }) => ids)).toEqual([['a'], ['a']]);
+  });
+});
+
+describe('a commit that fails', () => {
+  it('for a passing reason is sent again', async () => {
+    const { sent, told, timers, submit } = setup();
+    await submit('a');
+    await sent[0]!.reply('retry');
+    timers.advance(1_000);
+    await settled();
+    await sent[1]!.reply('applied');
+    expect(told).toEqual(['a committed at 77']);
+  });
+
+  it('by its data is halved until the culprit stands alone', async () => {
+    const { sent, told, submit, observer } = setup();
+    await submit('a', 'bad', 'c', 'd');
+    for (let index = 0; index < sent.length; index++) {
+      await sent[index]!.reply(sent[index]!.ids.includes('bad') ? 'data' : 'applied');
+    }
+    expect(sent.map(({ ids }) => ids)).toEqual([['a', 'bad', 'c', 'd'], ['a', 'bad'], ['a'], ['bad'], ['c', 'd']]);
+    expect(told.toSorted()).toEqual([
+      'a committed at 77',
+      'bad refused: data',
+      'c committed at 77',
+      'd committed at 77',
+    ]);
+    expect(observer.counts.get('poisonIsolated')).toBe(1);
+  });
+
+  it('on a journal key that nobody here had sent means that somebody else has the execution now', async () => {
+    const { sent, told, submit } = setup();
+    await submit('a', 'b');
+    await sent[0]!.reply('alreadyApplied');
+    await sent[1]!.reply('alreadyApplied');
+    await sent[2]!.reply('applied');
+    expect(told).toEqual(['a overtaken', 'b committed at 77']);
+  });
+});
+
+describe('an unknown outcome that meets a journal key', () => {
+  it('is bisected when the row there is not ours: the others were never written', async () => {
+    const { sent, told, journal, submit, timers } = setup();
+    journal.isOurs = false;
+    await submit('a', 'b');
+    await sent[0]!.reply('unknown');
+    await timers.advance(1_000);
+    await sent[1]!.reply('alreadyApplied');
+    await sent[2]!.reply('alreadyApplied');
+    await sent[3]!.reply('applied');
+    expect(told).toEqual(['a overtaken', 'b committed at 77']);
+  });
+});
+
+describe('a dead fence', () => {
+  it('means that nothing was applied: nobody is told, and the loss is reported', async () => {
+    const { sent, told, fence, submit, observer } = setup();
+    await submit('a', 'b');
+    await sent[0]!.reply('fenced');
+    expect(told).toEqual([]);
+    expect(fence.lost).toBe(1);
+    expect(observer.counts.get('zombieWritesRejected')).toBe(2);
+  });
+
+  it('ends everything: what is pending is forgotten, what is in flight is not listened to', async () => {
+    const { committer, sent, told, submit } = setup();
+    await submit('a');
+    await submit('b');
+    committer.abandon();
+    await sent[0]!.reply('applied');
+    expect(told).toEqual([]);
+    expect(sent).toHaveLength(1);
+  });
+});

@@ -1,0 +1,220 @@
+// Group commit: the transitions of many executions in one statement. While commits are on their way, what arrives
+// collects for the next one, so batches grow with the load by themselves, up to caps that keep every connection busy
+// (3b decision 3). Each slot has one batch in flight. Nothing is acknowledged before its own commit (I17).
+//
+// What can go wrong, and what follows: the fence is dead: nothing was applied, everything is dropped (I4). The outcome is
+// unknown: the identical batch again on the same slot, until it applies or meets its own journal key (I18). The data is at
+// fault: bisect, so that only the culprit suffers (I20).
+
+import type { CommitBatch } from '../../store/port.ts';
+import { StoreError, type StoreFailure } from '../../store/store-error.ts';
+import type { EngineObserver, Timers } from '../environment.ts';
+
+/** What one turn of one execution leaves to be written. */
+export interface TurnRows extends Omit<CommitBatch, 'slotId'> {
+  readonly executionId: string;
+  readonly bytes: number;
+}
+
+/** What one execution wants written, atomically and in order. */
+export interface CommitItem {
+  readonly rows: TurnRows;
+  /** `at`: the database's time, 0 when the reply was lost. */
+  committed(at: number): void;
+  /** The database refuses this item, whatever it is sent with. */
+  refused(error: Error): void;
+  /** Its journal goes on already, by another hand: whoever that is, this runner is not the owner any more. */
+  overtaken(): void;
+}
+
+export interface CommitterDeps {
+  readonly commit: (batch: CommitBatch) => Promise<{ applied: boolean; at: number }>;
+  /** Whether the journal holds exactly this row. */
+  readonly isWritten: (event: CommitBatch['events'][number]) => Promise<boolean>;
+  readonly slotIds: readonly string[];
+  readonly timers: Timers;
+  readonly observer: EngineObserver;
+  readonly fenceLost: () => void;
+  /** A batch is durable and its items have been told. */
+  readonly settled: () => void;
+}
+
+const MAX_ITEMS = 128;
+const MAX_ROWS = 512;
+const MAX_BYTES = 1024 * 1024;
+const RETRY_DELAY_MS = 50;
+
+export class Committer {
+  private readonly deps: CommitterDeps;
+  private readonly freeSlots: string[];
+  /** Items that are not known to be durable yet. */
+  unsettled = 0;
+  private pending: CommitItem[] = [];
+  private scheduled = false;
+  private abandoned = false;
+
+  constructor(deps: CommitterDeps) {
+    this.deps = deps;
+    this.freeSlots = [...deps.slotIds];
+  }
+
+  submit(item: CommitItem): void {
+    this.unsettled++;
+    this.pending.push(item);
+    this.schedule();
+  }
+
+  /** Forgets what is pending and ignores what is in flight: this incarnation is dead. */
+  abandon(): void {
+    this.abandoned = true;
+    this.pending = [];
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.abandoned || this.pending.length === 0 || this.freeSlots.length === 0) return;
+    this.scheduled = true;
+    this.deps.timers.soon(() => this.flush());
+  }
+
+  private flush(): void {
+    this.scheduled = false;
+    while (!this.abandoned && this.pending.length > 0 && this.freeSlots.length > 0) {
+      const slotId = this.freeSlots.shift()!;
+      void this.settle(slotId, this.takeBatch()).then(() => {
+        this.freeSlots.push(slotId);
+        this.schedule();
+      });
+    }
+  }
+
+  private takeBatch(): CommitItem[] {
+    let rows = 0;
+    let bytes = 0;
+    let count = 0;
+    for (const { rows: item } of this.pending) {
+      rows += item.events.length + item.attempts.length + item.children.length + item.sent.length + 1;
+      bytes += item.bytes;
+      if (count > 0 && (count === MAX_ITEMS || rows > MAX_ROWS || bytes > MAX_BYTES)) break;
+      count++;
+    }
+    const batch = this.pending.slice(0, count);
+    this.pending = this.pending.slice(count);
+    return batch;
+  }
+
+  /** Sends until the outcome is known, then tells the items. Never rejects. */
+  private async settle(slotId: string, items: CommitItem[]): Promise<void> {
+    const batch = merge(slotId, items);
+    for (let unknownBefore = false; !this.abandoned; ) {
+      const outcome = await this.send(batch);
+      if (this.abandoned) return;
+      switch (outcome.result) {
+        case 'applied':
+          return this.acknowledge(items, outcome.at);
+        case 'fenced':
+          this.deps.observer.count('zombieWritesRejected', items.length);
+          return this.deps.fenceLost();
+        case 'alreadyApplied': {
+          // Some row of this batch is there: all of it, if it was written by this batch; else somebody else's.
+          const isOurs = unknownBefore ? await this.isWritten(items) : false;
+          if (isOurs === null) break;
+          if (!isOurs) return this.isolate(slotId, items, outcome.error);
+          this.deps.observer.count('unknownCommitsApplied');
+          return this.acknowledge(items, 0);
+        }
+        case 'unknown':
+          unknownBefore = true;
+          this.deps.observer.count('unknownCommitsResent');
+          await this.pause();
+          break;
+        case 'retry':
+          // A server that shuts down may say so after it has committed: should the key be met, the journal is asked.
+          unknownBefore = true;
+          await this.pause();
+          break;
+        default:
+          return this.isolate(slotId, items, outcome.error);
+      }
+    }
+  }
+
+  private async send(batch: CommitBatch): Promise<SendOutcome> {
+    try {
+      const { applied, at } = await this.deps.commit(batch);
+      return applied ? { result: 'applied', at } : { result: 'fenced' };
+    } catch (error) {
+      return { result: error instanceof StoreError ? error.failure : 'fatal', error: error as Error };
+    }
+  }
+
+  /** One statement writes all of a batch or nothing, so one of its rows tells for all. null: not to be found out now. */
+  private async isWritten(items: readonly CommitItem[]): Promise<boolean | null> {
+    const event = items.flatMap(({ rows }) => rows.events)[0];
+    if (event === undefined) return true;
+    try {
+      return await this.deps.isWritten(event);
+    } catch {
+      await this.pause();
+      return null;
+    }
+  }
+
+  private pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.deps.timers.after(RETRY_DELAY_MS, resolve);
+    });
+  }
+
+  private acknowledge(items: readonly CommitItem[], at: number): void {
+    this.deps.observer.count('committedBatches');
+    this.deps.observer.count('committedTransitions', items.length);
+    this.unsettled -= items.length;
+    for (const item of items) item.committed(at);
+    this.deps.settled();
+  }
+
+  /** Halves the batch until the culprit stands alone. */
+  private async isolate(slotId: string, items: CommitItem[], error: Error): Promise<void> {
+    if (items.length === 1) {
+      this.unsettled--;
+      this.deps.observer.count('poisonIsolated');
+      this.deps.observer.warn('commit refused', { executionId: items[0]!.rows.executionId, error: error.message });
+      const isOvertaken = error instanceof StoreError && error.failure === 'alreadyApplied';
+      return isOvertaken ? items[0]!.overtaken() : items[0]!.refused(error);
+    }
+    const middle = items.length >> 1;
+    await this.settle(slotId, items.slice(0, middle));
+    await this.settle(slotId, items.slice(middle));
+  }
+}
+
+type SendOutcome =
+  | { readonly result: 'applied'; readonly at: number }
+  | { readonly result: 'fenced' }
+  | { readonly result: StoreFailure; readonly error: Error };
+
+function merge(slotId: string, items: readonly CommitItem[]): CommitBatch {
+  const all = <Row>(of: (rows: TurnRows) => readonly Row[] | undefined): Row[] => gather(items, of);
+  return {
+    slotId,
+    events: all((rows) => rows.events),
+    attempts: all((rows) => rows.attempts),
+    outcomes: all((rows) => rows.outcomes),
+    ended: all((rows) => rows.ended),
+    children: all((rows) => rows.children),
+    consumed: all((rows) => rows.consumed),
+    sent: all((rows) => rows.sent),
+    links: all((rows) => rows.links),
+    logs: all((rows) => rows.logs),
+    crashResets: all((rows) => rows.crashResets),
+    paused: all((rows) => rows.paused),
+    resumed: all((rows) => rows.resumed),
+  };
+}
+
+/** A loop, because flatMap costs more for the nine kinds of ten that a turn has nothing of. */
+function gather<Row>(items: readonly CommitItem[], of: (rows: TurnRows) => readonly Row[] | undefined): Row[] {
+  const gathered: Row[] = [];
+  for (const { rows } of items) for (const row of of(rows) ?? []) gathered.push(row);
+  return gathered;
+}

@@ -1,0 +1,68 @@
+// What is kept of an execution that the engine gave up on: its outcome, the cause, and the news for a parent that waits
+// (I20). Written in one statement with the end of its queue row.
+
+import type { Fact } from '../../core/decider/fact.ts';
+import type { OperationStore } from '../../store/operation-port.ts';
+import type { JsonText, LoadedExecution, NewMessage } from '../../store/port.ts';
+import { mailBody, mailKey } from './mail.ts';
+
+type DeadLetterParams = Omit<Parameters<OperationStore['deadLetterAdd']>[0], 'slotId'>;
+
+export interface Burial {
+  readonly execution: LoadedExecution;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly crashes: number;
+  /** Where the journal goes on, if that is known. */
+  readonly seq: number | null;
+}
+
+export function deadLetter(
+  { execution, error, crashes, seq }: Burial,
+  at: number,
+  messageId: string,
+): DeadLetterParams {
+  const { executionId, tenantId } = execution;
+  const facts = JSON.stringify([{ type: 'ExecutionFailed', error } satisfies Fact]);
+  return {
+    outcome: {
+      executionId,
+      tenantId,
+      status: 'Failed',
+      outputs: null,
+      error: JSON.stringify(error),
+      contextSnapshot: null,
+      startedAt: at,
+      endedAt: at,
+    },
+    reason: error.code,
+    payload: messageOf(execution),
+    attempts: crashes,
+    lastError: error.message,
+    ...(seq === null ? {} : { event: { executionId, seq, at, facts, inputs: null } }),
+    sent: newsForParent(execution, error, messageId),
+  };
+}
+
+/** As the queue knows it (000 §11.1). */
+function messageOf({ executionId, workflowId, version, requestId, trigger }: LoadedExecution): JsonText {
+  const ids = JSON.stringify({ executionId, workflowId, version, requestId });
+  return `${ids.slice(0, -1)},"triggerPayload":${trigger}}`;
+}
+
+/** Where the stored journal goes on; null when that cannot be told. */
+export function nextStoredSeq({ journal, checkpoint }: LoadedExecution): number | null {
+  const last = journal.at(-1);
+  if (last === undefined) return checkpoint?.seq ?? 0;
+  try {
+    return last.seq + (JSON.parse(last.facts) as unknown[]).length;
+  } catch {
+    return null;
+  }
+}
+
+function newsForParent(execution: LoadedExecution, error: { code: string; message: string }, id: string): NewMessage[] {
+  const { parentId, parentNode, executionId: childId } = execution;
+  if (parentId === null || parentNode === null) return [];
+  const mail = { kind: 'child' as const, childId, nodeId: parentNode, status: 'Failed' as const, error };
+  return [{ id, executionId: parentId, kind: 'child', key: mailKey(mail), body: mailBody(mail) }];
+}

@@ -1,0 +1,143 @@
+// Between decisions and rows: what a transition writes, and how a stored execution becomes a state again. Outputs are
+// stored once, with their attempt; the journal's facts leave them out and get them back here, so that folding what was
+// stored gives what was in memory (I15).
+
+import { fromCheckpoint } from '../../core/decider/checkpoint.ts';
+import { applyTransition } from '../../core/decider/evolve.ts';
+import type { Fact, Transition } from '../../core/decider/fact.ts';
+import { type ExecutionStart, initialState, type State } from '../../core/decider/state.ts';
+import type { Json } from '../../core/json/json.ts';
+import { actionTypeOf } from '../../core/plan/action-type.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { AttemptRow, CommitBatch, JsonText, LoadedExecution } from '../../store/port.ts';
+import type { ExecutionReader } from '../../store/reader-port.ts';
+import type { QueuedInput } from './resident.ts';
+
+export function encodeFacts(facts: readonly Fact[]): JsonText {
+  return JSON.stringify(facts.map(withoutOutputs));
+}
+
+/** What is undefined is not written. Faster than leaving it out of the copy. */
+function withoutOutputs(fact: Fact): object {
+  return 'outputs' in fact ? { ...fact, outputs: undefined } : fact;
+}
+
+/**
+ * The attempts that ended in this transition: one row each, written once and never changed (I3). `result` is what the
+ * transition was decided on, with its outputs as the text they were parsed from: that need not be made again.
+ */
+export function attemptRows(state: State, { facts }: Transition, result?: QueuedInput): AttemptRow[] {
+  let rows: AttemptRow[] = NONE;
+  for (const fact of facts) {
+    const ending = attemptEnding(fact);
+    if (ending === null) continue;
+    const node = state.nodes[ending.node]!;
+    const planNode = state.plan.nodes[ending.node]!;
+    rows = added(rows, {
+      executionId: state.start.executionId,
+      nodeId: planNode.id,
+      attempt: ending.attempt,
+      actionType: actionTypeOf(planNode.step),
+      status: ending.status,
+      startedSeq: node.startedSeq,
+      outputs: outputsText(ending, result),
+      error: ending.error === undefined ? null : JSON.stringify(ending.error),
+      startedAt: node.startedAt!,
+      endedAt: state.at,
+    });
+  }
+  return rows;
+}
+
+/** Shared by all that write none of a kind, which of most kinds is everybody. */
+export const NONE: never[] = [];
+
+/** Most rows stay alone, and an empty array that is pushed to takes room for sixteen more. Never pushes to NONE. */
+export function added<Row>(rows: Row[], row: Row): Row[] {
+  if (rows.length === 0) return [row];
+  rows.push(row);
+  return rows;
+}
+
+function outputsText({ outputs }: AttemptEnding, result: QueuedInput | undefined): JsonText | null {
+  if (outputs === undefined) return null;
+  const isAsGiven = result?.outputsText !== undefined && 'outputs' in result.input && result.input.outputs === outputs;
+  return isAsGiven ? result.outputsText! : JSON.stringify(outputs);
+}
+
+interface AttemptEnding {
+  node: number;
+  attempt: number;
+  status: AttemptRow['status'];
+  outputs?: Json;
+  error?: unknown;
+}
+
+function attemptEnding(fact: Fact): AttemptEnding | null {
+  switch (fact.type) {
+    case 'NodeSucceeded':
+      return { ...fact, status: 'Succeeded' };
+    case 'NodeFailed':
+      return { ...fact, status: 'Failed' };
+    case 'NodeTimedOut':
+      return { ...fact, status: 'TimedOut' };
+    case 'NodeCancelled':
+      return fact.betweenAttempts ? null : { ...fact, status: 'Cancelled' };
+    case 'RetryScheduled':
+      return { ...fact, status: 'RetriableFailure' };
+    default:
+      return null;
+  }
+}
+
+/** What an ended execution's outcome says; its ExecutionSucceeded leaves the outputs to that row. */
+const END = 'end';
+
+/** Folds what is stored. The parameters of attempts are not part of it: see loading.ts. */
+export function foldStored(
+  plan: Plan,
+  start: ExecutionStart,
+  loaded: LoadedExecution,
+  endOutputs: JsonText | null = null,
+): State {
+  if (loaded.checkpoint === null && loaded.journal.length === 0) return initialState(plan, start);
+  const outputs = new Map(loaded.attempts.map((row) => [`${row.attempt}:${row.nodeId}`, row.outputs]));
+  outputs.set(END, endOutputs);
+  const state =
+    loaded.checkpoint === null
+      ? initialState(plan, start)
+      : fromCheckpoint(plan, start, JSON.parse(loaded.checkpoint.state) as Json);
+  for (const row of loaded.journal) {
+    const facts = (JSON.parse(row.facts) as Fact[]).map((fact) => withOutputs(plan, fact, outputs));
+    applyTransition(state, { seq: row.seq, at: row.at, facts });
+  }
+  return state;
+}
+
+function withOutputs(plan: Plan, fact: Fact, stored: ReadonlyMap<string, JsonText | null>): Fact {
+  const key = outputsKey(plan, fact);
+  const text = key === null ? null : stored.get(key);
+  return text === undefined || text === null ? fact : ({ ...fact, outputs: JSON.parse(text) as Json } as Fact);
+}
+
+function outputsKey(plan: Plan, fact: Fact): string | null {
+  switch (fact.type) {
+    case 'NodeSucceeded':
+    case 'NodeFailed':
+    case 'NodeTimedOut':
+      return `${fact.attempt}:${plan.nodes[fact.node]!.id}`;
+    case 'ExecutionSucceeded':
+      return END;
+    default:
+      return null;
+  }
+}
+
+/** Whether the stored journal holds exactly this row: the same text at the same place (I18). */
+export async function isWritten(
+  store: ExecutionReader,
+  { executionId, seq, facts }: CommitBatch['events'][number],
+): Promise<boolean> {
+  const [row] = await store.executionJournal({ executionId, afterSeq: seq - 1, limit: 1 });
+  return row?.seq === seq && row.facts === facts;
+}

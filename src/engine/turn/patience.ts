@@ -1,0 +1,24 @@
+// Waits for a database that cannot be reached. Only for work that merely reads, or that is harmless to repeat: what commits
+// has its own rules (committer.ts, parking.ts).
+
+import { StoreError } from '../../store/store-error.ts';
+import type { EngineObserver, Timers } from '../environment.ts';
+
+const RETRY_MS = 200;
+
+export async function untilStoreAnswers(
+  deps: { readonly timers: Timers; readonly observer: EngineObserver; readonly isOver: () => boolean },
+  work: () => Promise<void>,
+): Promise<void> {
+  while (!deps.isOver()) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreError) || (error.failure !== 'unknown' && error.failure !== 'retry')) throw error;
+      deps.observer.warn('the database did not answer; trying again', { error: error.message });
+      await new Promise<void>((resolve) => {
+        deps.timers.after(RETRY_MS, resolve);
+      });
+    }
+  }
+}

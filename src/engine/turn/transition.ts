@@ -1,0 +1,177 @@
+// One turn of an execution: decide on everything that waits in its queue, and put what follows into one commit item.
+// Each decision is a journal row of its own. Nothing here touches the database or the outside world.
+
+import type { Command } from '../../core/decider/command.ts';
+import { type Decision, decide } from '../../core/decider/decide.ts';
+import type { Fact, Transition } from '../../core/decider/fact.ts';
+import type { DecideContext } from '../../core/decider/input.ts';
+import { contextSnapshot } from '../../core/decider/snapshot.ts';
+import { isTerminal } from '../../core/decider/state.ts';
+import type { NewMessage, OutcomeRow } from '../../store/port.ts';
+import type { TurnRows } from './committer.ts';
+import { added, attemptRows, encodeFacts, NONE } from './journal.ts';
+import { mailBody, mailKey } from './mail.ts';
+import type { QueuedInput, Resident } from './resident.ts';
+
+const PAUSES: ReadonlySet<Fact['type']> = new Set(['ExecutionPaused', 'ExecutionResumed']);
+
+export interface Turn {
+  readonly written: TurnRows;
+  readonly commands: Command[];
+  /** What was decided, in order. */
+  readonly transitions: Transition[];
+  /** It ended in this turn. One that had ended before is written down as it was, and that is no news. */
+  readonly ends: boolean;
+}
+
+export function takeTurn(resident: Resident, context: DecideContext, newId: () => string): Turn {
+  const { state, execution } = resident;
+  const draft = nothingWritten(execution.executionId);
+  let commands: Command[] = [];
+  let transitions: Transition[] = [];
+  let ends = false;
+  let effort = 0;
+  while (resident.queue.length > 0 && !ends && effort < EFFORT_PER_TURN) {
+    const queued = resident.queue.shift()!;
+    // Stop at the input that ends it. One that had ended before goes on: the next message may be what reopened it.
+    const wasOver = isTerminal(state.status);
+    const decision = decide(state, queued.input, context);
+    record(draft, resident, decision, queued);
+    if (commands.length === 0) commands = decision.commands;
+    else commands.push(...decision.commands);
+    transitions = added(transitions, decision.transition);
+    effort += decision.effort;
+    if (queued.input.type === 'goOn' || decision.isCutShort) resident.isLeftOpen = decision.isCutShort;
+    ends = !wasOver && isTerminal(state.status);
+  }
+  for (const command of commands) {
+    if (command.type === 'cancelChild') draft.sent = added(draft.sent, cancelMessage(command.childId, newId()));
+  }
+  // Also when it had ended before: a reopening that was refused leaves it as it was, and its outcome is written again.
+  if (isTerminal(state.status)) recordEnd(draft, resident, newId);
+  else {
+    forgetCrashes(draft, resident);
+    showPause(draft, resident, transitions);
+  }
+  return { written: draft, commands: withoutTheStopped(resident, commands), transitions, ends };
+}
+
+/** As much as one decision may take: what waits then is for the next turn, after others had theirs (S4, I22). */
+const EFFORT_PER_TURN = 0.5;
+
+/** Nothing was decided; there may be something to write all the same. */
+export function emptyTurn({ execution }: Resident): Turn {
+  return { written: nothingWritten(execution.executionId), commands: [], transitions: [], ends: false };
+}
+
+/** An attempt that was started and told to stop in the same turn never runs: the next turn hears that it stopped. */
+function withoutTheStopped(resident: Resident, commands: Command[]): Command[] {
+  if (!commands.some(({ type }) => type === 'abort')) return commands;
+  const stopped = new Set(commands.flatMap((command) => (command.type === 'abort' ? [command.node] : [])));
+  return commands.filter((command) => {
+    if (command.type !== 'runAction' || !stopped.has(command.node)) return true;
+    const { node, attempt } = command;
+    const error = { code: 'CANCELLED', message: 'The execution stopped before the attempt began' };
+    resident.queue.push({ input: { type: 'attemptFailed', node, attempt, error, retryable: false, aborted: true } });
+    return false;
+  });
+}
+
+/** The first attempt that ends after a crash shows that this execution was not its cause; that one begins shows nothing. */
+function forgetCrashes(draft: Draft, resident: Resident): void {
+  if (!resident.owesCrashReset || draft.attempts.length === 0) return;
+  draft.crashResets = [resident.execution.executionId];
+  resident.owesCrashReset = false;
+}
+
+/** At once, and not when it leaves memory: an attempt that is in flight may take long, and nothing else starts (004 B). */
+function showPause(draft: Draft, { execution, state }: Resident, transitions: readonly Transition[]): void {
+  const changes = transitions.some(({ facts }) => facts.some(({ type }) => PAUSES.has(type)));
+  if (!changes) return;
+  if (state.status === 'Paused') draft.paused = [execution.executionId];
+  else draft.resumed = [execution.executionId];
+}
+
+/** In the same commit as the fact that asks for it, so that no crash loses the cascade. */
+function cancelMessage(childId: string, id: string): NewMessage {
+  const mail = { kind: 'cancel' as const, reason: 'the parent execution stopped' };
+  return { id, executionId: childId, kind: mail.kind, key: mailKey(mail), body: mailBody(mail) };
+}
+
+type Draft = { -readonly [K in keyof TurnRows]: TurnRows[K] };
+
+function nothingWritten(executionId: string): Draft {
+  return {
+    executionId,
+    bytes: 0,
+    events: NONE,
+    attempts: NONE,
+    outcomes: NONE,
+    ended: NONE,
+    children: NONE,
+    consumed: NONE,
+    sent: NONE,
+    links: NONE,
+    logs: NONE,
+  };
+}
+
+function record(draft: Draft, resident: Resident, { transition }: Decision, queued: QueuedInput): void {
+  const { executionId, tenantId } = resident.execution;
+  if (queued.mailId !== undefined) draft.consumed = added(draft.consumed, queued.mailId);
+  if (transition.facts.length === 0) return;
+  const facts = encodeFacts(transition.facts);
+  const inputs = transition.inputs === undefined ? null : JSON.stringify(transition.inputs);
+  draft.events = added(draft.events, { executionId, seq: transition.seq, at: transition.at, facts, inputs });
+  draft.bytes += facts.length + (inputs?.length ?? 0);
+  resident.factsSinceCheckpoint += transition.facts.length;
+  for (const row of attemptRows(resident.state, transition, queued)) {
+    draft.attempts = added(draft.attempts, row);
+    draft.bytes += (row.outputs?.length ?? 0) + (row.error?.length ?? 0);
+  }
+  const finished = finishedAttempt(transition.facts);
+  if (queued.extras === undefined || finished === null) return;
+  const nodeId = resident.state.plan.nodes[finished.node]!.id;
+  const attempt = { executionId, nodeId, attempt: finished.attempt };
+  draft.logs = [...draft.logs, ...queued.extras.logs.map((line) => ({ ...attempt, ...line }))];
+  const links = queued.extras.links.map(({ url, ...link }) => ({ tenantId, ...attempt, ...link, url: url ?? null }));
+  draft.links = [...draft.links, ...links];
+}
+
+function finishedAttempt(facts: readonly Fact[]): { node: number; attempt: number } | null {
+  const [first] = facts;
+  return first !== undefined && 'attempt' in first ? { node: first.node, attempt: first.attempt } : null;
+}
+
+/** The outcome, the end of the queue row, and the news for a parent that waits. */
+function recordEnd(draft: Draft, resident: Resident, newId: () => string): void {
+  const { execution, state } = resident;
+  const { executionId, tenantId, parentId, parentNode } = execution;
+  const outcome: OutcomeRow = {
+    executionId,
+    tenantId,
+    status: state.status,
+    outputs: state.outputs === undefined ? null : JSON.stringify(state.outputs),
+    error: state.error === null ? null : JSON.stringify(state.error),
+    contextSnapshot: JSON.stringify(contextSnapshot(state)),
+    startedAt: state.startedAt ?? state.at,
+    endedAt: state.at,
+  };
+  draft.outcomes = [outcome];
+  draft.ended = [executionId];
+  draft.bytes += (outcome.outputs?.length ?? 0) + (outcome.contextSnapshot?.length ?? 0);
+  if (parentId === null || parentNode === null) return;
+  draft.sent = added(draft.sent, newsForParent(resident, parentId, parentNode, newId()));
+}
+
+function newsForParent({ execution, state }: Resident, parentId: string, parentNode: string, id: string): NewMessage {
+  const mail = {
+    kind: 'child' as const,
+    childId: execution.executionId,
+    nodeId: parentNode,
+    status: state.status as 'Succeeded',
+    ...(state.outputs === undefined ? {} : { outputs: state.outputs }),
+    ...(state.error === null ? {} : { error: state.error }),
+  };
+  return { id, executionId: parentId, kind: 'child', key: mailKey(mail), body: mailBody(mail) };
+}

@@ -1,0 +1,41 @@
+// A definition that was checked, as the store keeps it.
+
+import { canonicalJson, type Json, type JsonObject } from '../../core/json/json.ts';
+import { sha256Hex } from '../../core/plan/checksum.ts';
+import type { NewDefinition, NewPipeline, PipelineTrigger } from '../../store/workflow-port.ts';
+import type { CheckedDefinition } from './workflow-check.ts';
+
+/** The checksum is of the whole definition: a new description is a new version too. */
+export function storedDefinition(
+  tenantId: string,
+  definition: Json,
+  { format, plan }: CheckedDefinition,
+): NewDefinition {
+  const { displayName, description } = definition as JsonObject;
+  return {
+    tenantId,
+    workflowId: plan.id,
+    displayName: typeof displayName === 'string' ? displayName : plan.id,
+    description: typeof description === 'string' ? description : null,
+    format,
+    definition: JSON.stringify(definition),
+    checksum: sha256Hex(canonicalJson(definition)),
+  };
+}
+
+export function pipelineOf(definition: Json, stored: NewDefinition): NewPipeline {
+  const { trigger, cron_expression: cron, timezone, catch_up: catchUp, enabled, tasks } = definition as JsonObject;
+  return {
+    ...stored,
+    trigger: {
+      type: (trigger ?? 'api') as PipelineTrigger['type'],
+      cronExpression: typeof cron === 'string' ? cron : null,
+    },
+    schedule: {
+      ...(typeof timezone === 'string' ? { timezone } : {}),
+      ...(typeof catchUp === 'string' ? { catchUp } : {}),
+    },
+    taskCount: Object.keys(tasks as JsonObject).length,
+    isEnabled: typeof enabled === 'boolean' ? enabled : null,
+  };
+}
