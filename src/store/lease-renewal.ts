@@ -1,6 +1,6 @@
 // Renews the lease of one runner, again and again, well before it ends. The same loop runs in two places: on the runner's own event
 // loop, and in a thread beside it, which goes on while that loop is kept busy (store/postgres/lease-thread.ts). It only tells what
-// happened; what follows from it is decided in engine/lease.ts.
+// happened; what follows from it is decided in engine/runner/lease.ts.
 
 import type { RunnerStore, Timestamp } from './port.ts';
 
