@@ -6,6 +6,8 @@ type Listener = (() => void) | { handleEvent(): void };
 
 export interface StopSignal {
   readonly aborted: boolean;
+  /** It is going to be aborted: what has not begun shall not begin. */
+  readonly withheld?: boolean;
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: Listener, options?: { readonly once: boolean }): void;
   removeEventListener(type: 'abort', listener: Listener): void;
@@ -13,6 +15,7 @@ export interface StopSignal {
 
 export class Stop implements StopSignal {
   aborted = false;
+  withheld = false;
   reason: unknown = undefined;
   #listeners: Listener[] | null = null;
 

@@ -7,6 +7,8 @@ import { shrink } from './shrink.ts';
 import { simulate } from './simulation.ts';
 
 const SEEDS = 500;
+/** Found by longer runs: each failed once. */
+const FAILED_ONCE = [701_390];
 /** Shrinking costs many runs: the first few failures are enough to go on with. */
 const MOST_REPORTED = 3;
 
@@ -15,7 +17,7 @@ describe('simulation', () => {
     const reports: string[] = [];
     const failed: number[] = [];
     const began = performance.now();
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    for (const seed of [...FAILED_ONCE, ...Array.from({ length: SEEDS }, (_, index) => index + 1)]) {
       const { violations } = await simulate(generateCase(seed));
       if (violations.length === 0) continue;
       failed.push(seed);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Stop } from '../../action/stop.ts';
 import type { AttemptRequest, AttemptResult } from '../environment.ts';
 import { handTimers, recordingObserver, settled } from '../hand-timers.testing.ts';
 import { Pace } from '../turn/pace.ts';
@@ -197,6 +198,17 @@ describe('an attempt that waits', () => {
     controller.abort();
     await finish('a');
     expect(begun).toEqual(['a', 'c']);
+    expect(finished).toContainEqual(['b', expect.objectContaining({ ok: false, aborted: true })]);
+  });
+
+  it('is not begun when a stop was decided that is not known to be durable yet', async () => {
+    const { begun, finished, submit, finish } = setup({ total: 1 });
+    const stop = new Stop();
+    submit('a');
+    submit('b', { signal: stop });
+    stop.withheld = true;
+    await finish('a');
+    expect(begun).toEqual(['a']);
     expect(finished).toContainEqual(['b', expect.objectContaining({ ok: false, aborted: true })]);
   });
 

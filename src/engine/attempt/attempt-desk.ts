@@ -230,8 +230,9 @@ export class AttemptDesk {
       if (!this.deps.mayDispatch()) return this.checkLater();
       if (!this.deps.pace.hasTime()) return this.goOnSoon();
       const lane = this.turns[0]!;
-      const isAborted = lane.waiting[0]!.request.signal.aborted;
-      const goes = isAborted || this.hasPlace(lane);
+      const { aborted, withheld } = lane.waiting[0]!.request.signal;
+      const isUnwanted = aborted || withheld === true;
+      const goes = isUnwanted || this.hasPlace(lane);
       const entry = goes ? lane.waiting.shift() : undefined;
       this.turns.shift();
       if (lane.waiting.length > 0) this.turns.push(lane);
@@ -241,7 +242,7 @@ export class AttemptDesk {
       }
       blocked = 0;
       this.waiting--;
-      if (!isAborted) this.run(lane, entry);
+      if (!isUnwanted) this.run(lane, entry);
       else {
         this.forgetIfIdle(lane);
         entry.finished(NOT_BEGUN);

@@ -60,6 +60,17 @@ function mayHoldMore({ running }: Resident): boolean {
   return held < MAX_HELD_BYTES;
 }
 
+/**
+ * An attempt that runs is told to stop when the stop is durable (I2). One that still waits for a place must not begin meanwhile: the
+ * commit may have been applied although its reply has not come (I13).
+ */
+function withholdStopped({ running }: Resident, commands: readonly Command[]): void {
+  for (const command of commands) {
+    const attempt = command.type === 'abort' ? running.get(command.node) : undefined;
+    if (attempt !== undefined) attempt.stop.withheld = true;
+  }
+}
+
 /** How long an execution is away that there was no room for: see crowd.ts. */
 const SET_ASIDE_MS = 1_000;
 
@@ -146,6 +157,7 @@ export class DecisionLoop {
     const seq = resident.heldStart?.written.events[0]?.seq ?? resident.state.seq;
     const turn = this.turnOf(resident, seq);
     if (turn === null) return;
+    withholdStopped(resident, turn.commands);
     // What may have crashed its runner leaves a trace before it is tried again.
     if (isHeldStart(turn) && !resident.owesCrashReset) return this.dispatchAtOnce(resident, turn);
     const starts = turn.commands.filter((command) => command.type === 'startChild');
