@@ -89,6 +89,7 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
     pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
     // The database goes with its connections, some of which may still be on their way out.
     pool.on('connect', (client) => client.on('error', () => {}));
+    pool.on('error', () => {});
     own = await create(options.runner === undefined ? {} : { runner: options.runner });
   });
   afterEach(async () => {

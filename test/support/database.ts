@@ -46,8 +46,6 @@ export async function withClient<Result>(
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({ connectionString });
-  // A database goes with its connections, some of which may still be on their way out.
-  client.on('error', () => {});
   await client.connect();
   try {
     return await work(client);
