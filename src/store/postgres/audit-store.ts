@@ -2,13 +2,13 @@
 
 import type { AuditRecord, AuditStore } from '../audit-port.ts';
 import type { Store } from '../port.ts';
-import { type Database, joining } from './database.ts';
+import { type Database, type EngineDatabase, joining } from './database.ts';
 import { statement } from './statement.ts';
 
 const ADD = statement('audit_add');
 const LIST = statement('audit_list');
 
-export function auditStore(database: Database, storeOn: (database: Database) => Store): AuditStore {
+export function auditStore(database: Database, storeOn: (database: EngineDatabase) => Store): AuditStore {
   return {
     audited: ({ tenantId, by, work, deed }) =>
       database.transaction(async (session) => {

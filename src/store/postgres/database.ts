@@ -18,9 +18,17 @@ export interface Database extends Session {
   close(): Promise<void>;
 }
 
-/** What is begun on it joins the transaction that the session is in. */
-export const joining = (session: Session): Database => ({
+export interface EngineDatabase extends Database {
+  /** The fields of each row as PostgreSQL wrote them, in the order of its columns: see execution-claim.ts. */
+  runRaw(statement: Statement, values: readonly unknown[]): Promise<RawRow[]>;
+}
+
+export type RawRow = readonly (string | null)[];
+
+/** What is begun on it joins the transaction that the session is in. Nothing is claimed in somebody's transaction. */
+export const joining = (session: Session): EngineDatabase => ({
   ...session,
+  runRaw: ({ name }) => Promise.reject(new Error(`${name} is for the engine's own connections`)),
   transaction: (work) => work(session),
   close: async () => {},
 });
@@ -49,10 +57,10 @@ const BEGIN: Statement = { name: '', text: 'begin' };
 const COMMIT: Statement = { name: '', text: 'commit' };
 const ROLLBACK: Statement = { name: '', text: 'rollback' };
 
-export const openEngineDatabase = (options: DatabaseOptions): Database => openDatabase(options, ENGINE_SETTINGS);
+export const openEngineDatabase = (options: DatabaseOptions): EngineDatabase => openDatabase(options, ENGINE_SETTINGS);
 export const openReadDatabase = (options: DatabaseOptions): Database => openDatabase(options, {});
 
-function openDatabase(options: DatabaseOptions, settings: Record<string, string>): Database {
+function openDatabase(options: DatabaseOptions, settings: Record<string, string>): EngineDatabase {
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     max: options.maxConnections,
@@ -68,42 +76,58 @@ function openDatabase(options: DatabaseOptions, settings: Record<string, string>
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
-  async function connected<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  async function connected<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
     const client = await pool.connect().catch((error: unknown) => {
       throw storeError(error, 'connecting');
     });
     let broken = false;
-    const session: Session = {
-      async run<Row>({ name, text }: Statement, values: readonly unknown[]) {
-        try {
-          return await rowsOf<Row>(client, name, text, values);
-        } catch (error) {
-          broken ||= connectionIsBroken(error);
-          throw storeError(error, name);
-        }
-      },
+    const connection: Connection = {
+      run: <Row>(statement: Statement, values: readonly unknown[]) => asked<Row>(rowsOf, statement, values),
+      runRaw: (statement, values) => asked(rawRowsOf, statement, values),
     };
+    async function asked<Row>(read: Reader<Row>, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+      try {
+        return await read(client, statement, values);
+      } catch (error) {
+        broken ||= connectionIsBroken(error);
+        throw storeError(error, statement.name);
+      }
+    }
     try {
-      return await work(session);
+      return await work(connection);
     } finally {
       client.release(broken);
     }
   }
 
   return {
-    run: (statement, values) => connected((session) => session.run(statement, values)),
-    transaction: (work) => connected((session) => inTransaction(session, work)),
+    run: (statement, values) => connected((connection) => connection.run(statement, values)),
+    runRaw: (statement, values) => connected((connection) => connection.runRaw(statement, values)),
+    transaction: (work) => connected((connection) => inTransaction(connection, work)),
     close: () => pool.end(),
   };
 }
 
+type Connection = Pick<EngineDatabase, 'run' | 'runRaw'>;
+type Reader<Row> = (client: pg.PoolClient, statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
+
 /** As a query of its own making: the driver copies a description of one property by property, which takes longer than sending it. */
-function rowsOf<Row>(client: pg.PoolClient, name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+function rowsOf<Row>(client: pg.PoolClient, { name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     const query = new pg.Query(text, values as unknown[], (error, result) =>
       error ? reject(error) : resolve(result.rows),
     );
     client.query(Object.assign(query, { name }));
+  });
+}
+
+/** The driver hands each row to its query, which would name and parse the fields. */
+function rawRowsOf(client: pg.PoolClient, { name, text }: Statement, values: readonly unknown[]): Promise<RawRow[]> {
+  return new Promise((resolve, reject) => {
+    const rows: RawRow[] = [];
+    const query = new pg.Query(text, values as unknown[], (error) => (error ? reject(error) : resolve(rows)));
+    const handleDataRow = ({ fields }: { readonly fields: RawRow }) => rows.push(fields);
+    client.query(Object.assign(query, { name, handleDataRow }));
   });
 }
 

@@ -1,7 +1,6 @@
 // Executions: start, claim, commit, park, release. Each method is one statement; start looks up what it did not insert.
 
 import {
-  type ClaimedExecution,
   type ExecutionStore,
   type NewExecution,
   type OwnedExecution,
@@ -23,10 +22,11 @@ import {
   uuid,
   uuidArray,
 } from './array-parameter.ts';
-import type { Database, Session } from './database.ts';
+import type { EngineDatabase, Session } from './database.ts';
+import { claimOf } from './execution-claim.ts';
 import { EXECUTION_COLUMNS, LINK_COLUMNS, MESSAGE_COLUMNS } from './execution-columns.ts';
 import { commitExecutions } from './execution-commit.ts';
-import { type ExecutionRow, loadExecutions, loadedExecution } from './execution-load.ts';
+import { loadExecutions } from './execution-load.ts';
 import { statement } from './statement.ts';
 
 const START = statement('execution_start');
@@ -63,7 +63,7 @@ const CHECKPOINT_COLUMNS = [
   json((row: Checkpoint) => row.state),
 ];
 
-export function executionStore(engine: Database): ExecutionStore {
+export function executionStore(engine: EngineDatabase): ExecutionStore {
   return {
     executionStart: async ({ items }) => (await startExecutions(engine, items)).outcomes,
     executionStartOwned: ({ slotId, items }) => startExecutions(engine, items, slotId),
@@ -74,8 +74,7 @@ export function executionStore(engine: Database): ExecutionStore {
       const { atMost = MANY_CRASHES, lastChance = MANY_CRASHES } = suspects ?? {};
       const crashes = [maxCrashes, left, atMost, lastChance, SUSPICIOUS_CRASHES];
       const values = [slotId, ...encodeColumns(LANE_COLUMNS, lanes), perLane, limit, behaviour, ...crashes];
-      const rows = await engine.run<ClaimRow>(CLAIM, values);
-      return { claimed: rows.filter((row) => row.execution_id !== null).map(claimedExecution), at: rows[0]!.at };
+      return claimOf(await engine.runRaw(CLAIM, values));
     },
     async executionInputs({ executionId, seqs }) {
       return engine.run(INPUTS, [executionId, encodeColumn(int4(itself<number>), seqs)]);
@@ -176,20 +175,6 @@ function byRequest(a: NewExecution, b: NewExecution): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function claimedExecution(row: ClaimRow): ClaimedExecution {
-  return {
-    executionId: row.execution_id,
-    epoch: row.epoch,
-    tenantId: row.tenant_id,
-    workflowId: row.workflow_id,
-    version: row.version,
-    priority: row.priority,
-    crashes: row.crashes,
-    readyAt: row.ready_at,
-    execution: row.is_fresh ? loadedExecution(row) : null,
-  };
-}
-
 const itself = <Value>(value: Value): Value => value;
 const idsOf = (rows: { execution_id: string }[]): string[] => rows.map((row) => row.execution_id);
 
@@ -217,13 +202,4 @@ interface LinkRow {
   resource_type: string;
   resource_id: string;
   execution_id: string;
-}
-
-/** The columns of the execution are null unless it is fresh. */
-interface ClaimRow extends ExecutionRow {
-  epoch: number;
-  crashes: number;
-  ready_at: Timestamp;
-  at: Timestamp;
-  is_fresh: boolean;
 }

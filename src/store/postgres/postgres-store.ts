@@ -4,7 +4,7 @@ import type { Store } from '../port.ts';
 import { accessStore } from './access-store.ts';
 import { auditStore } from './audit-store.ts';
 import { catalogStore } from './catalog-store.ts';
-import { type Database, openEngineDatabase, openReadDatabase } from './database.ts';
+import { type Database, type EngineDatabase, openEngineDatabase, openReadDatabase } from './database.ts';
 import { deliveryStore } from './delivery-store.ts';
 import { executionReader } from './execution-reader.ts';
 import { executionStore } from './execution-store.ts';
@@ -46,7 +46,7 @@ export function createPostgresStore(options: PostgresStoreOptions): Store {
 }
 
 /** The port on two databases, or on one connection that stands for both (start-in-transaction.ts). */
-export function storeOn(engine: Database, reader: Database): Store {
+export function storeOn(engine: EngineDatabase, reader: Database): Store {
   return {
     ...runnerStore(engine, reader),
     ...executionStore(engine),

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase, withClient } from '../../../test/support/database.ts';
 import { ENGINE_SETTINGS } from './database.ts';
+import { CLAIM_COLUMNS } from './execution-claim.ts';
 import { parseStatements, STATEMENTS, statement } from './statement.ts';
 
 let database: TestDatabase;
@@ -62,6 +63,14 @@ describe('statements on the migrated schema', () => {
       return rows.map((row) => row['QUERY PLAN']).join('\n');
     });
     expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join/);
+  });
+
+  it('execution_claim answers the columns that are read of it, in their order', async () => {
+    const values = ['0', [], [], [], 0, 0, 1, 0, null, 0, 0, 0];
+    const { fields } = await withClient(database.connectionString, (client) =>
+      client.query(statement('execution_claim').text, values),
+    );
+    expect(fields.map(({ name }) => name)).toEqual(CLAIM_COLUMNS);
   });
 });
 

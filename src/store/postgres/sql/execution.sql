@@ -74,11 +74,11 @@ claimed as (
   where q.execution_id = any(array(
     select execution_id from picked where crashes < $12::smallint
     union all select execution_id from suspects where place <= $10::int and (crashes < $11::smallint or place = 1)))
-  returning q.execution_id, q.epoch, q.tenant_id, q.workflow_id, q.version, q.priority, q.crashes, q.ready_at
+  returning q.execution_id, q.tenant_id, q.workflow_id, q.version, q.priority, q.epoch, q.crashes, q.ready_at
 )
 -- A row also when nothing was claimed: the time is news in itself. What was never claimed before has no journal, and all
 -- there is to know of it never changes: without mail it needs no execution_load, which would cost as much again as the claim.
-select claimed.*, clock_timestamp() as at, fresh.id is not null as is_fresh, fresh.format, fresh.behaviour, fresh.trigger, fresh.spec,
+select claimed.*, clock_timestamp() as at, fresh.format, fresh.behaviour, fresh.trigger, fresh.spec,
   fresh.principal, fresh.correlation_id, fresh.request_id, fresh.parent_id, fresh.parent_node, fresh.depth, fresh.project_id,
   fresh.environment_id, fresh.created_at, fresh.traceparent
 from (select) once
