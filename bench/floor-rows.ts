@@ -1,5 +1,5 @@
-// The rows that the floor writes: those that our engine wrote for one execution of the same workflow, learned from the
-// database. So the floor never falls behind the engine: whatever the engine writes, the floor writes too.
+// The rows that the floor writes: those that our engine wrote for most executions of the same workflow, learned from the
+// database. So the floor never falls behind the engine: whatever the engine writes, the floor writes too, and nothing else.
 
 import type { BenchDatabase } from './database.ts';
 
@@ -36,24 +36,36 @@ export interface FloorTurn {
   readonly outcome: FloorOutcome | null;
 }
 
+/** One of those that left as many journal rows in as many commits as most did. */
+const TYPICAL = `with commits as (
+    select execution_id, min(seq) as first, count(*) as journal_rows from execution_events group by execution_id, xmin::text),
+  shapes as (select execution_id as id, array_agg(journal_rows order by first) as shape from commits group by execution_id)
+  select id from shapes where shape = (select shape from shapes group by shape order by count(*) desc limit 1) limit 1`;
+
 type InTransaction<Row> = Row & { readonly transaction: string };
 
-/** Expects exactly one execution in the database, and that it has ended. */
+/** Many must have ended at once: under load, what an execution leaves goes into fewer rows than that of one alone. */
 export async function learnTurns(database: BenchDatabase): Promise<FloorTurn[]> {
+  const [typical] = await database.query<{ id: string }>(TYPICAL);
+  if (typical === undefined) throw new Error('there is no ended execution to learn from');
+  const values = [typical.id];
   // Rows of one commit have one transaction.
   const events = await database.query<InTransaction<FloorEvent>>(
     `select xmin::text as transaction, seq, facts::text as facts, inputs::text as inputs
-     from execution_events order by seq`,
+     from execution_events where execution_id = $1 order by seq`,
+    values,
   );
   const attempts = await database.query<InTransaction<FloorAttempt>>(
     `select xmin::text as transaction, node_id as "nodeId", attempt, action_type as "actionType", status,
-       started_seq as "startedSeq", outputs::text as outputs, error::text as error from action_executions`,
+       started_seq as "startedSeq", outputs::text as outputs, error::text as error
+     from action_executions where execution_id = $1`,
+    values,
   );
   const outcomes = await database.query<InTransaction<FloorOutcome>>(
     `select xmin::text as transaction, tenant_id as "tenantId", status, outputs::text as outputs, error::text as error,
-       context_snapshot::text as "contextSnapshot" from execution_outcomes`,
+       context_snapshot::text as "contextSnapshot" from execution_outcomes where execution_id = $1`,
+    values,
   );
-  if (outcomes.length !== 1) throw new Error(`expected one ended execution to learn from, found ${outcomes.length}`);
   const transactions = [...new Set(events.map(({ transaction }) => transaction))];
   return transactions.map((transaction) => ({
     events: events.filter((row) => row.transaction === transaction),

@@ -103,7 +103,9 @@ async function runPeer(bench: Bench, { system, program, oneStep, tenStep }: Peer
     warmUpMs: warmUpMs(bench),
   };
   const execArgv = [...process.execArgv, '--no-warnings'];
-  const child = fork(program, [JSON.stringify(settings)], { execArgv, stdio: 'pipe', cwd: folder });
+  // Restate's SDK would write two lines for each execution; nobody else here does.
+  const env = { ...process.env, RESTATE_LOGGING: 'ERROR' };
+  const child = fork(program, [JSON.stringify(settings)], { execArgv, stdio: 'pipe', cwd: folder, env });
   try {
     await listen(child, system, bench);
   } finally {

@@ -13,12 +13,16 @@ const ROUNDS = 5;
 const QUICK_ROUNDS = 3;
 /** `--quick` stays under a minute, also on a slow machine: no round begins that would probably not end by then. */
 const QUICK_BUDGET_MS = 18_000;
+const QUICK_SHARE = 1 / 3;
+/** So many run before the floor learns what one leaves. */
+const TO_LEARN_FROM = 500;
 
 interface Shape {
   readonly name: string;
   readonly about: string;
   readonly definition: Json;
   readonly steps: number;
+  /** Some seconds of work, as the peers get: what it takes to open connections must not count for much. */
   readonly executions: number;
   /** What is counted: the whole, or its steps. */
   readonly unit: 'executions/s' | 'steps/s';
@@ -33,7 +37,7 @@ const SHAPES: readonly Shape[] = [
     about: 'executions/s of one step, ours and the floor',
     definition: chainWorkflow('one-step', 1),
     steps: 1,
-    executions: 20_000,
+    executions: 60_000,
     unit: 'executions/s',
     shareOfFloor: 0.5,
   },
@@ -42,7 +46,7 @@ const SHAPES: readonly Shape[] = [
     about: 'steps/s of ten in a row, ours and the floor; CPU per step',
     definition: chainWorkflow('ten-step', 10),
     steps: 10,
-    executions: 4_000,
+    executions: 12_000,
     unit: 'steps/s',
     shareOfFloor: 0.4,
     cpu: true,
@@ -66,7 +70,7 @@ export const throughputScenarios: readonly Scenario[] = SHAPES.map((shape) => ({
 
 async function measure(bench: Bench, shape: Shape): Promise<void> {
   const { report } = bench;
-  const executions = bench.scaled(shape.executions);
+  const executions = executionsOf(bench, shape);
   const perSecond = (seconds: number) => rateOf(shape, executions, seconds);
   const { ours, floor } = await rounds(bench, shape, executions);
   const rate = median(ours.map(({ seconds }) => perSecond(seconds)));
@@ -79,6 +83,10 @@ async function measure(bench: Bench, shape: Shape): Promise<void> {
   if (shape.cpu) reportCpu(bench, shape, ours, executions * shape.steps);
 }
 
+function executionsOf({ quick, scaled }: Bench, { executions }: Shape): number {
+  return scaled(quick ? executions * QUICK_SHARE : executions);
+}
+
 function rateOf({ unit, steps }: Shape, executions: number, seconds: number): number {
   return (unit === 'steps/s' ? executions * steps : executions) / seconds;
 }
@@ -86,7 +94,7 @@ function rateOf({ unit, steps }: Shape, executions: number, seconds: number): nu
 /** Ours alone, a few rounds: for what is measured beside it. */
 export function oursNow(bench: Bench, name: 'one-step' | 'ten-step', count: number): Promise<number[]> {
   const shape = SHAPES.find((each) => each.name === name)!;
-  const executions = bench.scaled(shape.executions);
+  const executions = executionsOf(bench, shape);
   return withQueue(bench, shape, async (refill) => {
     const rates: number[] = [];
     for (let round = 0; round < count; round++) {
@@ -140,16 +148,13 @@ function rounds(bench: Bench, shape: Shape, executions: number) {
   });
 }
 
-/** One execution teaches the floor its rows; then both run until the compiler has seen everything. */
-async function warmUp(
-  bench: Bench,
-  { name, shareOfFloor, executions }: Shape,
-  refill: Refill,
-): Promise<FloorTurn[] | null> {
+/** Some executions teach the floor its rows; then both run until the compiler has seen everything. */
+async function warmUp(bench: Bench, shape: Shape, refill: Refill): Promise<FloorTurn[] | null> {
   const { database, report, scaled } = bench;
+  const { name, shareOfFloor, executions } = shape;
   report.progress(`${name}: warming up`);
-  await refill(1);
-  await runQueue(database, 1);
+  await refill(TO_LEARN_FROM);
+  await runQueue(database, TO_LEARN_FROM);
   const turns = shareOfFloor === null ? null : await learnTurns(database);
   const count = scaled(executions / 10);
   if (turns !== null) {
@@ -157,8 +162,8 @@ async function warmUp(
     await runFloor(database, turns, count);
   }
   for (let ranMs = 0; ranMs < warmUpMs(bench); ) {
-    await refill(scaled(executions));
-    ranMs += (await runQueue(database, scaled(executions))).seconds * 1000;
+    await refill(executionsOf(bench, shape));
+    ranMs += (await runQueue(database, executionsOf(bench, shape))).seconds * 1000;
   }
   return turns;
 }
