@@ -1,5 +1,5 @@
 // The floor: what this machine and this schema allow. The rows that our engine writes, into the same tables, by a bare loop
-// with the same group commit (at most 128 transitions in a batch, three connections) and nothing else: no fence, no
+// with the same group commit (at most 256 transitions in a batch, three connections) and nothing else: no fence, no
 // decisions, no loading, no actions, no safety. How near the engine comes to it is what the design is judged by.
 
 import {
@@ -17,7 +17,7 @@ import type { BenchDatabase } from './database.ts';
 import type { FloorAttempt, FloorEvent, FloorOutcome, FloorTurn } from './floor-rows.ts';
 import { TENANT } from './workload.ts';
 
-const BATCH = 128;
+const BATCH = 256;
 const COMMIT_CONNECTIONS = 3;
 const RESIDENT = 500;
 

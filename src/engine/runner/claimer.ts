@@ -29,7 +29,7 @@ const LANES_PER_CLAIM = 64;
 const LANES_LIMIT = 1_000;
 const LANES_FRESH_MS = 50;
 /** So that one claim is on its way while what the last one brought is taken in. */
-const CLAIM_AT_MOST = 200;
+const CLAIM_AT_MOST = 400;
 /** A runner that is full looks for cancelled executions: so often, and takes so many, because they leave at once. */
 const CANCELLED_EVERY_MS = 200;
 const CANCELLED_AT_ONCE = 50;

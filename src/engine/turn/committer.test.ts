@@ -87,10 +87,10 @@ describe('a batch', () => {
     expect(sent[2]).toMatchObject({ batch: { slotId: 'slot-2' }, ids: ['c', 'd'] });
   });
 
-  it('has at most 128 items, and at most a megabyte unless one item alone is larger', async () => {
+  it('has at most 256 items, and at most a megabyte unless one item alone is larger', async () => {
     const { committer, sent, submit } = setup({ slots: 10 });
-    await submit(...Array.from({ length: 200 }, (_, n) => `e${n}`));
-    expect(sent.map(({ ids }) => ids.length)).toEqual([128, 72]);
+    await submit(...Array.from({ length: 300 }, (_, n) => `e${n}`));
+    expect(sent.map(({ ids }) => ids.length)).toEqual([256, 44]);
     const megabyte = 1024 * 1024;
     for (const bytes of [megabyte / 2, megabyte / 2, megabyte * 3, 1]) committer.submit(item(`${bytes}`, [], bytes));
     await settled();

@@ -1,6 +1,6 @@
 // Group commit: the transitions of many executions in one statement. While commits are on their way, what arrives
 // collects for the next one, so batches grow with the load by themselves, up to caps that keep every connection busy
-// (3b decision 3). Each slot has one batch in flight. Nothing is acknowledged before its own commit (I17).
+// (docs/decisions/0021). Each slot has one batch in flight. Nothing is acknowledged before its own commit (I17).
 //
 // What can go wrong, and what follows: the fence is dead: nothing was applied, everything is dropped (I4). The outcome is
 // unknown: the identical batch again on the same slot, until it applies or meets its own journal key (I18). The data is at
@@ -39,8 +39,8 @@ export interface CommitterDeps {
   readonly settled: () => void;
 }
 
-const MAX_ITEMS = 128;
-const MAX_ROWS = 512;
+const MAX_ITEMS = 256;
+const MAX_ROWS = 1024;
 const MAX_BYTES = 1024 * 1024;
 const RETRY_DELAY_MS = 50;
 
