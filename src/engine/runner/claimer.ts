@@ -1,17 +1,14 @@
 // Finds work: looks which lanes have any, claims as much as there is room for, and takes what this very process accepts. Hints
-// make it quick, the poll makes it certain (I11). A claim whose reply was lost is found again by comparing what the database
-// says this runner owns with what is in memory (I18).
+// make it quick, the poll makes it certain (I11).
 
 import type { HintedLane } from '../../store/hint-port.ts';
 import {
   CANCEL_LANE,
   type ClaimedExecution,
-  type CommitBatch,
   type NewExecution,
   type StartOutcome,
   type Store,
 } from '../../store/port.ts';
-import { StoreError } from '../../store/store-error.ts';
 import type { Clock } from '../clock.ts';
 import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
 import type { Resident } from '../turn/resident.ts';
@@ -20,6 +17,8 @@ import { Crowd } from './crowd.ts';
 import type { Incarnation } from './incarnation.ts';
 import { Lanes } from './lanes.ts';
 import type { LoadingDeps } from './loading.ts';
+import { LostClaims } from './lost-claims.ts';
+import { startAsOwn } from './own-starts.ts';
 import { hasPlaceForMore, isSuspect, mostCrashesBeside, suspectsToClaim } from './suspects.ts';
 import { shareClaim, tenantShare } from './tenant-share.ts';
 
@@ -34,7 +33,6 @@ const CLAIM_AT_MOST = 400;
 const CANCELLED_EVERY_MS = 200;
 const CANCELLED_AT_ONCE = 50;
 const WHOLE_LANES_PAST_CROWD_MS = 5_000;
-const LATE_CLAIM_MS = [1_000, 5_000, 15_000];
 
 export interface ClaimerDeps extends LoadingDeps {
   readonly store: Store;
@@ -51,6 +49,7 @@ export class Claimer {
   private readonly deps: ClaimerDeps;
   private readonly lanes = new Lanes();
   private readonly arrivals: Arrivals;
+  private readonly lostClaims: LostClaims;
   private claiming = false;
   private wanted = false;
   private stopped = false;
@@ -66,8 +65,15 @@ export class Claimer {
   constructor(deps: ClaimerDeps) {
     this.deps = deps;
     this.crowd = new Crowd(deps.options.maxResident);
-    const placeFreed = () => this.placeFreed();
-    this.arrivals = new Arrivals({ ...deps, placeFreed, lost: (error) => this.lost(error) });
+    this.arrivals = new Arrivals({ ...deps, placeFreed: () => this.placeFreed(), lost: this.lost });
+    const isStopped = () => this.stopped;
+    this.lostClaims = new LostClaims({ ...deps, arrivals: this.arrivals, isStopped, returned: () => this.hint() });
+  }
+
+  private readonly lost = (error: unknown): Promise<void> => this.lostClaims.lost(error);
+
+  reconcile(): Promise<void> {
+    return this.lostClaims.reconcile();
   }
 
   /** Something may be ready: in these lanes, or nobody knows where. */
@@ -141,17 +147,9 @@ export class Claimer {
     this.claiming = true;
     while (this.wanted && !this.stopped) {
       this.wanted = false;
-      await this.round().catch((error: unknown) => this.lost(error));
+      await this.round().catch(this.lost);
     }
     this.claiming = false;
-  }
-
-  /** It is not known what was claimed, or it could not be loaded. */
-  private async lost(error: unknown): Promise<void> {
-    this.deps.observer.warn('claim failed', { error: String(error) });
-    await this.reconcile();
-    // The statement may still be on its way to the server: look again when it must have arrived.
-    for (const delayMs of LATE_CLAIM_MS) this.deps.timers.after(delayMs, () => void this.reconcile());
   }
 
   /** Ends when the claim is answered: what it brought is taken in while the next one is under way. */
@@ -224,34 +222,13 @@ export class Claimer {
     return claimed;
   }
 
-  /**
-   * Executions that this very process accepts, and has a place for: they are started as its own, without the way through the
-   * queue (docs/decisions/0017). Not if somebody waits already: it would be overtaken (I22). Should the reply be lost, what
-   * was started is found by comparing, like a lost claim (I18).
-   */
+  /** What this very process accepts. Null: not now, let it go through the queue. */
   adopt(items: NewExecution[]): Promise<StartOutcome[]> | null {
-    if (!this.mayAdopt(items)) return null;
-    const { store, incarnation, clock, observer } = this.deps;
-    const claims = items.map(bornClaim);
-    this.arrivals.expect(claims);
-    return incarnation.runInSlotZero(async () => {
-      const slotId = incarnation.registration.slotIds[0]!;
-      try {
-        const { outcomes, owned, at } = await store.executionStartOwned({ slotId, items });
-        clock.observe(at);
-        observer.count('claimed', owned.length);
-        const ours = new Set(owned);
-        this.arrivals.notArriving(claims.filter(({ executionId }) => !ours.has(executionId)));
-        void this.arrivals.bringIn(claims.filter(({ executionId }) => ours.has(executionId)));
-        return outcomes;
-      } catch (error) {
-        this.arrivals.notArriving(claims);
-        if (!(error instanceof StoreError) || error.failure !== 'data') void this.lost(error);
-        throw error;
-      }
-    });
+    const { arrivals, lost } = this;
+    return this.mayAdopt(items) ? startAsOwn({ ...this.deps, arrivals, lost }, items) : null;
   }
 
+  /** Not if somebody waits already: it would be overtaken (I22). */
   private mayAdopt(items: readonly NewExecution[]): boolean {
     const { incarnation, stepsAtOnce } = this.deps;
     if (this.stopped || this.claiming || this.leftSome || !incarnation.isSlotZeroFree()) return false;
@@ -280,42 +257,4 @@ export class Claimer {
     if (this.leftCrashes === Number.POSITIVE_INFINITY) return false;
     return this.leftCrashes <= this.mostCrashes() && hasPlaceForMore(this.suspectsHere());
   }
-
-  /** Executions that are ours in the database but not in memory: a claim happened whose reply never came. */
-  async reconcile(): Promise<void> {
-    const { store, incarnation, observer, timers } = this.deps;
-    const { runnerId, slotIds } = incarnation.registration;
-    if (this.stopped) return;
-    try {
-      await incarnation.runInSlotZero(async () => {
-        // Waits on the fence for a claim that is still under way, so that the list below has seen it.
-        await store.executionCommit(nothingOn(slotIds[0]!));
-        const owned = await store.executionListOwned({ runnerId });
-        const lost = owned.filter(({ executionId: id }) => !incarnation.residents.has(id) && !this.arrivals.has(id));
-        // A runner that stops has forgotten everything, and its last commits may still be on their way: it signs off instead.
-        if (lost.length === 0 || this.stopped) return;
-        observer.warn('claimed executions were not in memory', { count: lost.length });
-        await store.executionRelease({ slotId: slotIds[0]!, items: lost });
-        this.hint();
-      });
-    } catch (error) {
-      observer.warn('reconciling failed', { error: String(error) });
-      await new Promise<void>((resolve) => {
-        timers.after(this.deps.options.pollMs, resolve);
-      });
-    }
-  }
-}
-
-/** As a claim would bring it: never claimed before, and without mail. */
-function bornClaim(item: NewExecution): ClaimedExecution {
-  const { executionId, tenantId, workflowId, version, priority, createdAt } = item;
-  const execution = { ...item, checkpoint: null, journal: [], attempts: [], inbox: [] };
-  return { executionId, tenantId, workflowId, version, priority, epoch: 1, crashes: 0, readyAt: createdAt, execution };
-}
-
-function nothingOn(slotId: string): CommitBatch {
-  const none: never[] = [];
-  const rows = { events: none, attempts: none, outcomes: none, ended: none, children: none };
-  return { slotId, ...rows, consumed: none, sent: none, links: none, logs: none };
 }

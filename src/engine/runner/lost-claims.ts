@@ -1,0 +1,72 @@
+// A claim whose reply never came has happened or not. What it took is found by comparing what the database says this runner owns with
+// what is in memory, and given back (I18): after every claim that failed, and once in a while.
+
+import type { CommitBatch, Store } from '../../store/port.ts';
+import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
+import type { Arrivals } from './arrivals.ts';
+import type { Incarnation } from './incarnation.ts';
+
+const LATE_CLAIM_MS = [1_000, 5_000, 15_000];
+
+export interface LostClaimsDeps {
+  readonly store: Store;
+  readonly timers: Timers;
+  readonly observer: EngineObserver;
+  readonly options: EngineOptions;
+  readonly incarnation: Incarnation;
+  readonly arrivals: Pick<Arrivals, 'has'>;
+  /** It claims nothing any more. */
+  readonly isStopped: () => boolean;
+  /** Some were given back: there is work. */
+  readonly returned: () => void;
+}
+
+export class LostClaims {
+  private readonly deps: LostClaimsDeps;
+
+  constructor(deps: LostClaimsDeps) {
+    this.deps = deps;
+  }
+
+  /** It is not known what was claimed, or it could not be loaded. */
+  async lost(error: unknown): Promise<void> {
+    this.deps.observer.warn('claim failed', { error: String(error) });
+    await this.reconcile();
+    // The statement may still be on its way to the server: look again when it must have arrived.
+    for (const delayMs of LATE_CLAIM_MS) this.deps.timers.after(delayMs, () => void this.reconcile());
+  }
+
+  async reconcile(): Promise<void> {
+    const { incarnation, observer, options, timers, isStopped } = this.deps;
+    if (isStopped()) return;
+    try {
+      await incarnation.runInSlotZero(() => this.giveBack());
+    } catch (error) {
+      observer.warn('reconciling failed', { error: String(error) });
+      await new Promise<void>((resolve) => {
+        timers.after(options.pollMs, resolve);
+      });
+    }
+  }
+
+  private async giveBack(): Promise<void> {
+    const { store, incarnation, arrivals, observer, isStopped, returned } = this.deps;
+    const { runnerId, slotIds } = incarnation.registration;
+    const slotId = slotIds[0]!;
+    // Waits on the fence for a claim that is still under way, so that the list below has seen it.
+    await store.executionCommit(nothingOn(slotId));
+    const owned = await store.executionListOwned({ runnerId });
+    const lost = owned.filter(({ executionId: id }) => !incarnation.residents.has(id) && !arrivals.has(id));
+    // A runner that stops has forgotten everything, and its last commits may still be on their way: it signs off instead.
+    if (lost.length === 0 || isStopped()) return;
+    observer.warn('claimed executions were not in memory', { count: lost.length });
+    await store.executionRelease({ slotId, items: lost });
+    returned();
+  }
+}
+
+function nothingOn(slotId: string): CommitBatch {
+  const none: never[] = [];
+  const rows = { events: none, attempts: none, outcomes: none, ended: none, children: none };
+  return { slotId, ...rows, consumed: none, sent: none, links: none, logs: none };
+}
