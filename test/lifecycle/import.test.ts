@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { tokenFor, useServer } from '../server/api-server.ts';
+import { chain, echo, tokenFor, useServer } from '../server/api-server.ts';
 import { loan, loanCalls, loanPolicies } from './lifecycle-server.ts';
 
 const server = useServer();
@@ -27,6 +27,18 @@ describe('importing a lifecycle', () => {
     const policies = { env: 'prod', definition: 'bare', policies: [] };
     const again = await server.post(BASE, { definition, policies });
     expect(again).toMatchObject({ status: 200, body: { version: 1, changed: false } });
+  });
+
+  it('warns of a workflow that its policies start and nobody can start', async () => {
+    const at = '/policies/policies/0/routes/1/workflow';
+    const warningsOf = async () => (await importLoan()).body.warnings;
+    expect(await warningsOf()).toMatchObject([
+      { code: 'WORKFLOW_MISSING', path: at, message: 'there is no workflow `notify-underwriter`' },
+    ]);
+    await server.pawl.publish(chain('notify-underwriter', echo('note')), { tenantId: 'acme' });
+    expect(await warningsOf()).toBeUndefined();
+    await server.ask('PATCH', '/api/v1/workflows/notify-underwriter', { body: { isEnabled: false } });
+    expect(await warningsOf()).toMatchObject([{ code: 'WORKFLOW_NOT_ACTIVE', path: at }]);
   });
 
   it('by many at once makes one version', async () => {

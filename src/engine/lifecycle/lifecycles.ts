@@ -25,9 +25,10 @@ import {
   type TriggerAnswer,
 } from './instance-triggers.ts';
 import { type MachineBook, machineOf } from './machine-book.ts';
+import { type StandingStore, startedWorkflowWarnings } from './started-workflows.ts';
 
 export interface LifecyclesDeps {
-  readonly store: LifecycleStore & Pick<AuditStore, 'audited'>;
+  readonly store: LifecycleStore & StandingStore & Pick<AuditStore, 'audited'>;
   readonly machines: MachineBook;
   readonly directory: ConsumerDirectory;
   readonly triggers: InstanceTriggers;
@@ -91,7 +92,8 @@ export class Lifecycles {
         changed ? { action: 'lifecycle.import', target: `lifecycle/${env}/${name}`, details: { version } } : null,
     });
     if (imported.changed) await this.deps.directory.refresh();
-    return { env, name, ...imported, warnings: problems };
+    const warnings = [...problems, ...(await startedWorkflowWarnings(this.deps.store, tenantId, machine))];
+    return { env, name, ...imported, warnings };
   }
 
   async trigger(tenantId: string, request: TriggerRequest, cause: Cause = { type: 'trigger' }): Promise<TriggerAnswer> {
