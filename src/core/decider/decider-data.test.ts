@@ -85,6 +85,48 @@ describe('the limit of the context', () => {
   });
 });
 
+describe('what reads the data of a node that left none is told why', () => {
+  const reading = (edges: NodeSpec['edges'], snapshot = {}) =>
+    startRun({
+      format: 'graph',
+      nodes: [
+        { id: 'a', edges: [{ to: 'b' }, { to: 'c', condition: 'false' }] },
+        { id: 'b', edges: edges! },
+        { id: 'c', edges: [{ to: 'd' }] },
+        { id: 'd', parameters: { read: '{{ context.data.a.text }} {{ context.data.c.text }}' } },
+      ],
+      snapshot,
+    });
+
+  test('in a template, when it was skipped', () => {
+    const run = reading([{ to: 'd' }]);
+    run.succeed('a', { text: 'x' });
+    run.succeed('b');
+    expect(run.find('NodeFailed', 'd').error).toEqual({
+      code: 'TEMPLATE_ERROR',
+      message: '`context.data.c` is missing: `c` was skipped (no satisfied edge) (in {{ context.data.c.text }})',
+    });
+  });
+
+  test('in a condition', () => {
+    const run = reading([{ to: 'd', condition: 'context.data.c.text === 1' }]);
+    run.succeed('a', { text: 'x' });
+    run.succeed('b');
+    expect(run.find('Warning').message).toMatch(
+      /`context\.data\.c` is missing: `c` was skipped \(no satisfied edge\)$/,
+    );
+  });
+
+  test('when it was pruned', () => {
+    const run = reading([{ to: 'd' }], { maxContextSizeBytes: 60, overflowBehavior: 'AutoPruneOldest' });
+    run.succeed('a', { text: 'x'.repeat(30) });
+    run.succeed('b', { text: 'y'.repeat(30) });
+    expect(run.find('NodeFailed', 'd').error.message).toBe(
+      '`context.data.a` is missing: its 41 bytes were left out of the context, which holds at most 60 (AutoPruneOldest) (in {{ context.data.a.text }})',
+    );
+  });
+});
+
 describe('the outputs of an execution', () => {
   test('are by default those of its succeeded end nodes, merged in definition order', () => {
     const run = startRun({

@@ -4,6 +4,7 @@
 
 import { evaluateCondition } from '../expression/evaluate.ts';
 import type { Condition, PlanEdge } from '../plan/plan.ts';
+import { whyAbsent } from './absence.ts';
 import { type Deciding, emit, hasWorkedEnough } from './deciding.ts';
 import { startNode } from './starting.ts';
 import { isFinal, isTerminal, type NodeState, type State } from './state.ts';
@@ -82,7 +83,7 @@ function holds(deciding: Deciding, condition: Condition | null, node: number): b
 function conditionRefusal(deciding: Deciding, condition: Condition | null, node: number): string | null {
   if (condition === null) return null;
   const { state, context, spend } = deciding;
-  const work = () => evaluateCondition(condition.expr, state.scope, context.limits, spend);
+  const work = () => evaluateCondition(condition.expr, state.scope, context.limits, spend, whyAbsent(state));
   const { value, warning } = context.measure === undefined ? work() : context.measure('condition', work);
   if (warning !== undefined) {
     const message = `condition \`${condition.source}\` counts as false: ${warning}`;

@@ -7,6 +7,7 @@ import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
 import type { PlanNode, Step } from '../plan/plan.ts';
 import { renderTemplate, TemplateError } from '../template/render.ts';
 import type { Template } from '../template/template.ts';
+import { whyAbsent } from './absence.ts';
 import { type Deciding, emit, spendOnParameters } from './deciding.ts';
 import { failAttempt, receiveCallback } from './outcome.ts';
 import type { NodeState } from './state.ts';
@@ -95,7 +96,8 @@ const MAX_SLEEP_MS = 100 * 365 * 24 * 3600 * 1000;
 function render(deciding: Deciding, template: Template | null): Json | TemplateError {
   if (template === null) return {};
   const { state, context, spend } = deciding;
-  const work = () => renderTemplate(template, state.scope, context.limits, { spend, style: context.templateStyle });
+  const options = { spend, style: context.templateStyle, why: whyAbsent(state) };
+  const work = () => renderTemplate(template, state.scope, context.limits, options);
   try {
     return context.measure === undefined ? work() : context.measure('template', work);
   } catch (error) {

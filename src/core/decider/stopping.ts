@@ -4,6 +4,7 @@
 
 import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
 import { renderTemplate, type TemplateError } from '../template/render.ts';
+import { whyAbsent } from './absence.ts';
 import { outputsOf } from './data-entry.ts';
 import { type Deciding, emit } from './deciding.ts';
 import type { ExecutionError } from './fact.ts';
@@ -71,7 +72,10 @@ function succeed(deciding: Deciding): void {
     const outputs =
       template === null
         ? mergedOutputs(state)
-        : renderTemplate(template, state.scope, context.limits, { style: context.templateStyle });
+        : renderTemplate(template, state.scope, context.limits, {
+            style: context.templateStyle,
+            why: whyAbsent(state),
+          });
     emit(deciding, { type: 'ExecutionSucceeded', outputs });
   } catch (error) {
     end(deciding, 'Failed', { code: 'TEMPLATE_ERROR', message: `outputs: ${(error as TemplateError).message}` });

@@ -11,7 +11,7 @@ import {
   type Scope,
   type Spend,
 } from './evaluation.ts';
-import { explainMissing } from './missing.ts';
+import { explainMissing, type WhyMissing } from './missing.ts';
 import { compiled } from './program.ts';
 
 export { EvaluationError, type Limits, type Scope } from './evaluation.ts';
@@ -27,19 +27,20 @@ export function evaluateCondition(
   scope: Scope,
   limits: Limits = DEFAULT_LIMITS,
   spend?: Spend,
+  why?: WhyMissing,
 ): { value: boolean; warning?: string } {
   const evaluation = new Evaluation(scope, limits, 'condition');
   try {
     return { value: Boolean(run(evaluation, expr)) };
   } catch (error) {
-    return { value: false, warning: explain(error as EvaluationError, expr, scope) };
+    return { value: false, warning: explain(error as EvaluationError, expr, scope, why) };
   } finally {
     spend?.(evaluation.effort);
   }
 }
 
-function explain(error: EvaluationError, expr: Expr, scope: Scope): string {
-  const missing = error instanceof MissingValueError ? explainMissing(expr, scope) : undefined;
+function explain(error: EvaluationError, expr: Expr, scope: Scope, why?: WhyMissing): string {
+  const missing = error instanceof MissingValueError ? explainMissing(expr, scope, why) : undefined;
   return missing === undefined ? error.message : `${error.message}: ${missing}`;
 }
 

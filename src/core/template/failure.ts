@@ -3,12 +3,17 @@
 import type { Expr } from '../expression/ast.ts';
 import { type EvaluationError, MissingValueError, type Scope } from '../expression/evaluation.ts';
 import { readMember } from '../expression/member.ts';
-import { explainMissing } from '../expression/missing.ts';
+import { explainMissing, type WhyMissing } from '../expression/missing.ts';
 import { pathText, references } from '../expression/references.ts';
 import type { Piece } from './template.ts';
 
-export function explainFailure(error: EvaluationError, { expr, source }: Piece, scope: Scope): string {
-  const missing = error instanceof MissingValueError ? explainMissing(expr, scope) : undefined;
+export function explainFailure(
+  error: EvaluationError,
+  { expr, source }: Piece,
+  scope: Scope,
+  why?: WhyMissing,
+): string {
+  const missing = error instanceof MissingValueError ? explainMissing(expr, scope, why) : undefined;
   if (expr.op !== 'pipeline') return `${missing ?? error.message} (in {{ ${source} }})`;
   if (missing === undefined) return `Failed to resolve {{${source}}}: ${error.message}`;
   return explainTruncation(expr, scope) ?? `Failed to resolve {{${source}}}`;

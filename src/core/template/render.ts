@@ -13,6 +13,7 @@ import {
   type Spend,
 } from '../expression/evaluation.ts';
 import { writeMember } from '../expression/member.ts';
+import type { WhyMissing } from '../expression/missing.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { explainFailure } from './failure.ts';
 import { type Path, pieces } from './pieces.ts';
@@ -58,14 +59,17 @@ class Rendering extends Evaluation {
   }
 }
 
+interface RenderOptions {
+  readonly style?: TemplateStyle | undefined;
+  readonly spend?: Spend | undefined;
+  readonly why?: WhyMissing | undefined;
+}
+
 export function renderTemplate(
   template: Template,
   scope: Scope,
   limits: Limits = DEFAULT_LIMITS,
-  {
-    style = STRICT_STYLE,
-    spend,
-  }: { readonly style?: TemplateStyle | undefined; readonly spend?: Spend | undefined } = {},
+  { style = STRICT_STYLE, spend, why }: RenderOptions = {},
 ): Json {
   const evaluation = new Rendering(scope, limits, style);
   try {
@@ -74,7 +78,7 @@ export function renderTemplate(
     const { piece, cause } = error as PieceFailure;
     // The path is looked up only now: rendering itself keeps no account of where it is.
     const path = pieces(template).find((found) => found.piece === piece)!.path;
-    throw new TemplateError(explainFailure(cause, piece, scope), piece.source, path);
+    throw new TemplateError(explainFailure(cause, piece, scope, why), piece.source, path);
   } finally {
     spend?.(evaluation.effort);
   }

@@ -1,0 +1,22 @@
+// Why a node left nothing that an expression could read, in words for the author of that expression: it was skipped, or its
+// outputs did not fit into the context. Without it the answer would be the name of some other node that looks alike.
+
+import type { WhyMissing } from '../expression/missing.ts';
+import type { State } from './state.ts';
+
+export function whyAbsent({ plan, nodes }: State): WhyMissing {
+  return (path) => {
+    const index = plan.nodes.findIndex(({ id }) => isDataOf(id, path));
+    const node = nodes[index];
+    if (node?.status === 'Skipped') return `\`${path.at(-1)}\` was skipped (${node.reason})`;
+    if (node === undefined || node.dataType === null || node.dataOrder >= 0) return undefined;
+    const { maxContextSizeBytes, overflowBehavior } = plan.snapshot;
+    return `its ${node.bytes} bytes were left out of the context, which holds at most ${maxContextSizeBytes} (${overflowBehavior})`;
+  };
+}
+
+function isDataOf(id: string, path: readonly (string | number)[]): boolean {
+  const [root, second, third] = path;
+  if (root === 'steps') return path.length === 2 && second === id;
+  return root === 'context' && second === 'data' && path.length === 3 && third === id;
+}
