@@ -131,12 +131,13 @@ describe('redirects', () => {
       Cookie: 's=1',
       'X-Api-Key': 'k',
       'X-Auth-Token': 't',
+      'X-Acting-User-Email': 'ada@example.com',
       'X-Other': 'stays',
     };
     await local().request({ url, headers, maxRedirects: 1 });
     const arrived = target.received[0]?.headers ?? {};
     expect(arrived).toMatchObject({ 'x-other': 'stays' });
-    for (const name of ['authorization', 'cookie', 'x-api-key', 'x-auth-token'])
+    for (const name of ['authorization', 'cookie', 'x-api-key', 'x-auth-token', 'x-acting-user-email'])
       expect(arrived).not.toHaveProperty(name);
   });
 

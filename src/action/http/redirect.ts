@@ -32,5 +32,5 @@ export function nextHop(hop: Hop, status: number, location: string | undefined):
 }
 
 const BODY_HEADER = /^content-/i;
-/** The standard ones, and what people call their own. */
-const SECRET_HEADER = /auth|cookie|token|secret|password|credential|session|api-?key|signature/i;
+/** The standard ones, what people call their own, and for whom we act: that is nobody else's business. */
+const SECRET_HEADER = /^x-acting-user-|auth|cookie|token|secret|password|credential|session|api-?key|signature/i;

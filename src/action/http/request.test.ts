@@ -33,6 +33,15 @@ describe('http.request sends', () => {
     });
   });
 
+  it('for whom it acts, unless the workflow says otherwise', async () => {
+    const { url } = await echo();
+    expect(received(await run({ url, headers: { 'X-Acting-User-Name': 'Team A' } })).headers).toMatchObject({
+      'x-acting-user-id': 'U1',
+      'x-acting-user-email': 'ada@example.com',
+      'x-acting-user-name': 'Team A',
+    });
+  });
+
   it('ids that HTTP does not allow in a header, percent-encoded', async () => {
     const { url } = await echo();
     const context = { http, correlationId: 'söme\r\nx: y\ud800' };

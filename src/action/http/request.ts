@@ -1,10 +1,11 @@
-// http.request: calls any HTTP API from a graph workflow.
+// http.request: calls any HTTP API from a graph workflow, and says for whom (000 §12.5.3). What the workflow says wins.
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
 import type { Json } from '../../core/json/json.ts';
 import { defineAction } from '../action.ts';
 import type { HttpResponse } from '../http-client.ts';
+import { passThroughHeaders } from '../pass-through.ts';
 import {
   decodeText,
   encodeBody,
@@ -60,7 +61,7 @@ export const httpRequest = defineAction({
     const response = await context.http.request({
       url: withQuery(params.url, params.query),
       method,
-      headers: outgoingHeaders(context, sent, params.headers),
+      headers: { ...passThroughHeaders(context), ...outgoingHeaders(context, sent, params.headers) },
       maxRedirects,
       ...(sent.body === undefined ? {} : { body: sent.body }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
