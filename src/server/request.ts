@@ -34,7 +34,8 @@ export function readRequest(
   const asked = givenParameters(request.query as Record<string, unknown>);
   const query = readPart('query', route.query, asked, problems);
   problems.push(...unknownParameters(route, asked));
-  const body = readPart('body', route.body, given, problems);
+  const body = readPart('body', route.body, withoutOnlyShown(route, given), problems);
+  problems.push(...otherIds(route, given, params));
   if (problems.length > 0) throw requestInvalid(problems);
   return {
     params,
@@ -58,6 +59,18 @@ function readParams(route: RouteSpec, params: unknown): unknown {
   if (parsed.success) return parsed.data;
   const code = route.notFound ?? 'NOT_FOUND';
   throw new PawlError(code, ERROR_CODES[code].message);
+}
+
+function withoutOnlyShown({ onlyShown = [] }: RouteSpec, body: unknown): unknown {
+  if (onlyShown.length === 0 || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !onlyShown.includes(name)));
+}
+
+/** What is sent back to another address than it came from was not meant for it. */
+function otherIds({ onlyShown = [] }: RouteSpec, body: unknown, params: unknown): Problem[] {
+  const id = (body as { id?: unknown } | null | undefined)?.id ?? null;
+  if (!onlyShown.includes('id') || id === null || Object.values(params as object).includes(id)) return [];
+  return [{ code: 'CANNOT_CHANGE', path: '/id', message: 'is not the id in the address, and cannot change' }];
 }
 
 function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unknown, problems: Problem[]): unknown {

@@ -60,6 +60,8 @@ interface RouteShape {
    * scrapers, browsers, senders of webhooks). Everywhere else they are refused.
    */
   readonly anyQuery?: boolean;
+  /** Shown by its answers and set by nobody: a body may have them too, from one who reads, edits and sends back. */
+  readonly onlyShown?: readonly string[];
   /** Another scope that will do: who manages something may look at it too. */
   readonly orScope?: Scope;
   /** Counted against no rate limit: streams and health. */

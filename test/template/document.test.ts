@@ -35,7 +35,9 @@ describe('a set', () => {
       body: { displayName: 'Briefs', isEnabled: false },
     });
     expect((await put('briefs', { isEnabled: true })).body).toMatchObject({ isEnabled: true });
-    expect((await server.get(`${PATH}/sets/briefs`)).body).toMatchObject({ team: 'PMO' });
+    const { body: shown } = await server.get(`${PATH}/sets/briefs`);
+    expect(shown).toMatchObject({ team: 'PMO' });
+    expect(await put('briefs', { ...shown, team: 'Sales' })).toMatchObject({ status: 200, body: { team: 'Sales' } });
   });
 
   it('is listed, by team and in pages', async () => {

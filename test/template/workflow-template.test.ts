@@ -68,7 +68,12 @@ describe('a template', () => {
       status: 200,
       body: { displayName: 'Second' },
     });
-    expect((await server.get(`${PATH}/life`)).body).not.toHaveProperty('author');
+    const { body: shown } = await server.get(`${PATH}/life`);
+    expect(shown).not.toHaveProperty('author');
+    expect(await server.ask('PUT', `${PATH}/life`, { body: { ...shown, category: 'Third' } })).toMatchObject({
+      status: 200,
+      body: { displayName: 'Second', category: 'Third' },
+    });
     expect(await server.ask('DELETE', `${PATH}/life`)).toMatchObject({ status: 204 });
     for (const method of ['GET', 'DELETE']) {
       expect(await server.ask(method, `${PATH}/life`)).toMatchObject({

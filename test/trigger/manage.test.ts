@@ -39,6 +39,21 @@ describe('a webhook', () => {
     expect(created.config).toEqual(config);
     expect(created.webhookUrl).toMatch(`/api/v1/triggers/${created.id}`);
   });
+
+  it('is read, edited and put back as it is shown, and keeps its secret', async () => {
+    const config = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
+    const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Webhook', config });
+    const path = `/api/v1/triggers/${id}`;
+    const { body: shown } = await server.get(path);
+    expect(await server.ask('PUT', path, { body: { ...shown, isEnabled: false } })).toMatchObject({
+      status: 200,
+      body: { id, isEnabled: false, hasSecret: true, webhookUrl: shown.webhookUrl },
+    });
+    expect(await server.ask('PUT', path, { body: { ...shown, id: 'another' } })).toMatchObject({
+      status: 400,
+      body: { error: { details: [{ code: 'CANNOT_CHANGE', path: '/id' }] } },
+    });
+  });
 });
 
 describe('a trigger that cannot be', () => {

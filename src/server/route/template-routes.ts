@@ -89,6 +89,7 @@ function setRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
       path: `${PATH}/sets/:templateSetId`,
       summary: 'Create or change a set of document templates',
       body: setRequest,
+      onlyShown: ['id', 'createdAt', 'updatedAt'],
       responses: { 200: setSchema, 201: setSchema },
       async handle({ params, body: { tenantId: _checked, ...content }, caller, by }) {
         const { set, created } = await documents.putSet(authorOf(caller, by), params.templateSetId, content);

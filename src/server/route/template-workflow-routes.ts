@@ -87,6 +87,7 @@ function writeRoutes({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSp
       path: `${PATH}/:workflowTemplateId`,
       summary: 'Replace a workflow template of yours',
       body: workflowTemplateContent,
+      onlyShown: ['id', 'isOfficial', 'createdAt', 'updatedAt'],
       responses: { 200: workflowTemplateSchema },
       async handle({ params, body, caller: { tenantId }, by }) {
         const { workflowTemplateId } = params;

@@ -108,6 +108,7 @@ function updateRoute(deps: TriggerRoutesDeps): RouteSpec {
     path: `${PATH}/:triggerId`,
     summary: 'Change a trigger; what is not mentioned stays',
     body: triggerUpdateRequest,
+    onlyShown: ['id', 'webhookUrl', 'hasSecret', 'nextFireTimes', 'createdAt', 'updatedAt'],
     responses: { 200: triggerSchema },
     async handle({ params, body, caller, by }) {
       const { tenantId: _checked, config, ...request } = body;
