@@ -9,6 +9,7 @@ import { envelopesOf } from './execution-envelope.ts';
 const AT = Date.UTC(2026, 1, 10, 12, 34, 56);
 const EVENT_ID = '0190a5c0-0000-7000-8000-000000000009';
 const error = { code: 'HTTP_STATUS', message: 'it answered 500' };
+const toldError = { ...error, category: 'REMOTE' };
 
 const plan = (() => {
   const nodes = [
@@ -23,6 +24,7 @@ const plan = (() => {
 function row(facts: Fact[], changes: Partial<OutboxRow> = {}): OutboxRow {
   return {
     executionId: 'r-1',
+    runId: 'r-1',
     seq: 7,
     at: AT,
     tenantId: 't',
@@ -57,11 +59,11 @@ const CASES: Record<FactType, readonly [Fact, string | null, object][]> = {
     [
       { type: 'ExecutionFailed', error: { ...error, nodeId: 'call' } },
       'RunFailed',
-      { timedOut: false, error: { ...error, stepId: 'call' } },
+      { timedOut: false, error: { ...toldError, stepId: 'call' } },
     ],
   ],
-  ExecutionTimedOut: [[{ type: 'ExecutionTimedOut', error }, 'RunFailed', { timedOut: true, error }]],
-  ExecutionCancelled: [[{ type: 'ExecutionCancelled', error }, 'RunCancelled', { error }]],
+  ExecutionTimedOut: [[{ type: 'ExecutionTimedOut', error }, 'RunFailed', { timedOut: true, error: toldError }]],
+  ExecutionCancelled: [[{ type: 'ExecutionCancelled', error }, 'RunCancelled', { error: toldError }]],
   NodeStarted: [
     [{ type: 'NodeStarted', node: 0, attempt: 1 }, 'StepStarted', { stepType: 'core.echo' }],
     [{ type: 'NodeStarted', node: 0, attempt: 1, childId: 'r-2' }, 'StepStarted', { childRunId: 'r-2' }],
@@ -86,7 +88,11 @@ const CASES: Record<FactType, readonly [Fact, string | null, object][]> = {
     [{ type: 'NodeSucceeded', node: 0, attempt: 2, outputs: null, bytes: 44 }, 'StepCompleted', { outputBytes: 44 }],
   ],
   NodeFailed: [
-    [{ type: 'NodeFailed', node: 0, attempt: 1, error }, 'StepFailed', { error, timedOut: false, cancelled: false }],
+    [
+      { type: 'NodeFailed', node: 0, attempt: 1, error },
+      'StepFailed',
+      { error: toldError, timedOut: false, cancelled: false },
+    ],
   ],
   NodeTimedOut: [[{ type: 'NodeTimedOut', node: 0, attempt: 1, error }, 'StepFailed', { timedOut: true }]],
   NodeCancelled: [

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Fact } from '../core/decider/fact.ts';
+import { errorCategory } from '../core/error/category.ts';
 import type { JsonObject } from '../core/json/json.ts';
 import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -47,10 +48,11 @@ function envelopeOf(
   row: OutboxRow,
   { sequence, plan, eventId }: { sequence: number; plan: Plan | null; eventId: string },
 ): Envelope {
-  const { executionId: runId, tenantId, projectId, environmentId, workflowId, correlationId, version } = row;
+  const { executionId, runId, tenantId, projectId, environmentId, workflowId, correlationId, version } = row;
+  const planVersion = plan?.namedVersion ?? version;
   const stepId = node === undefined ? undefined : stepName(plan, node);
   const attemptId = String(attempt);
-  const idempotencyKey = keyOf({ runId, stepId, attemptId, eventType, planVersion: version });
+  const idempotencyKey = keyOf({ runId, stepId, attemptId, eventType, planVersion });
   const event: JsonObject = {
     schemaVersion: 'v1',
     eventId,
@@ -63,10 +65,10 @@ function envelopeOf(
     attemptId,
     ...(stepId === undefined ? {} : { stepId }),
     idempotencyKey,
-    engineRunRef: { provider: 'native', executionId: runId },
+    engineRunRef: { provider: 'native', executionId },
     sequence,
     workflowId,
-    planVersion: version,
+    planVersion,
     correlationId,
     payload,
   };
@@ -79,7 +81,7 @@ export function keyOf(parts: {
   readonly stepId: string | undefined;
   readonly attemptId: string;
   readonly eventType: string;
-  readonly planVersion: number;
+  readonly planVersion: number | string;
 }): string {
   const { runId, stepId = '', attemptId, eventType, planVersion } = parts;
   const text = [runId, stepId, attemptId, eventType.toLowerCase(), planVersion].join('|');
@@ -98,11 +100,11 @@ function tell(fact: Fact, { reopens }: OutboxRow, plan: Plan | null): Told | nul
       return { eventType: 'RunCompleted', attempt: run, payload: {} };
     case 'ExecutionFailed':
     case 'ExecutionTimedOut': {
-      const payload = { error: runError(fact.error), timedOut: fact.type === 'ExecutionTimedOut' };
+      const payload = { error: toldError(fact.error), timedOut: fact.type === 'ExecutionTimedOut' };
       return { eventType: 'RunFailed', attempt: run, payload };
     }
     case 'ExecutionCancelled':
-      return { eventType: 'RunCancelled', attempt: run, payload: { error: runError(fact.error) } };
+      return { eventType: 'RunCancelled', attempt: run, payload: { error: toldError(fact.error) } };
     case 'NodeStarted':
     case 'NodeSleeping':
     case 'NodeWaiting':
@@ -164,7 +166,7 @@ function stepFailed(fact: FailFact, plan: Plan | null): Told | null {
   const { node, attempt, error } = fact;
   const payload = {
     stepType: stepType(plan, node),
-    error: { code: error.code, message: error.message },
+    error: toldError(error),
     timedOut: fact.type === 'NodeTimedOut' || (fact.type === 'RetryScheduled' && fact.timedOut === true),
     cancelled: fact.type === 'NodeCancelled',
     ...(fact.type === 'RetryScheduled' ? { retryAt: isoTime(fact.until) } : {}),
@@ -176,8 +178,8 @@ function started(reopened: boolean, deadline: number | null): JsonObject {
   return { reopened, deadline: deadline === null ? null : isoTime(deadline) };
 }
 
-function runError({ code, message, nodeId }: { code: string; message: string; nodeId?: string }): JsonObject {
-  return { code, message, ...(nodeId === undefined ? {} : { stepId: nodeId }) };
+function toldError({ code, message, nodeId }: { code: string; message: string; nodeId?: string }): JsonObject {
+  return { category: errorCategory(code), code, message, ...(nodeId === undefined ? {} : { stepId: nodeId }) };
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();

@@ -1,8 +1,15 @@
 // Runs of execution plans (004 §2.1, §3.1, §8.1).
 
 import { z } from 'zod';
+import { ERROR_CATEGORIES } from '../core/error/category.ts';
 import { problemSchema } from './error.ts';
-import { EXECUTION_STATUSES, eventSchema, executionWithIncludesSchema, graphSchema } from './execution.ts';
+import {
+  EXECUTION_STATUSES,
+  eventSchema,
+  executionErrorSchema,
+  executionWithIncludesSchema,
+  graphSchema,
+} from './execution.ts';
 import { executionId, timestamp } from './identifier.ts';
 
 export const planRefSchema = z
@@ -80,6 +87,10 @@ export const runDebugSchema = z.object({
   tenantId: z.string(),
   projectId: z.string(),
   environmentId: z.string(),
+  error: executionErrorSchema
+    .extend({ category: z.enum(ERROR_CATEGORIES) })
+    .optional()
+    .describe('what it ended with'),
   lastSeq: z.int(),
 });
 

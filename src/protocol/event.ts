@@ -2,6 +2,7 @@
 // (004 §2.3), so that somebody can act on it. contracts/events/*.v1.schema.json are made from this, and are the contract: within a major version things are only ever added, so whoever reads them must not mind more.
 
 import { z } from 'zod';
+import { ERROR_CATEGORIES } from '../core/error/category.ts';
 
 const text = z.string();
 const time = z.iso.datetime();
@@ -23,7 +24,7 @@ const engineRunRef = z.union([
   }),
 ]);
 
-const error = z.looseObject({ code: text, message: text, stepId: text.optional() });
+const error = z.looseObject({ category: z.enum(ERROR_CATEGORIES), code: text, message: text, stepId: text.optional() });
 const stepType = text.describe('what kind of step it is: the type of its action');
 
 function envelope<Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload) {
@@ -35,7 +36,7 @@ function envelope<Type extends string, Payload extends z.ZodType>(type: Type, pa
     tenantId: text,
     projectId: text,
     environmentId: text,
-    runId: text.describe('the id of the execution'),
+    runId: text.describe('of an execution plan the runId it was started with, otherwise the id of the execution'),
     attemptId: text.describe(
       'which attempt of the step; of a run event: 1 and one more for every time it was reopened',
     ),
@@ -48,7 +49,9 @@ function envelope<Type extends string, Payload extends z.ZodType>(type: Type, pa
     engineRunRef,
     sequence: z.int().min(0).describe('rises within a run, with gaps'),
     workflowId: text,
-    planVersion: z.int().min(0).describe("the workflow's version"),
+    planVersion: z
+      .union([z.int().min(0), text])
+      .describe("of an execution plan its planner's planVersion, otherwise the number of the workflow's version"),
     correlationId: text,
     payload,
   };

@@ -247,6 +247,8 @@ export interface OutboxBatch {
 /** One transition of one execution, and what is needed to tell about it. */
 export interface OutboxRow {
   executionId: string;
+  /** What whoever started it calls it: of an execution plan the caller's `runId`, otherwise the execution's id. */
+  runId: string;
   seq: number;
   at: Timestamp;
   tenantId: string;

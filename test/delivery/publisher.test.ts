@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -86,6 +87,36 @@ const run = async (definition: JsonObject) => {
 };
 
 describe('events of executions', () => {
+  it('of an execution plan have the run and the version that its planner named', async () => {
+    await subscribe({ kinds: ['execution'] });
+    const plan = {
+      metadata: {
+        ...{ planId: 'nightly', planVersion: '7.1', schemaVersion: 'v1' },
+        ...{ createdAt: '2026-02-22T10:00:00Z', createdBy: 'planner' },
+      },
+      scope: { tenantId: TENANT, projectId: 'default', environmentId: 'default', repoSha: 'abc' },
+      steps: [{ stepId: 'load', type: 'core.fail', inputs: { message: 'no' }, timeout: '10s' }],
+    };
+    const { workflowId } = await pawl.publish(plan, { tenantId: TENANT });
+    const { executionId } = await pawl.start(workflowId, { tenantId: TENANT, requestId: 'nightly-2026-02-22' });
+    await pawl.result(executionId, { tenantId: TENANT });
+    await publishAll();
+    const named = {
+      runId: 'nightly-2026-02-22',
+      planVersion: '7.1',
+      engineRunRef: { provider: 'native', executionId },
+    };
+    const error = { category: 'ACTION', code: 'ACTION_FAILED', message: 'no' };
+    expect(events).toMatchObject([
+      { eventType: 'RunStarted', ...named },
+      { eventType: 'StepStarted', ...named, stepId: 'load' },
+      { eventType: 'StepFailed', ...named, stepId: 'load', payload: { error } },
+      { eventType: 'RunFailed', ...named, payload: { error: { ...error, stepId: 'load' } } },
+    ]);
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+    expect(events[1]!.idempotencyKey).toBe(sha256('nightly-2026-02-22|load|1|stepstarted|7.1'));
+  });
+
   it('are those of 004 Appendix A, in order, as their schemas say', async () => {
     await subscribe({ kinds: ['execution'] });
     const nodes = [echo('first', { n: 1 }), { id: 'second', actionType: 'core.fail', parameters: { message: 'no' } }];

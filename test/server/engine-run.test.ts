@@ -220,4 +220,16 @@ describe('debug endpoints', () => {
     });
     expect((await server.get('/engine/runs/unknown/debug')).status).toBe(404);
   });
+
+  it('say why a run has failed, and of which kind that is', async () => {
+    const inputs = { code: 'HTTP_TIMEOUT', message: 'no answer' };
+    const steps = [{ stepId: 'one', type: 'core.fail', inputs, timeout: '10s' }];
+    const { body } = await startRun({ plan: { ...plan('late'), steps }, context: { runId: 'run-late' } });
+    const { executionId } = body.engineRunRef as { executionId: string };
+    await server.pawl.result(executionId, { tenantId: 'acme' });
+    expect((await server.get('/engine/runs/run-late/debug')).body).toMatchObject({
+      providerStatus: 'FAILED',
+      error: { category: 'TIMEOUT', code: 'HTTP_TIMEOUT', message: 'no answer', nodeId: 'one' },
+    });
+  });
 });

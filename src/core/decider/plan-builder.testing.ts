@@ -91,6 +91,7 @@ export function buildPlan(spec: PlanSpec): Plan {
       ...spec.snapshot,
     },
     checksum: 'not-a-checksum',
+    namedVersion: null,
   };
 }
 

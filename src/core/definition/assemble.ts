@@ -31,7 +31,7 @@ export function* assemble(draft: Draft, links: Links, expressions: ExpressionCom
     const retain = keepAll || isEnd || expressions.read.has(index) || keep.has(part.id);
     return { ...part, incoming: incoming[index]!, outgoing: outgoing[index]!, retain };
   });
-  const { format, id, onUnhandledFailure, timeoutMs, vars, scope, snapshot } = draft;
+  const { format, id, onUnhandledFailure, timeoutMs, vars, scope, snapshot, namedVersion } = draft;
   const start = nodes.flatMap((node, index) => (node.incoming.length === 0 ? [index] : []));
   return {
     planVersion: 1,
@@ -46,6 +46,7 @@ export function* assemble(draft: Draft, links: Links, expressions: ExpressionCom
     vars,
     scope,
     snapshot,
+    namedVersion,
   };
 }
 

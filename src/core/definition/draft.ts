@@ -25,6 +25,7 @@ export interface Draft {
   readonly vars: JsonObject;
   readonly scope: JsonObject;
   readonly snapshot: Plan['snapshot'];
+  readonly namedVersion: string | null;
 }
 
 export interface DraftNode {

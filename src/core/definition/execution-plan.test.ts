@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateCondition } from '../expression/evaluate.ts';
+import type { JsonObject } from '../json/json.ts';
 import { compileDefinition } from './compile.ts';
 import { codesOf, compiled, nodeOf, plan, problemsOf, step } from './definition.testing.ts';
 
@@ -13,6 +14,15 @@ describe('an execution plan becomes a plan', () => {
       timeoutMs: null,
       scope: { tenantId: 't', projectId: 'p', environmentId: 'e', repoSha: 's' },
     });
+  });
+
+  it('keeps what its planner calls this version, which does not change what it does', () => {
+    const named = (planVersion: string) => {
+      const definition = plan([step('a')]);
+      return compiled({ ...definition, metadata: { ...(definition.metadata as JsonObject), planVersion } });
+    };
+    expect(named('7.1').namedVersion).toBe('7.1');
+    expect(named('7.1').checksum).toBe(named('7.2').checksum);
   });
 
   it('waits for the success of what a step depends on', () => {

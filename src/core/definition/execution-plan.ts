@@ -24,9 +24,10 @@ export function readExecutionPlan(definition: JsonObject, findings: Findings, op
     edges.push(...readDependencies(raw.dependsOn, nodes.length, `${at}/dependsOn`, 'success', findings));
     nodes.push(readStepNode(raw, at, findings, options));
   });
+  const { planId, planVersion } = objectIn(definition.metadata);
   return {
     format: 'plan',
-    id: textIn(objectIn(definition.metadata).planId) ?? '',
+    id: textIn(planId) ?? '',
     startNode: null,
     nodes,
     edges,
@@ -36,6 +37,7 @@ export function readExecutionPlan(definition: JsonObject, findings: Findings, op
     vars: {},
     scope: objectIn(definition.scope),
     snapshot: defaultsOf(options).snapshot,
+    namedVersion: textIn(planVersion) ?? '',
   };
 }
 

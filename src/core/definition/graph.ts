@@ -32,6 +32,7 @@ export function readGraph(definition: JsonObject, findings: Findings, options: R
     vars: objectIn(definition.vars),
     scope: {},
     snapshot: readSnapshot(objectIn(definition.snapshot), defaults),
+    namedVersion: null,
   };
 }
 

@@ -76,6 +76,7 @@ export function readPipeline(definition: JsonObject, findings: Findings, options
     vars: {},
     scope: {},
     snapshot,
+    namedVersion: null,
   };
 }
 

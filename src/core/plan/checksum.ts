@@ -25,7 +25,8 @@ export function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-function asWritten(plan: Omit<Plan, 'checksum'>): object {
+/** Without its name: what it is called does not change how it runs. */
+function asWritten({ namedVersion: _name, ...plan }: Omit<Plan, 'checksum'>): object {
   return {
     ...plan,
     nodes: plan.nodes.map(nodeAsWritten),

@@ -32,6 +32,8 @@ export interface Plan {
   readonly snapshot: SnapshotPolicy;
   /** sha256 (hex) of the canonical JSON of everything above, with expressions as they were written: see checksum.ts. */
   readonly checksum: string;
+  /** How its planner named this version (004 `planVersion`); null for the other formats, which have our number and no more. */
+  readonly namedVersion: string | null;
 }
 
 export interface PlanNode {

@@ -1,6 +1,7 @@
 // Runs of execution plans: handing one over, and the debug endpoints of 004 §8.1, which read and change nothing.
 
 import { z } from 'zod';
+import { errorCategory } from '../../core/error/category.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { ExecutionQueries } from '../../engine/execution/execution-queries.ts';
@@ -144,6 +145,7 @@ const engineRunRef = (executionId: string) => ({ provider: 'native' as const, ex
 
 async function presentRun(workflows: EngineRunRoutesDeps['workflows'], id: string, view: ExecutionView) {
   const { executionId, workflowId, version, status, tenantId, projectId, environmentId } = view;
+  const { error } = presentExecution(view);
   return {
     runId: id,
     engineRunRef: engineRunRef(executionId),
@@ -156,6 +158,7 @@ async function presentRun(workflows: EngineRunRoutesDeps['workflows'], id: strin
     tenantId,
     projectId,
     environmentId,
+    ...(error === undefined ? {} : { error: { ...error, category: errorCategory(error.code) } }),
   };
 }
 

@@ -45,6 +45,7 @@ export function describeOutbox(store: () => Store): void {
       [[two, 1]],
     ]);
     expect(batches[1]!.rows[0]).toMatchObject({
+      runId: one,
       at: newEvent(one, 1).at,
       tenantId: TENANT,
       workflowId: 'onboard-project',

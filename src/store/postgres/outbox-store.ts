@@ -46,6 +46,7 @@ function batchesOf(rows: readonly FactRow[]): OutboxBatch[] {
 
 const outboxRow = (row: FactRow): OutboxRow => ({
   executionId: row.execution_id,
+  runId: row.run_id,
   seq: row.seq,
   at: row.at,
   tenantId: row.tenant_id!,
@@ -62,6 +63,7 @@ interface FactRow {
   batch_id: string;
   batch_at: Timestamp;
   execution_id: string;
+  run_id: string;
   seq: number;
   at: Timestamp;
   facts: JsonText | null;

@@ -54,7 +54,8 @@ function outboxRow(tables: Tables, { executionId, seq }: { executionId: string; 
   const isEnd = factsOf(event.facts).some(({ type }) => ENDS.has(type));
   const before = events.filter((row) => row.seq <= seq).flatMap(({ facts }) => factsOf(facts));
   const reopens = isEnd ? before.filter(({ type }) => type === 'ExecutionReopened').length : 0;
-  const { tenantId, workflowId, version, projectId, environmentId, correlationId } = execution;
+  const { tenantId, workflowId, version, projectId, environmentId, correlationId, format, requestId } = execution;
+  const runId = format === 'plan' ? (requestId ?? executionId) : executionId;
   const named = { tenantId, workflowId, version, projectId, environmentId, correlationId };
-  return { executionId, seq, at: event.at, ...named, reopens, facts: event.facts };
+  return { executionId, runId, seq, at: event.at, ...named, reopens, facts: event.facts };
 }

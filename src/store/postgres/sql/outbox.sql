@@ -12,9 +12,10 @@ select id as batch_id, at from commit_batches order by id limit $1::int;
 
 -- name: outbox_read_facts
 -- A transition of an execution is committed after the one before it was, so the order of ids is the order of each execution.
--- How often it was reopened is counted only where it ends.
+-- How often it was reopened is counted only where it ends. The runId of a plan's caller is kept as its request.
 select b.id as batch_id, b.at as batch_at, r.execution_id, r.seq, t.at, t.facts, e.tenant_id, e.workflow_id, e.version, e.project_id,
   e.environment_id, e.correlation_id,
+  case when e.format = 'plan' then coalesce(e.request_id, e.id::text) else e.id::text end as run_id,
   case when t.facts::text ~ '"type"\s*:\s*"Execution(Succeeded|Failed|Cancelled|TimedOut)"' then (
     select count(*)::int from execution_events x cross join lateral json_array_elements(x.facts) f (fact)
     where x.execution_id = r.execution_id and x.seq <= r.seq and x.facts::text like '%"ExecutionReopened"%'
