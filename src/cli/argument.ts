@@ -6,6 +6,7 @@ import { InvalidArgumentError } from 'commander';
 import { nearMiss } from '../core/expression/near-miss.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { Json } from '../core/json/json.ts';
+import { executionRef } from '../protocol/identifier.ts';
 import { UsageError } from './exit.ts';
 import { reasonUnread } from './file/unreadable.ts';
 
@@ -41,10 +42,11 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   };
 }
 
-/** The id of an execution, as every command prints it. */
+/** The id of an execution, as every command prints it, or as the API of pipelines does. */
 export function executionId(text: string): string {
-  if (isUuid(text)) return text;
-  throw new InvalidArgumentError('The id of an execution is a uuid: `pawl list` shows them.');
+  const { success, data } = executionRef.safeParse(text);
+  if (success) return data;
+  throw new InvalidArgumentError('The id of an execution is a uuid, or `run_` and its digits: `pawl list` shows them.');
 }
 
 export function signalId(text: string): string {

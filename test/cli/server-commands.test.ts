@@ -111,7 +111,9 @@ describe('pawl run beside a server that uses the folder', () => {
     expect(run).toMatchObject({ code: 0, stderr: '' });
     const { executionId, nodes } = JSON.parse(run.stdout) as { executionId: string; nodes: JsonObject };
     expect(Object.keys(nodes)).toEqual(['a', 'b']);
-    expect((await there('describe', executionId)).stdout).toMatch(/Workflow +beside, version 1/);
+    for (const id of [executionId, `run_${executionId.replaceAll('-', '')}`]) {
+      expect((await there('describe', id)).stdout).toMatch(/Workflow +beside, version 1/);
+    }
     const shown = await pawl({}, 'run', flow, '--data', data);
     expect(shown.stderr).toContain(`running on ${dev.url}`);
   });
