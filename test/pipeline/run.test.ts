@@ -268,6 +268,22 @@ describe('the end of a run', () => {
     expect([late.status, late.body.error.code]).toEqual([409, 'WFENG002']);
   });
 
+  it('is told to whoever cancels at the same moment: a cancel that came too late is no success', async () => {
+    const hops = ['a', 'b', 'c', 'd'];
+    const tasks = hops.map((name, index) => [name, call('/race', { needs: hops.slice(0, index) })]);
+    await create(api(), 'race', Object.fromEntries(tasks));
+    const races = Array.from({ length: 30 }, async () => {
+      const runId = await trigger(api(), 'race');
+      const end = ended(api(), 'race', runId);
+      const { status, body } = await api().post<{ data?: Run }>(`/workflows/race/runs/${runId}/cancel`);
+      return { status, said: body.data?.status, became: (await end).status };
+    });
+    for (const { status, said, became } of await Promise.all(races)) {
+      if (status === 409) expect(became).toBe('completed');
+      else if (said !== 'running') expect([status, said, became]).toEqual([202, 'cancelled', 'cancelled']);
+    }
+  });
+
   it('is `failed` only when the engine gives up', async () => {
     await create(api(), 'unreadable', { a: call('/never') });
     await withClient(api().database.connectionString, (client) =>

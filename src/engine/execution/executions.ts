@@ -69,7 +69,7 @@ export class Executions {
     if (live) return { repeated: !fresh };
     const { status } = await this.require(tenantId, executionId);
     if (status === 'Cancelled') return { repeated: true };
-    throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
+    throw alreadyEnded(status);
   }
 
   /**
@@ -102,7 +102,7 @@ export class Executions {
       const { state } = await this.inspect(tenantId, executionId);
       // A dead letter whose journal could not be written does not know of its end.
       const canHeed = isTerminal(state.status) && heeds(state, signal.type);
-      if (!canHeed) throw new PawlError('WFENG002', `the execution has already ended as ${status}`);
+      if (!canHeed) throw alreadyEnded(status);
     }
     const message = this.message(executionId, mail);
     const { reopened } = await this.reopen({ tenantId, executionId, message }, record);
@@ -147,10 +147,15 @@ export class Executions {
     return told ?? { status: status as EndStatus, outputs, error };
   }
 
-  /** As it is once it has ended, or after two seconds: for whoever has asked for its end, and would like to see it. */
-  async endedSoon(tenantId: string, executionId: string): Promise<ExecutionView> {
+  /**
+   * As it is once it has ended, or after two seconds: for whoever has cancelled it, and would like to see that. What came to
+   * another end before the cancel was read is a conflict (WFENG002), as if it had been asked a moment later.
+   */
+  async cancelledSoon(tenantId: string, executionId: string): Promise<ExecutionView> {
     const { view, told } = await this.untilEnded(tenantId, executionId, LOOKS_FOR_THE_END);
-    return told === null ? view : this.require(tenantId, executionId);
+    const now = told === null ? view : await this.require(tenantId, executionId);
+    if (now.endedAt !== null && now.status !== 'Cancelled') throw alreadyEnded(now.status);
+    return now;
   }
 
   /** As it was at the last look, and what this process was told of its end after that. */
@@ -246,6 +251,10 @@ function recordOf(
 ): AuditWish | undefined {
   if (by === undefined) return undefined;
   return { by, deed: { action: `execution.${action}`, target: `execution/${executionId}`, details } };
+}
+
+function alreadyEnded(status: string): PawlError {
+  return new PawlError('WFENG002', `the execution has already ended as ${status}`);
 }
 
 function retryMail(stepId: string, signalId: string): Mail {

@@ -177,7 +177,7 @@ function cancelRoute(deps: PipelineDeps): RouteSpec {
       const { workflow } = await findRun(deps, caller, params);
       const { repeated } = await deps.executions.cancel(caller.tenantId, params.runId, undefined, by);
       // 002 marks the run as cancelled right here; ours is, as soon as what is in flight has let go.
-      const view = await deps.executions.endedSoon(caller.tenantId, params.runId);
+      const view = await deps.executions.cancelledSoon(caller.tenantId, params.runId);
       return { status: repeated ? 200 : 202, body: { data: runView(workflow, view) } };
     },
   });
