@@ -88,16 +88,23 @@ describe('an attempt that cannot start', () => {
       version: '1.0.0',
       connector: 'test',
       category: 'Test',
-      params: z.object({ to: z.array(z.object({ email: z.string() })), count: z.number() }),
+      params: z.strictObject({ to: z.array(z.object({ email: z.string() })), count: z.number(), text: z.string() }),
       outputs: z.object({}),
       run() {
         ran = true;
         return { outputs: {} };
       },
     });
-    const failure = expectFailure(await runAction(action, { to: [{ email: 1 }], count: 'many' }));
+    const failure = expectFailure(await runAction(action, { to: [{ email: 1 }], count: 'many', txt: '' }));
     expect(failure).toMatchObject({ retryable: false, error: { code: 'PARAMETERS_INVALID' } });
-    expect(failure.error.message).toMatch(/^test\.strict: parameters\.to\[0\]\.email: .*; parameters\.count: /);
+    expect(failure.error.message).toBe(
+      [
+        'test.strict: parameters.to[0].email: must be a string, not a number',
+        'parameters.count: must be a number, not a string',
+        'parameters.text: is required',
+        'parameters.txt: is not a parameter',
+      ].join('; '),
+    );
     expect(ran).toBe(false);
   });
 

@@ -7,6 +7,7 @@
 
 import type { z } from 'zod';
 import type { NodeError } from '../core/decider/fact.ts';
+import { issueMessage } from '../core/definition/issue-message.ts';
 import { isTerminalError } from '../core/error/error.ts';
 import { cleanMessage, cleanText } from '../core/error/message.ts';
 import type { Json } from '../core/json/json.ts';
@@ -141,7 +142,8 @@ function checkParameters(action: ActionDefinition, parameters: Json): Checked {
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   const path = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return `parameters${path}: ${issue.message}`;
+  if (issue.code !== 'unrecognized_keys') return `parameters${path}: ${issueMessage(issue)}`;
+  return issue.keys.map((key) => `parameters${path}.${key}: is not a parameter`).join('; ');
 }
 
 // ── Running ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,9 +1,9 @@
 // Says what is wrong with a request, all of it: zod's issues as problems with JSON pointers.
 
 import type { z } from 'zod';
+import { issueMessage } from '../core/definition/issue-message.ts';
 import { pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
-import { describeChoice, describeRange, typeName } from '../core/definition/schema-check.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { nearMiss } from '../core/expression/near-miss.ts';
 import { didYouMean } from '../core/expression/problem.ts';
@@ -23,7 +23,7 @@ export function problemsOf(part: RequestPart, error: z.ZodError, schema: z.ZodTy
   return error.issues.flatMap((issue) => {
     const path = pointerOf(issue.path.map(pointerKey), base);
     if (issue.code !== 'unrecognized_keys')
-      return [{ code: issue.code.toUpperCase(), path, message: messageOf(issue) }];
+      return [{ code: issue.code.toUpperCase(), path, message: issueMessage(issue) }];
     const known = issue.path.length === 0 ? fieldsOf(schema) : [];
     return issue.keys.map((key) => unknownKey(key, path, known));
   });
@@ -39,34 +39,5 @@ function unknownKey(key: string, parent: string, known: readonly string[]): Prob
 function fieldsOf(schema: z.ZodType): string[] {
   return Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
 }
-
-/** Zod's own words start like this; what a schema of ours says is kept as it is. */
-const ZODS_OWN = /^(Invalid |Too (small|big):)/;
-const RECEIVED = /received (\w+)$/;
-
-/** Zod says of what is not there that it is of the wrong type. */
-function messageOf(issue: z.core.$ZodIssue): string {
-  const { message } = issue;
-  if (issue.code === 'invalid_type' && message.endsWith('received undefined')) return 'is required';
-  if (!ZODS_OWN.test(message)) return message;
-  switch (issue.code) {
-    case 'invalid_type': {
-      const received = RECEIVED.exec(message)?.[1];
-      const isSaid = received === undefined || (issue.expected === 'int' && received === 'number');
-      return `must be ${typeName(issue.expected)}${isSaid ? '' : `, not ${valueName(received)}`}`;
-    }
-    case 'invalid_value':
-      return describeChoice(issue.values);
-    case 'invalid_union':
-      return 'options' in issue && Array.isArray(issue.options) ? describeChoice(issue.options) : message;
-    case 'too_small':
-    case 'too_big':
-      return describeRange(issue);
-    default:
-      return message;
-  }
-}
-
-const valueName = (type: string): string => (type === 'null' || type === 'NaN' ? type : typeName(type));
 
 const pointerKey = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);
