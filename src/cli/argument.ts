@@ -8,6 +8,7 @@ import { isUuid } from '../core/id/id.ts';
 import type { Json } from '../core/json/json.ts';
 import { executionRef } from '../protocol/identifier.ts';
 import { UsageError } from './exit.ts';
+import { readStandardInput } from './file/standard-input.ts';
 import { reasonUnread } from './file/unreadable.ts';
 
 /** Upper and lower case do not matter; what is nearly right is named. */
@@ -57,7 +58,7 @@ export function signalId(text: string): string {
 /** JSON itself, or `@file` with JSON in it, or `-` for standard input. */
 export function jsonOption(name: string, text: string | undefined): Json | undefined {
   if (text === undefined) return undefined;
-  const source = text.startsWith('@') ? readText(name, text.slice(1)) : text === '-' ? readText(name, 0) : text;
+  const source = text.startsWith('@') ? readText(name, text.slice(1)) : text === '-' ? readText(name, null) : text;
   try {
     return JSON.parse(source) as Json;
   } catch (error) {
@@ -68,10 +69,10 @@ export function jsonOption(name: string, text: string | undefined): Json | undef
 
 const QUOTES = `\n  Names and texts need double quotes, and the shell needs single ones around it all: '{"id":7}'`;
 
-function readText(name: string, file: string | number): string {
+function readText(name: string, file: string | null): string {
   try {
-    return readFileSync(file, 'utf8');
+    return file === null ? readStandardInput().toString('utf8') : readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UsageError(`${name}: cannot read ${file === 0 ? 'standard input' : file}: ${reasonUnread(error)}`);
+    throw new UsageError(`${name}: cannot read ${file ?? 'standard input'}: ${reasonUnread(error)}`);
   }
 }

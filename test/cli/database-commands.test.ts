@@ -1,8 +1,11 @@
-// `pawl migrate`, `pawl doctor` and `pawl keys` against a database of one's own.
+// `pawl migrate`, `pawl doctor`, `pawl keys` and `pawl runner` against a database of one's own.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { pawl } from './dev-process.ts';
+import { command, pawl } from './dev-process.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -58,5 +61,28 @@ describe('commands for a database', () => {
     const nowhere = await pawl({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }, 'doctor');
     expect(nowhere).toMatchObject({ code: 1, stdout: expect.stringContaining('✗ database') });
     expect(await pawl({}, 'migrate', 'up')).toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') });
+  });
+});
+
+describe('a runner', () => {
+  /** What it says until it is ready; then it is asked to stop. */
+  async function said(environment: Record<string, string>, ...args: string[]): Promise<string> {
+    const runner = command(environment, ['runner', ...args]);
+    onTestFinished(() => void runner.process.kill('SIGKILL'));
+    const ready = () => runner.output.stderr.split('\n').find((line) => line.startsWith('The runner is ready'));
+    await expect.poll(ready, { timeout: 30_000 }).toBeDefined();
+    runner.process.kill('SIGTERM');
+    expect(await runner.finished).toMatchObject({ code: 0 });
+    return ready()!;
+  }
+
+  it('is ready on the database of its servers', async () => {
+    expect(await said({ DATABASE_URL: database.connectionString })).toBe('The runner is ready');
+  });
+
+  it('says that no server can use the embedded one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pawl-runner-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    expect(await said({}, '--data', folder)).toMatch(/no server can use meanwhile.*set DATABASE_URL/);
   });
 });

@@ -1,5 +1,6 @@
 // The command line without a server: help, mistakes, colours, standard input, databases that cannot be reached.
 
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ const folder = mkdtempSync(join(tmpdir(), 'pawl-usage-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const ROOT = new URL('../../', import.meta.url).pathname;
+/** Gives a command a terminal. */
+const SCRIPT = '/usr/bin/script';
 const LINEAR = join(ROOT, 'examples/graph/linear.json');
 
 describe('help', () => {
@@ -78,6 +81,14 @@ describe('several definitions', () => {
     const piped = await command({}, ['validate', '-', '--json'], '{"name":"x","tasks":{}}').finished;
     expect(piped.code).toBe(1);
     expect(JSON.parse(piped.stdout)).toMatchObject({ ok: false, format: 'pipeline' });
+  });
+
+  it.skipIf(!existsSync(SCRIPT))('or one that somebody types', async () => {
+    const typed = spawn(SCRIPT, ['-qec', `${ROOT}bin/pawl validate -`, '/dev/null'], { stdio: 'pipe' });
+    typed.stdin.end('{"name":"typed","tasks":{}}\n');
+    let shown = '';
+    for await (const chunk of typed.stdout) shown += String(chunk);
+    expect(shown).toContain('standard input: 1 problem');
   });
 
   it('know the actions of a folder', async () => {

@@ -36,7 +36,10 @@ export function register(program: Command): void {
     .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
     .option('--actions <folder>', 'a folder with your own actions')
     .action(async (flags: ServeFlags) => {
-      const life = { ready: () => say('The runner is ready'), started: async () => {} };
+      const life = {
+        ready: ({ config }: Pawl) => say(`The runner is ready${whoseWork(config)}`),
+        started: async () => {},
+      };
       process.exitCode = await runUntilStopped(options(flags), life);
     });
 }
@@ -50,6 +53,12 @@ function options({ port, host, data, actions, insecure }: ServeFlags): PawlOptio
     logTarget: process.stdout,
     onProgress: (step) => say(`… ${step}`),
   };
+}
+
+/** An embedded database has one process at a time: no server can hand anything to a runner that is on it. */
+function whoseWork({ database }: Pawl['config']): string {
+  if (database.url !== undefined) return '';
+  return ', on the embedded database, which no server can use meanwhile: to run the work of one, set DATABASE_URL to its database';
 }
 
 /** Standard output belongs to the log. */

@@ -30,7 +30,10 @@ export function register(program: Command): void {
     .option('--request-id <text>', 'the same one twice starts one execution')
     .option('--workflow-version <number>', 'this version instead of the current one', wholeNumber(0, 1_000_000_000))
     .option('--priority <number>', '0 to 9, higher first (5)', wholeNumber(0, 9))
-    .option('-w, --wait', 'follow it to its end; the exit code is then the outcome')
+    .option(
+      '-w, --wait',
+      'follow it to its end; the exit code is then the outcome. Ctrl-C cancels it, and twice leaves it running',
+    )
     .addHelpText('after', EXAMPLES)
     .action(async (workflow: string, flags: StartFlags) => {
       process.exitCode = await start(workflow, flags);

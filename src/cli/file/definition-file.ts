@@ -4,6 +4,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Problem } from '../../core/definition/problem.ts';
 import { type JsonSource, readJsonSource, type Span } from './json-source.ts';
+import { readStandardInput } from './standard-input.ts';
 import { reasonUnread } from './unreadable.ts';
 
 const MAX_FILE_BYTES = 10_000_000;
@@ -40,7 +41,7 @@ export function readDefinitionFile(path: string): DefinitionText {
 /** The bytes; the size when there are too many; the reason when there are none. */
 function readBytes(name: string): Buffer | number | string {
   try {
-    if (name === STANDARD_INPUT) return limited(readFileSync(0));
+    if (name === STANDARD_INPUT) return limited(readStandardInput());
     const stats = statSync(name);
     if (stats.isDirectory()) return 'it is a directory';
     return stats.size > MAX_FILE_BYTES ? stats.size : readFileSync(name);

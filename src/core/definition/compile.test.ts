@@ -107,7 +107,9 @@ describe('actions', () => {
         suggestion: 'did you mean `slack.post-message`?',
       },
     ]);
-    expect(codesOf(plan([step('a', { type: 'DBT_RUN' })]), { actions })).toEqual(['UNKNOWN_ACTION /steps/0/type']);
+    expect(problemsOf(plan([step('a', { type: 'DBT_RUN' })]), { actions })).toMatchObject([
+      { code: 'UNKNOWN_ACTION', path: '/steps/0/type', suggestion: expect.stringContaining('--actions') },
+    ]);
     expect(codesOf(graph([node('a')]), { actions })).toEqual([]);
   });
 
