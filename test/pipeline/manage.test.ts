@@ -209,6 +209,20 @@ describe('replacing', () => {
     expect((await put({})).body.data).not.toHaveProperty('webhook_url');
   });
 
+  it('takes back what was read and edited', async () => {
+    const { body: created } = await create(api(), 'edited', { a: call('/1') }, { trigger: 'webhook' });
+    const { body: shown } = await api().get<{ data: JsonObject }>('/workflows/edited');
+    for (const [round, id] of ['edited', created.data.id].entries()) {
+      const edited = { ...shown.data, tasks: { a: call(`/edited-${round}`) } };
+      const { status, body } = await api().send<{ data: JsonObject }>('PUT', `/workflows/${id}`, edited);
+      expect([status, body.data.version]).toEqual([200, round + 2]);
+      expect(body.data).toMatchObject({ id: created.data.id, webhook_url: shown.data.webhook_url });
+    }
+    const { body: other } = await create(api(), 'edited-too', { a: call('/1') });
+    const stray = await api().send<Refusal>('PUT', '/workflows/edited', { ...shown.data, id: other.data.id });
+    expect([stray.status, stray.body.error.details]).toMatchObject([400, [{ code: 'CANNOT_CHANGE', path: '/id' }]]);
+  });
+
   it('refuses another name, a graph, and what is not valid', async () => {
     await create(api(), 'fixed', { a: call() });
     const renamed = await api().send<Refusal>('PUT', '/workflows/fixed', { name: 'other', tasks: { a: call() } });

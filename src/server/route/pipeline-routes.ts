@@ -2,8 +2,9 @@
 // format; only what is shown is 002's.
 
 import { z } from 'zod';
+import { detectFormat } from '../../core/definition/compile.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
-import type { Json } from '../../core/json/json.ts';
+import { isJsonObject, type Json } from '../../core/json/json.ts';
 import type { Executions } from '../../engine/execution/executions.ts';
 import type { Pipelines } from '../../engine/workflow/workflow-pipeline.ts';
 import { type Workflows, wrongState } from '../../engine/workflow/workflows.ts';
@@ -25,6 +26,7 @@ import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
 import { traceOf } from '../correlation.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
+import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { triggerOf } from './pipeline-trigger.ts';
 import {
@@ -63,17 +65,26 @@ function replaceRoute({ workflows, pipelines, webhookBase, firstSecretOf }: Pipe
     summary: 'Replace the tasks of a pipeline; runs in flight keep theirs',
     params: workflowParams,
     body: z.unknown(),
+    onlyShown: ['task_count', 'version', 'inserted_at', 'updated_at', 'webhook_url', 'webhook_secret'],
     responses: { 200: dataOf(pipelineSchema) },
     async handle({ params, body, caller, by }) {
       const existing = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
       if (existing.format !== 'pipeline') {
         throw wrongState(existing, `it is a ${existing.format} and not a pipeline: change it through a draft`);
       }
-      const replaced = await pipelines.replace(caller.tenantId, existing, body as Json, by);
+      const replaced = await pipelines.replace(caller.tenantId, existing, withoutId(body as Json, existing), by);
       const secret = await firstSecretOf?.(caller.tenantId, replaced);
       return { status: 200, body: { data: pipelineView(replaced, webhookBase(), secret) } };
     },
   });
+}
+
+/** `onlyShown` cannot tell whether an `id` is the right one: the address may name the pipeline. */
+function withoutId(body: Json, { uid }: WorkflowIdentity): Json {
+  if (!isJsonObject(body) || !('id' in body) || detectFormat(body) !== 'pipeline') return body;
+  const { id, ...definition } = body;
+  if (id === null || id === prefixedId('wf', uid)) return definition;
+  throw requestInvalid([{ code: 'CANNOT_CHANGE', path: '/id', message: "is another pipeline's, and cannot change" }]);
 }
 
 function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteSpec {
