@@ -76,6 +76,7 @@ const WHERE_TO_LOOK: Readonly<Record<string, string>> = {
   WORKFLOW_NOT_FOUND: '. `pawl workflows` lists what there is',
   LIFECYCLE_NOT_FOUND: '. `pawl lifecycle list` shows what there is, `pawl lifecycle import FILE` adds to it',
   INSTANCE_NOT_FOUND: '. The first `pawl lifecycle trigger` makes one',
+  DELIVERY_NOT_FOUND: '. `pawl lifecycle deliveries` lists them, `--stage Dead` those that are given up',
 };
 
 /** One is in the message already. */

@@ -52,8 +52,11 @@ describe('pawl lifecycle', () => {
     ]);
     expect((await lifecycle('show', 'prod/loan', '--mermaid')).stdout).toMatch(/^stateDiagram-v2\n/);
 
+    const pending = await lifecycle('deliveries', '--consumer', 'kyc');
+    const [, guid] = /^ACKGUID +CONSUMER .*\n(\S+) +kyc +Pending +hook +\d /.exec(pending.stdout) ?? [];
     const { deliveries } = createClient({ url: dev.url });
     const [work] = await deliveries.pull('kyc', { wait: '10s' });
+    expect(work!.ackGuid).toBe(guid);
     const acked = await lifecycle('ack', work!.ackGuid!, '--consumer', 'kyc', '--json');
     expect(JSON.parse(acked.stdout)).toMatchObject({ stage: 'Processed', changed: true });
     expect((await lifecycle('ack', work!.ackGuid!, '--consumer', 'kyc')).stdout).toBe('Processed (it was before)\n');
@@ -69,6 +72,21 @@ describe('pawl lifecycle', () => {
     expect((await lifecycle('timeline', 'prod/loan', 'loan 7/a')).stdout).toMatch(
       /^AT +WHAT +EVENT +BY +CAUSE +PAYLOAD\n\S+ +draft → submitted +submit +trigger +\{"amount":5000\}\n/,
     );
+  });
+
+  it('sends what is dead again', async () => {
+    // Nobody has published the workflow that the loan's policies start.
+    const dead = async (): Promise<{ ackGuid: string }[]> =>
+      (JSON.parse((await lifecycle('deliveries', '--stage', 'dead', '--json')).stdout) as { data: [] }).data;
+    await expect.poll(dead).toHaveLength(1);
+    expect((await lifecycle('deliveries', '--stage', 'Dead')).stdout).toContain('no workflow "notify-underwriter"');
+    const [{ ackGuid }] = (await dead()) as [{ ackGuid: string }];
+    expect((await lifecycle('requeue', ackGuid)).stdout).toBe('sent again to 1 consumer\n');
+    expect(await lifecycle('requeue', '00000000-0000-7000-8000-000000000000')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('`pawl lifecycle deliveries` lists them'),
+    });
+    expect((await lifecycle('deliveries', '--stage', 'Failed')).stdout).toBe('no deliveries are Failed\n');
   });
 
   it('says what is wrong, and ends with the code of it', async () => {

@@ -1,4 +1,4 @@
-// `pawl lifecycle import|list|trigger|show|timeline|ack`: business objects in their machines, from a terminal. Safe to repeat:
+// `pawl lifecycle import|list|trigger|show|timeline|ack` and what is in the files beside it: business objects in their machines, from a terminal. Safe to repeat:
 // an import that changes nothing is none, and a trigger with the same --request-id is applied once.
 
 import { randomUUID } from 'node:crypto';
@@ -12,6 +12,7 @@ import { type ClientFlags, clientCommand, connect } from '../server-client.ts';
 import { machineView, timelineView } from '../terminal/lifecycle-view.ts';
 import { table } from '../terminal/table.ts';
 import { printJson } from '../terminal/terminal.ts';
+import { register as registerDeliveries } from './lifecycle-deliveries.ts';
 import { importLifecycle } from './lifecycle-import.ts';
 
 interface TriggerFlags extends ClientFlags {
@@ -65,6 +66,7 @@ export function register(program: Command): void {
     .argument('<lifecycle>', PLACE)
     .argument('<ref>', 'the instance')
     .action(timeline);
+  registerDeliveries(lifecycle);
   clientCommand(lifecycle, 'ack', 'acknowledge a message for a consumer')
     .argument('<ackGuid>', 'of the message')
     .requiredOption('--consumer <code>', 'who acknowledges')
@@ -82,7 +84,9 @@ Examples:
   pawl lifecycle show prod/loan loan-17
   pawl lifecycle show prod/loan --svg > loan.svg
   pawl lifecycle timeline prod/loan loan-17
-  pawl lifecycle ack $guid --consumer kyc`;
+  pawl lifecycle deliveries --consumer kyc         # with the guid that acknowledges each
+  pawl lifecycle ack $guid --consumer kyc
+  pawl lifecycle deliveries --stage Dead           # and to send one again: pawl lifecycle requeue $guid`;
 
 async function list(flags: ClientFlags): Promise<void> {
   const { lifecycles } = connect(flags);

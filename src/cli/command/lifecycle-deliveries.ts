@@ -1,0 +1,73 @@
+// `pawl lifecycle deliveries|requeue`: which messages are on their way to whom, what became of those that are not, and once
+// more. Listing takes nothing away from a consumer that pulls.
+
+import type { Command } from 'commander';
+import type { DeliveryJson } from '../../protocol/delivery.ts';
+import { oneOf } from '../argument.ts';
+import { printable } from '../file/line-map.ts';
+import { type ClientFlags, clientCommand, connect } from '../server-client.ts';
+import { table } from '../terminal/table.ts';
+import { printJson } from '../terminal/terminal.ts';
+
+interface ListFlags extends ClientFlags {
+  readonly stage: DeliveryJson['stage'];
+  readonly consumer?: string;
+}
+
+interface RequeueFlags extends ClientFlags {
+  readonly consumer?: string;
+}
+
+const STAGES = ['Pending', 'Delivered', 'Processed', 'Failed', 'Dead'] as const;
+const HEAD = ['ACKGUID', 'CONSUMER', 'STAGE', 'KIND', 'ATTEMPTS', 'CREATED', 'NEXT', 'MESSAGE'];
+
+export function register(lifecycle: Command): void {
+  clientCommand(lifecycle, 'deliveries', 'list messages to consumers by how far they got')
+    .option('--stage <stage>', STAGES.join(', '), oneOf(STAGES), 'Pending')
+    .option('--consumer <code>', 'only those to this one')
+    .action(list);
+  clientCommand(lifecycle, 'requeue', 'send a message again that is dead or failed')
+    .argument('<ackGuid>', 'of the message')
+    .option('--consumer <code>', 'only to this one')
+    .action(requeue);
+}
+
+async function list(flags: ListFlags): Promise<void> {
+  const { stage, consumer } = flags;
+  const page = await connect(flags).deliveries.list({
+    stage,
+    limit: 200,
+    ...(consumer === undefined ? {} : { consumer }),
+  });
+  if (flags.json === true) return printJson(page);
+  if (page.data.length === 0) return void process.stdout.write(`no deliveries are ${stage}\n`);
+  const more = page.nextCursor === undefined ? '' : 'the first 200; --consumer narrows it down\n';
+  process.stdout.write(`${table(HEAD, page.data.map(rowOf))}${more}`);
+}
+
+const rowOf = ({
+  ackGuid,
+  consumer,
+  stage,
+  kind,
+  attempts,
+  createdAt,
+  nextAttemptAt,
+  message,
+}: DeliveryJson): string[] => [
+  ackGuid,
+  consumer,
+  stage,
+  kind,
+  String(attempts),
+  createdAt,
+  nextAttemptAt ?? '',
+  printable(message ?? ''),
+];
+
+async function requeue(ackGuid: string, flags: RequeueFlags): Promise<void> {
+  const { consumer } = flags;
+  const count = await connect(flags).deliveries.requeue(ackGuid, consumer === undefined ? {} : { consumer });
+  if (flags.json === true) return printJson({ count });
+  process.stdout.write(`sent again to ${count} consumer${count === 1 ? '' : 's'}\n`);
+}
