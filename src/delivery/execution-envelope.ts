@@ -8,6 +8,7 @@ import { errorCategory } from '../core/error/category.ts';
 import type { JsonObject } from '../core/json/json.ts';
 import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
+import { shownVersion } from '../core/plan/shown-version.ts';
 import type { ExecutionEventType } from '../protocol/event.ts';
 import type { OutboxRow } from '../store/delivery-port.ts';
 
@@ -49,7 +50,7 @@ function envelopeOf(
   { sequence, plan, eventId }: { sequence: number; plan: Plan | null; eventId: string },
 ): Envelope {
   const { executionId, runId, tenantId, projectId, environmentId, workflowId, correlationId, version } = row;
-  const planVersion = plan?.namedVersion ?? version;
+  const planVersion = plan?.namedVersion ?? shownVersion(version);
   const stepId = node === undefined ? undefined : stepName(plan, node);
   const attemptId = String(attempt);
   const idempotencyKey = keyOf({ runId, stepId, attemptId, eventType, planVersion });

@@ -2,6 +2,7 @@
 // field by field: payloads, tokens and headers are not (S6).
 
 import { pino } from 'pino';
+import { shownVersion } from '../core/plan/shown-version.ts';
 import type { RaisedNotice } from '../delivery/notices.ts';
 import type { AttemptRequest, AttemptResult, EndedExecution } from '../engine/environment.ts';
 import type { NewExecution } from '../store/port.ts';
@@ -100,7 +101,7 @@ function standardProperties(execution: Place, by: unknown): Record<string, unkno
   return {
     CorrelationId: execution.correlationId,
     WorkflowId: execution.workflowId,
-    WorkflowVersion: execution.version,
+    WorkflowVersion: shownVersion(execution.version),
     ExecutionId: execution.executionId,
     PrincipalUserId: principal?.userId,
     PrincipalEmail: principal?.email ?? undefined,

@@ -3,6 +3,7 @@
 
 import type { Fact } from '../core/decider/fact.ts';
 import { actionTypeOf } from '../core/plan/action-type.ts';
+import { shownVersion } from '../core/plan/shown-version.ts';
 import type { AttemptRequest, AttemptResult, EndedExecution } from '../engine/environment.ts';
 import type { Resident } from '../engine/turn/resident.ts';
 import type { NewExecution } from '../store/port.ts';
@@ -74,7 +75,7 @@ function placeOf({
   version,
   tenantId,
 }: Pick<NewExecution, 'executionId' | 'workflowId' | 'version' | 'tenantId'>) {
-  return { runId: executionId, workflowId, planVersion: String(Math.max(0, version)), tenantId };
+  return { runId: executionId, workflowId, planVersion: String(shownVersion(version)), tenantId };
 }
 
 function attemptStatus(result: AttemptResult): string {

@@ -140,6 +140,21 @@ describe('the execution of a draft', () => {
     expect((await api().get<{ data: unknown[] }>('/workflows/sketch/versions')).body.data).toHaveLength(1);
   });
 
+  it('is of version 0, for its expressions and in lists too', async () => {
+    const draft = echo('numbered', '{{ execution.version }}');
+    for (const _ of [1, 2]) {
+      await api().post('/workflows', draft);
+      expect(await outcome((await start('numbered')).executionId)).toEqual({ message: 0 });
+    }
+    const list = (query: string) =>
+      api().get<{ data: { version: number }[] }>(`/executions?workflowId=numbered${query}`);
+    for (const status of ['', '&status=Succeeded']) {
+      const { data } = (await list(`&version=0${status}`)).body;
+      expect(data.map(({ version }) => version)).toEqual([0, 0]);
+    }
+    expect((await list('&version=1')).body.data).toEqual([]);
+  });
+
   it('beside a published version is asked for as version 0', async () => {
     await publish(echo('beside', 'published'));
     await expect(start('beside', 0)).rejects.toMatchObject({ code: 'WORKFLOW_NOT_FOUND' });

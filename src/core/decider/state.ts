@@ -3,6 +3,7 @@
 
 import { emptyRecord, type Json, type JsonObject } from '../json/json.ts';
 import type { Plan } from '../plan/plan.ts';
+import { shownVersion } from '../plan/shown-version.ts';
 import type { ExecutionError, NodeError } from './fact.ts';
 import { createTimerHeap, type TimerHeap } from './timer-heap.ts';
 
@@ -208,7 +209,7 @@ function scopeOf(plan: Plan, start: ExecutionStart, data: Record<string, Json>):
         execution: {
           id: start.executionId,
           workflowId: start.workflowId,
-          version: start.version,
+          version: shownVersion(start.version),
           tenantId: start.tenantId,
           correlationId: start.correlationId,
         },

@@ -2,6 +2,7 @@
 
 import type { Json } from '../../core/json/json.ts';
 import { actionTypeOf } from '../../core/plan/action-type.ts';
+import { shownVersion } from '../../core/plan/shown-version.ts';
 import type { ExecutionEvent } from '../../engine/execution/execution-event.ts';
 import type { AttemptView } from '../../engine/execution/execution-queries.ts';
 import type { Inspection } from '../../engine/execution/inspection.ts';
@@ -14,8 +15,7 @@ export function presentExecution(view: ExecutionView & { why?: Why | null }): Ex
   return present<ExecutionJson>({
     executionId: view.executionId,
     workflowId: view.workflowId,
-    // Snapshots of drafts are stored below zero, and all are "the draft".
-    version: Math.max(0, view.version),
+    version: shownVersion(view.version),
     format: view.format as ExecutionJson['format'],
     status: view.status as ExecutionJson['status'],
     tenantId: view.tenantId,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { errorCategory } from '../../core/error/category.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
+import { shownVersion } from '../../core/plan/shown-version.ts';
 import type { ExecutionQueries } from '../../engine/execution/execution-queries.ts';
 import type { Inspection } from '../../engine/execution/inspection.ts';
 import type { PlanRuns } from '../../engine/execution/plan-runs.ts';
@@ -170,7 +171,7 @@ async function planVersionOf(
   const row = await workflows.definitionGet({ tenantId, workflowId, version });
   const { metadata } = JSON.parse(row?.definition ?? '{}') as JsonObject;
   const named = isJsonObject(metadata) ? metadata.planVersion : undefined;
-  return typeof named === 'string' ? named : String(Math.max(0, version));
+  return typeof named === 'string' ? named : String(shownVersion(version));
 }
 
 async function requireStep(queries: ExecutionQueries, view: ExecutionView, stepId: string): Promise<void> {

@@ -42,7 +42,7 @@ from executions_view where parent_execution_id = $1 order by id;
 select e.id from workflow_executions e
 where e.tenant_id = $1 and e.id < $2::uuid and e.id >= $13::uuid
   and ($4::text is null or e.workflow_id = $4) and ($8::uuid is null or e.parent_id = $8)
-    and ($5::int is null or e.version = $5) and ($7::text is null or e.format = $7)
+    and ($5::int is null or greatest(e.version, 0) = $5) and ($7::text is null or e.format = $7)
     and ($9::timestamptz is null or e.created_at >= $9) and ($10::timestamptz is null or e.created_at < $10)
     and ($6::text[] is null or (select v.status from executions_view v where v.id = e.id) = any($6))
     and ($11::text is null or exists (select from execution_outcomes o where o.execution_id = e.id and o.error::text ilike $11))
@@ -54,7 +54,7 @@ order by e.id desc limit $3;
 select e.id from workflow_executions e
 where e.tenant_id = $1 and e.workflow_id = $4::text and e.id < $2::uuid and e.id >= $13::uuid
   and ($8::uuid is null or e.parent_id = $8)
-    and ($5::int is null or e.version = $5) and ($7::text is null or e.format = $7)
+    and ($5::int is null or greatest(e.version, 0) = $5) and ($7::text is null or e.format = $7)
     and ($9::timestamptz is null or e.created_at >= $9) and ($10::timestamptz is null or e.created_at < $10)
     and ($6::text[] is null or (select v.status from executions_view v where v.id = e.id) = any($6))
     and ($11::text is null or exists (select from execution_outcomes o where o.execution_id = e.id and o.error::text ilike $11))
@@ -66,7 +66,7 @@ order by e.id desc limit $3;
 select e.id from workflow_executions e
 where e.parent_id = $8::uuid and e.tenant_id = $1 and e.id < $2::uuid and e.id >= $13::uuid
   and ($4::text is null or e.workflow_id = $4)
-    and ($5::int is null or e.version = $5) and ($7::text is null or e.format = $7)
+    and ($5::int is null or greatest(e.version, 0) = $5) and ($7::text is null or e.format = $7)
     and ($9::timestamptz is null or e.created_at >= $9) and ($10::timestamptz is null or e.created_at < $10)
     and ($6::text[] is null or (select v.status from executions_view v where v.id = e.id) = any($6))
     and ($11::text is null or exists (select from execution_outcomes o where o.execution_id = e.id and o.error::text ilike $11))
@@ -78,7 +78,7 @@ order by e.id desc limit $3;
 select q.execution_id as id
 from execution_queue q
 where q.tenant_id = $1 and q.execution_id < $2::uuid and q.execution_id >= $13::uuid
-  and ($4::text is null or q.workflow_id = $4) and ($5::int is null or q.version = $5)
+  and ($4::text is null or q.workflow_id = $4) and ($5::int is null or greatest(q.version, 0) = $5)
   and ($6::text[] is null or case when q.epoch = 0 then 'Pending' when q.paused then 'Paused' else 'Running' end = any($6))
   and ($12::text is null or execution_why(q.execution_id) = $12)
   -- Only where it is asked for: a look-up for each row.
@@ -98,7 +98,7 @@ cross join lateral (
     and ($11::text is null or o.error::text ilike $11) and $12::text is null
     and (($4::text is null and $5::int is null and $7::text is null and $8::uuid is null and $9::timestamptz is null and $10::timestamptz is null)
       or exists (select from workflow_executions e where e.id = o.execution_id and ($4 is null or e.workflow_id = $4)
-        and ($5 is null or e.version = $5) and ($7 is null or e.format = $7) and ($8 is null or e.parent_id = $8)
+        and ($5 is null or greatest(e.version, 0) = $5) and ($7 is null or e.format = $7) and ($8 is null or e.parent_id = $8)
         and ($9 is null or e.created_at >= $9) and ($10 is null or e.created_at < $10)))
   order by o.execution_id desc limit $3
 ) page
