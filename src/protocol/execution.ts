@@ -230,7 +230,7 @@ export const executionListQuery = z.object({
 });
 
 export const eventQuery = z.object({
-  after: queryNumber(0, 999_999_999).optional().describe('events with a higher seq'),
+  after: queryNumber(-1, 999_999_999).optional().describe('events with a higher seq; -1 is before the first'),
   cursor: queryNumber(0, 999_999_999).optional().describe('the same, as `nextCursor` gives it'),
   limit: queryNumber(1, MAX_INCLUDED).default(200),
   tenantId: tenantId.optional(),

@@ -8,7 +8,7 @@ export const MAX_PAGE = 200;
 const wholeNumber = (minimum: number, maximum: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .regex(minimum < 0 ? /^-?\d{1,9}$/ : /^\d{1,9}$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(minimum).max(maximum));
 

@@ -148,6 +148,12 @@ describe('one execution', () => {
     expect(seqsOf(second)[0]).toBe(seqsOf(first).at(-1)! + 1);
   });
 
+  it('has all its events after -1, where whoever has seen none is', async () => {
+    const path = `/api/v1/executions/${executionId}/events`;
+    expect((await server.get(`${path}?after=-1`)).body).toEqual((await server.get(path)).body);
+    expect((await server.get(`${path}?after=-2`)).status).toBe(400);
+  });
+
   it('has a graph with the state of every node and edge', async () => {
     const { body } = await server.get(`/api/v1/executions/${executionId}/graph`);
     expect(body).toMatchObject({
