@@ -21,7 +21,8 @@ export function sentAgain(delivery: ClaimedDelivery, consumer: Code): Notice | n
     return { kind: 'ProcessingReminderRaised', message, details: { ...named(delivery, consumer), reminders } };
   }
   if (attempts <= 1) return null;
-  const message = `"${consumer.code}" has not confirmed the ${what(delivery)}: attempt ${attempts}`;
+  // For want of an answer, or because the consumer asked for it.
+  const message = `the ${what(delivery)} is sent to "${consumer.code}" again: attempt ${attempts}`;
   return { kind: 'DeliveryRetryRaised', message, details: { ...named(delivery, consumer), attempts } };
 }
 
@@ -61,8 +62,10 @@ function named(delivery: Partial<ClaimedDelivery>, { code: consumer }: Code): Re
   return Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined)) as Record<string, Json>;
 }
 
+/** The event is a transition's or execution's own name; a hook has one of its own, which only the message knows. */
 function what({ ackGuid, kind, source, event }: Partial<ClaimedDelivery>): string {
-  return kind === undefined ? `message ${ackGuid}` : `${kind} "${event}" of ${source} (${ackGuid})`;
+  if (kind === undefined) return `message ${ackGuid}`;
+  return `${kind === 'hook' ? 'hook on' : kind} "${event}" of ${source} (${ackGuid})`;
 }
 
 const isoTime = (at: Timestamp): string => new Date(at).toISOString();

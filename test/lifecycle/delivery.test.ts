@@ -102,6 +102,12 @@ describe('the loan of the examples', () => {
     const failed = { consumer: 'kyc', stage: 'Processed', outcome: 'failed', retryAt };
     expect(await ack(hook.ackGuid as string, failed)).toMatchObject({ body: { stage: 'Failed' } });
     expect(await pull('kyc')).toEqual([hook]);
+    const told = async () => {
+      const { body } = await server.get('/api/v1/notices?limit=200');
+      return (body.data as JsonObject[]).map(({ kind, message }) => `${kind}: ${message}`);
+    };
+    const retry = `DeliveryRetryRaised: the hook on "submit" of loan (${hook.ackGuid}) is sent to "kyc" again: attempt 2`;
+    await expect.poll(told).toContainEqual(retry);
     await ack(hook.ackGuid as string, { consumer: 'kyc', stage: 'Processed' });
     await until('loan-3', 'approved');
   });
