@@ -5,11 +5,13 @@ test('finds the closest name', () => {
   expect(nearMiss('tirgger', ['context', 'trigger', 'tiger'])).toBe('trigger');
   expect(nearMiss('Status', ['status', 'state'])).toBe('status');
   expect(nearMiss('itms', ['items', 'item'])).toBe('items');
+  expect(nearMiss('z', ['a', 'Z'])).toBe('Z');
 });
 
 test('keeps silent when nothing is close', () => {
   expect(nearMiss('abc', ['xyz', 'abcde'])).toBeUndefined();
   expect(nearMiss('trigger', ['trigger'])).toBeUndefined();
+  expect(nearMiss('z', ['a', 'x', 'zz'])).toBeUndefined();
   expect(nearMiss('x'.repeat(100), [`${'x'.repeat(99)}y`])).toBeUndefined();
 });
 

@@ -5,7 +5,7 @@ const MAX_CANDIDATES = 500;
 
 export function nearMiss(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_NAME_LENGTH) return undefined;
-  const allowed = name.length <= 3 ? 1 : 2;
+  const allowed = slipsIn(name);
   let best: string | undefined;
   let bestDistance = allowed + 1;
   let seen = 0;
@@ -19,6 +19,12 @@ export function nearMiss(name: string, candidates: Iterable<string>): string | u
     }
   }
   return best;
+}
+
+/** Of a single letter every other one is a slip away: only its case counts. */
+function slipsIn({ length }: string): number {
+  if (length === 1) return 0;
+  return length <= 3 ? 1 : 2;
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
