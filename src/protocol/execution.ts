@@ -144,6 +144,7 @@ export interface HierarchyJson {
   executionId: string;
   workflowId: string;
   status: string;
+  parentExecutionId?: string | undefined;
   nodeId?: string | undefined;
   children: HierarchyJson[];
 }
@@ -153,6 +154,7 @@ export const hierarchySchema: z.ZodType<HierarchyJson> = z
     executionId,
     workflowId: z.string(),
     status: z.string(),
+    parentExecutionId: executionId.optional().describe('of the one that was asked for, if it has a parent'),
     nodeId: z.string().optional().describe('the node of the parent that started it'),
     get children() {
       return z.array(hierarchySchema);

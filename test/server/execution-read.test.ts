@@ -180,6 +180,10 @@ describe('one execution', () => {
       status: 'Succeeded',
       children: [{ workflowId: 'inner', nodeId: 'child', status: 'Succeeded', children: [] }],
     });
+    expect(body).not.toHaveProperty('parentExecutionId');
+    const [child] = body.children as JsonObject[];
+    const seenFromBelow = await server.get(`/api/v1/executions/${child!.executionId}/hierarchy`);
+    expect(seenFromBelow.body).toEqual({ ...child, parentExecutionId: executionId });
   });
 });
 

@@ -106,8 +106,9 @@ export function presentGraph({ view, state }: Inspection): GraphJson {
 export function presentHierarchy(rows: readonly TreeRow[]): HierarchyJson {
   const byId = new Map<string, HierarchyJson>();
   for (const [index, { executionId, workflowId, status, parentId, parentNode }] of rows.entries()) {
-    const named = index === 0 || parentNode === null ? {} : { nodeId: parentNode };
-    const entry: HierarchyJson = { executionId, workflowId, status, ...named, children: [] };
+    const above = index > 0 || parentId === null ? {} : { parentExecutionId: parentId };
+    const named = parentNode === null ? {} : { nodeId: parentNode };
+    const entry: HierarchyJson = { executionId, workflowId, status, ...above, ...named, children: [] };
     byId.set(executionId, entry);
     if (index > 0) byId.get(parentId ?? '')?.children.push(entry);
   }
