@@ -159,9 +159,25 @@ describe('problems', () => {
 
 describe('the pipeline dialect', () => {
   const scope = {
-    trigger: { headers: { 'x-id': 'h1', plain: 'h2' }, a: 9, 'order-id': 'o1', tasks: { a: 5 }, Headers: { A: 1 } },
+    trigger: {
+      headers: { 'x-id': 'h1', plain: 'h2' },
+      a: 9,
+      'order-id': 'o1',
+      'line-1': 'Main Street',
+      tasks: { a: 5 },
+      Headers: { A: 1 },
+    },
     tasks: {
-      list: { body: { items: [{ 'sku-code': 'k', 5: 'five' }], '2fa': true, a: 3, 'a-b-c': 4, headers: { 'X-Y': 1 } } },
+      list: {
+        body: {
+          items: [{ 'sku-code': 'k', 5: 'five' }],
+          '2fa': true,
+          a: 3,
+          'a-b-c': 4,
+          'line-2b': { 'x-1': 6 },
+          headers: { 'X-Y': 1 },
+        },
+      },
       0: { status: 'zero' },
       'payment-result': { body: { id: 7, total: 3 }, headers: { 'content-type': 'text/html' }, '2nd': 1 },
       '1st': { status_code: 200 },
@@ -201,8 +217,13 @@ describe('the pipeline dialect', () => {
     ['tasks.list.body.headers.X-Y', 1],
     ['tasks.0.status', 'zero'],
     ['tasks.$x', undefined],
-    ['trigger.a-1', 8],
-    ['trigger.tasks.a-1', 4],
+    ['trigger.a - 1', 8],
+    ['trigger.a -1', 8],
+    ['trigger.tasks.a - 1', 4],
+    ['(trigger.a)-1', 8],
+    ['trigger.line-1', 'Main Street'],
+    ['trigger.line-1 == "Main Street" && [1].every(x => trigger.line-1.length == 11)', true],
+    ['tasks.list.body.line-2b.x-1', 6],
     ['tasks.payment-result.body.id-tasks.payment-result.body.total', 4],
     ['[...tasks.payment-result.body.id ? "ab" : ""].length', 2],
     [

@@ -1,8 +1,8 @@
 // The pipeline dialect writes paths with dots alone: `tasks.payment-result.body.order-id`, `trigger.headers.X-Request-Id`,
 // `tasks.list.body.items.0`. This turns what JavaScript would not read so into bracket access before the text is parsed, and
 // keeps the way back, so that problems point at what the author wrote.
-// In the name of a task or a header a hyphen always wins over minus. In any other name it wins where minus could not be meant:
-// what follows it is no name that can stand there (`a.x-y`, but not `a.x-1` or `a.x-tasks.b.y`).
+// In the name of a task or a header a hyphen always wins over minus. In any other name it wins (`a.x-y`, `a.line-1`) unless what
+// follows is a name that means something by itself (`a.x-tasks.b.y`): a minus has spaces around it.
 
 import { advance, inTemplateLiteral, type Nesting } from './scan.ts';
 
@@ -16,7 +16,8 @@ const ROOTS = new Set(['tasks', 'wait', 'trigger']);
 const WORD = /[\w$]+/y;
 const DOT = /\s*(?:(\??\.)\s*(?=[A-Za-z_$-])|(\.)(?=\d))/y;
 const BRACKETS = /\s*(?:\?\.)?\s*\[\s*(?:'([^'\\]*)'|"([^"\\]*)"|\d+)\s*\]/y;
-const NAME = /[\w$]+(?:-[A-Za-z_][\w$]*)*/y;
+const NAME = /[\w$]+(?:-[\w$]+)*/y;
+const BEGINS_WITH_DIGIT = /^\d/;
 const NAME_WITH_HYPHENS = /[\w-]+/y;
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
@@ -28,7 +29,7 @@ export function rewritePipelinePaths(source: string, known: ReadonlySet<string>)
   const nesting: Nesting = [];
   const edits: Edit[] = [];
   // The parameters of an arrow function are names of their own.
-  const mayBeMinus = (word: string) => source.includes(ARROW) || known.has(word);
+  const mayBeMinus = (word: string) => !BEGINS_WITH_DIGIT.test(word) && (source.includes(ARROW) || known.has(word));
   let at = 0;
   while (at < source.length) {
     const word = inTemplateLiteral(nesting) ? null : matchAt(WORD, source, at);
