@@ -77,7 +77,10 @@ describe('an attempt that cannot start', () => {
     expect(await invokeAction({ ...request, context: attemptContext() })).toMatchObject({
       ok: false,
       retryable: false,
-      error: { code: 'ACTION_NOT_FOUND', message: 'No action "test.missing" is registered in this runner' },
+      error: {
+        code: 'ACTION_NOT_FOUND',
+        message: expect.stringMatching(/^No action "test.missing" is registered in this runner.*--actions/),
+      },
     });
   });
 

@@ -70,7 +70,9 @@ export function invokeAction(request: InvokeRequest): AttemptResult | Promise<At
   const { actionType, context } = request;
   const action = request.registry.get(actionType);
   if (action === undefined) {
-    return refused('ACTION_NOT_FOUND', `No action "${actionType}" is registered in this runner`);
+    // It was there when the workflow was published: mostly it is the folder that this start forgot.
+    const advice = 'actions of your own are in the folder of --actions (PAWL_ACTION_FOLDER)';
+    return refused('ACTION_NOT_FOUND', `No action "${actionType}" is registered in this runner: ${advice}`);
   }
   if (context.signal?.aborted) return aborted(context.signal, []);
   const parameters = checkParameters(action, request.parameters);

@@ -227,7 +227,7 @@ describe('a workflow that does not fit its runner', () => {
       status: 'Failed',
       error: {
         code: 'ACTION_NOT_FOUND',
-        message: 'No action "test.gone" is registered in this runner',
+        message: expect.stringMatching(/^No action "test.gone" is registered in this runner.*--actions/),
         nodeId: 'step',
       },
     });

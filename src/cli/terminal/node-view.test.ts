@@ -44,6 +44,29 @@ describe('a line that is wider than the terminal', () => {
   });
 });
 
+describe('more nodes than the terminal has lines', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it.each([
+    ['all of them where its size is not known', 0, ['a', 'b', 'c', 'd']],
+    ['the last ones that fit', 6, ['…', 'c', 'd']],
+    ['one where nothing fits', 2, ['…', 'd']],
+  ])('shows %s', (_, rows, shown) => {
+    vi.stubEnv('TERM', 'xterm');
+    const written: string[] = [];
+    const stream = { isTTY: true, rows, columns: 80, write: (text: string) => written.push(text) };
+    const nodes = ['a', 'b', 'c', 'd'].map((id) => ({
+      id,
+      type: 'core.echo',
+      status: 'Running' as const,
+      attempts: 1,
+    }));
+    createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false }).show(nodes);
+    const lines = written.join('').split('\n').slice(0, -1);
+    expect(lines.map((line) => /(…)|([abcd]) {2}/.exec(line)?.slice(1).join(''))).toEqual(shown);
+  });
+});
+
 describe('a node that waits for a subworkflow', () => {
   it('says for which execution', () => {
     const written: string[] = [];

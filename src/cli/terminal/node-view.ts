@@ -57,7 +57,8 @@ function inPlace(stream: NodeJS.WriteStream, paint: Paint, ending: Ending): Node
   };
   const fitting = (nodes: Snapshot['nodes']): string[] => {
     const lines = nodeLines(nodes, paint);
-    const room = (stream.rows ?? 24) - SPARE_ROWS;
+    // 0: a terminal that nobody told its size. At least two lines: the sum, and the node that is at work.
+    const room = Math.max((stream.rows || 24) - SPARE_ROWS, 2);
     if (lines.length <= room) return lines;
     const begun = lines.filter((_, index) => nodes[index]!.status !== 'Pending');
     const open = nodes.filter(({ completedAt, status }) => completedAt === undefined && status !== 'Skipped').length;
