@@ -68,6 +68,17 @@ describe('the limit of the context', () => {
     expect(run.find('NodeFailed', 'c').error.code).toMatch(/CONTEXT/);
   });
 
+  test.each([
+    ['graph', 'snapshot.maxContextSizeBytes'],
+    ['pipeline', 'definition.maxContextSizeBytes'],
+    ['plan', 'definition.maxContextSizeBytes'],
+  ] as const)('of a %s is raised by %s', (format, option) => {
+    const snapshot = { maxContextSizeBytes: 10, overflowBehavior: 'Fail' } as const;
+    const run = startRun({ format, nodes: [{ id: 'a' }], snapshot });
+    run.succeed('a', { text: 'x'.repeat(30) });
+    expect(run.find('NodeFailed', 'a').error.message).toContain(`(${option})`);
+  });
+
   test('AutoPruneOldest makes room by forgetting what came first', () => {
     const run = overflowing('AutoPruneOldest');
     expect(run.statusOf('c')).toBe('Succeeded');

@@ -34,8 +34,11 @@ export function succeedAttempt(deciding: Deciding, index: number, success: Attem
   const { outputs, bytes = JSON.stringify(outputs).length, truncated } = success;
   const room = roomFor(deciding, bytes);
   if (room === 'none') {
-    const { maxContextSizeBytes } = state.plan.snapshot;
-    const message = `${bytes} bytes of outputs do not fit: the context holds ${state.contextBytes} of ${maxContextSizeBytes} bytes (snapshot.maxContextSizeBytes)`;
+    const { format, snapshot } = state.plan;
+    // Only graphs may set it themselves; for the others it is the operator's.
+    const option = `${format === 'graph' ? 'snapshot' : 'definition'}.maxContextSizeBytes`;
+    const held = `${state.contextBytes} of ${snapshot.maxContextSizeBytes} bytes (${option})`;
+    const message = `${bytes} bytes of outputs do not fit: the context holds ${held}`;
     return failAttempt(deciding, index, { error: { code: 'CONTEXT_OVERFLOW', message }, retryable: false });
   }
   const cut = truncated ? { truncated } : {};
