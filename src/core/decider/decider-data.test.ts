@@ -84,6 +84,10 @@ describe('the limit of the context', () => {
     expect(run.statusOf('c')).toBe('Succeeded');
     expect(run.find('NodeSucceeded', 'c').pruned).toEqual([0]);
     expect(Object.keys(run.state.data)).toEqual(['b', 'c']);
+    expect(run.find('Warning')).toMatchObject({
+      code: 'CONTEXT_OVERFLOW',
+      message: 'the outputs of `a` were left out of the context, which holds at most 100 bytes (AutoPruneOldest)',
+    });
     expect(run.state.status).toBe('Succeeded');
   });
 
@@ -91,6 +95,7 @@ describe('the limit of the context', () => {
     const run = overflowing('DropOversize');
     expect(run.statusOf('c')).toBe('Succeeded');
     expect(run.find('NodeSucceeded', 'c')).toMatchObject({ dropped: true, outputs: { text: 'z'.repeat(30) } });
+    expect(run.find('Warning').message).toContain('the outputs of `c` were left out');
     expect(JSON.stringify(run.state.data)).not.toContain('zzz');
     expect(JSON.stringify(run.state.data)).toContain('xxx');
   });

@@ -43,6 +43,7 @@ export function succeedAttempt(deciding: Deciding, index: number, success: Attem
   }
   const cut = truncated ? { truncated } : {};
   emit(deciding, { type: 'NodeSucceeded', node: index, attempt, outputs, bytes, ...cut, ...room });
+  warnOfOverflow(deciding, index, room);
   deciding.finished.push(index);
 }
 
@@ -65,6 +66,22 @@ function roomFor({ state }: Deciding, bytes: number): Room {
     excess -= freed;
   }
   return { pruned };
+}
+
+const MAX_NAMED = 10;
+
+/** Whoever reads what is not there any more learns of it only later, and the outputs of the execution may lack it. */
+function warnOfOverflow(deciding: Deciding, index: number, { dropped, pruned }: Exclude<Room, 'none'>): void {
+  const leftOut = dropped ? [index] : pruned;
+  if (leftOut === undefined) return;
+  const { nodes, snapshot } = deciding.state.plan;
+  const names = leftOut
+    .slice(0, MAX_NAMED)
+    .map((node) => `\`${nodes[node]!.id}\``)
+    .join(', ');
+  const others = leftOut.length > MAX_NAMED ? ` and ${leftOut.length - MAX_NAMED} more` : '';
+  const message = `the outputs of ${names}${others} were left out of the context, which holds at most ${snapshot.maxContextSizeBytes} bytes (${snapshot.overflowBehavior})`;
+  emit(deciding, { type: 'Warning', code: 'CONTEXT_OVERFLOW', message, node: index });
 }
 
 export function failAttempt(deciding: Deciding, index: number, failure: AttemptFailure): void {
