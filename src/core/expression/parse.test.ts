@@ -43,6 +43,15 @@ describe('problems', () => {
       "1:18 UNKNOWN_NAME There is no `item` here (a name with a hyphen is written `['get-item']`)",
     ],
     [
+      'context.data.step-1.name',
+      "1:21 SYNTAX Identifier directly after number (a name with a hyphen is written `['step-1']`)",
+    ],
+    [
+      'context.data.get-2b-item.name',
+      "1:19 SYNTAX Identifier directly after number (a name with a hyphen is written `['get-2b-item']`)",
+    ],
+    ['1 + 2b', '1:6 SYNTAX Identifier directly after number'],
+    [
       'somethingElse',
       '1:1 UNKNOWN_NAME There is no `somethingElse` here (names that exist: trigger, context, vars, tasks, wait)',
     ],

@@ -74,8 +74,10 @@ const WORDS = ['true', 'false', 'null', 'undefined', 'NaN', 'Infinity', 'typeof'
 function withHyphenHint(source: string, start: number, end: number, finding: Finding): Finding {
   const before = /[\w$-]+-$/.exec(source.slice(0, start))?.[0];
   if (finding.code !== 'UNKNOWN_NAME' || before === undefined) return finding;
-  return { ...finding, hint: `a name with a hyphen is written \`['${before}${source.slice(start, end)}']\`` };
+  return { ...finding, hint: hyphenHint(before + source.slice(start, end)) };
 }
+
+const hyphenHint = (name: string): string => `a name with a hyphen is written \`['${name}']\``;
 
 function checkText(source: string): Finding | undefined {
   if (source.length > MAX_SOURCE_LENGTH) {
@@ -131,6 +133,20 @@ function syntaxProblem(source: string, error: unknown, originalOffset: (offset: 
   if (isTooDeep) return problemAt(source, 0, source.length, NESTED_TOO_DEEP);
   const start = originalOffset(pos);
   if (start >= source.length) return problemAt(source, start, start, INCOMPLETE);
-  const hint = message.startsWith('Assigning') ? 'did you mean `===`?' : undefined;
-  return problemAt(source, start, start + 1, { code: 'SYNTAX', message: message.replace(/ \(\d+:\d+\)$/, ''), hint });
+  const found = {
+    code: 'SYNTAX' as const,
+    message: message.replace(/ \(\d+:\d+\)$/, ''),
+    hint: hintFor(message, source, start),
+  };
+  return problemAt(source, start, start + 1, found);
+}
+
+function hintFor(message: string, source: string, at: number): string | undefined {
+  if (message.startsWith('Assigning')) return 'did you mean `===`?';
+  if (!message.startsWith('Identifier directly after number')) return undefined;
+  // `context.data.step-1.v` reads as `context.data.step` minus `1.`, and then a name; of `step-1b` the number ends within the name.
+  const before = /\.([A-Za-z_$][\w$]*-[\w$-]*)(\.?)$/.exec(source.slice(0, at));
+  if (before === null) return undefined;
+  const rest = before[2] === '.' ? '' : /^[\w$-]*/.exec(source.slice(at))![0];
+  return hyphenHint(before[1] + rest);
 }
