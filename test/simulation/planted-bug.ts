@@ -4,6 +4,7 @@
 import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
 import { Claimer } from '../../src/engine/runner/claimer.ts';
 import { Incarnation } from '../../src/engine/runner/incarnation.ts';
+import { LostClaims } from '../../src/engine/runner/lost-claims.ts';
 import { type CommitItem, Committer } from '../../src/engine/turn/committer.ts';
 import { DecisionLoop } from '../../src/engine/turn/decision-loop.ts';
 import { HeldStarts } from '../../src/engine/turn/held-start.ts';
@@ -110,7 +111,7 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
     }),
   }),
   'a lost claim is not looked for': () => ({
-    patch: () => replace(Claimer.prototype, 'reconcile', () => async () => {}),
+    patch: () => replace(LostClaims.prototype, 'reconcile', () => async () => {}),
   }),
   'nobody looks for mail after a park': () => ({
     store: () => ({ parkCheck: async () => [], queueWakeMail: async () => 0 }),

@@ -160,6 +160,8 @@ function run(program: string, args: string[], account: Account | null, input = '
       if (code === 0) resolve();
       else reject(new Error(`${basename(program)} failed (${code}): ${said.trim().split('\n').slice(-5).join(' | ')}`));
     });
+    // Whoever ends before it has read everything (a Ctrl-C goes to it, too) says so by its code.
+    child.stdin.on('error', () => {});
     child.stdin.end(input);
   });
 }
