@@ -15,8 +15,7 @@ export function whyAbsent({ plan, nodes }: State): WhyMissing {
   };
 }
 
+/** As graphs and plans name it, and as pipelines do. */
 function isDataOf(id: string, path: readonly (string | number)[]): boolean {
-  const [root, second, third] = path;
-  if (root === 'steps') return path.length === 2 && second === id;
-  return root === 'context' && second === 'data' && path.length === 3 && third === id;
+  return [`context.data.${id}`, `steps.${id}`].includes(path.join('.'));
 }

@@ -91,6 +91,16 @@ describe('the limit of the context', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
+  test('of many that were forgotten at once, some are named', () => {
+    const small = Array.from({ length: 12 }, (_, index) => `n${index}`);
+    const nodes = [...small, 'large'].map((id) => ({ id }));
+    const snapshot = { maxContextSizeBytes: 120, overflowBehavior: 'AutoPruneOldest' } as const;
+    const run = startRun({ format: 'plan', nodes, snapshot });
+    for (const id of small) run.succeed(id, { x: 1 });
+    run.succeed('large', { text: 'x'.repeat(100) });
+    expect(run.find('Warning').message).toMatch(/^the outputs of `n0`, .*`n9` and 1 more were left out of the context/);
+  });
+
   test('DropOversize leaves out what does not fit', () => {
     const run = overflowing('DropOversize');
     expect(run.statusOf('c')).toBe('Succeeded');
