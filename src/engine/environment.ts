@@ -168,7 +168,7 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   maxParallelActions: 200,
   maxParallelPerTenant: 0,
   maxParallelPerAction: {},
-  maxResident: 800,
+  maxResident: 1_600,
   parkAfterMs: 2_000,
   abortGraceMs: 5_000,
   pollMs: 500,

@@ -264,6 +264,15 @@ describe('room for more executions', () => {
     expect(desk.roomFor(0)).toBe(0);
   });
 
+  it('is twice as much where attempts needed no place lately', () => {
+    const { desk, submit, timers, works } = setup({ total: 2 });
+    works.atOnce = true;
+    for (const id of ['a', 'b', 'c']) submit(id);
+    expect(desk.roomFor(0)).toBe(16);
+    timers.advance(60);
+    expect(desk.roomFor(0)).toBe(8);
+  });
+
   it('is none as long as enough wait already', async () => {
     const { desk, submit, finish } = setup({ total: 2 });
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) submit(id);

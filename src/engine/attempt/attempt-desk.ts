@@ -61,7 +61,7 @@ export class AttemptDesk {
   private turns: Lane[] = [];
   private readonly tenants = new Tally();
   private readonly actions = new Tally();
-  /** Attempts that have given back their place. */
+  /** Attempts that have given back their place, or needed none. */
   private readonly ended: Lately;
   private running = 0;
   private waiting = 0;
@@ -191,8 +191,9 @@ export class AttemptDesk {
   private run(lane: Lane, { request, finished }: Waiting): void {
     this.deps.observer.count('dispatched');
     const outcome = this.begin(request);
-    // What is done already took nobody's place.
+    // What is done already took nobody's place, and there will be more room for its like.
     if (!(outcome instanceof Promise)) {
+      this.ended.add();
       finished(outcome);
       return this.forgetIfIdle(lane);
     }

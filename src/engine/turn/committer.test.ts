@@ -98,6 +98,14 @@ describe('a batch', () => {
   });
 });
 
+it('sends a full batch at once, not at the end of the turn in which it became full', async () => {
+  const { committer, sent } = setup({ slots: 2 });
+  for (let index = 0; index < 300; index++) committer.submit(item(`e${index}`));
+  expect(sent.map(({ ids }) => ids.length)).toEqual([256]);
+  await settled();
+  expect(sent.map(({ ids }) => ids.length)).toEqual([256, 44]);
+});
+
 describe('a commit whose outcome is unknown', () => {
   it('is sent again, identical and on the same slot, until the answer comes', async () => {
     const { sent, told, timers, submit, observer } = setup({ slots: 2 });

@@ -61,7 +61,9 @@ export class Committer {
   submit(item: CommitItem): void {
     this.unsettled++;
     this.pending.push(item);
-    this.schedule();
+    // A full batch gains nothing by waiting for the end of a stretch of decisions, and the database would be idle meanwhile.
+    if (this.pending.length >= MAX_ITEMS) this.flush();
+    else this.schedule();
   }
 
   /** Forgets what is pending and ignores what is in flight: this incarnation is dead. */
