@@ -79,22 +79,62 @@ describe('a batch', () => {
     await submit('a');
     await submit('b');
     await submit('c', 'd');
+    expect(sent.map(({ ids }) => ids)).toEqual([['a']]);
+    await sent[0]!.reply('applied');
+    expect(sent[1]!.ids).toEqual(['b', 'c', 'd']);
+  });
+
+  it('goes beside another when it is half full', async () => {
+    const { sent, submit } = setup({ slots: 3 });
+    await submit('a');
+    for (let index = 0; index < 127; index++) await submit(`e${index}`);
+    expect(sent).toHaveLength(1);
+    await submit('e127');
+    expect(sent.map(({ ids, batch }) => [batch.slotId, ids.length])).toEqual([
+      ['slot-1', 1],
+      ['slot-2', 128],
+    ]);
+  });
+
+  it('does not wait for ever for one that takes its time, nor once more for the next', async () => {
+    const { sent, submit, timers } = setup({ slots: 2 });
+    await submit('a');
+    await submit('b');
+    timers.advance(9);
+    expect(sent).toHaveLength(1);
+    timers.advance(1);
     expect(sent.map(({ ids, batch }) => [batch.slotId, ids])).toEqual([
       ['slot-1', ['a']],
       ['slot-2', ['b']],
     ]);
+    await submit('c');
     await sent[1]!.reply('applied');
-    expect(sent[2]).toMatchObject({ batch: { slotId: 'slot-2' }, ids: ['c', 'd'] });
+    timers.advance(10);
+    expect(sent[2]).toMatchObject({ batch: { slotId: 'slot-2' }, ids: ['c'] });
   });
 
-  it('has at most 256 items, and at most a megabyte unless one item alone is larger', async () => {
-    const { committer, sent, submit } = setup({ slots: 10 });
-    await submit(...Array.from({ length: 300 }, (_, n) => `e${n}`));
-    expect(sent.map(({ ids }) => ids.length)).toEqual([256, 44]);
+  it('waits for nobody once the runner is dead', async () => {
+    const { committer, sent, submit, timers } = setup({ slots: 2 });
+    await submit('a');
+    await submit('b');
+    committer.abandon();
+    timers.advance(1_000);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('has at most 256 items', async () => {
+    const { sent, submit } = setup({ slots: 10 });
+    await submit(...Array.from({ length: 256 + 128 }, (_, n) => `e${n}`));
+    expect(sent.map(({ ids }) => ids.length)).toEqual([256, 128]);
+  });
+
+  it('has at most a megabyte unless one item alone is larger', async () => {
+    const { committer, sent } = setup({ slots: 10 });
     const megabyte = 1024 * 1024;
-    for (const bytes of [megabyte / 2, megabyte / 2, megabyte * 3, 1]) committer.submit(item(`${bytes}`, [], bytes));
+    const sizes = [megabyte / 2, megabyte / 2, megabyte * 3, megabyte / 2];
+    for (const bytes of sizes) committer.submit(item(`${bytes}`, [], bytes));
     await settled();
-    expect(sent.slice(2).map(({ ids }) => ids.length)).toEqual([2, 1, 1]);
+    expect(sent.map(({ ids }) => ids.length)).toEqual([2, 1, 1]);
   });
 });
 
@@ -103,6 +143,7 @@ it('sends a full batch at once, not at the end of the turn in which it became fu
   for (let index = 0; index < 300; index++) committer.submit(item(`e${index}`));
   expect(sent.map(({ ids }) => ids.length)).toEqual([256]);
   await settled();
+  await sent[0]!.reply('applied');
   expect(sent.map(({ ids }) => ids.length)).toEqual([256, 44]);
 });
 

@@ -42,6 +42,10 @@ export interface CommitterDeps {
 const MAX_ITEMS = 256;
 const MAX_ROWS = 1024;
 const MAX_BYTES = 1024 * 1024;
+/** What fills half a batch is worth a commit beside one that is on its way. Less waits for it: a statement costs as much as many rows. */
+const WORTH_ANOTHER = { items: MAX_ITEMS / 2, bytes: MAX_BYTES / 2 };
+/** But not for longer than this: it may be a large one, or have lost its connection. */
+const WAIT_AT_MOST_MS = 10;
 const RETRY_DELAY_MS = 50;
 
 export class Committer {
@@ -50,7 +54,10 @@ export class Committer {
   /** Items that are not known to be durable yet. */
   unsettled = 0;
   private pending: CommitItem[] = [];
+  private pendingBytes = 0;
   private scheduled = false;
+  /** Set while some wait for a commit that is on its way. */
+  private cancelWait: (() => void) | null = null;
   private abandoned = false;
 
   constructor(deps: CommitterDeps) {
@@ -61,6 +68,7 @@ export class Committer {
   submit(item: CommitItem): void {
     this.unsettled++;
     this.pending.push(item);
+    this.pendingBytes += item.rows.bytes;
     // A full batch gains nothing by waiting for the end of a stretch of decisions, and the database would be idle meanwhile.
     if (this.pending.length >= MAX_ITEMS) this.flush();
     else this.schedule();
@@ -70,6 +78,8 @@ export class Committer {
   abandon(): void {
     this.abandoned = true;
     this.pending = [];
+    this.pendingBytes = 0;
+    this.endWait();
   }
 
   private schedule(): void {
@@ -78,15 +88,34 @@ export class Committer {
     this.deps.timers.soon(() => this.flush());
   }
 
-  private flush(): void {
+  private flush(hasWaited = false): void {
     this.scheduled = false;
     while (!this.abandoned && this.pending.length > 0 && this.freeSlots.length > 0) {
+      const isAlone = this.freeSlots.length === this.deps.slotIds.length;
+      if (!isAlone && !hasWaited && !this.isWorthAnother()) return this.wait();
+      this.endWait();
       const slotId = this.freeSlots.shift()!;
       void this.settle(slotId, this.takeBatch()).then(() => {
         this.freeSlots.push(slotId);
         this.schedule();
       });
     }
+  }
+
+  private isWorthAnother(): boolean {
+    return this.pending.length >= WORTH_ANOTHER.items || this.pendingBytes >= WORTH_ANOTHER.bytes;
+  }
+
+  private wait(): void {
+    this.cancelWait ??= this.deps.timers.after(WAIT_AT_MOST_MS, () => {
+      this.cancelWait = null;
+      this.flush(true);
+    });
+  }
+
+  private endWait(): void {
+    this.cancelWait?.();
+    this.cancelWait = null;
   }
 
   private takeBatch(): CommitItem[] {
@@ -101,6 +130,7 @@ export class Committer {
     }
     const batch = this.pending.slice(0, count);
     this.pending = this.pending.slice(count);
+    for (const { rows: item } of batch) this.pendingBytes -= item.bytes;
     return batch;
   }
 
