@@ -6,6 +6,7 @@ import { coreActions, coreConnector } from './action/core/core-actions.ts';
 import { createRenderPool } from './action/core/render-pool.ts';
 import { documentActions } from './action/core/render-template.ts';
 import { emailActions, emailConnector } from './action/email/email-actions.ts';
+import { createHttpClient } from './action/http/client.ts';
 import { httpActions, httpConnector } from './action/http/http-actions.ts';
 import { lifecycleActions, lifecycleConnector } from './action/lifecycle/lifecycle-actions.ts';
 import type { TriggerLifecycle } from './action/lifecycle/trigger.ts';
@@ -24,7 +25,7 @@ const CONNECTORS = [
   ...[slackConnector, mondayConnector, confluenceConnector, emailConnector],
 ];
 
-/** The actions, and the templates of documents and workflows. */
+/** The actions and their way out, and the templates of documents and workflows. */
 export async function openCatalog(
   own: readonly ActionDefinition[],
   config: Config,
@@ -46,7 +47,9 @@ export async function openCatalog(
   );
   if (config.catalog.autoRegisterActions) await store.catalogUpsert(registry.catalog());
   await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
-  return { registry, documents, renderer };
+  const http = createHttpClient(config.http);
+  closers.push(() => http.close());
+  return { registry, http, documents, renderer };
 }
 
 /** The types of the built-in actions, for checks without a database: schemas/actions.json is made from this. */

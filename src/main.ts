@@ -1,50 +1,29 @@
-// Puts Pawl together: the only file that knows every layer. `createPawl` is the engine inside your own process, and what
-// the server and the CLI are built on.
+// Puts Pawl together, and is what a program imports. `createPawl` is the engine inside your own process, and what the server and
+// the CLI are built on.
 
-import { randomBytes, randomInt } from 'node:crypto';
-import type { ActionDefinition } from './action/action.ts';
 import { createRenderPool } from './action/core/render-pool.ts';
-import { environmentCredentials } from './action/credentials.ts';
-import { createHttpClient } from './action/http/client.ts';
-import { OVER_WHEN_THEY_ANSWER, openCatalog } from './catalog.ts';
-import { definitionSettings, publishOptions } from './config/definition-setting.ts';
-import { type Config, type ConfigInput, mistypedVariables, resolveConfig } from './config.ts';
-import { uuidV7 } from './core/id/id.ts';
+import { type Config, type ConfigInput, resolveConfig } from './config.ts';
 import type { Json } from './core/json/json.ts';
-import { createActionAttempts } from './engine/attempt/action-attempt.ts';
-import { withOrigin } from './engine/attempt/attempt-origin.ts';
-import { DisabledActions } from './engine/attempt/disabled-actions.ts';
 import type { EngineMetric } from './engine/environment.ts';
-import { callbackToken } from './engine/execution/callback-token.ts';
-import { DeadLetters, type DeadLettersDeps } from './engine/execution/dead-letters.ts';
-import { ExecutionQueries } from './engine/execution/execution-queries.ts';
+import type { ExecutionQueries } from './engine/execution/execution-queries.ts';
 import { Executions } from './engine/execution/executions.ts';
-import { PlanRuns } from './engine/execution/plan-runs.ts';
-import type { Lifecycles } from './engine/lifecycle/lifecycles.ts';
-import { QuotaBook } from './engine/quota/quota-book.ts';
-import { Quotas } from './engine/quota/quotas.ts';
-import { HTTP_STEP, UsageMeter } from './engine/quota/usage-meter.ts';
-import { Runner } from './engine/runner/runner.ts';
-import { createSwitchboard, type Switchboard } from './engine/runner/switchboard.ts';
+import type { Quotas } from './engine/quota/quotas.ts';
+import type { Runner } from './engine/runner/runner.ts';
+import { createSwitchboard } from './engine/runner/switchboard.ts';
 import { SchemaCheck } from './engine/start/schema-check.ts';
-import { TriggerCheck } from './engine/start/trigger-check.ts';
 import { systemTimers } from './engine/system-timers.ts';
-import { WorkflowTemplates } from './engine/template/workflow-templates.ts';
-import { compileStored, PlanCache } from './engine/workflow/plan-cache.ts';
-import { Pipelines } from './engine/workflow/workflow-pipeline.ts';
-import { Workflows } from './engine/workflow/workflows.ts';
-import { inProcess, type Messaging, type MessagingDeps, openMessaging, type PawlLifecycles } from './messaging.ts';
-import type { Metrics } from './server/metrics.ts';
+import { PlanCache } from './engine/workflow/plan-cache.ts';
+import type { Pipelines } from './engine/workflow/workflow-pipeline.ts';
+import type { Workflows } from './engine/workflow/workflows.ts';
+import { type Closers, type FoundationOptions, newId, openFoundation } from './foundation.ts';
+import { inProcess, type Messaging, openMessaging, type PawlLifecycles } from './messaging.ts';
+import { createRunner } from './running.ts';
 import { type RunningServer, startServer } from './server/server.ts';
-import { openStorage } from './storage.ts';
-import type { Hint } from './store/hint-port.ts';
+import { comingBackIn, createServices, type Services } from './services.ts';
 import type { Store } from './store/port.ts';
-import { openHints } from './store/postgres/hints.ts';
-import { leaseThreads } from './store/postgres/lease-thread.ts';
 import { inTransactionOf, type TransactionClient } from './store/postgres/start-in-transaction.ts';
-import { openProbe, openTelemetry, type TelemetryOptions } from './telemetry.ts';
-import { createTriggering, type Triggering } from './trigger/triggering.ts';
-import { cronProblem } from './trigger/triggers.ts';
+import { openProbe } from './telemetry.ts';
+import type { Triggering } from './trigger/triggering.ts';
 
 export type { ActionContext, ActionDefinition, ActionResult } from './action/action.ts';
 export { defineAction } from './action/action.ts';
@@ -61,14 +40,11 @@ export { migrateDown, migrateUp, migrationStatus } from './store/migrate/migrate
 export { inspectDatabase } from './store/postgres/database-inspection.ts';
 export { connectionProblem } from './store/postgres/sqlstate.ts';
 
-export interface PawlOptions extends ConfigInput, Omit<TelemetryOptions, 'serve'> {
-  /** Your own actions, beside the built-in ones. */
-  readonly actions?: readonly ActionDefinition[];
+export interface PawlOptions extends ConfigInput, Omit<FoundationOptions, 'serve'> {
   /** False: accept and inspect executions, but run none in this process. */
   readonly runner?: boolean;
   /** True: answer HTTP on server.host and server.port. */
   readonly serve?: boolean;
-  readonly onProgress?: (step: string) => void;
 }
 
 export interface Pawl {
@@ -129,192 +105,53 @@ export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
 async function assemble(options: PawlOptions, config: Config, closers: Closers): Promise<Omit<Pawl, 'close'>> {
   // Actions are made before what they call: whoever runs one is started last.
   let messaging: Messaging;
-  const base = await openBase(options, config, closers, (...call) => messaging.lifecycles.trigger(...call));
+  const foundation = await openFoundation(options, config, closers, (...call) => messaging.lifecycles.trigger(...call));
+  const { store, registry, telemetry } = foundation;
   const board = createSwitchboard();
-  const services = createServices(base, board);
-  messaging = await openMessaging({ ...base, ...base.shared, ...outward(services) });
+  const services = createServices(foundation, board);
+  messaging = await openMessaging({ ...foundation, ...foundation.shared, ...comingBackIn(services) });
   let server: RunningServer | null = null;
   const publicUrl = () =>
     config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;
-  const runner = options.runner === false ? null : createRunner(base, services.executions, publicUrl, closers);
+  const runner = options.runner === false ? null : createRunner(foundation, services.executions, publicUrl, closers);
   // Hints come as soon as they are listened for: by then there must be somebody to tell.
   board.runner = runner;
-  const hints = await openHints({ ...base, receive: board.receive });
+  const hints = await foundation.openHints(board.receive, telemetry.warn);
   board.hints = hints;
   closers.push(() => hints.close());
   closers.push(() => messaging.stop());
-  const { scheduler } = services.triggering;
+  const { triggering } = services;
   // Nothing new comes in, then what is here is finished.
   closers.push(async () => {
     await server?.close();
-    await scheduler.stop();
+    await triggering.scheduler.stop();
     await runner?.stop();
   });
+  const { metrics } = telemetry;
+  const probed = { store, actionTypes: registry.types };
   // Listening first: the address is part of every callback URL that the runner hands out.
-  const { metrics } = base.telemetry;
-  if (metrics !== null && options.serve === true)
-    server = await listen(base, metrics, { ...services, messaging }, board.tell, publicUrl);
-  const probe = await openProbe(base.telemetry, config, { store: base.store, actionTypes: base.registry.types });
+  if (metrics !== null && options.serve === true) {
+    const parts = { ...services, ...triggering, ...messaging, ...probed };
+    const { disabled } = foundation;
+    server = await startServer({ ...parts, disabled, metrics, publicUrl }, { ...config, observer: telemetry.http });
+  }
+  const probe = await openProbe(telemetry, config, probed);
   if (probe !== null) closers.push(() => probe.close());
   await runner?.start();
   await messaging.start();
-  if (runner !== null && config.trigger.enableSchedules) scheduler.start();
-  const { store, telemetry, registry } = base;
-  const urls = { url: server?.url ?? null, probeUrl: probe?.url ?? null };
-  const parts = {
+  if (runner !== null && config.trigger.enableSchedules) triggering.scheduler.start();
+  return {
     config,
-    store,
+    ...probed,
     ...services,
     lifecycles: inProcess(messaging),
     messaging,
     runner,
-    ...urls,
-    actionTypes: registry.types,
+    url: server?.url ?? null,
+    probeUrl: probe?.url ?? null,
+    metrics: telemetry.counts,
+    ...operations(services),
   };
-  return { ...parts, metrics: telemetry.counts, ...operations(services.workflows, services.executions) };
-}
-
-type Closers = (() => Promise<unknown>)[];
-type Base = Awaited<ReturnType<typeof openBase>>;
-type Services = ReturnType<typeof createServices>;
-type Tell = (hint: Hint) => void;
-
-/** What everything else stands on: the store, the actions, and somebody to tell. */
-async function openBase(options: PawlOptions, config: Config, closers: Closers, trigger: Lifecycles['trigger']) {
-  const { store, connectionString } = await openStorage(config, closers, options.onProgress);
-  const telemetry = await openTelemetry(options, config, store);
-  closers.push(() => telemetry.close());
-  const { warn } = telemetry;
-  for (const mistyped of mistypedVariables())
-    warn('there is no such option: the variable means nothing', { ...mistyped });
-  const catalog = await openCatalog(options.actions ?? [], config, { store, closers, telemetry, trigger });
-  const http = createHttpClient({ allowLoopback: config.http.allowLoopback, allow: config.http.allow });
-  closers.push(() => http.close());
-  const callbackKey = await store.secretGet({ name: 'callback' });
-  const shared = {
-    store,
-    plans: new PlanCache(store, systemTimers, (definition) => compileStored(definition, definitionSettings(config))),
-    timers: systemTimers,
-    newId,
-  };
-  const book = new QuotaBook({ ...shared, observer: { warn } });
-  await book.start();
-  closers.push(async () => book.stop());
-  const disabled = new DisabledActions(store, systemTimers);
-  const schemas = new SchemaCheck(catalog.renderer);
-  const parts = { ...catalog, http, telemetry, warn, callbackKey, shared, book, disabled, schemas };
-  return { config, store, connectionString, ...parts };
-}
-
-function createServices(base: Base, { tell, adopt }: Pick<Switchboard, 'tell' | 'adopt'>) {
-  const { config, store, shared, callbackKey, telemetry, book, documents, renderer, schemas } = base;
-  const executions = new Executions({
-    ...shared,
-    callbackKey,
-    schemas,
-    allowDraftExecution: config.catalog.allowDraftExecution,
-    limitsRuns: (tenantId) => book.limitsRuns(tenantId),
-    wallClockMs: () => Date.now(),
-    accepted: telemetry.accepted,
-    adopt,
-    workWanted: (lanes) => tell({ kind: 'work', lanes }),
-    mailArrived: (executionId) => tell({ kind: 'mail', executionId }),
-  });
-  const quotas = new Quotas({ store, changed: () => book.runOnce() });
-  const workflows = new Workflows({ store, quotas, schemas, options: publishOptions(config) });
-  return {
-    executions,
-    workflows,
-    quotas,
-    queries: new ExecutionQueries({ ...shared, news: (executionId) => executions.news(executionId) }),
-    pipelines: new Pipelines(store, workflows, cronProblem),
-    documents,
-    workflowTemplates: new WorkflowTemplates({ store, workflows, renderer }),
-    triggering: createTriggering({
-      ...shared,
-      start: (request) => executions.start(request),
-      admitCron: async (tenantId) => (book.isCounted(tenantId) ? quotas.checkCron(tenantId) : undefined),
-      observer: telemetry,
-      measure: telemetry.measure,
-      expressionLimits: config.expression,
-      randomBytes,
-      strict: !config.auth.allowLooseAuth,
-      deadLetters: config.engine.deadLetters,
-      options: config.trigger,
-    }),
-  };
-}
-
-/** How messages come back in: routes start workflows, and our own events fire triggers. */
-function outward({ executions, triggering }: Services): Pick<MessagingDeps, 'startWorkflow' | 'handInEvent'> {
-  return {
-    // A lifecycle's env is the environment of what it starts.
-    startWorkflow: (start) => executions.start({ ...start, environmentId: String(start.trigger.env) }),
-    handInEvent: (tenantId, event) => triggering.intake.event(tenantId, event, {}),
-  };
-}
-
-function listen(
-  { config, store, registry, telemetry, disabled }: Base,
-  metrics: Metrics,
-  { triggering, messaging, ...services }: Services & { messaging: Messaging },
-  tell: Tell,
-  publicUrl: () => string,
-): Promise<RunningServer> {
-  const { workflows } = services;
-  const publish = (plan: Json, { tenantId }: { tenantId: string }) => workflows.publishNow(tenantId, plan);
-  const runs = new PlanRuns({ ...services, publish });
-  const fireAgain: DeadLettersDeps['fireAgain'] = (...firing) => triggering.intake.again(...firing);
-  const deadLetters = new DeadLetters({ store, fireAgain, workWanted: () => tell({ kind: 'work' }) });
-  const parts = {
-    store,
-    ...services,
-    ...triggering,
-    ...messaging,
-    runs,
-    deadLetters,
-    metrics,
-    actionTypes: registry.types,
-    disabled,
-    publicUrl,
-  };
-  return startServer(parts, { ...config, observer: telemetry.http });
-}
-
-function createRunner(base: Base, executions: Executions, publicUrl: () => string, closers: Closers): Runner {
-  const { config, registry, store, http, telemetry, warn, callbackKey, shared, book, disabled, schemas } = base;
-  const triggers = new TriggerCheck(store, schemas);
-  const meter = new UsageMeter({ ...shared, observer: { warn }, isCounted: (tenantId) => book.isCounted(tenantId) });
-  closers.push(() => meter.stop());
-  const attempts = createActionAttempts({
-    registry,
-    store,
-    http,
-    credentials: environmentCredentials(config.connectorTokens),
-    wallClockMs: () => Date.now(),
-    outputLimitBytes: config.action.outputLimitBytes,
-    abortGraceMs: config.engine.abortGraceMs,
-    disabled,
-  });
-  return new Runner({
-    ...shared,
-    observer: {
-      ...telemetry,
-      ended(ended) {
-        executions.ended(ended);
-        telemetry.ended(ended);
-      },
-    },
-    tracing: telemetry.tracing,
-    openLeaseThread: leaseThreads({ connectionString: base.connectionString, schema: config.database.schema }),
-    checkTrigger: (...given) => triggers.check(...given),
-    options: { ...config.engine, expressionLimits: config.expression, templateStyle: config.templates },
-    newSeed: () => randomInt(2 ** 31),
-    callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
-    perTenantAction: (tenantId, type) =>
-      type === HTTP_STEP ? book.httpStepsAtOnce(tenantId) : Number.POSITIVE_INFINITY,
-    run: withOrigin(meter.measure(telemetry.observed(attempts)), OVER_WHEN_THEY_ANSWER),
-  });
 }
 
 /**
@@ -339,9 +176,7 @@ export function startInTransaction(
   }).finally(() => renderer.close());
 }
 
-const newId = () => uuidV7(Date.now(), randomBytes(16));
-
-function operations(workflows: Workflows, executions: Executions): Pick<Pawl, 'publish' | 'start' | 'result'> {
+function operations({ workflows, executions }: Services): Pick<Pawl, 'publish' | 'start' | 'result'> {
   return {
     publish: (definition, { tenantId = DEFAULT_TENANT } = {}) => workflows.publishNow(tenantId, definition),
     start: (workflowId, { tenantId = DEFAULT_TENANT, ...request } = {}) =>

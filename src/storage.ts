@@ -2,27 +2,48 @@
 
 import type { Config } from './config.ts';
 import { startEmbedded } from './store/embedded/embedded.ts';
+import type { Hint, Hints } from './store/hint-port.ts';
+import type { OpenLeaseThread } from './store/lease-renewal.ts';
 import { migrateUp } from './store/migrate/migrate.ts';
 import type { RunnerStore, Store } from './store/port.ts';
+import { openHints } from './store/postgres/hints.ts';
+import { leaseThreads } from './store/postgres/lease-thread.ts';
 import { createPostgresStore } from './store/postgres/postgres-store.ts';
+
+export interface Storage {
+  readonly store: Store;
+  readonly openHints: (receive: (hint: Hint) => void, warn: Warn) => Promise<Hints>;
+  readonly openLeaseThread: OpenLeaseThread;
+}
+
+type Warn = (event: string, details: Record<string, unknown>) => void;
 
 export async function openStorage(
   { database, engine }: Config,
   closers: (() => Promise<unknown>)[],
   onProgress?: (step: string) => void,
-): Promise<{ store: Store; connectionString: string }> {
+): Promise<Storage> {
   const { url, schema, dataDir, engineConnections, readConnections } = database;
-  let connectionString = url;
-  if (connectionString === undefined) {
-    const embedded = await startEmbedded({ dataDir, ...(onProgress === undefined ? {} : { onProgress }) });
-    closers.push(() => embedded.stop());
-    connectionString = embedded.connectionString;
-  }
+  const connectionString = url ?? (await startOwn(dataDir, closers, onProgress));
   await migrateUp({ connectionString, schema });
   const store = createPostgresStore({ connectionString, schema, engineConnections, readConnections });
   closers.push(() => store.close());
   if (url === undefined) await retireFormerRunners(store, engine.poisonDelayMs);
-  return { store, connectionString };
+  return {
+    store,
+    openHints: (receive, warn) => openHints({ connectionString, receive, warn }),
+    openLeaseThread: leaseThreads({ connectionString, schema }),
+  };
+}
+
+async function startOwn(
+  dataDir: string,
+  closers: (() => Promise<unknown>)[],
+  onProgress?: (step: string) => void,
+): Promise<string> {
+  const embedded = await startEmbedded({ dataDir, ...(onProgress === undefined ? {} : { onProgress }) });
+  closers.push(() => embedded.stop());
+  return embedded.connectionString;
 }
 
 /**

@@ -237,13 +237,34 @@ export const layers: readonly Layer[] = [
     packages: ['node:crypto'],
   },
   {
-    path: 'src/main.ts',
-    job: 'puts the parts together; the only file that knows every layer',
+    path: 'src/foundation.ts',
+    job: 'what the other parts stand on: the database, the actions, the telemetry, and what they share',
     imports: [
-      ...[...ports, ...services, ...edges, ...implementations, 'src/sdk'],
-      ...['src/config', 'src/config.ts', 'src/telemetry.ts', 'src/storage.ts', 'src/catalog.ts', 'src/messaging.ts'],
+      ...[...ports, 'src/engine', 'src/config', 'src/config.ts'],
+      ...['src/telemetry.ts', 'src/storage.ts', 'src/catalog.ts'],
     ],
-    packages: ['pino', 'prom-client', '@opentelemetry/*', 'node:*'],
+    packages: ['node:crypto'],
+  },
+  {
+    path: 'src/services.ts',
+    job: 'what may be asked of an installation',
+    imports: [...ports, ...services, 'src/config', 'src/messaging.ts', 'src/foundation.ts'],
+    packages: ['node:crypto'],
+  },
+  {
+    path: 'src/running.ts',
+    job: 'the runner of an installation, and the way of an attempt through it',
+    imports: [...ports, 'src/engine', 'src/catalog.ts', 'src/foundation.ts'],
+    packages: ['node:crypto'],
+  },
+  {
+    path: 'src/main.ts',
+    job: 'puts the parts together, and is what a program imports',
+    imports: [
+      ...[...ports, ...services, ...edges, ...implementations, 'src/config.ts', 'src/telemetry.ts'],
+      ...['src/messaging.ts', 'src/foundation.ts', 'src/services.ts', 'src/running.ts'],
+    ],
+    packages: [],
   },
   {
     path: 'schemas',

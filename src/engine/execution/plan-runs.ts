@@ -8,16 +8,14 @@ import { isUuid } from '../../core/id/id.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
 import { invalid } from '../workflow/workflow-check.ts';
+import type { Workflows } from '../workflow/workflows.ts';
 import type { ExecutionQueries } from './execution-queries.ts';
 import type { Executions } from './executions.ts';
 
 export interface PlanRunsDeps {
   readonly executions: Executions;
   readonly queries: ExecutionQueries;
-  readonly publish: (
-    definition: Json,
-    options: { tenantId: string },
-  ) => Promise<{ workflowId: string; version: number; warnings: readonly Problem[] }>;
+  readonly workflows: Pick<Workflows, 'publishNow'>;
 }
 
 export interface RunRequest {
@@ -57,7 +55,7 @@ export class PlanRuns {
     const earlier = runId === undefined ? null : await this.earlierRun(tenantId, runId, plan);
     if (earlier !== null)
       return { runId: earlier.requestId!, executionId: earlier.executionId, isNew: false, warnings: [] };
-    const { workflowId, version, warnings } = await this.deps.publish(plan, { tenantId });
+    const { workflowId, version, warnings } = await this.deps.workflows.publishNow(tenantId, plan);
     const { executionId, isNew } = await this.deps.executions.start({
       tenantId,
       workflowId,
