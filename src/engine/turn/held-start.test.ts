@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withHeldStart } from './held-start.ts';
+import { handTimers } from '../hand-timers.testing.ts';
+import { HeldStarts, withHeldStart } from './held-start.ts';
 import type { Resident } from './resident.ts';
 import { emptyTurn, type Turn } from './transition.ts';
 
@@ -34,5 +35,58 @@ describe('a start that was held', () => {
     expect(written(turnWith([starting], { ends: true }))).toEqual([START, starting]);
     expect(written(turnWith([END, later], { ends: true }))).toEqual([START, END, later]);
     expect(written(turnWith([]))).toEqual([START]);
+  });
+});
+
+describe('a start whose first result takes its time', () => {
+  function holding(count: number) {
+    const timers = handTimers();
+    const written: Resident[] = [];
+    const held = new HeldStarts(timers, (resident) => written.push(resident));
+    const residents = Array.from({ length: count }, () => ({ ...EXECUTION, heldStart: null }) as unknown as Resident);
+    for (const resident of residents) held.hold(resident, turnWith([START]));
+    return { held, timers, written, residents };
+  }
+
+  it('is written soon where few are held', () => {
+    const { timers, written, residents } = holding(63);
+    timers.advance(19);
+    expect(written).toEqual([]);
+    timers.advance(1);
+    expect(written).toEqual(residents);
+  });
+
+  it('waits longer where many are, and not for ever', () => {
+    const { timers, written, residents } = holding(64);
+    timers.advance(199);
+    expect(written).toEqual([]);
+    timers.advance(1);
+    expect(written).toEqual(residents);
+  });
+
+  it('is not one of many when most have had their result', () => {
+    const { timers, written, residents } = holding(64);
+    const [first, ...rest] = residents;
+    first!.heldStart = null;
+    timers.advance(20);
+    expect(written).toEqual(rest);
+  });
+
+  it('is written once, and the next one as soon again', () => {
+    const { held, timers, written, residents } = holding(1);
+    timers.advance(20);
+    residents[0]!.heldStart = null;
+    const next = { ...EXECUTION, heldStart: null } as unknown as Resident;
+    held.hold(next, turnWith([START]));
+    timers.advance(20);
+    expect(written).toEqual([residents[0], next]);
+  });
+
+  it('is not written by a runner that stops', () => {
+    const { held, timers, written } = holding(64);
+    timers.advance(20);
+    held.stop();
+    timers.advance(1_000);
+    expect(written).toEqual([]);
   });
 });
