@@ -6,7 +6,7 @@ import { coreActions, coreConnector } from './action/core/core-actions.ts';
 import { createRenderPool } from './action/core/render-pool.ts';
 import { documentActions } from './action/core/render-template.ts';
 import { emailActions, emailConnector } from './action/email/email-actions.ts';
-import { createHttpClient } from './action/http/client.ts';
+import { createHttpClient, DEFAULT_CONNECTIONS_PER_ORIGIN } from './action/http/client.ts';
 import { httpActions, httpConnector } from './action/http/http-actions.ts';
 import { lifecycleActions, lifecycleConnector } from './action/lifecycle/lifecycle-actions.ts';
 import type { TriggerLifecycle } from './action/lifecycle/trigger.ts';
@@ -47,7 +47,11 @@ export async function openCatalog(
   );
   if (config.catalog.autoRegisterActions) await store.catalogUpsert(registry.catalog());
   await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
-  const http = createHttpClient(config.http);
+  const http = createHttpClient({
+    ...config.http,
+    // All of them may call the same host, and must not wait for each other in the client: their time would run meanwhile.
+    maxConnectionsPerOrigin: Math.max(DEFAULT_CONNECTIONS_PER_ORIGIN, config.engine.maxParallelActions),
+  });
   closers.push(() => http.close());
   return { registry, http, documents, renderer };
 }

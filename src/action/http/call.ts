@@ -2,10 +2,11 @@
 // hop is a request of its own. Size and time are capped; every failure is a TerminalError or a RetryableError, only an
 // abort by the caller is thrown as the signal's own reason.
 
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { RetryableError, TerminalError } from '../../core/error/error.ts';
 import type { HttpResponse } from '../http-client.ts';
 import type { StopSignal } from '../stop.ts';
+import type { Connections } from './connections.ts';
 import { describeRequest, networkError } from './network-error.ts';
 import { type Answer, type AnswerWanted, Receiver } from './receiver.ts';
 import { type Hop, nextHop } from './redirect.ts';
@@ -21,13 +22,13 @@ export interface CallOptions {
 }
 
 /** What `first` throws is its outcome too. */
-export function call(agent: Agent, first: () => Hop, options: CallOptions): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => new Call(agent, first(), options, resolve, reject).start());
+export function call(connections: Connections, first: () => Hop, options: CallOptions): Promise<HttpResponse> {
+  return new Promise((resolve, reject) => new Call(connections, first(), options, resolve, reject).start());
 }
 
 class Call implements AnswerWanted {
   readonly limit: ReadLimit;
-  private readonly agent: Agent;
+  private readonly connections: Connections;
   private readonly first: Hop;
   private readonly options: CallOptions;
   private readonly resolve: (response: HttpResponse) => void;
@@ -39,13 +40,13 @@ class Call implements AnswerWanted {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    agent: Agent,
+    connections: Connections,
     first: Hop,
     options: CallOptions,
     resolve: (response: HttpResponse) => void,
     reject: (reason: unknown) => void,
   ) {
-    this.agent = agent;
+    this.connections = connections;
     this.first = first;
     this.hop = first;
     this.options = options;
@@ -109,7 +110,7 @@ class Call implements AnswerWanted {
     const { origin, path } = target;
     const method = this.hop.method as Dispatcher.HttpMethod;
     this.receiver = new Receiver(this);
-    this.agent.dispatch({ origin, path, method, headers: headers as string[], body }, this.receiver);
+    this.connections.dispatch(origin, { path, method, headers: headers as string[], body }, this.receiver);
   }
 
   private stop(reason: unknown): void {

@@ -2,10 +2,10 @@
 // redirects are followed only when asked for. It reads no proxy settings from the environment. What happens to one request
 // is in call.ts.
 
-import { Agent } from 'undici';
 import type { HttpClient, HttpRequest } from '../http-client.ts';
 import { type AddressPolicyOptions, createAddressPolicy } from './address.ts';
 import { call } from './call.ts';
+import { Connections } from './connections.ts';
 import { guardedConnector, type Resolve, systemResolve } from './guard.ts';
 import type { Hop } from './redirect.ts';
 import { requestHeaders } from './request-headers.ts';
@@ -26,21 +26,22 @@ export interface ClosableHttpClient extends HttpClient {
   close(): Promise<void>;
 }
 
+export const DEFAULT_CONNECTIONS_PER_ORIGIN = 256;
+
 const DEFAULTS = {
   timeoutMs: 300_000,
   connectTimeoutMs: 10_000,
   bodyIdleTimeoutMs: 60_000,
   maxResponseBytes: 1024 * 1024,
   maxHeaderBytes: 32 * 1024,
-  maxConnectionsPerOrigin: 256,
+  maxConnectionsPerOrigin: DEFAULT_CONNECTIONS_PER_ORIGIN,
 };
 
 export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpClient {
   const settings = { ...DEFAULTS, resolve: systemResolve, ...options };
-  const agent = new Agent({
+  const connections = new Connections({
     connect: guardedConnector({ ...settings, policy: createAddressPolicy(options) }),
-    connections: settings.maxConnectionsPerOrigin,
-    allowH2: false,
+    perOrigin: settings.maxConnectionsPerOrigin,
     maxHeaderSize: settings.maxHeaderBytes,
     // The deadline of the whole request covers the headers.
     headersTimeout: 0,
@@ -49,7 +50,7 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
   const targets = new Targets();
   return {
     request: (request) =>
-      call(agent, () => firstHop(targets, request), {
+      call(connections, () => firstHop(targets, request), {
         maxRedirects: request.maxRedirects ?? 0,
         limit: {
           maxBytes: request.maxBytes ?? settings.maxResponseBytes,
@@ -58,7 +59,7 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
         timeoutMs: request.timeoutMs === undefined ? settings.timeoutMs : request.timeoutMs,
         signal: request.signal,
       }),
-    close: () => agent.destroy(),
+    close: () => connections.close(),
   };
 }
 

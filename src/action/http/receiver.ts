@@ -4,6 +4,7 @@
 
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { Connection, Recipient } from './connections.ts';
 import { type ReadBody, type ReadLimit, readBody, tooLarge } from './response-stream.ts';
 
 export interface Answer extends ReadBody {
@@ -25,7 +26,9 @@ type RawHeaders = Readonly<Record<string, string | readonly string[] | undefined
 const UNWANTED: ReadLimit = { maxBytes: 16 * 1024, onOversize: 'truncate' };
 const NOTHING = Buffer.alloc(0);
 
-export class Receiver implements Dispatcher.DispatchHandler {
+export class Receiver implements Recipient {
+  connection: Connection | null = null;
+  isOver = false;
   private readonly wanted: AnswerWanted;
   private controller: Dispatcher.DispatchController | null = null;
   private limit: ReadLimit;
@@ -34,7 +37,6 @@ export class Receiver implements Dispatcher.DispatchHandler {
   private readonly chunks: Buffer[] = [];
   private size = 0;
   private compressed: Readable | null = null;
-  private isOver = false;
 
   constructor(wanted: AnswerWanted) {
     this.wanted = wanted;
@@ -84,13 +86,21 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.leave()?.done();
     if (this.compressed !== null) this.compressed.push(null);
     else if (!this.isOver) this.finish({ body: this.body(), truncated: false });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: unknown): void {
+    this.leave()?.broken();
     if (this.compressed !== null) this.compressed.destroy(error as Error);
     else this.fail(error);
+  }
+
+  private leave(): Connection | null {
+    const { connection } = this;
+    this.connection = null;
+    return connection;
   }
 
   private decompress(controller: Dispatcher.DispatchController, encoding: string | undefined): void {

@@ -1,0 +1,152 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Client, errors } from 'undici';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { type Connection, Connections, type Recipient } from './connections.ts';
+import { testServers } from './server.testing.ts';
+
+const servers = testServers();
+afterAll(() => servers.close());
+
+const opened: Connections[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((connections) => connections.close())));
+
+function setup(options: Partial<Client.Options & { perOrigin: number }> = {}) {
+  const connections = new Connections({ perOrigin: 2, ...options });
+  opened.push(connections);
+  const ask = (origin: string, path = '/') => {
+    const asked = new Asked();
+    connections.dispatch(origin, { path, method: 'GET' }, asked);
+    return asked;
+  };
+  return { connections, ask };
+}
+
+/** A recipient that only says how it ended. */
+class Asked implements Recipient {
+  connection: Connection | null = null;
+  isOver = false;
+  private settle: (outcome: unknown) => void = () => {};
+  readonly outcome = new Promise<unknown>((resolve) => {
+    this.settle = resolve;
+  });
+
+  onRequestStart(): void {}
+  onResponseStart(): void {}
+  onResponseData(): void {}
+
+  onResponseEnd(): void {
+    this.connection?.done();
+    this.settle('answered');
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    this.connection?.broken();
+    this.settle(error);
+  }
+}
+
+/** Answers when it is told to, and knows by which connection it was asked. */
+async function patientServer() {
+  const asked: { path: string; port: number; answer(): void }[] = [];
+  const url = await servers.http((request, response) => {
+    asked.push({ path: request.url!, port: request.socket.remotePort!, answer: () => response.end('x') });
+  });
+  const until = (count: number) => expect.poll(() => asked.length).toBe(count);
+  return { url, asked, until };
+}
+
+describe('connections', () => {
+  it('are used again, the last one first', async () => {
+    const { url, asked, until } = await patientServer();
+    const { connections, ask } = setup();
+    const both = [ask(url), ask(url)];
+    await until(2);
+    for (const { answer } of asked) answer();
+    await Promise.all(both.map(({ outcome }) => outcome));
+    const last = asked[1]!.port;
+    for (let count = 3; count < 6; count++) {
+      const next = ask(url);
+      await until(count);
+      asked.at(-1)!.answer();
+      expect(await next.outcome).toBe('answered');
+      expect(asked.at(-1)!.port).toBe(last);
+    }
+    expect(connections.size).toBe(2);
+  });
+
+  it('are so many of one origin at most: what comes then waits for the first that is free', async () => {
+    const { url, asked, until } = await patientServer();
+    const other = await patientServer();
+    const { connections, ask } = setup();
+    const all = ['/a', '/b', '/c', '/d'].map((path) => ask(url, path));
+    ask(other.url);
+    await until(2);
+    await other.until(1);
+    expect(connections.size).toBe(3);
+    asked[1]!.answer();
+    await until(3);
+    expect(asked[2]).toMatchObject({ path: '/c', port: asked[1]!.port });
+    for (const index of [0, 2]) asked[index]!.answer();
+    await until(4);
+    asked[3]!.answer();
+    expect(await Promise.all(all.map(({ outcome }) => outcome))).toEqual(Array(4).fill('answered'));
+  });
+
+  it('are not taken by what gave up while it waited', async () => {
+    const { url, asked, until } = await patientServer();
+    const { ask } = setup({ perOrigin: 1 });
+    ask(url, '/first');
+    await until(1);
+    ask(url, '/given-up').isOver = true;
+    ask(url, '/next');
+    asked[0]!.answer();
+    await until(2);
+    expect(asked[1]!.path).toBe('/next');
+  });
+
+  it('on which a request failed are not used again, and leave their place to what waits', async () => {
+    let count = 0;
+    const url = await servers.http((request, response) => (++count === 1 ? request.destroy() : response.end('x')));
+    const { connections, ask } = setup({ perOrigin: 1 });
+    const both = [ask(url), ask(url)];
+    expect(await both[0]!.outcome).toMatchObject({ code: 'UND_ERR_SOCKET' });
+    expect(await both[1]!.outcome).toBe('answered');
+    expect(connections.size).toBe(1);
+  });
+
+  it('that cannot be opened fail what asked for them, and are forgotten', async () => {
+    const url = await servers.refusing();
+    const { connections, ask } = setup({ perOrigin: 1 });
+    const both = [ask(url), ask(url)];
+    for (const { outcome } of both) expect(await outcome).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(connections.size).toBe(0);
+  });
+
+  it('that the server closes after an answer are opened anew for what waits, and forgotten when nothing does', async () => {
+    const url = await servers.http((_request, response) => response.writeHead(200, { connection: 'close' }).end('x'));
+    const { connections, ask } = setup({ perOrigin: 1 });
+    const all = [ask(url), ask(url), ask(url)];
+    expect(await Promise.all(all.map(({ outcome }) => outcome))).toEqual(Array(3).fill('answered'));
+    await expect.poll(() => connections.size).toBe(0);
+    expect(await ask(url).outcome).toBe('answered');
+  });
+
+  it('that nobody needs are closed and forgotten', async () => {
+    const url = await servers.http((_request, response) => response.end('x'));
+    const { connections, ask } = setup({ keepAliveTimeout: 1 });
+    await ask(url).outcome;
+    await expect.poll(() => connections.size, { timeout: 5_000 }).toBe(0);
+  });
+
+  it('end with what is on its way when they are closed, and nothing is sent after', async () => {
+    const { url, asked, until } = await patientServer();
+    const { connections, ask } = setup({ perOrigin: 1 });
+    const both = [ask(url), ask(url)];
+    await until(1);
+    await connections.close();
+    for (const { outcome } of [...both, ask(url)]) expect(await outcome).toBeInstanceOf(errors.ClientDestroyedError);
+    await turn();
+    expect(asked).toHaveLength(1);
+    expect(connections.size).toBe(0);
+  });
+});
