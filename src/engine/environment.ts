@@ -179,7 +179,7 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   maxPoisonRetries: 3,
   poisonDelayMs: 0,
   deadLetters: true,
-  commitSlots: 3,
+  commitSlots: 2,
   retentionMs: 0,
   expressionLimits: DEFAULT_LIMITS,
   templateStyle: STRICT_STYLE,

@@ -84,15 +84,15 @@ describe('a batch', () => {
     expect(sent[1]!.ids).toEqual(['b', 'c', 'd']);
   });
 
-  it('goes beside another when it is half full', async () => {
+  it('goes beside another when it is full', async () => {
     const { sent, submit } = setup({ slots: 3 });
     await submit('a');
-    for (let index = 0; index < 127; index++) await submit(`e${index}`);
+    for (let index = 0; index < 255; index++) await submit(`e${index}`);
     expect(sent).toHaveLength(1);
-    await submit('e127');
+    await submit('e255');
     expect(sent.map(({ ids, batch }) => [batch.slotId, ids.length])).toEqual([
       ['slot-1', 1],
-      ['slot-2', 128],
+      ['slot-2', 256],
     ]);
   });
 
@@ -124,17 +124,17 @@ describe('a batch', () => {
 
   it('has at most 256 items', async () => {
     const { sent, submit } = setup({ slots: 10 });
-    await submit(...Array.from({ length: 256 + 128 }, (_, n) => `e${n}`));
-    expect(sent.map(({ ids }) => ids.length)).toEqual([256, 128]);
+    await submit(...Array.from({ length: 256 * 2 + 1 }, (_, n) => `e${n}`));
+    expect(sent.map(({ ids }) => ids.length)).toEqual([256, 256]);
   });
 
   it('has at most a megabyte unless one item alone is larger', async () => {
     const { committer, sent } = setup({ slots: 10 });
     const megabyte = 1024 * 1024;
-    const sizes = [megabyte / 2, megabyte / 2, megabyte * 3, megabyte / 2];
+    const sizes = [megabyte / 2, megabyte / 2 + 1, megabyte * 3, megabyte / 2, megabyte / 2];
     for (const bytes of sizes) committer.submit(item(`${bytes}`, [], bytes));
     await settled();
-    expect(sent.map(({ ids }) => ids.length)).toEqual([2, 1, 1]);
+    expect(sent.map(({ ids }) => ids.length)).toEqual([1, 1, 1, 2]);
   });
 });
 

@@ -42,9 +42,7 @@ export interface CommitterDeps {
 const MAX_ITEMS = 256;
 const MAX_ROWS = 1024;
 const MAX_BYTES = 1024 * 1024;
-/** What fills half a batch is worth a commit beside one that is on its way. Less waits for it: a statement costs as much as many rows. */
-const WORTH_ANOTHER = { items: MAX_ITEMS / 2, bytes: MAX_BYTES / 2 };
-/** But not for longer than this: it may be a large one, or have lost its connection. */
+/** What does not fill a batch waits for the commit that is on its way, but not longer than this: it may be large, or have lost its connection. */
 const WAIT_AT_MOST_MS = 10;
 const RETRY_DELAY_MS = 50;
 
@@ -70,7 +68,7 @@ export class Committer {
     this.pending.push(item);
     this.pendingBytes += item.rows.bytes;
     // A full batch gains nothing by waiting for the end of a stretch of decisions, and the database would be idle meanwhile.
-    if (this.pending.length >= MAX_ITEMS) this.flush();
+    if (this.isFull()) this.flush();
     else this.schedule();
   }
 
@@ -92,7 +90,7 @@ export class Committer {
     this.scheduled = false;
     while (!this.abandoned && this.pending.length > 0 && this.freeSlots.length > 0) {
       const isAlone = this.freeSlots.length === this.deps.slotIds.length;
-      if (!isAlone && !hasWaited && !this.isWorthAnother()) return this.wait();
+      if (!isAlone && !hasWaited && !this.isFull()) return this.wait();
       this.endWait();
       const slotId = this.freeSlots.shift()!;
       void this.settle(slotId, this.takeBatch()).then(() => {
@@ -102,8 +100,9 @@ export class Committer {
     }
   }
 
-  private isWorthAnother(): boolean {
-    return this.pending.length >= WORTH_ANOTHER.items || this.pendingBytes >= WORTH_ANOTHER.bytes;
+  /** A statement costs as much as many rows: another one beside that on its way is worth it only when it takes all it can. */
+  private isFull(): boolean {
+    return this.pending.length >= MAX_ITEMS || this.pendingBytes >= MAX_BYTES;
   }
 
   private wait(): void {
