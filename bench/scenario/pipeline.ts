@@ -19,8 +19,16 @@ import { enqueue, publish } from '../workload.ts';
 
 const RUNS = 1_000;
 const STEPS = 5;
-/** Of the HTTP client, for one host; so many calls are on their way at once, on both sides. */
-const CONNECTIONS = 256;
+/** A round takes half a second, and one may fall into a bad moment of the machine. */
+const ROUNDS = 15;
+/**
+ * So many calls are on their way at once, on both sides: all of them, which is what a bare loop of undici does when nobody tells it
+ * otherwise; and fewer, where the bare loop is at its best because it opens fewer connections.
+ */
+const DEPTHS = [
+  { name: 'pipelines', atOnce: RUNS },
+  { name: 'pipelines-256', atOnce: 256 },
+];
 const WAITING = 100_000;
 const CALLBACKS = 2_000;
 /** To begin with, so that connections and statements are there. */
@@ -32,50 +40,54 @@ const TRIGGER: Json = { body: { order: 1 }, headers: {} };
 const OPEN_TO_LOOPBACK = { http: { allowLoopback: true } };
 
 export const pipelineScenarios: readonly Scenario[] = [
-  { name: 'pipelines', about: `${RUNS} pipelines at once, ${STEPS} HTTP calls in a row each`, run: measureCalls },
+  { name: 'pipelines', about: `${RUNS} pipelines at once, ${STEPS} HTTP calls in a row each`, run: measureDepths },
   { name: 'callbacks', about: `a callback while ${WAITING} runs wait for theirs`, run: measureCallbacks },
 ];
 
 // ── Calls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+async function measureDepths(bench: Bench): Promise<void> {
+  const server = await startAnswering();
+  try {
+    for (const { name, atOnce } of DEPTHS) await measureCalls(bench, server.url, name, atOnce);
+  } finally {
+    server.stop();
+  }
+}
+
 /**
  * Both send the same requests, byte for byte but for the ids, over as many connections, from this process; they take
  * turns, and the first turns of each are not counted: that is code being compiled.
  */
-async function measureCalls(bench: Bench): Promise<void> {
+async function measureCalls(bench: Bench, url: string, name: string, atOnce: number): Promise<void> {
   const { database, report, scaled, quick } = bench;
   const runs = scaled(RUNS);
-  const server = await startAnswering();
   const bare: Cost[] = [];
   const ours: Cost[] = [];
   const turn = async () => {
-    const cost = await callBare(server.url, runs);
+    const cost = await callBare(url, runs, atOnce);
     await database.clear();
-    return [cost, await runPipelines(database, server.url, runs)] as const;
+    return [cost, await runPipelines(database, url, runs, atOnce)] as const;
   };
-  try {
-    report.progress('pipelines: warming up');
-    for (let ranMs = 0; ranMs < warmUpMs(bench); ) for (const { seconds } of await turn()) ranMs += seconds * 500;
-    for (let round = 0; round < (quick ? 2 : 7); round++) {
-      const [cost, ourCost] = await turn();
-      bare.push(cost);
-      ours.push(ourCost);
-    }
-  } finally {
-    server.stop();
+  report.progress(`${name}: warming up`);
+  for (let ranMs = 0; ranMs < warmUpMs(bench); ) for (const { seconds } of await turn()) ranMs += seconds * 500;
+  for (let round = 0; round < (quick ? 2 : ROUNDS); round++) {
+    const [cost, ourCost] = await turn();
+    bare.push(cost);
+    ours.push(ourCost);
   }
   const middle = (costs: readonly Cost[], what: keyof Cost) => median(costs.map((cost) => cost[what]));
   const perSecond = (costs: readonly Cost[]) => (runs * STEPS) / middle(costs, 'seconds');
   for (const [system, costs] of [['bare undici', bare] as const, ['pawl', ours] as const]) {
-    report.row('pipelines', system, 'calls/s', perSecond(costs));
+    report.row(name, system, `calls/s, ${atOnce} at once`, perSecond(costs));
     report.row(
-      'pipelines-cpu',
+      `${name}-cpu`,
       system,
       'µs of CPU per call, in the calling process',
       middle(costs, 'cpuUs') / (runs * STEPS),
     );
   }
-  report.ratio('pipelines/bare', perSecond(ours) / perSecond(bare), { atLeast: 0.6 });
+  report.ratio(`${name}/bare`, perSecond(ours) / perSecond(bare), { atLeast: 0.6 });
 }
 
 interface Cost {
@@ -93,11 +105,11 @@ async function costOf(work: () => Promise<unknown>): Promise<Cost> {
 }
 
 /** From the first claim to the last end. */
-async function runPipelines(database: Bench['database'], url: string, runs: number): Promise<Cost> {
+async function runPipelines(database: Bench['database'], url: string, runs: number, atOnce: number): Promise<Cost> {
   const door = await openPawl(database, { runner: false });
   await enqueue(door, await publish(door, calls(url)), runs, TRIGGER);
   await door.close();
-  const pawl = await openPawl(database, { ...OPEN_TO_LOOPBACK, engine: { maxParallelActions: CONNECTIONS } });
+  const pawl = await openPawl(database, { ...OPEN_TO_LOOPBACK, engine: { maxParallelActions: atOnce } });
   try {
     return await costOf(() => ended(pawl, runs));
   } finally {
@@ -115,8 +127,8 @@ function calls(url: string): Json {
 }
 
 /** The same requests by hand: as many loops at once as there are runs. */
-async function callBare(url: string, runs: number): Promise<Cost> {
-  const dispatcher = new Agent({ connections: CONNECTIONS });
+async function callBare(url: string, runs: number, connections: number): Promise<Cost> {
+  const dispatcher = new Agent({ connections });
   const run = async () => {
     const id = randomUUID();
     for (let step = 0; step < STEPS; step++) {
