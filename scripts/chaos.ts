@@ -1,29 +1,23 @@
 // Real processes, a real database and real faults (`npm run chaos -- --minutes N --seed S [--messaging]`): see test/chaos. Of
 // executions, or of lifecycles and deliveries. Ends with 1 when a promise was broken, and shows the rows.
 
-import { parseArgs } from 'node:util';
 import { runChaos } from '../test/chaos/chaos.ts';
 import { runMessagingChaos } from '../test/chaos/messaging/messaging-chaos.ts';
 import { formatReport, violationLines } from '../test/chaos/report.ts';
 import type { Violation } from '../test/chaos/violation.ts';
+import { endWithUsage, readOptions } from './command-line.ts';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '1' },
-    seed: { type: 'string', default: String(Date.now()) },
-    rate: { type: 'string', default: '8' },
-    calm: { type: 'boolean', default: false },
-    messaging: { type: 'boolean', default: false },
-  },
+const USAGE = 'Usage: npm run chaos -- [--minutes N] [--seed S] [--rate EXECUTIONS_PER_SECOND] [--calm] [--messaging]';
+const values = readOptions(USAGE, {
+  minutes: { type: 'string', default: '1' },
+  seed: { type: 'string', default: String(Date.now()) },
+  rate: { type: 'string', default: '8' },
+  calm: { type: 'boolean', default: false },
+  messaging: { type: 'boolean', default: false },
 });
 const minutes = Number(values.minutes);
 const startsPerSecond = Number(values.rate);
-if (!(minutes > 0) || !(startsPerSecond > 0)) {
-  console.error(
-    'Usage: npm run chaos -- [--minutes N] [--seed S] [--rate EXECUTIONS_PER_SECOND] [--calm] [--messaging]',
-  );
-  process.exit(2);
-}
+if (!(minutes > 0) || !(startsPerSecond > 0)) endWithUsage(USAGE, '--minutes and --rate must be numbers above 0');
 const startedAt = Date.now();
 const onProgress = (step: string) => console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s: ${step}`);
 const { seed } = values;

@@ -2,7 +2,6 @@
 // lifecycles and deliveries. Prints how many a second, and for each failing seed what broke, with the smallest case found
 // that still breaks.
 
-import { parseArgs } from 'node:util';
 import type { Violation } from '../test/simulation/audit.ts';
 import { describeCase, generateCase } from '../test/simulation/case.ts';
 import { describeMessagingCase, generateMessagingCase } from '../test/simulation/messaging/case.ts';
@@ -10,19 +9,18 @@ import { shrinkMessaging } from '../test/simulation/messaging/shrink.ts';
 import { simulateMessaging } from '../test/simulation/messaging/simulation.ts';
 import { shrink } from '../test/simulation/shrink.ts';
 import { simulate } from '../test/simulation/simulation.ts';
+import { endWithUsage, readOptions } from './command-line.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '100' },
-    seed: { type: 'string', default: '1' },
-    messaging: { type: 'boolean', default: false },
-  },
+const USAGE = 'Usage: npm run sim -- [--seeds HOW_MANY] [--seed THE_FIRST] [--messaging]';
+const values = readOptions(USAGE, {
+  seeds: { type: 'string', default: '100' },
+  seed: { type: 'string', default: '1' },
+  messaging: { type: 'boolean', default: false },
 });
 const first = Number(values.seed);
 const count = Number(values.seeds);
 if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count) || count < 1) {
-  console.error('--seed and --seeds must be whole numbers, and --seeds at least 1');
-  process.exit(2);
+  endWithUsage(USAGE, '--seed and --seeds must be whole numbers, and --seeds at least 1');
 }
 
 const failed: number[] = [];
