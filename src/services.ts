@@ -11,6 +11,7 @@ import { Quotas } from './engine/quota/quotas.ts';
 import type { Switchboard } from './engine/runner/switchboard.ts';
 import { WorkflowTemplates } from './engine/template/workflow-templates.ts';
 import { Pipelines } from './engine/workflow/workflow-pipeline.ts';
+import { WorkflowQueries } from './engine/workflow/workflow-queries.ts';
 import { Workflows } from './engine/workflow/workflows.ts';
 import type { Foundation } from './foundation.ts';
 import type { MessagingDeps } from './messaging.ts';
@@ -35,7 +36,14 @@ export function createServices(foundation: Foundation, { tell, adopt }: Pick<Swi
   });
   const queries = new ExecutionQueries({ ...shared, news: (executionId) => executions.news(executionId) });
   const quotas = new Quotas({ store, changed: () => book.runOnce() });
-  const workflows = new Workflows({ store, quotas, schemas, options: publishOptions(config) });
+  const workflowQueries = new WorkflowQueries(store);
+  const workflows = new Workflows({
+    store,
+    queries: workflowQueries,
+    quotas,
+    schemas,
+    options: publishOptions(config),
+  });
   const triggering = createTriggering({
     ...shared,
     start: (request) => executions.start(request),
@@ -58,7 +66,8 @@ export function createServices(foundation: Foundation, { tell, adopt }: Pick<Swi
       workWanted: () => tell({ kind: 'work' }),
     }),
     workflows,
-    pipelines: new Pipelines(store, workflows, cronProblem),
+    workflowQueries,
+    pipelines: new Pipelines({ store, queries: workflowQueries, workflows, cronProblem }),
     documents,
     workflowTemplates: new WorkflowTemplates({ store, workflows, renderer }),
     quotas,

@@ -15,6 +15,7 @@ import type { Quotas } from '../engine/quota/quotas.ts';
 import type { DocumentTemplates } from '../engine/template/document-templates.ts';
 import type { WorkflowTemplates } from '../engine/template/workflow-templates.ts';
 import type { Pipelines } from '../engine/workflow/workflow-pipeline.ts';
+import type { WorkflowQueries } from '../engine/workflow/workflow-queries.ts';
 import type { Workflows } from '../engine/workflow/workflows.ts';
 import type { Store } from '../store/port.ts';
 import type { Intake } from '../trigger/intake.ts';
@@ -56,6 +57,7 @@ export interface ServerParts {
   readonly executions: Executions;
   readonly queries: ExecutionQueries;
   readonly workflows: Workflows;
+  readonly workflowQueries: WorkflowQueries;
   readonly pipelines: Pipelines;
   readonly documents: DocumentTemplates;
   readonly workflowTemplates: WorkflowTemplates;
@@ -153,8 +155,20 @@ export function allRoutes(
   parts: ServerParts,
   options: Pick<ServerOptions, 'server' | 'auth' | 'rateLimit' | 'trigger'>,
 ): RouteSpec[] {
-  const { store, executions, queries, workflows, pipelines, triggers, intake, runs, deadLetters, metrics, publicUrl } =
-    parts;
+  const {
+    store,
+    executions,
+    queries,
+    workflows,
+    workflowQueries,
+    pipelines,
+    triggers,
+    intake,
+    runs,
+    deadLetters,
+    metrics,
+    publicUrl,
+  } = parts;
   const { planFolder: folder, maxPlanBytes: maxBytes, planCacheMs: keptMs } = options.server;
   const { perWorkflowPerMinute } = options.rateLimit;
   const isThrottled = perWorkflowPerMinute > 0 && !options.auth.allowLooseAuth;
@@ -164,13 +178,13 @@ export function allRoutes(
   const webhookBase = () => `${publicUrl()}${options.trigger.webhookBasePath}`;
   let openApi: unknown;
   const routes: RouteSpec[] = [
-    ...workflowReadRoutes({ workflows, webhookBase }),
-    ...workflowManageRoutes({ workflows, pipelines, webhookBase, firstSecretOf }),
-    ...pipelineRoutes({ workflows, pipelines, executions, webhookBase, firstSecretOf, throttle }),
+    ...workflowReadRoutes({ workflowQueries, webhookBase }),
+    ...workflowManageRoutes({ workflows, workflowQueries, pipelines, webhookBase, firstSecretOf }),
+    ...pipelineRoutes({ workflowQueries, pipelines, executions, webhookBase, firstSecretOf, throttle }),
     ...executionCommandRoutes({ executions, throttle, requirePrincipal }),
-    ...triggerRoutes({ triggers, workflows, webhookBase }),
+    ...triggerRoutes({ triggers, workflowQueries, webhookBase }),
     ...firingRoutes({ intake, throttle, ...options.trigger }),
-    ...executionRoutes({ queries, workflows }),
+    ...executionRoutes({ queries, workflowQueries }),
     ...callbackRoutes({ executions }),
     ...engineRunRoutes({
       runs,

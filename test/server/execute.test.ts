@@ -155,7 +155,8 @@ describe('starting an execution', () => {
     await server.post('/api/v1/workflows/short-lived/archive');
     const again = await server.post('/api/v1/workflows/short-lived/execute', { requestId: 'before' });
     expect(again).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
-    const { uid } = await server.pawl.workflows.find('acme', { workflowId: 'short-lived' });
+    const ref = { workflowId: 'short-lived' };
+    const { uid } = (await server.pawl.store.workflowFind({ tenantId: 'acme', ref }))!;
     const byUid = await server.post(`/api/v1/workflows/wf_${uid.replaceAll('-', '')}/execute`, { requestId: 'before' });
     expect(byUid).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
     expect((await server.post('/api/v1/workflows/short-lived/execute', { requestId: 'after' })).status).toBe(409);

@@ -9,19 +9,29 @@ import type { Store } from '../../store/port.ts';
 import type { NewPipeline, WorkflowRecord } from '../../store/workflow-port.ts';
 import { invalid } from './workflow-check.ts';
 import { pipelineOf, storedDefinition } from './workflow-definition.ts';
+import type { WorkflowQueries } from './workflow-queries.ts';
 import { deedOf, type Workflows, wrongState } from './workflows.ts';
 
 /** What is wrong with a cron expression; undefined: nothing. */
 type CronProblem = (cron: string, timezone?: string) => string | undefined;
 
+export interface PipelinesDeps {
+  readonly store: Store;
+  readonly workflows: Workflows;
+  readonly queries: WorkflowQueries;
+  readonly cronProblem: CronProblem;
+}
+
 export class Pipelines {
   private readonly store: Store;
   private readonly workflows: Workflows;
+  private readonly queries: WorkflowQueries;
   private readonly cronProblem: CronProblem;
 
-  constructor(store: Store, workflows: Workflows, cronProblem: CronProblem = () => undefined) {
+  constructor({ store, workflows, queries, cronProblem }: PipelinesDeps) {
     this.store = store;
     this.workflows = workflows;
+    this.queries = queries;
     this.cronProblem = cronProblem;
   }
 
@@ -34,7 +44,7 @@ export class Pipelines {
       deed: (made) => (made === null ? null : deedOf('create', made.workflowId, { version: made.currentVersion })),
     });
     if (created !== null) return created;
-    const existing = await this.workflows.find(tenantId, pipeline);
+    const existing = await this.queries.find(tenantId, pipeline);
     const advice = existing.format === 'pipeline' ? 'replace it with PUT' : 'choose another name';
     throw new PawlError('WORKFLOW_EXISTS', `a workflow "${pipeline.workflowId}" exists already: ${advice}`);
   }
@@ -61,7 +71,7 @@ export class Pipelines {
       deed: (made) => (made === null ? null : deedOf('replace', workflowId, { version: made.currentVersion })),
     });
     if (replaced !== null) return replaced;
-    const { status } = await this.workflows.find(tenantId, { workflowId });
+    const { status } = await this.queries.find(tenantId, { workflowId });
     throw wrongState(existing, `it is ${status}; reactivate it first`);
   }
 

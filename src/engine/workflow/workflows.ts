@@ -1,37 +1,22 @@
-// The life of a workflow (000 §3.0, §13.3): draft, publish, archive, reactivate, delete; reading it and its versions. Decides
-// what may be done and says why not; that it happens once, and to the workflow it was decided about, is the store's row lock.
+// The life of a workflow (000 §3.0, §13.3): draft, publish, archive, reactivate, delete. Decides what may be done and
+// says why not; that it happens once, and to the workflow it was decided about, is the store's row lock. Reading is workflow-queries.ts.
 
 import type { Problem } from '../../core/definition/problem.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
-import { workflowRef } from '../../protocol/workflow.ts';
 import { type Actor, type Deed, SYSTEM } from '../../store/audit-port.ts';
 import type { Store } from '../../store/port.ts';
-import type { ExecutionView } from '../../store/reader-port.ts';
-import type {
-  RunRow,
-  VersionRow,
-  WorkflowFilter,
-  WorkflowIdentity,
-  WorkflowRecord,
-  WorkflowRef,
-  WorkflowStatus,
-} from '../../store/workflow-port.ts';
+import type { WorkflowRecord, WorkflowStatus } from '../../store/workflow-port.ts';
 import type { Quotas } from '../quota/quotas.ts';
 import type { SchemaCheck } from '../start/schema-check.ts';
 import { PublishCheck } from './publish-check.ts';
-import {
-  actionNotices,
-  type CheckedDefinition,
-  checkDefinition,
-  type PublishOptions,
-  readCatalog,
-} from './workflow-check.ts';
+import { type CheckedDefinition, checkDefinition, type PublishOptions, readCatalog } from './workflow-check.ts';
 import { pipelineOf, storedDefinition } from './workflow-definition.ts';
-import { type Change, diffJson } from './workflow-diff.ts';
+import type { WorkflowQueries } from './workflow-queries.ts';
 
 export interface WorkflowsDeps {
   readonly store: Store;
+  readonly queries: WorkflowQueries;
   readonly quotas: Pick<Quotas, 'checkDefinition'>;
   readonly schemas: SchemaCheck;
   readonly options: PublishOptions;
@@ -51,8 +36,6 @@ export interface SavedDraft {
   readonly warnings: readonly Problem[];
 }
 
-export type VersionName = number | 'draft';
-
 interface Key {
   readonly tenantId: string;
   readonly workflowId: string;
@@ -63,87 +46,17 @@ const PUBLISH_TRIES = 5;
 
 export class Workflows {
   private readonly store: Store;
+  private readonly queries: WorkflowQueries;
   private readonly quotas: WorkflowsDeps['quotas'];
   private readonly options: PublishOptions;
   private readonly publishCheck: PublishCheck;
 
-  constructor({ store, quotas, schemas, options }: WorkflowsDeps) {
+  constructor({ store, queries, quotas, schemas, options }: WorkflowsDeps) {
     this.store = store;
+    this.queries = queries;
     this.quotas = quotas;
     this.options = options;
     this.publishCheck = new PublishCheck({ store, schemas, options });
-  }
-
-  // ── Reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  async find(tenantId: string, ref: WorkflowRef): Promise<WorkflowRecord> {
-    return (await this.store.workflowFind({ tenantId, ref })) ?? notFound(ref);
-  }
-
-  list(tenantId: string, filter: WorkflowFilter, page: { afterId: string; limit: number }): Promise<WorkflowRecord[]> {
-    return this.store.workflowList({ tenantId, ...filter, ...page });
-  }
-
-  /** By default the current version, or the draft of what was never published. */
-  async definition(
-    tenantId: string,
-    { workflowId, currentVersion }: WorkflowRecord,
-    version: VersionName = currentVersion ?? 'draft',
-  ): Promise<VersionRow> {
-    const found =
-      version === 'draft'
-        ? await this.store.draftGet({ tenantId, workflowId })
-        : await this.store.versionGet({ tenantId, workflowId, version });
-    if (found !== null) return found;
-    const what = version === 'draft' ? 'no open draft' : `no version ${version}`;
-    throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has ${what}`);
-  }
-
-  /** Actions of a definition that are deprecated or disabled by now. */
-  notices(definition: string): Promise<Problem[]> {
-    return actionNotices(this.store, JSON.parse(definition) as Json);
-  }
-
-  async versions(
-    tenantId: string,
-    { workflowId }: WorkflowRecord,
-    page: { before: number; limit: number },
-  ): Promise<Omit<VersionRow, 'definition'>[]> {
-    return this.store.versionList({ tenantId, workflowId, ...page });
-  }
-
-  /** Whose runs are asked for. A deleted workflow still has its own (002 "In-flight runs continue to completion"). */
-  async findForRuns(tenantId: string, ref: WorkflowRef): Promise<WorkflowIdentity> {
-    return (await this.store.workflowIdentity({ tenantId, ref })) ?? notFound(ref);
-  }
-
-  /** As lists are narrowed down to one workflow: what is no `wf_…` id, or one of nobody, is taken for a name. */
-  async nameIn(tenantId: string, given: string | undefined): Promise<string | undefined> {
-    const ref = given === undefined ? undefined : workflowRef(given);
-    if (ref === undefined || !('uid' in ref)) return given;
-    return (await this.store.workflowIdentity({ tenantId, ref }))?.workflowId ?? given;
-  }
-
-  runs(
-    tenantId: string,
-    workflow: WorkflowIdentity,
-    page: { before: string | null; statuses: readonly string[] | null; limit: number },
-  ): Promise<RunRow[]> {
-    return this.store.workflowRuns({ tenantId, workflow, ...page });
-  }
-
-  /** A deleted workflow of the same name had runs too; their versions tell whose they are. */
-  async isRunOf(tenantId: string, { workflowId, uid }: WorkflowIdentity, run: ExecutionView): Promise<boolean> {
-    if (run.workflowId !== workflowId) return false;
-    return (await this.store.versionOwner({ tenantId, workflowId, version: run.version })) === uid;
-  }
-
-  async diff(tenantId: string, workflow: WorkflowRecord, from: VersionName, to: VersionName): Promise<Change[]> {
-    const [before, after] = await Promise.all([
-      this.definition(tenantId, workflow, from),
-      this.definition(tenantId, workflow, to),
-    ]);
-    return diffJson(JSON.parse(before.definition) as Json, JSON.parse(after.definition) as Json);
   }
 
   // ── Drafts ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -155,7 +68,7 @@ export class Workflows {
     const saved = await this.store.draftSave(draft);
     if (saved !== null) return { ...saved, warnings: checked.warnings };
     const { workflowId } = draft;
-    const existing = await this.find(tenantId, { workflowId });
+    const existing = await this.queries.find(tenantId, { workflowId });
     throw new PawlError(
       'WORKFLOW_IMMUTABLE',
       `workflow "${workflowId}" is ${existing.status}: ${adviceFor(existing, draft)}`,
@@ -173,7 +86,7 @@ export class Workflows {
     const { workflowId, format } = workflow;
     if (format === 'pipeline') throw wrongState(workflow, 'a pipeline has no drafts: replace it with PUT');
     if (await this.store.draftOpen({ tenantId, workflowId })) return { opened: true };
-    const { hasDraft, status } = await this.find(tenantId, { workflowId });
+    const { hasDraft, status } = await this.queries.find(tenantId, { workflowId });
     if (hasDraft) return { opened: false };
     throw wrongState(workflow, `it is ${status}; reactivate it first`);
   }
@@ -181,7 +94,7 @@ export class Workflows {
   async dropDraft(tenantId: string, workflow: WorkflowRecord): Promise<void> {
     const { workflowId } = workflow;
     if (await this.store.draftDrop({ tenantId, workflowId })) return;
-    const { status } = await this.find(tenantId, { workflowId });
+    const { status } = await this.queries.find(tenantId, { workflowId });
     if (status === 'Draft') throw wrongState(workflow, 'it was never published, so the draft is all of it: delete it');
     throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no open draft`);
   }
@@ -235,7 +148,7 @@ export class Workflows {
 
   private async publishedBefore(key: Key, { version, status }: Omit<Publication, 'workflowId' | 'warnings'>) {
     const current = await this.store.versionGet({ ...key, version });
-    const warnings = current === null ? [] : await this.notices(current.definition);
+    const warnings = current === null ? [] : await this.queries.notices(current.definition);
     return { workflowId: key.workflowId, version, status, warnings };
   }
 
@@ -284,7 +197,7 @@ export class Workflows {
     const { workflowId } = workflow;
     const archive = (store: Store) => store.workflowArchive({ tenantId, workflowId });
     if (await this.change(tenantId, by, deedOf('archive', workflowId), archive)) return;
-    const { status } = await this.find(tenantId, workflow);
+    const { status } = await this.queries.find(tenantId, workflow);
     if (status === 'Draft') throw wrongState(workflow, 'it is a Draft: delete it, or publish it first');
   }
 
@@ -292,14 +205,14 @@ export class Workflows {
     const { workflowId } = workflow;
     const reactivate = (store: Store) => store.workflowReactivate({ tenantId, workflowId });
     if (await this.change(tenantId, by, deedOf('reactivate', workflowId), reactivate)) return;
-    const { status } = await this.find(tenantId, workflow);
+    const { status } = await this.queries.find(tenantId, workflow);
     if (status === 'Draft') throw wrongState(workflow, 'it is a Draft: publish it');
   }
 
   async setEnabled(tenantId: string, workflow: WorkflowRecord, isEnabled: boolean, by: Actor = SYSTEM): Promise<void> {
     const { workflowId } = workflow;
     if (await this.enable({ tenantId, workflowId }, isEnabled, by)) return;
-    const { status } = await this.find(tenantId, workflow);
+    const { status } = await this.queries.find(tenantId, workflow);
     if (isEnabled) throw wrongState(workflow, `it is ${status}; reactivate it instead`);
   }
 
@@ -313,7 +226,7 @@ export class Workflows {
     const { workflowId } = workflow;
     const remove = (store: Store) => store.workflowDelete({ tenantId, workflowId });
     if (await this.change(tenantId, by, deedOf('delete', workflowId), remove)) return;
-    const { status } = await this.find(tenantId, workflow);
+    const { status } = await this.queries.find(tenantId, workflow);
     const advice = status === 'Active' ? ': archive it instead' : '';
     throw wrongState(workflow, `it is ${status}, and only a Draft can be deleted${advice}`);
   }
@@ -338,11 +251,4 @@ function adviceFor({ workflowId, format, status }: WorkflowRecord, draft: { read
 
 export function wrongState({ workflowId }: Pick<WorkflowRecord, 'workflowId'>, why: string): PawlError {
   return new PawlError('WORKFLOW_STATE', `workflow "${workflowId}": ${why}`);
-}
-
-function notFound(ref: WorkflowRef): never {
-  throw new PawlError(
-    'WORKFLOW_NOT_FOUND',
-    'workflowId' in ref ? `no workflow "${ref.workflowId}"` : 'no such workflow',
-  );
 }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { ExecutionQueries } from '../../engine/execution/execution-queries.ts';
-import type { Workflows } from '../../engine/workflow/workflows.ts';
+import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
 import {
   eventQuery,
   eventSchema,
@@ -29,7 +29,7 @@ import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface ExecutionRoutesDeps {
   readonly queries: ExecutionQueries;
-  readonly workflows: Workflows;
+  readonly workflowQueries: WorkflowQueries;
 }
 
 const BASE = '/api/v1/executions';
@@ -41,7 +41,7 @@ export function executionRoutes(deps: ExecutionRoutesDeps): RouteSpec[] {
   return [listRoute(deps), getRoute(deps), eventsRoute(deps), graphRoute(deps), hierarchyRoute(deps)];
 }
 
-function listRoute({ queries, workflows }: ExecutionRoutesDeps): RouteSpec {
+function listRoute({ queries, workflowQueries }: ExecutionRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -54,7 +54,7 @@ function listRoute({ queries, workflows }: ExecutionRoutesDeps): RouteSpec {
       if (cursor !== undefined && !executionId.safeParse(cursor).success) throw badCursor();
       const filter = {
         ...rest,
-        workflowId: await workflows.nameIn(caller.tenantId, rest.workflowId),
+        workflowId: await workflowQueries.nameIn(caller.tenantId, rest.workflowId),
         tenantId: caller.tenantId,
         beforeId: cursor ?? null,
         limit: limit + 1,

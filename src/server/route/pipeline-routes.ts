@@ -7,7 +7,8 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import { isJsonObject, type Json } from '../../core/json/json.ts';
 import type { Executions } from '../../engine/execution/executions.ts';
 import type { Pipelines } from '../../engine/workflow/workflow-pipeline.ts';
-import { type Workflows, wrongState } from '../../engine/workflow/workflows.ts';
+import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
+import { wrongState } from '../../engine/workflow/workflows.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   dataOf,
@@ -40,7 +41,7 @@ import {
 import { isoTime } from './workflow-view.ts';
 
 export interface PipelineDeps {
-  readonly workflows: Workflows;
+  readonly workflowQueries: WorkflowQueries;
   readonly pipelines: Pipelines;
   readonly executions: Executions;
   /** Where webhooks come in: the id of their trigger follows. */
@@ -56,7 +57,7 @@ export function pipelineRoutes(deps: PipelineDeps): RouteSpec[] {
   return [replaceRoute(deps), triggerRoute(deps), runsRoute(deps), runRoute(deps), cancelRoute(deps)];
 }
 
-function replaceRoute({ workflows, pipelines, webhookBase, firstSecretOf }: PipelineDeps): RouteSpec {
+function replaceRoute({ workflowQueries, pipelines, webhookBase, firstSecretOf }: PipelineDeps): RouteSpec {
   return defineRoute({
     ...common,
     access: 'workflows:manage',
@@ -68,7 +69,7 @@ function replaceRoute({ workflows, pipelines, webhookBase, firstSecretOf }: Pipe
     onlyShown: ['task_count', 'version', 'inserted_at', 'updated_at', 'webhook_url', 'webhook_secret'],
     responses: { 200: dataOf(pipelineSchema) },
     async handle({ params, body, caller, by }) {
-      const existing = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const existing = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
       if (existing.format !== 'pipeline') {
         throw wrongState(existing, `it is a ${existing.format} and not a pipeline: change it through a draft`);
       }
@@ -87,7 +88,7 @@ function withoutId(body: Json, { uid }: WorkflowIdentity): Json {
   throw requestInvalid([{ code: 'CANNOT_CHANGE', path: '/id', message: "is another pipeline's, and cannot change" }]);
 }
 
-function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteSpec {
+function triggerRoute({ workflowQueries, executions, throttle }: PipelineDeps): RouteSpec {
   return defineRoute({
     ...common,
     access: 'workflows:execute',
@@ -100,7 +101,7 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
     anyQuery: true,
     responses: { 201: dataOf(runStartedSchema), 200: dataOf(runStartedSchema) },
     async handle({ params, body, headers, caller, givenCorrelationId }) {
-      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
       const key = headers['idempotency-key'];
       const start = {
         tenantId: caller.tenantId,
@@ -116,7 +117,7 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
         ...(givenCorrelationId === undefined ? {} : { correlationId: givenCorrelationId }),
       });
       const known = started.isNew ? null : await executions.get(caller.tenantId, started.executionId);
-      if (known !== null && !(await workflows.isRunOf(caller.tenantId, workflow, known))) {
+      if (known !== null && !(await workflowQueries.isRunOf(caller.tenantId, workflow, known))) {
         throw new PawlError(
           'WFENG001',
           'the Idempotency-Key was used for a workflow of this name that was deleted since',
@@ -133,7 +134,7 @@ function triggerRoute({ workflows, executions, throttle }: PipelineDeps): RouteS
   });
 }
 
-function runsRoute({ workflows }: PipelineDeps): RouteSpec {
+function runsRoute({ workflowQueries }: PipelineDeps): RouteSpec {
   return defineRoute({
     ...common,
     access: 'workflows:read',
@@ -144,10 +145,10 @@ function runsRoute({ workflows }: PipelineDeps): RouteSpec {
     query: runListQuery,
     responses: { 200: pageOf(runSchema) },
     async handle({ params, query: { limit, cursor, status }, caller }) {
-      const workflow = await workflows.findForRuns(caller.tenantId, workflowRef(params.workflowId));
+      const workflow = await workflowQueries.findForRuns(caller.tenantId, workflowRef(params.workflowId));
       const before = cursor === undefined ? null : cursorOf(cursor);
       const statuses = status === undefined ? null : executionStatuses(status);
-      const found = await workflows.runs(caller.tenantId, workflow, { before, statuses, limit: limit + 1 });
+      const found = await workflowQueries.runs(caller.tenantId, workflow, { before, statuses, limit: limit + 1 });
       const page = found.slice(0, limit);
       const data = page.map((run) => runView(workflow, run));
       return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
@@ -195,13 +196,13 @@ function cancelRoute(deps: PipelineDeps): RouteSpec {
 }
 
 async function findRun(
-  { workflows, executions }: PipelineDeps,
+  { workflowQueries, executions }: PipelineDeps,
   { tenantId }: Caller,
   { workflowId, runId }: { workflowId: string; runId: string },
 ): Promise<{ workflow: WorkflowIdentity; view: ExecutionView }> {
-  const workflow = await workflows.findForRuns(tenantId, workflowRef(workflowId));
+  const workflow = await workflowQueries.findForRuns(tenantId, workflowRef(workflowId));
   const view = await executions.get(tenantId, runId);
-  if (await workflows.isRunOf(tenantId, workflow, view)) return { workflow, view };
+  if (await workflowQueries.isRunOf(tenantId, workflow, view)) return { workflow, view };
   throw new PawlError('EXECUTION_NOT_FOUND', `no run ${prefixedId('run', runId)} of workflow "${workflow.workflowId}"`);
 }
 

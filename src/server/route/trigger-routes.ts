@@ -1,7 +1,7 @@
 // Managing triggers (000 §13.7): create, change, delete, list, their secrets, and what became of their firings.
 
 import type { Json } from '../../core/json/json.ts';
-import type { Workflows } from '../../engine/workflow/workflows.ts';
+import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   firingListQuery,
@@ -20,7 +20,7 @@ import { firingView, triggerView } from './trigger-view.ts';
 
 export interface TriggerRoutesDeps {
   readonly triggers: Triggers;
-  readonly workflows: Workflows;
+  readonly workflowQueries: WorkflowQueries;
   /** Where webhooks come in: the id of their trigger follows. */
   readonly webhookBase: () => string;
 }
@@ -49,7 +49,7 @@ function shown({ webhookBase }: TriggerRoutesDeps, status: number, { trigger, se
   return { status, body: triggerView(trigger, { webhookBase: webhookBase(), now: Date.now(), secret }) };
 }
 
-function listRoute({ triggers, workflows, webhookBase }: TriggerRoutesDeps): RouteSpec {
+function listRoute({ triggers, workflowQueries, webhookBase }: TriggerRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     ...reading,
@@ -61,7 +61,7 @@ function listRoute({ triggers, workflows, webhookBase }: TriggerRoutesDeps): Rou
     async handle({ query: { limit, cursor, tenantId: _checked, ...filter }, caller }) {
       const page = { afterId: cursor ?? null, limit: limit + 1 };
       const { tenantId } = caller;
-      const workflowId = await workflows.nameIn(tenantId, filter.workflowId);
+      const workflowId = await workflowQueries.nameIn(tenantId, filter.workflowId);
       const found = await triggers.list({ ...filter, workflowId, tenantId }, page);
       const context = { webhookBase: webhookBase(), now: Date.now() };
       const data = found.slice(0, limit).map((trigger) => triggerView(trigger, context));

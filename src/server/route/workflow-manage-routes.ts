@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { detectFormat } from '../../core/definition/compile.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Pipelines } from '../../engine/workflow/workflow-pipeline.ts';
+import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
 import type { Workflows } from '../../engine/workflow/workflows.ts';
 import { dataOf, pipelineSchema } from '../../protocol/pipeline.ts';
 import {
@@ -25,6 +26,7 @@ import { workflowView } from './workflow-view.ts';
 
 export interface WorkflowManageDeps {
   readonly workflows: Workflows;
+  readonly workflowQueries: WorkflowQueries;
   readonly pipelines: Pipelines;
   /** Where webhooks come in: the id of their trigger follows. */
   readonly webhookBase: () => string;
@@ -46,7 +48,13 @@ export function workflowManageRoutes(deps: WorkflowManageDeps): RouteSpec[] {
   ];
 }
 
-function saveRoute({ workflows, pipelines, webhookBase, firstSecretOf }: WorkflowManageDeps): RouteSpec {
+function saveRoute({
+  workflows,
+  workflowQueries,
+  pipelines,
+  webhookBase,
+  firstSecretOf,
+}: WorkflowManageDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'POST',
@@ -63,13 +71,13 @@ function saveRoute({ workflows, pipelines, webhookBase, firstSecretOf }: Workflo
       }
       const { workflow, created, warnings: own } = await workflows.save(caller.tenantId, definition);
       const text = JSON.stringify(definition);
-      const warnings = [...own, ...(await workflows.notices(text))];
+      const warnings = [...own, ...(await workflowQueries.notices(text))];
       return { status: created ? 201 : 200, body: workflowView(workflow, text, warnings) };
     },
   });
 }
 
-function draftRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
+function draftRoutes({ workflows, workflowQueries }: WorkflowManageDeps): RouteSpec[] {
   const path = '/api/v1/workflows/:workflowId/draft';
   return [
     defineRoute({
@@ -79,13 +87,13 @@ function draftRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
       summary: 'Open a draft beside the active version',
       responses: { 201: workflowSchema, 200: workflowSchema },
       async handle({ params, caller }) {
-        const found = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+        const found = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
         const { opened } = await workflows.openDraft(caller.tenantId, found);
-        const { definition } = await workflows.definition(caller.tenantId, found, 'draft');
-        const workflow = await workflows.find(caller.tenantId, found);
+        const { definition } = await workflowQueries.definition(caller.tenantId, found, 'draft');
+        const workflow = await workflowQueries.find(caller.tenantId, found);
         return {
           status: opened ? 201 : 200,
-          body: workflowView(workflow, definition, await workflows.notices(definition)),
+          body: workflowView(workflow, definition, await workflowQueries.notices(definition)),
         };
       },
     }),
@@ -96,7 +104,7 @@ function draftRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
       summary: 'Drop the draft; the active version stays',
       responses: { 204: null },
       async handle({ params, caller }) {
-        const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+        const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
         await workflows.dropDraft(caller.tenantId, workflow);
         return { status: 204 };
       },
@@ -104,7 +112,7 @@ function draftRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
   ];
 }
 
-function publishRoute({ workflows }: WorkflowManageDeps): RouteSpec {
+function publishRoute({ workflows, workflowQueries }: WorkflowManageDeps): RouteSpec {
   return defineRoute({
     ...ofWorkflow,
     method: 'POST',
@@ -114,7 +122,7 @@ function publishRoute({ workflows }: WorkflowManageDeps): RouteSpec {
     responses: { 200: publicationSchema },
     async handle({ params, query, caller, by }) {
       const { tenantId } = caller;
-      const { workflowId } = await workflows.find(tenantId, workflowRef(params.workflowId));
+      const { workflowId } = await workflowQueries.find(tenantId, workflowRef(params.workflowId));
       const published = await workflows.publish({ tenantId, workflowId }, { activate: query.autoActivate, by });
       const { warnings, ...publication } = published;
       return { status: 200, body: { ...publication, ...(warnings.length === 0 ? {} : { warnings }) } };
@@ -123,7 +131,7 @@ function publishRoute({ workflows }: WorkflowManageDeps): RouteSpec {
 }
 
 /** Both are answered the same when the workflow is there already. */
-function statusRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
+function statusRoutes({ workflows, workflowQueries }: WorkflowManageDeps): RouteSpec[] {
   const moves = [
     {
       name: 'archive',
@@ -147,7 +155,7 @@ function statusRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
       summary,
       responses: { 200: workflowStateSchema },
       async handle({ params, caller, by }) {
-        const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+        const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
         await move(caller, workflow, by);
         return { status: 200, body: { workflowId: workflow.workflowId, status } };
       },
@@ -155,7 +163,7 @@ function statusRoutes({ workflows }: WorkflowManageDeps): RouteSpec[] {
   );
 }
 
-function patchRoute({ workflows, webhookBase }: WorkflowManageDeps): RouteSpec {
+function patchRoute({ workflows, workflowQueries, webhookBase }: WorkflowManageDeps): RouteSpec {
   return defineRoute({
     ...ofWorkflow,
     method: 'PATCH',
@@ -164,9 +172,9 @@ function patchRoute({ workflows, webhookBase }: WorkflowManageDeps): RouteSpec {
     body: workflowPatch,
     responses: { 200: eitherSchema },
     async handle({ params, body, caller, by }) {
-      const found = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const found = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
       await workflows.setEnabled(caller.tenantId, found, (body.isEnabled ?? body.enabled) === true, by);
-      const workflow = await workflows.find(caller.tenantId, found);
+      const workflow = await workflowQueries.find(caller.tenantId, found);
       const isPipeline = workflow.format === 'pipeline';
       const shown = isPipeline ? { data: pipelineView(workflow, webhookBase()) } : workflowView(workflow);
       return { status: 200, body: shown };
@@ -174,7 +182,7 @@ function patchRoute({ workflows, webhookBase }: WorkflowManageDeps): RouteSpec {
   });
 }
 
-function deleteRoute({ workflows }: WorkflowManageDeps): RouteSpec {
+function deleteRoute({ workflows, workflowQueries }: WorkflowManageDeps): RouteSpec {
   return defineRoute({
     ...ofWorkflow,
     method: 'DELETE',
@@ -182,7 +190,7 @@ function deleteRoute({ workflows }: WorkflowManageDeps): RouteSpec {
     summary: 'Delete a draft, or a pipeline; runs in flight go on',
     responses: { 204: null },
     async handle({ params, caller, by }) {
-      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
       await workflows.delete(caller.tenantId, workflow, by);
       return { status: 204 };
     },

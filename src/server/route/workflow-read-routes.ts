@@ -2,7 +2,7 @@
 // has it; among workflows of other formats it also has what they have in common.
 
 import { z } from 'zod';
-import type { Workflows } from '../../engine/workflow/workflows.ts';
+import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { dataOf, listedPipelineSchema, pipelineDefinitionSchema, pipelineSchema } from '../../protocol/pipeline.ts';
 import {
@@ -21,7 +21,7 @@ import { pipelineDefinitionView, pipelineView } from './pipeline-view.ts';
 import { isoTime, workflowView } from './workflow-view.ts';
 
 export interface WorkflowReadDeps {
-  readonly workflows: Workflows;
+  readonly workflowQueries: WorkflowQueries;
   /** Where webhooks come in: the id of their trigger follows. */
   readonly webhookBase: () => string;
 }
@@ -33,7 +33,7 @@ export function workflowReadRoutes(deps: WorkflowReadDeps): RouteSpec[] {
   return [listRoute(deps), getRoute(deps), versionsRoute(deps), diffRoute(deps)];
 }
 
-function listRoute({ workflows, webhookBase }: WorkflowReadDeps): RouteSpec {
+function listRoute({ workflowQueries, webhookBase }: WorkflowReadDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -44,7 +44,7 @@ function listRoute({ workflows, webhookBase }: WorkflowReadDeps): RouteSpec {
     async handle({ query, caller }) {
       const { status = null, isEnabled = null, format = null, search = null, limit, cursor = '' } = query;
       const filter = { status, isEnabled, format, search };
-      const found = await workflows.list(caller.tenantId, filter, { afterId: cursor, limit: limit + 1 });
+      const found = await workflowQueries.list(caller.tenantId, filter, { afterId: cursor, limit: limit + 1 });
       const page = found.slice(0, limit);
       const data = page.map((workflow) => {
         if (workflow.format !== 'pipeline') return workflowView(workflow);
@@ -57,7 +57,7 @@ function listRoute({ workflows, webhookBase }: WorkflowReadDeps): RouteSpec {
   });
 }
 
-function getRoute({ workflows, webhookBase }: WorkflowReadDeps): RouteSpec {
+function getRoute({ workflowQueries, webhookBase }: WorkflowReadDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -67,10 +67,10 @@ function getRoute({ workflows, webhookBase }: WorkflowReadDeps): RouteSpec {
     query: versionQuery,
     responses: { 200: z.union([workflowSchema, dataOf(pipelineDefinitionSchema)]) },
     async handle({ params, query, caller }) {
-      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
-      const { definition } = await workflows.definition(caller.tenantId, workflow, query.version);
+      const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
+      const { definition } = await workflowQueries.definition(caller.tenantId, workflow, query.version);
       if (workflow.format !== 'pipeline') {
-        const warnings = await workflows.notices(definition);
+        const warnings = await workflowQueries.notices(definition);
         return { status: 200, body: workflowView(workflow, definition, warnings) };
       }
       return { status: 200, body: { data: pipelineDefinitionView(workflow, webhookBase(), definition) } };
@@ -78,7 +78,7 @@ function getRoute({ workflows, webhookBase }: WorkflowReadDeps): RouteSpec {
   });
 }
 
-function versionsRoute({ workflows }: WorkflowReadDeps): RouteSpec {
+function versionsRoute({ workflowQueries }: WorkflowReadDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -88,9 +88,9 @@ function versionsRoute({ workflows }: WorkflowReadDeps): RouteSpec {
     query: versionListQuery,
     responses: { 200: pageOf(versionSchema) },
     async handle({ params, query: { limit, cursor }, caller }) {
-      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
       const wanted = { before: cursor ?? MAX_VERSION, limit: limit + 1 };
-      const found = await workflows.versions(caller.tenantId, workflow, wanted);
+      const found = await workflowQueries.versions(caller.tenantId, workflow, wanted);
       const page = found.slice(0, limit);
       const data = page.map(({ version, checksum, createdAt }) => {
         return { version, checksum, isCurrent: version === workflow.currentVersion, createdAt: isoTime(createdAt) };
@@ -101,7 +101,7 @@ function versionsRoute({ workflows }: WorkflowReadDeps): RouteSpec {
   });
 }
 
-function diffRoute({ workflows }: WorkflowReadDeps): RouteSpec {
+function diffRoute({ workflowQueries }: WorkflowReadDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -111,9 +111,9 @@ function diffRoute({ workflows }: WorkflowReadDeps): RouteSpec {
     query: diffQuery,
     responses: { 200: diffSchema },
     async handle({ params, query, caller }) {
-      const workflow = await workflows.find(caller.tenantId, workflowRef(params.workflowId));
+      const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
       const { from = workflow.currentVersion ?? 'draft', to = 'draft' } = query;
-      const changes = await workflows.diff(caller.tenantId, workflow, from, to);
+      const changes = await workflowQueries.diff(caller.tenantId, workflow, from, to);
       return { status: 200, body: { workflowId: workflow.workflowId, from, to, changes } };
     },
   });
