@@ -2,6 +2,7 @@
 // redirects are followed only when asked for. It reads no proxy settings from the environment. What happens to one request
 // is in call.ts.
 
+import { TerminalError } from '../../core/error/error.ts';
 import type { HttpClient, HttpRequest } from '../http-client.ts';
 import { type AddressPolicyOptions, createAddressPolicy } from './address.ts';
 import { call } from './call.ts';
@@ -63,7 +64,15 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
   };
 }
 
+const METHOD = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+
 /** Throws when it may not be sent. */
 function firstHop(targets: Targets, { url, method = 'GET', headers = {}, body }: HttpRequest): Hop {
+  if (!METHOD.test(method)) {
+    throw new TerminalError(
+      'PARAMETERS_INVALID',
+      `The method ${JSON.stringify(method.slice(0, 100))} is not one of HTTP`,
+    );
+  }
   return { target: targets.get(url), method, headers: requestHeaders(headers), body: body ?? null };
 }

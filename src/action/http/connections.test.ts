@@ -10,6 +10,8 @@ afterAll(() => servers.close());
 const opened: Connections[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((connections) => connections.close())));
 
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n';
+
 function setup(options: Partial<Client.Options & { perOrigin: number }> = {}) {
   const connections = new Connections({ perOrigin: 2, ...options });
   opened.push(connections);
@@ -25,6 +27,7 @@ function setup(options: Partial<Client.Options & { perOrigin: number }> = {}) {
 class Asked implements Recipient {
   connection: Connection | null = null;
   isOver = false;
+  text = '';
   private settle: (outcome: unknown) => void = () => {};
   readonly outcome = new Promise<unknown>((resolve) => {
     this.settle = resolve;
@@ -32,7 +35,10 @@ class Asked implements Recipient {
 
   onRequestStart(): void {}
   onResponseStart(): void {}
-  onResponseData(): void {}
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.text += chunk;
+  }
 
   onResponseEnd(): void {
     this.connection?.done();
@@ -63,6 +69,7 @@ describe('connections', () => {
     await until(2);
     for (const { answer } of asked) answer();
     await Promise.all(both.map(({ outcome }) => outcome));
+    await turn();
     const last = asked[1]!.port;
     for (let count = 3; count < 6; count++) {
       const next = ask(url);
@@ -70,6 +77,7 @@ describe('connections', () => {
       asked.at(-1)!.answer();
       expect(await next.outcome).toBe('answered');
       expect(asked.at(-1)!.port).toBe(last);
+      await turn();
     }
     expect(connections.size).toBe(2);
   });
@@ -129,6 +137,40 @@ describe('connections', () => {
     expect(await Promise.all(all.map(({ outcome }) => outcome))).toEqual(Array(3).fill('answered'));
     await expect.poll(() => connections.size).toBe(0);
     expect(await ask(url).outcome).toBe('answered');
+  });
+
+  it('that the server closes right behind an answer, without having said so, take no request with them', async () => {
+    const url = await servers.tcp((socket) => socket.once('data', () => socket.end(`${OK}x`)));
+    const { ask } = setup();
+    for (let count = 0; count < 50; count++) expect(await ask(url).outcome).toBe('answered');
+  });
+
+  it('that bring an answer which nobody asked for give it to nobody', async () => {
+    const url = await servers.tcp((socket) =>
+      socket.on('data', () => {
+        socket.write(`${OK}x`);
+        socket.write(`${OK}y`);
+      }),
+    );
+    const { ask } = setup();
+    const texts = new Set<string>();
+    for (let count = 0; count < 300; count++) {
+      const asked = ask(url);
+      await asked.outcome;
+      texts.add(asked.text);
+    }
+    expect(texts).toEqual(new Set(['x']));
+  });
+
+  it('fail one after the other, not one inside the other, what waits and cannot be sent', async () => {
+    const { url, asked, until } = await patientServer();
+    const { ask } = setup({ perOrigin: 1 });
+    const first = ask(url);
+    await until(1);
+    const bad = Array.from({ length: 5_000 }, () => ask(url, 'no path'));
+    asked[0]!.answer();
+    expect(await first.outcome).toBe('answered');
+    for (const { outcome } of bad) expect(await outcome).toBeInstanceOf(errors.InvalidArgumentError);
   });
 
   it('that nobody needs are closed and forgotten', async () => {

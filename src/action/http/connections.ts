@@ -68,6 +68,7 @@ class Origin {
   private readonly deps: OriginDeps;
   private readonly idle: OpenConnection[] = [];
   private waiting: Waiting[] = [];
+  private isFilling = false;
 
   constructor(deps: OriginDeps) {
     this.deps = deps;
@@ -79,20 +80,18 @@ class Origin {
     else connection.send(request, recipient);
   }
 
-  /** The connection has nothing to do: the next that waits may have it. */
+  /** The connection has nothing to do: the next that waits may have it. Unless it was closed meanwhile. */
   free(connection: OpenConnection): void {
-    const next = this.next();
-    if (next === null) this.idle.push(connection);
-    else connection.send(next.request, next.recipient);
+    if (!this.all.has(connection)) return;
+    this.idle.push(connection);
+    this.fill();
   }
 
   forget(connection: OpenConnection): void {
     if (!this.all.delete(connection)) return;
     const index = this.idle.indexOf(connection);
     if (index >= 0) this.idle.splice(index, 1);
-    const next = this.next();
-    if (next !== null) this.dispatch(next.request, next.recipient);
-    else if (this.all.size === 0) this.deps.emptied();
+    this.fill();
   }
 
   async close(): Promise<void> {
@@ -100,6 +99,19 @@ class Origin {
     this.waiting = [];
     for (const { recipient } of waiting) recipient.onResponseError?.(null!, new errors.ClientDestroyedError());
     await Promise.all([...this.all].map((connection) => connection.close()));
+  }
+
+  /** A loop, and not one inside the other: what cannot be sent fails, and leaves its connection, at once. */
+  private fill(): void {
+    if (this.isFilling) return;
+    this.isFilling = true;
+    while (this.idle.length > 0 || this.all.size < this.deps.limit) {
+      const next = this.next();
+      if (next === null) break;
+      this.dispatch(next.request, next.recipient);
+    }
+    this.isFilling = false;
+    if (this.all.size === 0) this.deps.emptied();
   }
 
   private open(): OpenConnection | null {
@@ -137,9 +149,13 @@ class OpenConnection implements Connection {
     this.client.dispatch(request, recipient);
   }
 
+  /**
+   * Free in the next turn of the loop, after what came right behind the answer was read: the end of the connection, or an answer that nobody
+   * asked for, which must not be taken for that of the next request. undici looks too, but not before a request that is there already.
+   */
   done(): void {
     this.isBusy = false;
-    this.origin.free(this);
+    setImmediate(rested, this.origin, this);
   }
 
   broken(): void {
@@ -155,4 +171,8 @@ class OpenConnection implements Connection {
     void this.client.destroy();
     this.origin.forget(this);
   }
+}
+
+function rested(origin: Origin, connection: OpenConnection): void {
+  origin.free(connection);
 }
