@@ -183,6 +183,24 @@ describe('the result of each task', () => {
     expect(run.status).toBe('completed');
   });
 
+  it('null for a URL or a header is a template that cannot be resolved, also when it is all of it', async () => {
+    shop().answer('/nothing', 200, { at: null, trace: null, count: 3 });
+    const run = await runOnce(api(), 'null-for-text', {
+      ask: call('/nothing'),
+      url: { needs: ['ask'], url: '{{tasks.ask.body.at}}' },
+      header: call('/never', { needs: ['ask'], headers: { 'X-Trace': '{{tasks.ask.body.trace}}' } }),
+      number: call('/counted', { needs: ['ask'], headers: { 'X-Count': '{{tasks.ask.body.count}}' } }),
+    });
+    expect(statuses(run)).toEqual({
+      ask: 'success',
+      url: 'template_error',
+      header: 'template_error',
+      number: 'success',
+    });
+    expect(run.tasks.header!.error_message).toContain('{{tasks.ask.body.trace}}');
+    expect(shop().bodies('/never')).toEqual([]);
+  });
+
   it('a response over 256 KB is cut, and whoever reads into it is told so', async () => {
     shop().answer('/large', 200, { amount: 1, filler: 'x'.repeat(300 * 1024) });
     const run = await runOnce(api(), 'truncated', {

@@ -8,6 +8,7 @@ import type { Json } from '../json/json.ts';
 import type { Condition, Format } from '../plan/plan.ts';
 import type { Steps } from '../steps/steps.ts';
 import { compileTemplateInSteps, templateReferences } from '../template/compile.ts';
+import type { Path } from '../template/pieces.ts';
 import type { Template } from '../template/template.ts';
 import type { Draft, DraftCondition, DraftEdge, Located } from './draft.ts';
 import { MAX_TEMPLATE_CHARS } from './limits.ts';
@@ -21,9 +22,18 @@ import type { IsUpstream } from './topology.ts';
 /** As in GitHub Actions, and in our own templates. */
 const WITHOUT_BRACES = 'write the expression itself, without {{ }}';
 
-const LANGUAGE: Readonly<Record<Format, { roots: readonly string[]; dialect: Dialect }>> = {
+interface Language {
+  readonly roots: readonly string[];
+  readonly dialect: Dialect;
+  readonly isText?: (path: Path) => boolean;
+}
+
+/** Null in a URL or a header is a hole, also when there is nothing around it. */
+const isTextOfTask = ([field]: Path): boolean => field === 'url' || field === 'headers';
+
+const LANGUAGE: Readonly<Record<Format, Language>> = {
   graph: { roots: ['trigger', 'context', 'vars', 'spec', 'execution', 'principal'], dialect: 'javascript' },
-  pipeline: { roots: ['trigger', 'tasks', 'wait'], dialect: 'pipeline' },
+  pipeline: { roots: ['trigger', 'tasks', 'wait'], dialect: 'pipeline', isText: isTextOfTask },
   plan: { roots: ['inputs', 'steps', 'scope'], dialect: 'javascript' },
 };
 

@@ -22,6 +22,8 @@ export type CompileResult =
 interface Options {
   readonly roots: readonly string[];
   readonly dialect: Dialect;
+  /** Where only text can stand: one template alone is its text there, and not its value. */
+  readonly isText?: (path: Path) => boolean;
 }
 
 const MAX_STRING_LENGTH = 64 * 1024;
@@ -112,7 +114,8 @@ function compileString(value: string, path: Path, options: Options, found: Found
   }
   const parts = split.parts.map((part) => compilePart(part, value, path, options, found));
   const [first] = parts;
-  return parts.length === 1 && typeof first === 'object' ? { kind: 'value', piece: first } : { kind: 'text', parts };
+  const isAlone = parts.length === 1 && typeof first === 'object';
+  return isAlone && options.isText?.(path) !== true ? { kind: 'value', piece: first } : { kind: 'text', parts };
 }
 
 function compilePart(part: Part, value: string, path: Path, options: Options, found: Found): string | Piece {
