@@ -172,51 +172,6 @@ describe('the result of each task', () => {
     expect(shop().bodies('/never')).toEqual([]);
   });
 
-  it('a template that cannot be resolved fails its task and says which', async () => {
-    const run = await runOnce(api(), 'unresolved', {
-      charge: call('/empty'),
-      receipt: call('/never', { needs: ['charge'], body: { id: '{{tasks.charge.body.order_id}}' } }),
-      after: call('/never', { needs: ['receipt'] }),
-    });
-    expect(statuses(run)).toEqual({ charge: 'success', receipt: 'template_error', after: 'skipped' });
-    expect(run.tasks.receipt!.error_message).toBe('Failed to resolve {{tasks.charge.body.order_id}}');
-    expect(run.status).toBe('completed');
-  });
-
-  it('null for a URL or a header is a template that cannot be resolved, also when it is all of it', async () => {
-    shop().answer('/nothing', 200, { at: null, trace: null, count: 3 });
-    const run = await runOnce(api(), 'null-for-text', {
-      ask: call('/nothing'),
-      url: { needs: ['ask'], url: '{{tasks.ask.body.at}}' },
-      header: call('/never', { needs: ['ask'], headers: { 'X-Trace': '{{tasks.ask.body.trace}}' } }),
-      number: call('/counted', { needs: ['ask'], headers: { 'X-Count': '{{tasks.ask.body.count}}' } }),
-    });
-    expect(statuses(run)).toEqual({
-      ask: 'success',
-      url: 'template_error',
-      header: 'template_error',
-      number: 'success',
-    });
-    expect(run.tasks.header!.error_message).toContain('{{tasks.ask.body.trace}}');
-    expect(shop().bodies('/never')).toEqual([]);
-  });
-
-  it('a response over 256 KB is cut, and whoever reads into it is told so', async () => {
-    shop().answer('/large', 200, { amount: 1, filler: 'x'.repeat(300 * 1024) });
-    const run = await runOnce(api(), 'truncated', {
-      charge: call('/large'),
-      receipt: call('/never', { needs: ['charge'], body: { amount: '{{tasks.charge.body.amount}}' } }),
-      log: call('/log', { needs: ['charge'], body: { code: '{{tasks.charge.status_code}}' } }),
-    });
-    expect(statuses(run)).toEqual({ charge: 'success', receipt: 'template_error', log: 'success' });
-    expect(run.tasks.charge!.is_truncated).toBe(true);
-    expect(run.tasks.receipt!.error_message).toBe(
-      "Cannot read 'body.amount' because the response from 'charge' exceeded the 256KB limit and was truncated",
-    );
-    const { tasks } = await getRun(api(), 'truncated', run.id, '?include=body');
-    expect(tasks.charge!.response_body).toHaveLength(256 * 1024);
-  });
-
   it('counts the tries', async () => {
     shop().answer('/flaky', 503, {});
     await create(api(), 'flaky', { a: call('/flaky', { retries: 1 }) });
