@@ -42,6 +42,14 @@ describe('a request', () => {
     expect(ports.size).toBeLessThan(20);
   });
 
+  it.each(['', 'BAD METHOD', 'GET\r\nx: y'])('with the method %j is refused', async (method) => {
+    const url = await servers.http((_request, response) => response.end());
+    const error = await local()
+      .request({ url, method })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'PARAMETERS_INVALID', message: expect.stringContaining('is not one of HTTP') });
+  });
+
   it('takes no proxy from the environment', async () => {
     const url = await servers.http((_request, response) => response.end('direct'));
     const before = process.env.HTTP_PROXY;

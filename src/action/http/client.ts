@@ -2,6 +2,7 @@
 // redirects are followed only when asked for. It reads no proxy settings from the environment. What happens to one request
 // is in call.ts.
 
+import { HTTP_TOKEN } from '../../core/definition/http-header.ts';
 import { TerminalError } from '../../core/error/error.ts';
 import type { HttpClient, HttpRequest } from '../http-client.ts';
 import { type AddressPolicyOptions, createAddressPolicy } from './address.ts';
@@ -64,11 +65,9 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
   };
 }
 
-const METHOD = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
-
 /** Throws when it may not be sent. */
 function firstHop(targets: Targets, { url, method = 'GET', headers = {}, body }: HttpRequest): Hop {
-  if (!METHOD.test(method)) {
+  if (!HTTP_TOKEN.test(method)) {
     throw new TerminalError(
       'PARAMETERS_INVALID',
       `The method ${JSON.stringify(method.slice(0, 100))} is not one of HTTP`,

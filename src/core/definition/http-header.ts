@@ -2,7 +2,8 @@
 // a request or to reach another virtual host than the one whose address was checked (S5). Asked when a pipeline is created,
 // of what is known then, and again of every request.
 
-const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+/** What names of headers and methods are made of. */
+export const HTTP_TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 const OF_THE_CONNECTION = new Set([
@@ -21,7 +22,7 @@ const OF_THE_CONNECTION = new Set([
 
 /** null: none. */
 export function headerNameProblem(name: string): string | null {
-  if (!NAME.test(name)) return 'has a name that HTTP does not allow';
+  if (!HTTP_TOKEN.test(name)) return 'has a name that HTTP does not allow';
   return OF_THE_CONNECTION.has(name.toLowerCase()) ? 'is set by the client and cannot be given' : null;
 }
 
