@@ -22,12 +22,12 @@ const STEPS = 5;
 /** A round takes half a second, and one may fall into a bad moment of the machine. */
 const ROUNDS = 15;
 /**
- * So many calls are on their way at once, on both sides: all of them, which is what a bare loop of undici does when nobody tells it
- * otherwise; and fewer, where the bare loop is at its best because it opens fewer connections.
+ * So many calls are on their way at once, on both sides: as many as leave the bare loop at its best, because it opens few connections;
+ * and all of them, which is what a bare loop of undici does when nobody tells it otherwise.
  */
 const DEPTHS = [
-  { name: 'pipelines', atOnce: RUNS },
-  { name: 'pipelines-256', atOnce: 256 },
+  { name: 'pipelines', atOnce: 256 },
+  { name: 'pipelines-1000', atOnce: RUNS },
 ];
 const WAITING = 100_000;
 const CALLBACKS = 2_000;
