@@ -173,6 +173,17 @@ describe('connections', () => {
     for (const { outcome } of bad) expect(await outcome).toBeInstanceOf(errors.InvalidArgumentError);
   });
 
+  it('are opened a hundred or so in one turn of the loop, and others have theirs in between', async () => {
+    const server = await patientServer();
+    const { connections, ask } = setup({ perOrigin: 300 });
+    const all = Array.from({ length: 300 }, () => ask(server.url));
+    await turn();
+    expect(connections.size).toBe(128);
+    await server.until(300);
+    for (const { answer } of server.asked) answer();
+    expect(new Set(await Promise.all(all.map(({ outcome }) => outcome)))).toEqual(new Set(['answered']));
+  });
+
   it('that nobody needs are closed and forgotten', async () => {
     const url = await servers.http((_request, response) => response.end('x'));
     const { connections, ask } = setup({ keepAliveTimeout: 1 });

@@ -52,6 +52,9 @@ export class Connections {
   }
 }
 
+/** Opening a connection takes a while, and others want the event loop too (S4). */
+const SENT_PER_TURN = 128;
+
 interface OriginDeps {
   readonly client: () => Client;
   readonly limit: number;
@@ -67,65 +70,84 @@ class Origin {
   readonly all = new Set<OpenConnection>();
   private readonly deps: OriginDeps;
   private readonly idle: OpenConnection[] = [];
-  private waiting: Waiting[] = [];
-  private isFilling = false;
+  /** Have answered in this turn of the loop. */
+  private resting: OpenConnection[] = [];
+  private readonly waiting: Waiting[] = [];
+  private isTurnComing = false;
 
   constructor(deps: OriginDeps) {
     this.deps = deps;
   }
 
+  /**
+   * Sent at the end of this turn of the loop, with whatever else is sent to this origin: a server on the same machine is woken once for all of
+   * them, and not for each (docs/decisions/0023-connections-of-our-own.md).
+   */
   dispatch(request: Dispatcher.DispatchOptions, recipient: Recipient): void {
-    const connection = this.idle.pop() ?? this.open();
-    if (connection === null) this.waiting.push({ request, recipient });
-    else connection.send(request, recipient);
+    this.waiting.push({ request, recipient });
+    if (this.hasPlace()) this.turnSoon();
   }
 
-  /** The connection has nothing to do: the next that waits may have it. Unless it was closed meanwhile. */
-  free(connection: OpenConnection): void {
-    if (!this.all.has(connection)) return;
-    this.idle.push(connection);
-    this.fill();
+  /**
+   * The connection has answered. It is free at the end of this turn of the loop, when what came right behind the answer has been read: the end of
+   * the connection, or an answer that nobody asked for, which must not be taken for that of the next request. undici looks too, but not before
+   * a request that is there already.
+   */
+  rest(connection: OpenConnection): void {
+    this.resting.push(connection);
+    this.turnSoon();
+  }
+
+  /** Sends what there are connections for. What cannot be sent fails at once, and leaves its connection for others. */
+  turn(): void {
+    this.isTurnComing = false;
+    const { waiting, resting } = this;
+    this.resting = [];
+    // Unless it was closed meanwhile.
+    for (const connection of resting) if (this.all.has(connection)) this.idle.push(connection);
+    let taken = 0;
+    for (let sent = 0; sent < SENT_PER_TURN && taken < waiting.length && this.hasPlace(); taken++) {
+      const { request, recipient } = waiting[taken]!;
+      if (recipient.isOver) continue;
+      sent++;
+      (this.idle.pop() ?? this.open()).send(request, recipient);
+    }
+    waiting.splice(0, taken);
+    this.goOn();
   }
 
   forget(connection: OpenConnection): void {
     if (!this.all.delete(connection)) return;
     const index = this.idle.indexOf(connection);
     if (index >= 0) this.idle.splice(index, 1);
-    this.fill();
+    this.goOn();
   }
 
   async close(): Promise<void> {
-    const { waiting } = this;
-    this.waiting = [];
-    for (const { recipient } of waiting) recipient.onResponseError?.(null!, new errors.ClientDestroyedError());
+    for (const { recipient } of this.waiting.splice(0))
+      recipient.onResponseError?.(null!, new errors.ClientDestroyedError());
     await Promise.all([...this.all].map((connection) => connection.close()));
   }
 
-  /** A loop, and not one inside the other: what cannot be sent fails, and leaves its connection, at once. */
-  private fill(): void {
-    if (this.isFilling) return;
-    this.isFilling = true;
-    while (this.idle.length > 0 || this.all.size < this.deps.limit) {
-      const next = this.next();
-      if (next === null) break;
-      this.dispatch(next.request, next.recipient);
-    }
-    this.isFilling = false;
-    if (this.all.size === 0) this.deps.emptied();
+  private hasPlace(): boolean {
+    return this.idle.length > 0 || this.all.size < this.deps.limit;
   }
 
-  private open(): OpenConnection | null {
-    if (this.all.size >= this.deps.limit) return null;
+  private goOn(): void {
+    if (this.waiting.length === 0 && this.all.size === 0) this.deps.emptied();
+    else if (this.waiting.length > 0 && this.hasPlace()) this.turnSoon();
+  }
+
+  private turnSoon(): void {
+    if (this.isTurnComing) return;
+    this.isTurnComing = true;
+    setImmediate(takeTurn, this);
+  }
+
+  private open(): OpenConnection {
     const connection = new OpenConnection(this.deps.client(), this);
     this.all.add(connection);
     return connection;
-  }
-
-  private next(): Waiting | null {
-    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
-      if (!next.recipient.isOver) return next;
-    }
-    return null;
   }
 }
 
@@ -149,13 +171,9 @@ class OpenConnection implements Connection {
     this.client.dispatch(request, recipient);
   }
 
-  /**
-   * Free in the next turn of the loop, after what came right behind the answer was read: the end of the connection, or an answer that nobody
-   * asked for, which must not be taken for that of the next request. undici looks too, but not before a request that is there already.
-   */
   done(): void {
     this.isBusy = false;
-    setImmediate(rested, this.origin, this);
+    this.origin.rest(this);
   }
 
   broken(): void {
@@ -173,6 +191,6 @@ class OpenConnection implements Connection {
   }
 }
 
-function rested(origin: Origin, connection: OpenConnection): void {
-  origin.free(connection);
+function takeTurn(origin: Origin): void {
+  origin.turn();
 }
