@@ -178,9 +178,10 @@ describe('the result of each task', () => {
     const runId = await trigger(api(), 'flaky');
     const retrying = await runUntil(api(), 'flaky', runId, ({ tasks }) => tasks.a?.error_message !== undefined);
     expect(retrying.tasks.a).toMatchObject({ status: 'running', attempt: 1 });
+    const { started_at: startedAt } = retrying.tasks.a!;
     shop().answer('/flaky', 200, { ok: true });
     const run = await ended(api(), 'flaky', runId);
-    expect(run.tasks.a).toMatchObject({ status: 'success', status_code: 200, attempt: 2 });
+    expect(run.tasks.a).toMatchObject({ status: 'success', status_code: 200, attempt: 2, started_at: startedAt });
     expect(run.tasks.a).not.toHaveProperty('error_message');
     const keys = shop()
       .received.filter(({ path }) => path === '/flaky')

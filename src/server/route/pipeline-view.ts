@@ -133,11 +133,13 @@ function taskView(node: NodeState, step: Step, outputs: Json | undefined, withBo
   const { status_code: code } = response;
   const hasBody = typeof code === 'number' || (step.kind === 'webhook' && node.status === 'Succeeded');
   const status = taskStatus(node);
+  // 002 knows no tries: a task starts with its first one.
+  const startedAt = node.firstStartedAt ?? node.startedAt;
   return {
     status,
     status_code: typeof code === 'number' ? code : null,
     ...durationOf(node, response),
-    ...(node.startedAt === null ? {} : { started_at: isoTime(node.startedAt) }),
+    ...(startedAt === null ? {} : { started_at: isoTime(startedAt) }),
     ...(node.endedAt === null || status === 'running' ? {} : { finished_at: isoTime(node.endedAt) }),
     ...(node.attempts === 0 ? {} : { attempt: node.attempts }),
     ...(hasBody ? { is_truncated: response.is_truncated === true || node.truncated } : {}),
