@@ -4,7 +4,7 @@ import type { Expr } from '../expression/ast.ts';
 import { type EvaluationError, MissingValueError, type Scope } from '../expression/evaluation.ts';
 import { readMember } from '../expression/member.ts';
 import { explainMissing, type WhyMissing } from '../expression/missing.ts';
-import { pathText, references } from '../expression/references.ts';
+import { references } from '../expression/references.ts';
 import type { Piece } from './template.ts';
 
 export function explainFailure(
@@ -19,13 +19,13 @@ export function explainFailure(
   return explainTruncation(expr, scope) ?? `Failed to resolve {{${source}}}`;
 }
 
-/** A response over the limit is kept as cut-off text and not parsed, so it has no fields. */
+/** A response over the limit is kept as cut-off text and not parsed, so it has no fields. 002 writes a path with dots, however odd its names. */
 function explainTruncation(expr: Expr, scope: Scope): string | undefined {
   for (const { path } of references(expr)) {
     const [root, task, ...field] = path;
     if (root !== 'tasks' || field[0] !== 'body' || field.length < 2) continue;
     if (!isTruncated(scope, task!)) continue;
-    return `Cannot read '${pathText(field)}' because the response from '${task}' exceeded the 256KB limit and was truncated`;
+    return `Cannot read '${field.join('.')}' because the response from '${task}' exceeded the 256KB limit and was truncated`;
   }
   return undefined;
 }

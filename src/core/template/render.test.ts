@@ -207,8 +207,12 @@ describe('pipelines', () => {
       "Cannot read 'body.amount' because the response from 'big' exceeded the 256KB limit and was truncated",
     ],
     [
+      '{{tasks.big.body.order-lines.0.id}}',
+      "Cannot read 'body.order-lines.0.id' because the response from 'big' exceeded the 256KB limit and was truncated",
+    ],
+    [
       "{{ 'x' + tasks.big.body.items[0].id }}",
-      "Cannot read 'body.items[0].id' because the response from 'big' exceeded the 256KB limit and was truncated",
+      "Cannot read 'body.items.0.id' because the response from 'big' exceeded the 256KB limit and was truncated",
     ],
     ['{{ tasks.big.zap }}', 'Failed to resolve {{tasks.big.zap}}'],
     [
