@@ -62,6 +62,26 @@ describe('a callback', () => {
     expect(shop().bodies('/ship-early')).toEqual([{ id: 'p-1' }]);
   });
 
+  it('that came early for a wait that is skipped then is answered the same when it is sent again', async () => {
+    const tasks = {
+      open: call('/open-unused', { body: { callback_url: '{{wait.paid.url}}' } }),
+      check: { needs: ['open'], sleep: 1 },
+      paid: { needs: ['check'], if: "tasks.check.status == 'failed'", wait_for_webhook: {} },
+      hold: { needs: ['check'], wait_for_webhook: {} },
+    };
+    await create(api(), 'unused', tasks);
+    const runId = await trigger(api(), 'unused');
+    await runUntil(api(), 'unused', runId, ({ tasks: { open } }) => open?.status === 'success');
+    const [{ callback_url: url }] = shop().bodies('/open-unused') as [{ callback_url: string }];
+    const again = async () => (await callBack(url.slice(api().url.length))).status;
+    expect(await again()).toBe(200);
+    await runUntil(api(), 'unused', runId, ({ tasks: { paid } }) => paid?.status === 'skipped');
+    expect(await again()).toBe(200);
+    await api().post(`/workflows/unused/runs/${runId}/cancel`);
+    await ended(api(), 'unused', runId);
+    expect(await again()).toBe(200);
+  });
+
   it('that does not come in time is a timeout, and gone when it comes later', async () => {
     const { runId, path } = await checkout('late', { timeout: 1 });
     const run = await ended(api(), 'late', runId);

@@ -51,8 +51,8 @@ export class Callbacks {
     const timeoutMs = await this.timeoutOf(found, nodeId);
     if (timeoutMs === undefined) return 'unknown';
     const { tenantId, isLive, wasReceived, mayBeOver } = found;
-    if (!isLive) return wasReceived ? 'accepted' : 'gone';
     const wait = { tenantId, executionId, nodeId };
+    if (!isLive) return wasReceived ? 'accepted' : this.afterEnd(wait);
     const { stands } = mayBeOver ? await this.look(wait) : { stands: 'open' as const };
     if (stands !== 'open') return stands;
     const { live } = await send(tenantId, executionId, {
@@ -62,7 +62,12 @@ export class Callbacks {
     });
     if (live) return this.mayBeEnding(executionId, timeoutMs) ? this.whatBecomesOf(wait) : 'accepted';
     // It ended in between, perhaps by an earlier delivery of this very callback.
-    return (await store.callbackTarget(target))?.wasReceived === true ? 'accepted' : 'gone';
+    return this.afterEnd(wait);
+  }
+
+  private async afterEnd(wait: Wait): Promise<CallbackOutcome> {
+    const { stands } = await this.look(wait);
+    return stands === 'accepted' ? 'accepted' : 'gone';
   }
 
   /** Of the node's wait or its execution; null: there is none, or nobody knows. undefined: there is no such node. */
@@ -99,7 +104,9 @@ export class Callbacks {
       const until = node.status === 'Waiting' ? node.until : null;
       return { stands: 'open', until: earlier(until, inspection.state.deadline) };
     }
-    return { stands: node.status === 'Succeeded' ? 'accepted' : 'gone', until: null };
+    // One that came early was accepted, also when its wait was skipped then: sent again it is the same one.
+    const cameOnce = node.status === 'Succeeded' || node.early !== null;
+    return { stands: cameOnce ? 'accepted' : 'gone', until: null };
   }
 }
 
