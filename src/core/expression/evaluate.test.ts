@@ -183,10 +183,21 @@ describe('pipeline conditions', () => {
   const tasks = {
     charge: { status: 'success', status_code: 200, body: { approved: true, amount: 5 } },
     skipped: { status: 'skipped', status_code: null, body: null },
+    page: { status: 'success', status_code: 200, body: '<html>' },
   };
 
   test.each<[string, boolean]>([
     ['tasks.charge.status_code == 200', true],
+    ['tasks.page.body.length > 3', false],
+    ["tasks.page['body']['0'] == null", true],
+    ["tasks['page'].body[trigger.index] == null", true],
+    ["tasks.page.body.includes('html')", true],
+    ['tasks.page.status.length === 7', true],
+    ['tasks[trigger.name].body.length > 3', false],
+    ['[tasks.page][0].body.length > 3', true],
+    ["({ body: 'text' }).body.length > 3", true],
+    ['wait.page.body.length > 3', false],
+    ['trigger.body.length > 3', false],
     ['tasks.skipped.status_code == 200', false],
     ['tasks.skipped.status_code != 200', true],
     ["tasks.skipped.status == 'skipped'", true],
@@ -206,6 +217,7 @@ describe('pipeline conditions', () => {
     ["tasks.charge.status_code >= 200 && tasks.charge.body.approved || tasks.x.status == 'failed'", true],
     ['(tasks.charge.body.discount ?? 0) === 0', true],
   ])('%s', (source, value) => {
-    expect(evaluateCondition(parse(source, 'pipeline'), { trigger: {}, tasks })).toEqual({ value });
+    const trigger = { index: 0, name: 'page', body: 'a=1&b=2' };
+    expect(evaluateCondition(parse(source, 'pipeline'), { trigger, tasks })).toEqual({ value });
   });
 });

@@ -87,6 +87,18 @@ export const FUNCTIONS: ReadonlyMap<string, KnownFunction> = new Map<string, Kno
   ['parseInt', ofPrimitives(Number.parseInt)],
 ]);
 
+/** Those that make a text or a number of whatever they get. */
+export const CONVERTING: ReadonlySet<string> = new Set([
+  ...MATH_FUNCTIONS.map((name) => `Math.${name}`),
+  'Number',
+  'Number.parseFloat',
+  'Number.parseInt',
+  'String',
+  'encodeURIComponent',
+  'parseFloat',
+  'parseInt',
+]);
+
 /** Converts as many arguments as the function looks at, no more. */
 function ofPrimitives(native: (...args: never[]) => unknown, arity = native.length): KnownFunction {
   return (evaluation, args) => {

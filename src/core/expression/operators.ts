@@ -34,6 +34,9 @@ export const KNOWN_ORDER: { readonly [operator in BinaryOperator]?: Binary } = {
   '>=': unlessNothing(BINARY['>=']),
 };
 
+/** Those that make a number of whatever they get. */
+export const ARITHMETIC: ReadonlySet<BinaryOperator | UnaryOperator> = new Set(['+', '-', '*', '/', '%', '**']);
+
 function unlessNothing(compare: Binary): Binary {
   return (evaluation, left, right) => left != null && right != null && compare(evaluation, left, right);
 }

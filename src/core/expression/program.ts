@@ -14,9 +14,9 @@ import {
   MissingValueError,
   STEPS_PER_PROPERTY,
 } from './evaluation.ts';
-import { FUNCTIONS, NUMBER_METHODS } from './functions.ts';
+import { CONVERTING, FUNCTIONS, NUMBER_METHODS } from './functions.ts';
 import { readMember, writeMember } from './member.ts';
-import { add, BINARY, KNOWN_ORDER, UNARY } from './operators.ts';
+import { ARITHMETIC, add, BINARY, KNOWN_ORDER, UNARY } from './operators.ts';
 import { STRING_METHODS } from './string-methods.ts';
 
 type Program = (evaluation: Evaluation) => unknown;
@@ -107,8 +107,29 @@ function isNothing(object: unknown): boolean {
   return object == null || object === STOPPED;
 }
 
+/**
+ * In the pipeline dialect a body that is text has no fields (002 "Response handling"): not its length, nor its first character where somebody
+ * meant the first item of a list that was cut off or never was JSON.
+ */
+function compileOwner({ object }: Access, reading: Reading): Program {
+  const owner = compile(object, reading);
+  if (reading !== 'pipeline' || !isBody(object)) return owner;
+  return (evaluation) => {
+    const value = owner(evaluation);
+    return typeof value === 'string' ? undefined : value;
+  };
+}
+
+/** `trigger.body`, `tasks.<name>.body`. */
+function isBody(expr: Expr): boolean {
+  if (expr.op !== 'member' || expr.key !== 'body') return false;
+  const of = expr.object;
+  if (of.op === 'root') return of.name === 'trigger';
+  return (of.op === 'member' || of.op === 'index') && of.object.op === 'root' && of.object.name === 'tasks';
+}
+
 function compileMember(expr: Extract<Expr, { op: 'member' }>, reading: Reading): Program {
-  const object = compile(expr.object, reading);
+  const object = compileOwner(expr, reading);
   const key = expr.key;
   const read: Program = (evaluation) => {
     const value = object(evaluation);
@@ -118,7 +139,7 @@ function compileMember(expr: Extract<Expr, { op: 'member' }>, reading: Reading):
 }
 
 function compileIndex(expr: Extract<Expr, { op: 'index' }>, reading: Reading): Program {
-  const object = compile(expr.object, reading);
+  const object = compileOwner(expr, reading);
   const index = compile(expr.index, reading);
   const read: Program = (evaluation) => {
     const value = object(evaluation);
@@ -164,11 +185,12 @@ function compileCall(expr: Extract<Expr, { op: 'method' }>, reading: Reading): C
 
 function compilePlainCall({ name, args }: Extract<Expr, { op: 'method' }>, reading: Reading): Call {
   const values = compileItems(args, reading);
+  const given = compileNeeded(values, reading);
   const ofText = STRING_METHODS.get(name);
   const ofList = ARRAY_METHODS.get(name);
   const ofNumber = NUMBER_METHODS.get(name);
   return (evaluation, target) => {
-    if (ofText && typeof target === 'string') return ofText(evaluation, target, values(evaluation));
+    if (ofText && typeof target === 'string') return ofText(evaluation, target, given(evaluation));
     if (ofList && Array.isArray(target)) return ofList(evaluation, target, values(evaluation));
     if (ofNumber && typeof target === 'number') return ofNumber(evaluation, target, values(evaluation));
     throw notAMethod(name, target);
@@ -205,8 +227,40 @@ function compileChain({ body }: Extract<Expr, { op: 'chain' }>, reading: Reading
 
 function compileFunction({ name, args }: Extract<Expr, { op: 'function' }>, reading: Reading): Program {
   const known = FUNCTIONS.get(name)!;
-  const values = compileItems(args, reading);
+  const items = compileItems(args, reading);
+  const values = CONVERTING.has(name) ? compileNeeded(items, reading) : items;
   return (evaluation) => known(evaluation, values(evaluation));
+}
+
+/**
+ * Operands and arguments that a text or a number is made of. In a template of a pipeline they are there: what was computed from nothing would be
+ * sent as "null", "undefined" or NaN (002 "Strict resolution", decision 14).
+ */
+function compileNeeded<Values extends readonly unknown[]>(
+  values: (evaluation: Evaluation) => Values,
+  reading: Reading,
+): (evaluation: Evaluation) => Values {
+  if (reading !== 'pipeline') return values;
+  return (evaluation) => {
+    const given = values(evaluation);
+    if (evaluation.purpose === 'template') given.forEach(refuseNothing);
+    return given;
+  };
+}
+
+function compileOperand(expr: Expr, reading: Reading): Program {
+  const operand = compile(expr, reading);
+  if (reading !== 'pipeline') return operand;
+  return (evaluation) => {
+    const value = operand(evaluation);
+    if (evaluation.purpose === 'template') refuseNothing(value);
+    return value;
+  };
+}
+
+function refuseNothing(value: unknown): void {
+  if (value === undefined) throw new MissingValueError('A part of it is undefined');
+  if (value === null) throw new EvaluationError('a part of it is null; give a default with `??`');
 }
 
 /** The elements of an array literal, or the arguments of a call. */
@@ -273,7 +327,7 @@ function present(evaluation: Evaluation, value: unknown): unknown {
 }
 
 function compileText({ parts }: Extract<Expr, { op: 'text' }>, reading: Reading): Program {
-  const programs = parts.map((part) => compile(part, reading));
+  const programs = parts.map((part) => compileOperand(part, reading));
   return (evaluation) => {
     let text = '';
     for (const program of programs) {
@@ -287,19 +341,20 @@ function compileText({ parts }: Extract<Expr, { op: 'text' }>, reading: Reading)
 
 function compileUnary({ operator, value }: Extract<Expr, { op: 'unary' }>, reading: Reading): Program {
   const compute = UNARY[operator];
-  const operand = compile(value, reading);
+  const operand = ARITHMETIC.has(operator) ? compileOperand(value, reading) : compile(value, reading);
   return (evaluation) => compute(evaluation, operand(evaluation));
 }
 
 function compileBinary({ operator, left, right }: Extract<Expr, { op: 'binary' }>, reading: Reading): Program {
   const compute = reading === 'pipeline' ? (KNOWN_ORDER[operator] ?? BINARY[operator]) : BINARY[operator];
-  const leftOperand = compile(left, reading);
-  const rightOperand = compile(right, reading);
+  const operand = ARITHMETIC.has(operator) ? compileOperand : compile;
+  const leftOperand = operand(left, reading);
+  const rightOperand = operand(right, reading);
   return (evaluation) => compute(evaluation, leftOperand(evaluation), rightOperand(evaluation));
 }
 
 function compileSum({ items }: Extract<Expr, { op: 'sum' }>, reading: Reading): Program {
-  const [first, ...others] = items.map((item) => compile(item, reading)) as [Program, ...Program[]];
+  const [first, ...others] = items.map((item) => compileOperand(item, reading)) as [Program, ...Program[]];
   return (evaluation) => {
     let sum = present(evaluation, first(evaluation));
     let partial = false;

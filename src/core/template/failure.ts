@@ -13,10 +13,12 @@ export function explainFailure(
   scope: Scope,
   why?: WhyMissing,
 ): string {
-  const missing = error instanceof MissingValueError ? explainMissing(expr, scope, why) : undefined;
+  const isMissing = error instanceof MissingValueError;
+  const missing = isMissing ? explainMissing(expr, scope, why) : undefined;
   if (expr.op !== 'pipeline') return `${missing ?? error.message} (in {{ ${source} }})`;
-  if (missing === undefined) return `Failed to resolve {{${source}}}: ${error.message}`;
-  return explainTruncation(expr, scope) ?? `Failed to resolve {{${source}}}`;
+  const truncation = isMissing ? explainTruncation(expr, scope) : undefined;
+  if (truncation !== undefined) return truncation;
+  return `Failed to resolve {{${source}}}${missing === undefined ? `: ${error.message}` : ''}`;
 }
 
 /** A response over the limit is kept as cut-off text and not parsed, so it has no fields. 002 writes a path with dots, however odd its names. */

@@ -119,6 +119,7 @@ describe('strict', () => {
     ['Hello {{ trigger.zap }}', '`trigger.zap` is missing (in {{ trigger.zap }})'],
     ["{{ 'Hello ' + trigger.zap }}", "`trigger.zap` is missing (in {{ 'Hello ' + trigger.zap }})"],
     [`{{ \`Hello \${trigger.zap}\` }}`, `\`trigger.zap\` is missing (in {{ \`Hello \${trigger.zap}\` }})`],
+    ['{{ encodeURIComponent(trigger.zap) }}', '`trigger.zap` is missing (in {{ encodeURIComponent(trigger.zap) }})'],
     ['{{ { a: [trigger.zap] } }}', '`trigger.zap` is missing (in {{ { a: [trigger.zap] } }})'],
     ['x {{ [trigger.zap] }}', '`trigger.zap` is missing (in {{ [trigger.zap] }})'],
     [
@@ -214,6 +215,18 @@ describe('pipelines', () => {
       "{{ 'x' + tasks.big.body.items[0].id }}",
       "Cannot read 'body.items.0.id' because the response from 'big' exceeded the 256KB limit and was truncated",
     ],
+    [
+      '{{tasks.big.body.0}}',
+      "Cannot read 'body.0' because the response from 'big' exceeded the 256KB limit and was truncated",
+    ],
+    [
+      'n {{tasks.big.body.length}}',
+      "Cannot read 'body.length' because the response from 'big' exceeded the 256KB limit and was truncated",
+    ],
+    [
+      '{{tasks.plain-text.body[0]}}',
+      'Failed to resolve {{tasks.plain-text.body[0]}}: The value is undefined; give a default with `??`',
+    ],
     ['{{ tasks.big.zap }}', 'Failed to resolve {{tasks.big.zap}}'],
     [
       '/{{encodeURIComponent(tasks.charge.body.nowhere)}}',
@@ -229,6 +242,33 @@ describe('pipelines', () => {
     ],
   ])('%s', (source, message) => {
     expect(failure(source, 'pipeline').message).toBe(message);
+  });
+
+  test.each<[string, string]>([
+    ['/{{ encodeURIComponent(tasks.skipped.body) }}', ': a part of it is null; give a default with `??`'],
+    ['{{ String(tasks.charge.body.zap) }}', ''],
+    ['{{ Math.max(1, tasks.charge.body.zap) }}', ''],
+    ["{{ 'x' + tasks.skipped.body }}", ': a part of it is null; give a default with `??`'],
+    ['{{ `x${tasks.skipped.body}` }}', ': a part of it is null; give a default with `??`'],
+    ['n {{ tasks.charge.body.zap * 100 }}', ''],
+    ['n {{ -tasks.charge.body.zap }}', ''],
+    ["{{ tasks.plain-text.body.replace('h', tasks.charge.body.zap) }}", ''],
+    ['n {{ tasks.plain-text.body * 2 }}', ': The value is NaN, which JSON cannot hold'],
+  ])('compute nothing from what is not there: %s', (source, why) => {
+    const [expression] = /(?<={{ ).*(?= }})/.exec(source)!;
+    expect(failure(source, 'pipeline').message).toBe(`Failed to resolve {{${expression}}}${why}`);
+  });
+
+  test.each<[string, Json]>([
+    ["{{ tasks.charge.body.zap == null ? 'none' : 'some' }}", 'none'],
+    ['{{ !tasks.charge.body.zap }}', true],
+    ['{{ Boolean(tasks.skipped.body) }}', false],
+    ['{{ JSON.stringify(tasks.skipped.body) }}', 'null'],
+    ['{{ (tasks.charge.body.zap ?? 2) * 3 }}', 6],
+    ["{{ tasks.plain-text.body.includes('ell') }}", true],
+    ["{{ tasks.plain-text.body.toUpperCase() + '!' }}", 'HELLO!'],
+  ])('may ask for it all the same: %s', (source, expected) => {
+    expect(renderTemplate(compile(source, 'pipeline'), scope)).toEqual(expected);
   });
 
   test('without any task yet', () => {

@@ -151,7 +151,10 @@ function checkJson(value: unknown): void {
 
 function pieceText(piece: Piece, evaluation: Rendering): string {
   const value = evaluatedPiece(piece, evaluation);
-  const text = value === null ? evaluation.styleOf(piece).nullText : valueText(value, evaluation);
+  const { nullText } = evaluation.styleOf(piece);
+  // Where null may not stand, NaN may not either.
+  if (nullText === null && typeof value === 'number') checkJson(value);
+  const text = value === null ? nullText : valueText(value, evaluation);
   if (text === null)
     throw new EvaluationError('it is null, and would leave a hole in the text; give a default with `??`');
   evaluation.build(text.length);
