@@ -54,6 +54,27 @@ describe('a response', () => {
     expect((tasks.call!.response_body as string).length).toBe(LIMIT);
   });
 
+  it('of nothing but control characters, which take six times as much as text of JSON, is cut sooner', async () => {
+    const url = await servers.http((_request, response) => void response.end('\u0001'.repeat(LIMIT)));
+    const run = await runOnce(api(), 'control-characters', once(url));
+    expect(run.tasks.call).toMatchObject({ status: 'success', status_code: 200, is_truncated: true });
+    const { tasks } = await getRun(api(), 'control-characters', run.id, '?include=body');
+    expect(tasks.call!.response_body).toBe(String.fromCharCode(1).repeat(LIMIT / 2));
+  });
+
+  it('that is more than the bodies of a run may have together has its status all the same', async () => {
+    const url = await servers.http((_request, response) => void response.end('x'.repeat(LIMIT - 1)));
+    const filling = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`fill-${index}`, { url }]));
+    const run = await runOnce(api(), 'full', {
+      ...filling,
+      charge: { url, needs: Object.keys(filling) },
+      ship: { url: shop().url, needs: ['charge'], if: 'tasks.charge.status_code == 200' },
+      refund: { url: shop().url, needs: ['charge'], if: 'tasks.charge.status_code != 200' },
+    });
+    expect(run.tasks.charge).toMatchObject({ status: 'success', status_code: 200, is_truncated: true });
+    expect([run.tasks.ship!.status, run.tasks.refund!.status]).toEqual(['success', 'skipped']);
+  });
+
   it('that expands to 200 MB is cut just the same', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * KB * KB, ' '));
     const url = await servers.http((_request, response) => {

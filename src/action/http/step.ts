@@ -56,13 +56,14 @@ export const httpStep = defineAction({
       maxBytes: MAX_STEP_BODY_BYTES,
       onOversize: 'truncate',
     });
+    const { body: content, isTruncated } = readBody(response);
     const answer = {
       status_code: response.status,
       headers: response.headers,
-      body: readBody(response),
+      body: content,
       duration_ms: Math.round(performance.now() - startedAt),
     };
-    const outputs = response.truncated ? { ...answer, is_truncated: true as const } : answer;
+    const outputs = isTruncated ? { ...answer, is_truncated: true as const } : answer;
     if (!isSuccess(response.status)) throw statusError(method, response, outputs, 'redirects are not followed');
     return { outputs };
   },
@@ -72,11 +73,25 @@ function textTypeOf(text: string): string {
   return parseJson(text).ok ? JSON_TYPE : TEXT_TYPE;
 }
 
-function readBody(response: HttpResponse) {
+function readBody(response: HttpResponse): { body: Json; isTruncated: boolean } {
   const text = decodeText(response);
-  if (response.truncated) return text;
-  const parsed = parseJson(text);
-  return parsed.ok && !isTooDeep(text, parsed.value) ? parsed.value : text;
+  const body = response.truncated ? text : parsed(text);
+  if (text.length <= CERTAINLY_FITS || Buffer.byteLength(JSON.stringify(body)) <= MAX_WRITTEN_BYTES) {
+    return { body, isTruncated: response.truncated };
+  }
+  return { body: text.slice(0, CERTAINLY_FITS), isTruncated: true };
+}
+
+/**
+ * Of a body as it is written down, well within what outputs may be in all. A control character takes six bytes there, and `1e20` all its zeros: a
+ * body that grows beyond this is cut as well. It must not turn an answer of 200 into a failure.
+ */
+const MAX_WRITTEN_BYTES = 896 * 1024;
+const CERTAINLY_FITS = 128 * 1024;
+
+function parsed(text: string): Json {
+  const json = parseJson(text);
+  return json.ok && !isTooDeep(text, json.value) ? json.value : text;
 }
 
 /** Well within what outputs may be nested. What is deeper stays text: it must not turn an answer of 200 into a failure. */

@@ -70,13 +70,50 @@ describe('the limit of the context', () => {
 
   test.each([
     ['graph', 'snapshot.maxContextSizeBytes'],
-    ['pipeline', 'definition.maxContextSizeBytes'],
     ['plan', 'definition.maxContextSizeBytes'],
   ] as const)('of a %s is raised by %s', (format, option) => {
     const snapshot = { maxContextSizeBytes: 10, overflowBehavior: 'Fail' } as const;
     const run = startRun({ format, nodes: [{ id: 'a' }], snapshot });
     run.succeed('a', { text: 'x'.repeat(30) });
     expect(run.find('NodeFailed', 'a').error.message).toContain(`(${option})`);
+  });
+
+  test('in a pipeline takes the body, and not the success that was answered', () => {
+    const snapshot = { maxContextSizeBytes: 10, overflowBehavior: 'Fail' } as const;
+    const nodes: NodeSpec[] = [
+      { id: 'charge', retain: true },
+      { id: 'ship', needs: ['charge'], condition: 'tasks.charge.status_code == 200' },
+      { id: 'refund', needs: ['charge'], condition: 'tasks.charge.status_code != 200' },
+    ];
+    const run = startRun({ format: 'pipeline', nodes, snapshot });
+    run.succeed('charge', { status_code: 200, headers: { a: 'x' }, body: 'x'.repeat(30), duration_ms: 3 });
+    expect(run.find('NodeSucceeded', 'charge').outputs).toEqual({
+      status_code: 200,
+      headers: {},
+      body: '',
+      duration_ms: 3,
+      is_truncated: true,
+    });
+    expect([run.statusOf('ship'), run.statusOf('refund')]).toEqual(['Running', 'Skipped']);
+    expect(run.find('Warning')).toMatchObject({
+      code: 'CONTEXT_OVERFLOW',
+      message: expect.stringMatching(/^the body was left out: \d+ bytes .*\(definition.maxContextSizeBytes\)$/),
+    });
+  });
+
+  test('in a pipeline takes the payload of a callback, and leaves what has no body', () => {
+    const paid = { id: 'paid', retain: true, step: { kind: 'webhook', timeoutMs: null } } as const;
+    const snapshot = { maxContextSizeBytes: 10, overflowBehavior: 'Fail' } as const;
+    const run = startRun({
+      format: 'pipeline',
+      nodes: [paid, { id: 'nap', step: { kind: 'sleep', durationMs: 1 } }],
+      snapshot,
+    });
+    run.send({ type: 'webhookReceived', nodeId: 'paid', payload: { id: 'x'.repeat(30) } });
+    expect(run.find('NodeSucceeded', 'paid')).toMatchObject({ outputs: '', truncated: true });
+    expect(run.state.data.paid).toMatchObject({ status: 'received', body: '', is_truncated: true });
+    run.ring();
+    expect(run.find('NodeSucceeded', 'nap').outputs).toEqual({ sleptMs: 1 });
   });
 
   test('AutoPruneOldest makes room by forgetting what came first', () => {

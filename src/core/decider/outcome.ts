@@ -1,6 +1,6 @@
 // What an attempt's end means for its node: success (if the context has room for it), another try, or failure.
 
-import type { Json } from '../json/json.ts';
+import { isJsonObject, type Json } from '../json/json.ts';
 import { retryDelayMs } from '../retry/retry.ts';
 import { type Deciding, emit } from './deciding.ts';
 import type { NodeError } from './fact.ts';
@@ -39,12 +39,36 @@ export function succeedAttempt(deciding: Deciding, index: number, success: Attem
     const option = `${format === 'graph' ? 'snapshot' : 'definition'}.maxContextSizeBytes`;
     const held = `${state.contextBytes} of ${snapshot.maxContextSizeBytes} bytes (${option})`;
     const message = `${bytes} bytes of outputs do not fit: the context holds ${held}`;
-    return failAttempt(deciding, index, { error: { code: 'CONTEXT_OVERFLOW', message }, retryable: false });
+    const error = { code: 'CONTEXT_OVERFLOW', message };
+    return format === 'pipeline'
+      ? succeedWithoutBody(deciding, index, outputs, message)
+      : failAttempt(deciding, index, { error, retryable: false });
   }
   const cut = truncated ? { truncated } : {};
   emit(deciding, { type: 'NodeSucceeded', node: index, attempt, outputs, bytes, ...cut, ...room });
   warnOfOverflow(deciding, index, room);
   deciding.finished.push(index);
+}
+
+/**
+ * What a pipeline called has answered, and its status decides what comes next: a charge that was made must not look like one that failed. Its body
+ * is cut, as one over 256 KB is, and what is left is small enough not to count.
+ */
+function succeedWithoutBody(deciding: Deciding, node: number, outputs: Json, message: string): void {
+  const attempt = deciding.state.nodes[node]!.attempts;
+  const isCallback = deciding.state.plan.nodes[node]!.step.kind === 'webhook';
+  const left = isCallback ? '' : withoutBody(outputs);
+  const bytes = JSON.stringify(left).length;
+  const cut = isCallback ? { truncated: true as const } : {};
+  emit(deciding, { type: 'NodeSucceeded', node, attempt, outputs: left, bytes, ...cut });
+  emit(deciding, { type: 'Warning', code: 'CONTEXT_OVERFLOW', message: `the body was left out: ${message}`, node });
+  deciding.finished.push(node);
+}
+
+/** A sleep has none. */
+function withoutBody(outputs: Json): Json {
+  const isResponse = isJsonObject(outputs) && 'body' in outputs;
+  return isResponse ? { ...outputs, headers: {}, body: '', is_truncated: true } : outputs;
 }
 
 type Room = { dropped?: true; pruned?: number[] } | 'none';
