@@ -17,6 +17,7 @@ import { methodTable } from './method-table.ts';
 import { overloaded, type RateLimiter, tooManyStreams } from './rate-limit.ts';
 import { readRequest } from './request.ts';
 import { type Answer, type RouteSpec, scopesOf } from './route.ts';
+import { readUnread } from './unread-body.ts';
 
 export interface AppOptions {
   readonly routes: readonly RouteSpec[];
@@ -124,10 +125,14 @@ function createVisits(): VisitOf {
 }
 
 function refuser({ observer, bodyLimitBytes = DEFAULT_BODY_LIMIT }: AppOptions, visitOf: VisitOf) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+  return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const { id } = visitOf(request).correlation;
     const refusal = refusalOf(error, { correlationId: id, at: new Date(), bodyLimitBytes });
     if (refusal.unexpected) observer?.failed(error, id);
+    const isRead = request.raw.complete || (await readUnread(request.raw));
+    // fastify would close after any body that is too large.
+    if (isRead) reply.removeHeader('connection');
+    else reply.header('connection', 'close');
     return reply.header(CORRELATION_HEADER, id).headers(refusal.headers).code(refusal.status).send(refusal.body);
   };
 }

@@ -1,10 +1,11 @@
 // What every address has in common: methods it does not take, bodies that are not what they say, parameters that nobody reads.
 
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { chain, echo, useServer } from './api-server.ts';
+import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
 const server = useServer();
 const WORKFLOWS = '/api/v1/workflows';
@@ -237,6 +238,45 @@ describe('a body', () => {
         correlationId: expect.any(String),
       },
     });
+  });
+
+  /** Sends pieces of a megabyte, as many as are taken; what was answered, and how many there were. */
+  const sendPieces = async (most: number, token: string | null) => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    const outcome = { status: 0, sent: 0 };
+    socket.on('data', (answer) => {
+      outcome.status ||= Number(String(answer).split(' ')[1]);
+    });
+    socket.on('error', () => {});
+    const gone = new Promise((resolve) => socket.once('close', resolve));
+    const authorization = token === null ? '' : `authorization: Bearer ${token}\r\n`;
+    const about = `host: ${hostname}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n${authorization}`;
+    socket.write(`POST ${WORKFLOWS}/here/execute HTTP/1.1\r\n${about}connection: close\r\n\r\n`);
+    const piece = `f4240\r\n${' '.repeat(1_000_000)}\r\n`;
+    for (; outcome.sent < most && !socket.destroyed; outcome.sent++) {
+      if (!socket.write(piece)) await Promise.race([once(socket, 'drain').catch(() => {}), gone]);
+    }
+    socket.end('0\r\n\r\n');
+    await gone;
+    return outcome;
+  };
+
+  it('that is far too large is told so, and not cut off while it is sent', async () => {
+    const whole = JSON.stringify({ trigger: 'x'.repeat(20_000_000) });
+    for (let time = 0; time < 5; time++) {
+      expect((await send('application/json', whole)).status).toBe(413);
+      expect(await sendPieces(20, await tokenFor())).toEqual({ status: 413, sent: 20 });
+    }
+  });
+
+  it.each([
+    ['by anybody', 413],
+    ['by nobody', 401],
+  ])('that does not end, sent %s, is told so, and cut off', async (by, status) => {
+    const outcome = await sendPieces(10_000, by === 'by nobody' ? null : await tokenFor());
+    expect(outcome.status).toBe(status);
+    expect(outcome.sent).toBeLessThan(1_000);
   });
 
   it('may be a workflow of a thousand nodes, each with all that a node can have', async () => {
