@@ -108,6 +108,12 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/**
+ * Connections that wait to be accepted, which happens once in a turn of the event loop: with Node's 511, those that come in a burst while the engine is
+ * busy were turned away, and try again a second later. The system may allow less.
+ */
+const BACKLOG = 4096;
+
 export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
 }
@@ -127,7 +133,7 @@ export async function startServer(parts: ServerParts, options: ServerOptions): P
     ...(isLoose ? { tenantOf: looseTenantOf(parts.store) } : {}),
     checkAnswers: options.server.checkAnswers,
   });
-  await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
+  await app.listen({ host, port, backlog: BACKLOG }).catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
     if (error.code !== 'EADDRINUSE') throw error;
     throw new PortTakenError(`port ${port} of ${host} is taken by another program: stop it, or choose one with --port`);
