@@ -67,6 +67,11 @@ export type DraftPublication =
   /** The draft is not the one that was checked. */
   | { readonly outcome: 'changed' };
 
+export type PlanPublication =
+  | { readonly outcome: 'published'; readonly version: number }
+  /** The name is that of another kind of workflow: nothing was written. */
+  | { readonly outcome: 'otherFormat'; readonly format: string };
+
 export interface VersionRow {
   version: number;
   format: string;
@@ -172,6 +177,9 @@ export interface WorkflowLifeStore extends WorkflowRunStore {
     before: number;
     limit: number;
   }): Promise<Omit<VersionRow, 'definition'>[]>;
+
+  /** A plan that is to be run, as the active version of its workflow: the one that has this checksum, or else a new one. */
+  planPublish(params: NewDefinition): Promise<PlanPublication>;
 
   /** Live at once. null: the name is taken. */
   pipelineCreate(params: NewPipeline): Promise<WorkflowRecord | null>;

@@ -15,7 +15,7 @@ import type { Executions } from './executions.ts';
 export interface PlanRunsDeps {
   readonly executions: Executions;
   readonly queries: ExecutionQueries;
-  readonly workflows: Pick<Workflows, 'publishNow'>;
+  readonly workflows: Pick<Workflows, 'publishPlan'>;
 }
 
 export interface RunRequest {
@@ -55,7 +55,7 @@ export class PlanRuns {
     const earlier = runId === undefined ? null : await this.earlierRun(tenantId, runId, plan);
     if (earlier !== null)
       return { runId: earlier.requestId!, executionId: earlier.executionId, isNew: false, warnings: [] };
-    const { workflowId, version, warnings } = await this.deps.workflows.publishNow(tenantId, plan);
+    const { workflowId, version, warnings } = await this.deps.workflows.publishPlan(tenantId, plan);
     const { executionId, isNew } = await this.deps.executions.start({
       tenantId,
       workflowId,
@@ -75,8 +75,8 @@ export class PlanRuns {
   private async earlierRun(tenantId: string, runId: string, plan: JsonObject): Promise<ExecutionView | null> {
     const view = await this.deps.queries.findByRequest(tenantId, runId);
     const planId = isJsonObject(plan.metadata) ? plan.metadata.planId : undefined;
-    // Of another workflow: starting it says so (WFENG001).
-    return view === null || view.workflowId !== planId ? null : view;
+    // Of another workflow: starting it says so (WFENG001). Of one that is no plan: publishing does.
+    return view !== null && view.workflowId === planId && view.format === 'plan' ? view : null;
   }
 
   /** By the runId that the caller chose, or the execution's own id. */

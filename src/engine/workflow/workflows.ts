@@ -173,6 +173,21 @@ export class Workflows {
     return { workflowId, version: put.currentVersion!, warnings };
   }
 
+  /** An execution plan that is about to run: whoever may start it changes no workflow but that of the plan. */
+  async publishPlan(tenantId: string, plan: Json): Promise<Pick<Publication, 'workflowId' | 'version' | 'warnings'>> {
+    const checked = await this.check(tenantId, plan);
+    const stored = storedDefinition(tenantId, plan, checked);
+    const { workflowId } = stored;
+    const existing = await this.store.workflowFind({ tenantId, ref: stored });
+    if (existing?.format === 'plan' && existing.status === 'Archived')
+      throw wrongState(existing, 'it is Archived; reactivate it first');
+    const published = await this.store.planPublish(stored);
+    if (published.outcome === 'published')
+      return { workflowId, version: published.version, warnings: checked.warnings };
+    const message = `workflow "${workflowId}" is a ${published.format}, not an execution plan: choose another planId`;
+    throw new PawlError('WORKFLOW_EXISTS', message);
+  }
+
   async check(tenantId: string, definition: Json): Promise<CheckedDefinition> {
     const catalog = await readCatalog(this.store);
     const more = await this.publishCheck.problems(tenantId, definition, catalog);

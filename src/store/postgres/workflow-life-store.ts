@@ -6,6 +6,7 @@ import type {
   DraftPublication,
   NewDefinition,
   NewPipeline,
+  PlanPublication,
   VersionRow,
   WorkflowLifeStore,
   WorkflowRecord,
@@ -97,6 +98,8 @@ export function workflowLifeStore(database: Database): WorkflowLifeStore {
       return rows.map(({ created_at, ...row }) => ({ ...row, createdAt: created_at }));
     },
 
+    planPublish: (plan) => database.transaction((session) => publishPlan(session, plan)),
+
     pipelineCreate: (pipeline) => database.transaction((session) => createPipeline(session, pipeline)),
     pipelineReplace: (pipeline) => database.transaction((session) => replacePipeline(session, pipeline)),
 
@@ -108,9 +111,8 @@ export function workflowLifeStore(database: Database): WorkflowLifeStore {
 export const publishAtOnce = (database: Database): WorkflowStore['workflowPublish'] => {
   return (definition) =>
     database.transaction(async (session) => {
-      await take(session, definition);
-      const locked = await lock(session, definition);
-      const { version, created } = await addDefinition(session, locked!.uid, definition);
+      const { uid } = await takeAndLock(session, definition);
+      const { version, created } = await addDefinition(session, uid, definition);
       await activate(session, definition, version, true);
       return { version, created };
     });
@@ -146,6 +148,16 @@ async function publishDraft(
   if (!params.activate) return { outcome: 'published', version, created, status: locked.status };
   await activate(session, { ...params, format: locked.format }, version, true);
   return { outcome: 'published', version, created, status: 'Active' };
+}
+
+// ── Plans ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function publishPlan(session: Session, plan: NewDefinition): Promise<PlanPublication> {
+  const { uid, format } = await takeAndLock(session, plan);
+  if (format !== plan.format) return { outcome: 'otherFormat', format };
+  const { version } = await addDefinition(session, uid, plan);
+  await activate(session, plan, version, true);
+  return { outcome: 'published', version };
 }
 
 // ── Pipelines ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -190,6 +202,13 @@ async function take(session: Session, definition: NewDefinition): Promise<boolea
   const isNew = (await session.run(ADD, values)).length > 0 || (await session.run(REVIVE, values)).length > 0;
   if (isNew) await requireWorkflowRoom(session, definition.tenantId);
   return isNew;
+}
+
+/** The row of whatever has the name: a new Draft, if it was free. */
+async function takeAndLock(session: Session, definition: NewDefinition): Promise<LockedRecord> {
+  await take(session, definition);
+  // Gone: what had the name was deleted between the two.
+  return (await lock(session, definition)) ?? takeAndLock(session, definition);
 }
 
 async function lock(session: Session, of: { tenantId: string; workflowId: string }): Promise<LockedRecord | null> {

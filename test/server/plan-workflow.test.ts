@@ -1,0 +1,80 @@
+// What starting a run makes of the workflow that the plan names: a new version of a plan, and nothing of anything else.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { chain, echo, tokenFor, useServer } from './api-server.ts';
+
+const server = useServer();
+const workflow = async (id: string) => (await server.get(`/api/v1/workflows/${id}`)).body;
+
+function plan(planId: string, stepId = 'one'): JsonObject {
+  return {
+    metadata: { planId, planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests', schemaVersion: 'v1' },
+    scope: { tenantId: 'acme', projectId: 'shop', environmentId: 'prod', repoSha: 'abc' },
+    steps: [{ stepId, type: 'core.echo', inputs: {}, timeout: '10s' }],
+  };
+}
+
+/** As somebody who may start what there is, and change nothing. */
+async function startRun(body: JsonObject) {
+  const token = await tokenFor({ subject: 'planner', scope: 'workflows:execute' });
+  const { status, body: answer } = await server.post('/api/v1/engine/runs', body, { token });
+  const { code, message } = (answer.error ?? {}) as JsonObject;
+  return { status, code, message };
+}
+
+describe('a workflow of another format', () => {
+  const pipeline = { name: 'a-pipeline', tasks: { only: { url: 'http://127.0.0.1:9/' } } };
+
+  it('is not replaced by a plan of its name: Draft, Active, with a draft beside, or Archived', async () => {
+    const path = '/api/v1/workflows/a-graph';
+    const refusal = { status: 409, code: 'WORKFLOW_EXISTS', message: expect.stringContaining('"a-graph" is a graph') };
+    const unchanged = async () => {
+      const before = [await workflow('a-graph'), (await server.get(`${path}/versions`)).body];
+      expect(await startRun({ plan: plan('a-graph') })).toEqual(refusal);
+      expect([await workflow('a-graph'), (await server.get(`${path}/versions`)).body]).toEqual(before);
+      return before[0];
+    };
+    await server.post('/api/v1/workflows', chain('a-graph', echo('a')));
+    expect(await unchanged()).toMatchObject({ status: 'Draft', hasDraft: true });
+    await server.post(`${path}/publish`);
+    expect(await unchanged()).toMatchObject({ status: 'Active', currentVersion: 1, hasDraft: false });
+    await server.post(`${path}/draft`);
+    expect(await unchanged()).toMatchObject({ status: 'Active', hasDraft: true });
+    await server.ask('PATCH', path, { body: { isEnabled: false } });
+    expect(await unchanged()).toMatchObject({ isEnabled: false });
+    await server.post(`${path}/archive`);
+    expect(await unchanged()).toMatchObject({ status: 'Archived' });
+  });
+
+  it('may be a pipeline, and the runId may be one of its executions', async () => {
+    const { status } = await server.post('/api/v1/workflows', pipeline);
+    expect(status).toBe(201);
+    await server.post('/api/v1/workflows/a-pipeline/execute', { requestId: 'run-of-a-pipeline' });
+    for (const context of [{}, { runId: 'run-of-a-pipeline' }]) {
+      expect(await startRun({ plan: plan('a-pipeline'), context })).toMatchObject({
+        status: 409,
+        code: 'WORKFLOW_EXISTS',
+        message: expect.stringContaining('"a-pipeline" is a pipeline'),
+      });
+    }
+    const { body } = await server.get('/api/v1/workflows/a-pipeline');
+    expect(body.data).toMatchObject({ name: 'a-pipeline', task_count: 1 });
+  });
+
+  it('that is made at the same moment wins or loses as a whole', async () => {
+    for (const id of ['race-1', 'race-2', 'race-3', 'race-4', 'race-5']) {
+      const [saved, ...runs] = await Promise.all([
+        server.post('/api/v1/workflows', chain(id, echo('a'))),
+        startRun({ plan: plan(id) }),
+        startRun({ plan: plan(id, 'two') }),
+      ]);
+      const { format } = await workflow(id);
+      const isGraph = format === 'graph';
+      expect(saved!.status).toBe(isGraph ? 201 : 400);
+      expect(runs.map(({ status }) => status)).toEqual(isGraph ? [409, 409] : [202, 202]);
+      const versions = (await server.get(`/api/v1/workflows/${id}/versions`)).body.data as JsonObject[];
+      expect(versions.map((version) => version.version)).toEqual(isGraph ? [] : [2, 1]);
+    }
+  });
+});
