@@ -69,8 +69,9 @@ export type DraftPublication =
 
 export type PlanPublication =
   | { readonly outcome: 'published'; readonly version: number }
-  /** The name is that of another kind of workflow: nothing was written. */
-  | { readonly outcome: 'otherFormat'; readonly format: string };
+  // Otherwise nothing was written.
+  | { readonly outcome: 'otherFormat'; readonly format: string }
+  | { readonly outcome: 'disabled' };
 
 export interface VersionRow {
   version: number;

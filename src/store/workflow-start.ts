@@ -56,12 +56,16 @@ async function publishedVersion(store: VersionStore, request: VersionRequest, wo
   if (status !== 'Active' || currentVersion === null) {
     throw new PawlError('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${status}, not Active`);
   }
-  if (!isEnabled) throw new PawlError('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
+  if (!isEnabled) throw disabled(workflowId);
   const version = request.version ?? currentVersion;
   if (version === currentVersion) return version;
   const found = version > 0 ? await store.versionGet({ tenantId, workflowId, version }) : null;
   if (found === null) throw noVersion(workflowId, `version ${version}`);
   return version;
+}
+
+export function disabled(workflowId: string): PawlError {
+  return new PawlError('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
 }
 
 function noVersion(workflowId: string, what: string): PawlError {

@@ -78,3 +78,25 @@ describe('a workflow of another format', () => {
     }
   });
 });
+
+describe('a plan that is not to run', () => {
+  const path = '/api/v1/workflows/resting';
+
+  it('is refused as execute refuses it while it is disabled, and gets no version', async () => {
+    expect(await startRun({ plan: plan('resting') })).toMatchObject({ status: 202 });
+    await server.ask('PATCH', path, { body: { isEnabled: false } });
+    const before = await workflow('resting');
+    expect(before).toMatchObject({ isEnabled: false, currentVersion: 1 });
+    const executed = (await server.post(`${path}/execute`, {})).body.error as JsonObject;
+    for (const stepId of ['one', 'two']) {
+      expect(await startRun({ plan: plan('resting', stepId) })).toEqual({
+        status: 409,
+        code: 'WORKFLOW_DISABLED',
+        message: executed.message,
+      });
+    }
+    expect(await workflow('resting')).toEqual(before);
+    await server.ask('PATCH', path, { body: { isEnabled: true } });
+    expect(await startRun({ plan: plan('resting', 'two') })).toMatchObject({ status: 202 });
+  });
+});

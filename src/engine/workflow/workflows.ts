@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.t
 import { type Actor, type Deed, SYSTEM } from '../../store/audit-port.ts';
 import type { Store } from '../../store/port.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../../store/workflow-port.ts';
+import { disabled } from '../../store/workflow-start.ts';
 import type { Quotas } from '../quota/quotas.ts';
 import type { SchemaCheck } from '../start/schema-check.ts';
 import { PublishCheck } from './publish-check.ts';
@@ -182,10 +183,14 @@ export class Workflows {
     if (existing?.format === 'plan' && existing.status === 'Archived')
       throw wrongState(existing, 'it is Archived; reactivate it first');
     const published = await this.store.planPublish(stored);
-    if (published.outcome === 'published')
-      return { workflowId, version: published.version, warnings: checked.warnings };
-    const message = `workflow "${workflowId}" is a ${published.format}, not an execution plan: choose another planId`;
-    throw new PawlError('WORKFLOW_EXISTS', message);
+    switch (published.outcome) {
+      case 'published':
+        return { workflowId, version: published.version, warnings: checked.warnings };
+      case 'otherFormat':
+        throw notAPlan(workflowId, published.format);
+      case 'disabled':
+        throw disabled(workflowId);
+    }
   }
 
   async check(tenantId: string, definition: Json): Promise<CheckedDefinition> {
@@ -262,6 +267,11 @@ function adviceFor({ workflowId, format, status }: WorkflowRecord, draft: { read
   if (format !== draft.format) return `it is a ${format}; choose another id`;
   if (status === 'Archived') return 'reactivate it, then open a draft';
   return `open a draft with POST /api/v1/workflows/${workflowId}/draft first`;
+}
+
+function notAPlan(workflowId: string, format: string): PawlError {
+  const message = `workflow "${workflowId}" is a ${format}, not an execution plan: choose another planId`;
+  return new PawlError('WORKFLOW_EXISTS', message);
 }
 
 export function wrongState({ workflowId }: Pick<WorkflowRecord, 'workflowId'>, why: string): PawlError {
