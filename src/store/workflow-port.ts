@@ -71,6 +71,7 @@ export type PlanPublication =
   | { readonly outcome: 'published'; readonly version: number }
   // Otherwise nothing was written.
   | { readonly outcome: 'otherFormat'; readonly format: string }
+  | { readonly outcome: 'archived' }
   | { readonly outcome: 'disabled' };
 
 export interface VersionRow {

@@ -53,15 +53,17 @@ function find(store: VersionStore, { tenantId, workflowId }: VersionRequest): Pr
 async function publishedVersion(store: VersionStore, request: VersionRequest, workflow: WorkflowRow): Promise<number> {
   const { tenantId } = request;
   const { workflowId, status, isEnabled, currentVersion } = workflow;
-  if (status !== 'Active' || currentVersion === null) {
-    throw new PawlError('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${status}, not Active`);
-  }
+  if (status !== 'Active' || currentVersion === null) throw notActive(workflowId, status);
   if (!isEnabled) throw disabled(workflowId);
   const version = request.version ?? currentVersion;
   if (version === currentVersion) return version;
   const found = version > 0 ? await store.versionGet({ tenantId, workflowId, version }) : null;
   if (found === null) throw noVersion(workflowId, `version ${version}`);
   return version;
+}
+
+export function notActive(workflowId: string, status: WorkflowRow['status']): PawlError {
+  return new PawlError('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${status}, not Active`);
 }
 
 export function disabled(workflowId: string): PawlError {

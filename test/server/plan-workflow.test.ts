@@ -99,4 +99,13 @@ describe('a plan that is not to run', () => {
     await server.ask('PATCH', path, { body: { isEnabled: true } });
     expect(await startRun({ plan: plan('resting', 'two') })).toMatchObject({ status: 202 });
   });
+
+  it('is refused as execute refuses it once it is archived', async () => {
+    expect(await startRun({ plan: plan('gone') })).toMatchObject({ status: 202 });
+    await server.post('/api/v1/workflows/gone/archive');
+    const executed = (await server.post('/api/v1/workflows/gone/execute', {})).body.error as JsonObject;
+    const refusal = { status: 409, code: 'WORKFLOW_NOT_ACTIVE', message: executed.message };
+    expect(await startRun({ plan: plan('gone', 'two') })).toEqual(refusal);
+    expect(await workflow('gone')).toMatchObject({ status: 'Archived', currentVersion: 1 });
+  });
 });

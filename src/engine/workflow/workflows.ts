@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.t
 import { type Actor, type Deed, SYSTEM } from '../../store/audit-port.ts';
 import type { Store } from '../../store/port.ts';
 import type { WorkflowRecord, WorkflowStatus } from '../../store/workflow-port.ts';
-import { disabled } from '../../store/workflow-start.ts';
+import { disabled, notActive } from '../../store/workflow-start.ts';
 import type { Quotas } from '../quota/quotas.ts';
 import type { SchemaCheck } from '../start/schema-check.ts';
 import { PublishCheck } from './publish-check.ts';
@@ -179,15 +179,14 @@ export class Workflows {
     const checked = await this.check(tenantId, plan);
     const stored = storedDefinition(tenantId, plan, checked);
     const { workflowId } = stored;
-    const existing = await this.store.workflowFind({ tenantId, ref: stored });
-    if (existing?.format === 'plan' && existing.status === 'Archived')
-      throw wrongState(existing, 'it is Archived; reactivate it first');
     const published = await this.store.planPublish(stored);
     switch (published.outcome) {
       case 'published':
         return { workflowId, version: published.version, warnings: checked.warnings };
       case 'otherFormat':
         throw notAPlan(workflowId, published.format);
+      case 'archived':
+        throw notActive(workflowId, 'Archived');
       case 'disabled':
         throw disabled(workflowId);
     }

@@ -153,8 +153,9 @@ async function publishDraft(
 // ── Plans ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 async function publishPlan(session: Session, plan: NewDefinition): Promise<PlanPublication> {
-  const { uid, format, is_enabled: isEnabled } = await takeAndLock(session, plan);
+  const { uid, format, status, is_enabled: isEnabled } = await takeAndLock(session, plan);
   if (format !== plan.format) return { outcome: 'otherFormat', format };
+  if (status === 'Archived') return { outcome: 'archived' };
   if (!isEnabled) return { outcome: 'disabled' };
   const { version } = await addDefinition(session, uid, plan);
   await activate(session, plan, version, true);
