@@ -59,7 +59,7 @@ export function createServices(foundation: Foundation, { tell, adopt }: Pick<Swi
   return {
     executions,
     queries,
-    runs: new PlanRuns({ executions, queries, workflows }),
+    runs: new PlanRuns({ executions, queries, workflows, quotas }),
     deadLetters: new DeadLetters({
       store,
       fireAgain: (...firing) => triggering.intake.again(...firing),

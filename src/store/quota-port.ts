@@ -19,6 +19,8 @@ export interface QuotaStore {
   tenantList(params: { afterId: string; limit: number; only: string | null }): Promise<TenantSummary[]>;
   /** Counts in the current month. */
   usageAdd(params: { items: { tenantId: string; executions: number }[] }): Promise<void>;
+  /** What would keep another execution of the tenant from starting as things stand; null: nothing. */
+  quotaFull(params: { tenantId: string }): Promise<QuotaFilled | null>;
   /** Starts one execution of a tenant with a quota, if it may. One transaction. */
   executionStartLimited(params: { item: NewExecution }): Promise<StartOutcome | QuotaFilled>;
 }

@@ -16,8 +16,8 @@ function plan(planId: string, stepId = 'one'): JsonObject {
 }
 
 /** As somebody who may start what there is, and change nothing. */
-async function startRun(body: JsonObject) {
-  const token = await tokenFor({ subject: 'planner', scope: 'workflows:execute' });
+async function startRun(body: JsonObject, tenant = 'acme') {
+  const token = await tokenFor({ tenant, subject: 'planner', scope: 'workflows:execute' });
   const { status, body: answer } = await server.post('/api/v1/engine/runs', body, { token });
   const { code, message } = (answer.error ?? {}) as JsonObject;
   return { status, code, message };
@@ -107,5 +107,48 @@ describe('a plan that is not to run', () => {
     const refusal = { status: 409, code: 'WORKFLOW_NOT_ACTIVE', message: executed.message };
     expect(await startRun({ plan: plan('gone', 'two') })).toEqual(refusal);
     expect(await workflow('gone')).toMatchObject({ status: 'Archived', currentVersion: 1 });
+  });
+});
+
+describe('a run that is refused leaves no version behind', () => {
+  const nothing = async (id: string) => expect((await server.get(`/api/v1/workflows/${id}`)).status).toBe(404);
+
+  it('when its runId is that of another plan, or of another workflow', async () => {
+    expect(await startRun({ plan: plan('first'), context: { runId: 'taken' } })).toMatchObject({ status: 202 });
+    expect(await startRun({ plan: plan('second'), context: { runId: 'taken' } })).toEqual({
+      status: 409,
+      code: 'WFENG001',
+      message: 'requestId "taken" belongs to an execution of workflow "first"',
+    });
+    await nothing('second');
+  });
+
+  it('when what it says of itself cannot be stored', async () => {
+    expect(await startRun({ plan: plan('unwritable'), context: { projectId: 'a\0b' } })).toMatchObject({
+      status: 400,
+      code: 'REQUEST_INVALID',
+    });
+    await nothing('unwritable');
+  });
+
+  it('when the quota of its tenant is used up', async () => {
+    const quota = (body: JsonObject) => server.ask('PUT', '/api/v1/admin/tenants/acme/quota', { body });
+    for (const limit of ['concurrentRuns', 'executionsPerMonth']) {
+      expect((await quota({ limits: { [limit]: 0 } })).status).toBe(200);
+      expect(await startRun({ plan: plan('costly') })).toMatchObject({ status: 429, code: 'QUOTA_EXHAUSTED' });
+      await nothing('costly');
+    }
+    await quota({ preset: null });
+    expect(await startRun({ plan: plan('costly') })).toMatchObject({ status: 202 });
+  });
+
+  it('but is the run that was accepted, also when that fills the quota at the same moment', async () => {
+    const steps = [{ stepId: 'nap', type: 'core.delay', inputs: { durationMs: 60_000 }, timeout: '2m' }];
+    const scope = { tenantId: 'solo', projectId: 'shop', environmentId: 'prod', repoSha: 'abc' };
+    const body = { plan: { ...plan('only'), scope, steps }, context: { runId: 'only-one' } };
+    const token = await tokenFor({ tenant: 'solo' });
+    await server.ask('PUT', '/api/v1/admin/tenants/solo/quota', { body: { limits: { concurrentRuns: 1 } }, token });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => startRun(body, 'solo')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(7).fill(200), 202]);
   });
 });

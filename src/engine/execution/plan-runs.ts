@@ -7,6 +7,10 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import { isUuid } from '../../core/id/id.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
+import { checkStartRequest } from '../../store/start-request.ts';
+import type { Quotas } from '../quota/quotas.ts';
+import type { StartRequest } from '../start/execution-start.ts';
+import { requestIdTaken } from '../start/starter.ts';
 import { invalid } from '../workflow/workflow-check.ts';
 import type { Workflows } from '../workflow/workflows.ts';
 import type { ExecutionQueries } from './execution-queries.ts';
@@ -15,7 +19,8 @@ import type { Executions } from './executions.ts';
 export interface PlanRunsDeps {
   readonly executions: Executions;
   readonly queries: ExecutionQueries;
-  readonly workflows: Pick<Workflows, 'publishPlan'>;
+  readonly workflows: Pick<Workflows, 'checkPlan' | 'publishPlan'>;
+  readonly quotas: Pick<Quotas, 'runRefusal'>;
 }
 
 export interface RunRequest {
@@ -46,37 +51,25 @@ export class PlanRuns {
   }
 
   async start(request: RunRequest): Promise<StartedRun> {
-    const { tenantId, plan, runId, inputs, principal, correlationId, traceparent } = request;
+    const { tenantId, plan, runId } = request;
+    const { executions, queries, workflows, quotas } = this.deps;
     requirePlan(plan);
-    const scope = isJsonObject(plan.scope) ? plan.scope : {};
-    if (scope.tenantId !== undefined && scope.tenantId !== tenantId) {
-      throw new PawlError('TENANT_MISMATCH', 'the scope of the plan is another tenant');
-    }
-    const earlier = runId === undefined ? null : await this.earlierRun(tenantId, runId, plan);
-    if (earlier !== null)
+    requireScope(plan, tenantId);
+    // Before the run is looked for: what fills the quota may be the same run, started at the same moment.
+    const quotaRefusal = await quotas.runRefusal(tenantId);
+    const earlier = runId === undefined ? null : await queries.findByRequest(tenantId, runId);
+    if (earlier !== null && isRunOf(plan, earlier)) {
       return { runId: earlier.requestId!, executionId: earlier.executionId, isNew: false, warnings: [] };
-    const { workflowId, version, warnings } = await this.deps.workflows.publishPlan(tenantId, plan);
-    const { executionId, isNew } = await this.deps.executions.start({
-      tenantId,
-      workflowId,
-      version,
-      principal,
-      projectId: request.projectId ?? String(scope.projectId),
-      environmentId: request.environmentId ?? String(scope.environmentId),
-      ...(runId === undefined ? {} : { requestId: runId }),
-      ...(inputs === undefined ? {} : { trigger: inputs }),
-      ...(correlationId === undefined ? {} : { correlationId }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-    });
-    return { runId: runId ?? executionId, executionId, isNew, warnings };
-  }
-
-  /** Found before anything is published: a plan that does not run must not become the current version. */
-  private async earlierRun(tenantId: string, runId: string, plan: JsonObject): Promise<ExecutionView | null> {
-    const view = await this.deps.queries.findByRequest(tenantId, runId);
-    const planId = isJsonObject(plan.metadata) ? plan.metadata.planId : undefined;
-    // Of another workflow: starting it says so (WFENG001). Of one that is no plan: publishing does.
-    return view !== null && view.workflowId === planId && view.format === 'plan' ? view : null;
+    }
+    const checked = await workflows.checkPlan(tenantId, plan);
+    const wanted = startOf(request, checked.stored.workflowId);
+    // What is known to refuse the run refuses it here: a plan that does not run must not become the current version.
+    if (earlier !== null && earlier.workflowId !== wanted.workflowId) throw requestIdTaken(runId!, earlier.workflowId);
+    checkStartRequest(wanted);
+    if (quotaRefusal !== null) throw quotaRefusal;
+    const version = await workflows.publishPlan(checked);
+    const { executionId, isNew } = await executions.start({ ...wanted, version });
+    return { runId: runId ?? executionId, executionId, isNew, warnings: checked.warnings };
   }
 
   /** By the runId that the caller chose, or the execution's own id. */
@@ -89,6 +82,33 @@ export class PlanRuns {
       return queries.get(tenantId, runId);
     }
   }
+}
+
+function requireScope({ scope }: JsonObject, tenantId: string): void {
+  const named = isJsonObject(scope) ? scope.tenantId : undefined;
+  if (named === undefined || named === tenantId) return;
+  throw new PawlError('TENANT_MISMATCH', 'the scope of the plan is another tenant');
+}
+
+/** A run of a graph or a pipeline of that name is not: publishing says so. */
+function isRunOf({ metadata }: JsonObject, { workflowId, format }: ExecutionView): boolean {
+  return isJsonObject(metadata) && metadata.planId === workflowId && format === 'plan';
+}
+
+function startOf(request: RunRequest, workflowId: string): StartRequest {
+  const { tenantId, plan, runId, inputs, principal, correlationId, traceparent } = request;
+  const scope = plan.scope as JsonObject;
+  return {
+    tenantId,
+    workflowId,
+    principal,
+    projectId: request.projectId ?? String(scope.projectId),
+    environmentId: request.environmentId ?? String(scope.environmentId),
+    ...(runId === undefined ? {} : { requestId: runId }),
+    ...(inputs === undefined ? {} : { trigger: inputs }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }
 
 /** A graph or a pipeline has no scope to run in. What is nothing at all is the compiler's to say. */

@@ -1,10 +1,11 @@
 // Quotas as people manage them (002 "Tier Limits"), and the checks of what a definition may have. How many runs and how many
 // workflows there may be is decided where they are written: executionStartLimited, and the transactions that add workflows.
 
+import type { PawlError } from '../../core/error/pawl-error.ts';
 import { limitsOf, NO_LIMITS, type QuotaLimits, type QuotaRequest } from '../../protocol/quota.ts';
 import { type Actor, type AuditStore, SYSTEM } from '../../store/audit-port.ts';
 import type { QuotaStore, TenantQuota, TenantSummary, TenantUsage } from '../../store/quota-port.ts';
-import { noCron, tooManyTasks } from '../../store/quota-refusal.ts';
+import { noCron, quotaFilled, tooManyTasks } from '../../store/quota-refusal.ts';
 
 export interface QuotasDeps {
   readonly store: QuotaStore & Pick<AuditStore, 'audited'>;
@@ -55,6 +56,12 @@ export class Quotas {
       throw tooManyTasks(limits.tasksPerWorkflow, tasks);
     }
     if (cron && !limits.cron) throw noCron();
+  }
+
+  /** Why no run could start as things stand; null: one could. The last word has the start itself. */
+  async runRefusal(tenantId: string): Promise<PawlError | null> {
+    const filled = await this.deps.store.quotaFull({ tenantId });
+    return filled === null ? null : quotaFilled(filled);
   }
 
   /** Throws unless schedules may start executions of this tenant: asked when one is made, and before each slot. */

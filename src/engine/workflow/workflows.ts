@@ -6,7 +6,7 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import { type Actor, type Deed, SYSTEM } from '../../store/audit-port.ts';
 import type { Store } from '../../store/port.ts';
-import type { WorkflowRecord, WorkflowStatus } from '../../store/workflow-port.ts';
+import type { NewDefinition, WorkflowRecord, WorkflowStatus } from '../../store/workflow-port.ts';
 import { disabled, notActive } from '../../store/workflow-start.ts';
 import type { Quotas } from '../quota/quotas.ts';
 import type { SchemaCheck } from '../start/schema-check.ts';
@@ -34,6 +34,11 @@ export interface SavedDraft {
   readonly workflow: WorkflowRecord;
   readonly created: boolean;
   /** Of the definition in itself; what is said of its actions, `notices` says. */
+  readonly warnings: readonly Problem[];
+}
+
+export interface CheckedPlan {
+  readonly stored: NewDefinition;
   readonly warnings: readonly Problem[];
 }
 
@@ -174,15 +179,19 @@ export class Workflows {
     return { workflowId, version: put.currentVersion!, warnings };
   }
 
-  /** An execution plan that is about to run: whoever may start it changes no workflow but that of the plan. */
-  async publishPlan(tenantId: string, plan: Json): Promise<Pick<Publication, 'workflowId' | 'version' | 'warnings'>> {
+  /** An execution plan that is about to run, as it would be published. */
+  async checkPlan(tenantId: string, plan: Json): Promise<CheckedPlan> {
     const checked = await this.check(tenantId, plan);
-    const stored = storedDefinition(tenantId, plan, checked);
+    return { stored: storedDefinition(tenantId, plan, checked), warnings: checked.warnings };
+  }
+
+  /** Its version. Whoever may start a plan changes no workflow but that of the plan. */
+  async publishPlan({ stored }: CheckedPlan): Promise<number> {
     const { workflowId } = stored;
     const published = await this.store.planPublish(stored);
     switch (published.outcome) {
       case 'published':
-        return { workflowId, version: published.version, warnings: checked.warnings };
+        return published.version;
       case 'otherFormat':
         throw notAPlan(workflowId, published.format);
       case 'archived':

@@ -2,7 +2,7 @@
 
 import type { QuotaPreset } from '../../protocol/quota.ts';
 import type { Timestamp } from '../port.ts';
-import type { QuotaStore, TenantQuota, TenantSummary } from '../quota-port.ts';
+import type { QuotaFilled, QuotaStore, TenantQuota, TenantSummary } from '../quota-port.ts';
 import { tooManyWorkflows } from '../quota-refusal.ts';
 import type { Database, Session } from './database.ts';
 import { startExecutions } from './execution-store.ts';
@@ -53,27 +53,41 @@ export function quotaStore(engine: Database, reader: Database): QuotaStore {
     async usageAdd({ items }) {
       await engine.run(ADD_USAGE, [items.map(({ tenantId }) => tenantId), items.map(({ executions }) => executions)]);
     },
+    async quotaFull({ tenantId }) {
+      const [row] = await reader.run<QuotaRow>(GET, [tenantId]);
+      return row === undefined ? null : filledLimit(reader, tenantId, tenantQuota(row).limits);
+    },
     executionStartLimited: ({ item }) =>
       engine.transaction(async (session) => {
         const { tenantId } = item;
         const limits = await lockQuota(session, tenantId);
-        const [usage] = await session.run<UsageRow>(RUNS, [tenantId]);
-        const { live_runs: live, executions, at } = usage!;
-        const { concurrentRuns = null, executionsPerMonth = null } = limits ?? {};
-        if (executionsPerMonth !== null && executions >= executionsPerMonth) {
-          return { filled: 'executionsPerMonth', limit: executionsPerMonth, used: executions, at };
-        }
-        if (concurrentRuns !== null && live >= concurrentRuns) {
-          return { filled: 'concurrentRuns', limit: concurrentRuns, used: live, at };
-        }
+        const filled = await filledLimit(session, tenantId, limits);
+        if (filled !== null) return filled;
         const { outcomes } = await startExecutions(session, [item]);
         const [outcome] = outcomes;
-        if (outcome!.existing === null && concurrentRuns !== null) {
+        if (outcome!.existing === null && limits !== null && limits.concurrentRuns !== null) {
           await session.run(ADD_RUN, [tenantId, item.executionId]);
         }
         return outcome!;
       }),
   };
+}
+
+async function filledLimit(
+  session: Session,
+  tenantId: string,
+  limits: TenantQuota['limits'] | null,
+): Promise<QuotaFilled | null> {
+  const [usage] = await session.run<UsageRow>(RUNS, [tenantId]);
+  const { live_runs: live, executions, at } = usage!;
+  const { concurrentRuns = null, executionsPerMonth = null } = limits ?? {};
+  if (executionsPerMonth !== null && executions >= executionsPerMonth) {
+    return { filled: 'executionsPerMonth', limit: executionsPerMonth, used: executions, at };
+  }
+  if (concurrentRuns !== null && live >= concurrentRuns) {
+    return { filled: 'concurrentRuns', limit: concurrentRuns, used: live, at };
+  }
+  return null;
 }
 
 /** Of a transaction that has added a workflow: undoes it by throwing if that was one too many. */
