@@ -70,6 +70,7 @@ export type DraftPublication =
 export type PlanPublication =
   | { readonly outcome: 'published'; readonly version: number }
   // Otherwise nothing was written.
+  | { readonly outcome: 'current'; readonly version: number }
   | { readonly outcome: 'otherFormat'; readonly format: string }
   | { readonly outcome: 'archived' }
   | { readonly outcome: 'disabled' };

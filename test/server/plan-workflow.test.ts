@@ -152,3 +152,23 @@ describe('a run that is refused leaves no version behind', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(7).fill(200), 202]);
   });
 });
+
+describe('the audit log', () => {
+  it('has who published a version by running it, and nothing of runs that publish none', async () => {
+    const headers = { 'x-correlation-id': 'night-7' };
+    const token = await tokenFor({ subject: 'planner', scope: 'workflows:execute' });
+    const records = async () =>
+      (await server.get('/api/v1/admin/audit?target=workflow/nightly')).body.data as JsonObject[];
+    await server.post('/api/v1/engine/runs', { plan: plan('nightly') }, { token, headers });
+    await startRun({ plan: plan('nightly') });
+    const published = { actor: 'planner', action: 'workflow.publish', details: { version: 1, status: 'Active' } };
+    expect(await records()).toMatchObject([{ ...published, correlationId: 'night-7' }]);
+    await startRun({ plan: plan('nightly', 'two') });
+    await startRun({ plan: plan('nightly', 'one') });
+    expect((await records()).map(({ action, details }) => [action, details])).toEqual(
+      [1, 2, 1].map((version) => ['workflow.publish', { version, status: 'Active' }]),
+    );
+    await startRun({ plan: plan('nightly', 'one') });
+    expect(await records()).toHaveLength(3);
+  });
+});

@@ -6,6 +6,7 @@ import type { Problem } from '../../core/definition/problem.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { isUuid } from '../../core/id/id.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
+import type { Actor } from '../../store/audit-port.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
 import { checkStartRequest } from '../../store/start-request.ts';
 import type { Quotas } from '../quota/quotas.ts';
@@ -31,6 +32,8 @@ export interface RunRequest {
   readonly environmentId?: string | undefined;
   readonly inputs?: Json | undefined;
   readonly principal: Json;
+  /** Who publishes the plan, if it is not what its workflow is already. */
+  readonly by: Actor;
   readonly correlationId?: string | undefined;
   readonly traceparent?: string | undefined;
 }
@@ -51,7 +54,7 @@ export class PlanRuns {
   }
 
   async start(request: RunRequest): Promise<StartedRun> {
-    const { tenantId, plan, runId } = request;
+    const { tenantId, plan, runId, by } = request;
     const { executions, queries, workflows, quotas } = this.deps;
     requirePlan(plan);
     requireScope(plan, tenantId);
@@ -67,7 +70,7 @@ export class PlanRuns {
     if (earlier !== null && earlier.workflowId !== wanted.workflowId) throw requestIdTaken(runId!, earlier.workflowId);
     checkStartRequest(wanted);
     if (quotaRefusal !== null) throw quotaRefusal;
-    const version = await workflows.publishPlan(checked);
+    const version = await workflows.publishPlan(checked, by);
     const { executionId, isNew } = await executions.start({ ...wanted, version });
     return { runId: runId ?? executionId, executionId, isNew, warnings: checked.warnings };
   }

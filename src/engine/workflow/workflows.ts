@@ -186,11 +186,20 @@ export class Workflows {
   }
 
   /** Its version. Whoever may start a plan changes no workflow but that of the plan. */
-  async publishPlan({ stored }: CheckedPlan): Promise<number> {
-    const { workflowId } = stored;
-    const published = await this.store.planPublish(stored);
+  async publishPlan({ stored }: CheckedPlan, by: Actor): Promise<number> {
+    const { tenantId, workflowId } = stored;
+    const published = await this.store.audited({
+      tenantId,
+      by,
+      work: (store) => store.planPublish(stored),
+      deed: (made) =>
+        made.outcome === 'published'
+          ? deedOf('publish', workflowId, { version: made.version, status: 'Active' })
+          : null,
+    });
     switch (published.outcome) {
       case 'published':
+      case 'current':
         return published.version;
       case 'otherFormat':
         throw notAPlan(workflowId, published.format);

@@ -52,7 +52,7 @@ function startRoute({ runs, plans }: EngineRunRoutesDeps): RouteSpec {
     summary: 'Run an execution plan, given or by reference',
     body: startRunRequest,
     responses: { 200: startRunAnswer, 202: startRunAnswer },
-    async handle({ body: { plan: given, planRef, context, inputs }, caller, headers, givenCorrelationId }) {
+    async handle({ body: { plan: given, planRef, context, inputs }, caller, by, headers, givenCorrelationId }) {
       const plan = planRef === undefined ? given : await plans.get(caller.tenantId, planRef, new Date());
       const started = await runs.start({
         ...context,
@@ -60,6 +60,7 @@ function startRoute({ runs, plans }: EngineRunRoutesDeps): RouteSpec {
         plan: plan as JsonObject,
         inputs: inputs as Json | undefined,
         principal: principalFor(caller, undefined) as unknown as Json,
+        by,
         correlationId: givenCorrelationId,
         ...traceOf(headers),
       });

@@ -153,11 +153,12 @@ async function publishDraft(
 // ── Plans ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 async function publishPlan(session: Session, plan: NewDefinition): Promise<PlanPublication> {
-  const { uid, format, status, is_enabled: isEnabled } = await takeAndLock(session, plan);
+  const { uid, format, status, is_enabled: isEnabled, current_version: current } = await takeAndLock(session, plan);
   if (format !== plan.format) return { outcome: 'otherFormat', format };
   if (status === 'Archived') return { outcome: 'archived' };
   if (!isEnabled) return { outcome: 'disabled' };
   const { version } = await addDefinition(session, uid, plan);
+  if (status === 'Active' && version === current) return { outcome: 'current', version };
   await activate(session, plan, version, true);
   return { outcome: 'published', version };
 }
