@@ -242,6 +242,10 @@ describe('values of an execution plan', () => {
     expect(codesOf(plan([step('a', { pluginId: 'x' })]))).toEqual(['PLUGIN_UNPINNED /steps/0/pluginId']);
     expect(codesOf(plan([step('a', { pluginId: 'x', pluginDigest: 'sha256:1' })]))).toEqual([]);
     expect(codesOf(plan([step('a', { pluginVersion: '1' })]))).toEqual(['PLUGIN_ID_REQUIRED /steps/0/pluginVersion']);
+    const policy = { strategy: 'latest' };
+    expect(codesOf(plan([step('a', { pluginVersionPolicy: policy })]))).toEqual([
+      'PLUGIN_ID_REQUIRED /steps/0/pluginVersionPolicy',
+    ]);
   });
 
   it('knows its dependencies', () => {

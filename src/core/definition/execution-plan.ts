@@ -85,7 +85,7 @@ function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | 
 function readPlugin(raw: JsonObject, at: string, findings: Findings): PluginRef | null {
   const pluginId = textIn(raw.pluginId);
   if (pluginId === null) {
-    for (const key of PLUGIN_KEYS.filter((name) => raw[name] !== undefined)) {
+    for (const key of [...PLUGIN_KEYS, 'pluginVersionPolicy'].filter((name) => raw[name] !== undefined)) {
       findings.error('PLUGIN_ID_REQUIRED', `${at}/${key}`, `\`${key}\` needs \`pluginId\` beside it`);
     }
     return null;
