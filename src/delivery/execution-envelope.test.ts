@@ -51,7 +51,7 @@ const CASES: Record<FactType, readonly [Fact, string | null, object][]> = {
       'RunStarted',
       { reopened: false, deadline: '2026-02-10T12:34:56.000Z' },
     ],
-    [{ type: 'ExecutionStarted', deadline: null }, 'RunStarted', { deadline: null }],
+    [{ type: 'ExecutionStarted', deadline: null }, 'RunStarted', { reopened: false }],
   ],
   ExecutionReopened: [[{ type: 'ExecutionReopened', generation: 2, deadline: null }, 'RunStarted', { reopened: true }]],
   ExecutionSucceeded: [[{ type: 'ExecutionSucceeded', outputs: { secret: 1 } }, 'RunCompleted', {}]],
@@ -177,6 +177,10 @@ describe('an event', () => {
       attemptId: '2',
       idempotencyKey: sha256('r-1||2|runstarted|3'),
     });
+  });
+
+  it('of a run without a deadline says nothing of one', () => {
+    expect(told({ type: 'ExecutionStarted', deadline: null })!.payload).toEqual({ reopened: false });
   });
 
   it('has the place of its fact as its sequence', () => {

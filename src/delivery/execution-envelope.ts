@@ -176,7 +176,7 @@ function stepFailed(fact: FailFact, plan: Plan | null): Told | null {
 }
 
 function started(reopened: boolean, deadline: number | null): JsonObject {
-  return { reopened, deadline: deadline === null ? null : isoTime(deadline) };
+  return { reopened, ...(deadline === null ? {} : { deadline: isoTime(deadline) }) };
 }
 
 function toldError({ code, message, nodeId }: { code: string; message: string; nodeId?: string }): JsonObject {

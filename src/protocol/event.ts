@@ -65,7 +65,7 @@ const stepEvent = <Type extends string, Payload extends z.ZodType>(type: Type, p
 
 const runStarted = z.looseObject({
   reopened: z.boolean().describe('it had ended before'),
-  deadline: time.nullable(),
+  deadline: time.optional(),
 });
 const stepStarted = z.looseObject({
   stepType,

@@ -3,6 +3,7 @@ import type { Fact } from '../../core/decider/fact.ts';
 import { compileDefinition } from '../../core/definition/compile.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ActionLogRow } from '../../store/port.ts';
+import { WARNING_LEVEL } from '../attempt/disabled-actions.ts';
 import { endsAttempts, eventsOf } from './execution-event.ts';
 
 const plan = planOf({
@@ -79,6 +80,24 @@ describe('the journal as people read it', () => {
       nodeId: 'a',
       data: { message: 'first', attempt: 1 },
     });
+  });
+
+  it('says nothing of what has no value, except of outputs', () => {
+    const journal = [
+      row(
+        0,
+        { type: 'ExecutionStarted', deadline: null },
+        { type: 'NodeWaiting', node: 0, attempt: 1, kind: 'webhook', until: null },
+        { type: 'NodeSucceeded', node: 0, attempt: 1, outputs: null, bytes: 4 },
+      ),
+    ];
+    const warning = { ...log('a', 1, 'mind'), level: WARNING_LEVEL };
+    expect(eventsOf(plan, journal, [warning], -1).map(({ data }) => data)).toEqual([
+      {},
+      { attempt: 1, kind: 'webhook' },
+      { message: 'mind' },
+      { attempt: 1, outputs: null, bytes: 4 },
+    ]);
   });
 
   it('goes on in the middle of a transition', () => {

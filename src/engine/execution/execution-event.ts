@@ -114,12 +114,13 @@ function withNames(plan: Plan | null, fact: Fact, data: JsonObject): JsonObject 
 
 const TIMES = ['deadline', 'until', 'graceUntil'] as const;
 
-/** Times in facts are numbers; people and programs outside read them as text. */
+/** Times in facts are numbers, or null; people and programs outside read them as text, and what is not there is absent. */
 function withTimes(data: JsonObject): JsonObject {
   const shown = { ...data };
   for (const name of TIMES) {
     const time = shown[name];
     if (typeof time === 'number') shown[name] = new Date(time).toISOString();
+    if (time === null) delete shown[name];
   }
   return shown;
 }
@@ -160,7 +161,7 @@ function logEvents(
         level: 'Warn',
         category: 'Orchestrator',
         type: 'Warning',
-        data: { code: code ?? null, message },
+        data: { ...(code === undefined ? {} : { code }), message },
       };
     }
     return {
