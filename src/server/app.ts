@@ -38,7 +38,11 @@ export interface AppOptions {
   readonly checkAnswers?: boolean;
 }
 
-export type TenantOf = (id: { readonly executionId?: string; readonly runId?: string }) => Promise<string | null>;
+/** `own`: the tenant that a request means which says nothing. */
+export type TenantOf = (
+  id: { readonly executionId?: string; readonly runId?: string },
+  own: string,
+) => Promise<string | null>;
 
 export interface AppObserver {
   answered(request: AnsweredRequest): void;
@@ -202,16 +206,14 @@ function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, sto
 
 type Asked = ReturnType<typeof readRequest>;
 
-/** Where nobody proves anything, an id that only one tenant has says which one is meant. */
+/** Where nobody proves anything, an id says which tenant is meant. */
 async function placed(asked: Asked, tenantOf: TenantOf | undefined): Promise<Asked> {
   const { caller, params } = asked;
   if (caller?.tenantIsOpen !== true || tenantOf === undefined) return asked;
   const { executionId, runId } = (params ?? {}) as { executionId?: string; runId?: string };
   if (executionId === undefined && runId === undefined) return asked;
-  const tenantId = await tenantOf({
-    ...(executionId === undefined ? {} : { executionId }),
-    ...(runId === undefined ? {} : { runId }),
-  });
+  const id = { ...(executionId === undefined ? {} : { executionId }), ...(runId === undefined ? {} : { runId }) };
+  const tenantId = await tenantOf(id, caller.tenantId);
   return tenantId === null ? asked : { ...asked, caller: { ...caller, tenantId } };
 }
 

@@ -221,10 +221,12 @@ export function allRoutes(
   return routes;
 }
 
-/** A run is known by the runId that its caller chose, or by its execution's id. */
+/** A run is known by the runId that its caller chose, which others may have chosen too, or by its execution's id. */
 const looseTenantOf =
   (store: Store): TenantOf =>
-  async ({ executionId, runId }) => {
+  async ({ executionId, runId }, own) => {
+    const ownRun = runId === undefined ? null : await store.executionByRequest({ tenantId: own, requestId: runId });
+    if (ownRun !== null) return own;
     const id = executionId ?? runId ?? '';
     const byId = isUuid(id) ? await store.executionTenant({ executionId: id }) : null;
     return byId ?? (runId === undefined ? null : store.requestTenant({ requestId: runId }));

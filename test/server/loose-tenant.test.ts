@@ -31,6 +31,20 @@ it('a run of a plan for another tenant is found where its answer says', async ()
   expect((await server.get(`${body.statusUrl}?tenantId=other`, { token: null })).status).toBe(404);
 });
 
+it('a run of the tenant that is meant without a word comes before those of others with its runId', async () => {
+  const start = (tenantId: string) =>
+    server.post(
+      '/api/v1/engine/runs',
+      { plan: { ...plan, scope: { ...plan.scope, tenantId } }, context: { runId: 'both' } },
+      { token: null },
+    );
+  await start('default');
+  await start('zeta');
+  const shown = async (asked: Parameters<typeof server.get>[1]) =>
+    (await server.get('/engine/runs/both/debug', asked)).body.tenantId;
+  expect([await shown({ token: null }), await shown(of('zeta'))]).toEqual(['default', 'zeta']);
+});
+
 it('an execution that was started for another tenant is found where its answer says', async () => {
   await server.pawl.publish(chain('theirs', echo('a')), { tenantId: 'acme' });
   const execute = '/api/v1/workflows/theirs/execute';
