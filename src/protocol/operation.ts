@@ -28,9 +28,9 @@ export const detailedHealthSchema = z
         queueDepth: z.int(),
         startLatencyP95Ms: z.number().optional().describe('of the last starts in this process'),
       }),
-      stateStore: z.object({ latencyMs: z.number(), connections: z.int() }),
-      secretsProvider: z.object({ reachable: z.boolean(), latencyMs: z.number().optional() }),
-      artifactStore: z.object({ writable: z.boolean(), latencyMs: z.number().optional() }),
+      stateStore: z.object({ latencyMs: z.number(), connections: z.int(), writable: z.boolean() }),
+      secretsProvider: z.object({ reachable: z.boolean(), detail: z.string() }),
+      artifactStore: z.object({ writable: z.boolean(), detail: z.string() }),
       eventBus: z.object({ connected: z.boolean(), backlogDepth: z.int().optional() }),
     }),
   })

@@ -22,6 +22,18 @@ const SLOW_MS = 2_000;
 /** 004 §10.2: new runs are refused. */
 const SLOW_START_MS = 5_000;
 
+/** 004 §10.1 asks for them. They take no part in the status: nothing here needs them. */
+const NOT_HERE = {
+  secretsProvider: {
+    reachable: false,
+    detail: 'there is none: connectors have their credentials from the environment of their process',
+  },
+  artifactStore: {
+    writable: false,
+    detail: 'there is none: outputs are in the state store, and may point to artifacts that are kept elsewhere',
+  },
+};
+
 export class Health {
   private readonly deps: HealthDeps;
 
@@ -71,11 +83,8 @@ export class Health {
       status: !writable ? 'unhealthy' : live.length === 0 || isSlow || busIsAway ? 'degraded' : 'healthy',
       checks: {
         native,
-        stateStore: { latencyMs, connections },
-        // Credentials come from the environment of the process: nothing to reach.
-        secretsProvider: { reachable: true },
-        // Outputs and the outbox of events are rows of the same database.
-        artifactStore: { writable, latencyMs },
+        stateStore: { latencyMs, connections, writable },
+        ...NOT_HERE,
         eventBus: { connected: writable && !busIsAway, backlogDepth: backlog },
       },
     };
@@ -91,9 +100,8 @@ function unreachable(latencyMs: number): DetailedHealth {
     status: 'unhealthy',
     checks: {
       native: { liveRunners: 0, owned: 0, queueDepth: 0 },
-      stateStore: { latencyMs, connections: 0 },
-      secretsProvider: { reachable: true },
-      artifactStore: { writable: false },
+      stateStore: { latencyMs, connections: 0, writable: false },
+      ...NOT_HERE,
       eventBus: { connected: false },
     },
   };

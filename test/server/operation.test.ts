@@ -38,9 +38,9 @@ describe('health', () => {
       status: 'healthy',
       checks: {
         native: { liveRunners: 1, owned: 0, queueDepth: 0 },
-        stateStore: { latencyMs: expect.any(Number), connections: expect.any(Number) },
-        secretsProvider: { reachable: true },
-        artifactStore: { writable: true },
+        stateStore: { latencyMs: expect.any(Number), connections: expect.any(Number), writable: true },
+        secretsProvider: { reachable: false, detail: expect.stringContaining('none') },
+        artifactStore: { writable: false, detail: expect.stringContaining('none') },
         eventBus: { connected: true, backlogDepth: expect.any(Number) },
       },
     });
@@ -67,7 +67,7 @@ describe('health', () => {
     );
     expect(await ask('/engine/health/detailed')).toMatchObject({
       code: 503,
-      body: { status: 'unhealthy', checks: { artifactStore: { writable: false }, eventBus: { connected: false } } },
+      body: { status: 'unhealthy', checks: { stateStore: { writable: false }, eventBus: { connected: false } } },
     });
     await idle.store.close();
     expect(await ask('/engine/health/detailed')).toMatchObject({
