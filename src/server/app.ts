@@ -1,6 +1,6 @@
-// The HTTP application: every declared route behind the same gates, in this order: correlation id, who asks (401), whether
-// the scope allows it (403), how often (429), the body's limits (413, 415), ids (404), query and body (400). Deny by default:
-// a route that is not declared with its access does not exist (S2).
+// The HTTP application: every declared route behind the same gates, in this order: correlation id, whether there is room (503),
+// who asks (401), whether the scope allows it (403), how often (429), the body's limits (413, 415), ids (404), query and body
+// (400). Deny by default: a route that is not declared with its access does not exist (S2).
 
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -13,8 +13,9 @@ import { CORRELATION_HEADER, type Correlation, correlationOf } from './correlati
 import { methodNotAllowed, notFound, refusalOf } from './error-envelope.ts';
 import { wantsEventStream } from './event-stream.ts';
 import { jsonTextOf, readJsonBody } from './json-body.ts';
+import { createLoad, type Load, type Place, whenClosed } from './load.ts';
 import { methodTable } from './method-table.ts';
-import { overloaded, type RateLimiter, tooManyStreams } from './rate-limit.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { readRequest } from './request.ts';
 import { type Answer, type RouteSpec, scopesOf } from './route.ts';
 import { readUnread } from './unread-body.ts';
@@ -30,7 +31,7 @@ export interface AppOptions {
   readonly observer?: AppObserver;
   /** Whose an execution or a run is, for loose requests that do not say it. */
   readonly tenantOf?: TenantOf;
-  /** More requests than this at once are told to come back (I21). */
+  /** More requests than this at once are told to come back, before anything is done for them (I21). */
   readonly maxInFlight?: number;
   /** Streams are open for as long as their client likes, and each one asks the database now and then. */
   readonly maxStreams?: number;
@@ -59,8 +60,6 @@ export interface AnsweredRequest {
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
-const DEFAULT_MAX_IN_FLIGHT = 2_000;
-const DEFAULT_MAX_STREAMS = 1_000;
 const MAX_PARAM_LENGTH = 512;
 const KEEP_ALIVE_MS = 65_000;
 /** To send a request, not to answer it. */
@@ -84,7 +83,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => refuse(error, request, reply as FastifyReply),
   });
   const stopping = new AbortController();
-  const desk = { options, visitOf, stopping: stopping.signal, load: { inFlight: 0, streams: 0 } };
+  const load = createLoad(options);
+  const desk = { options, visitOf, stopping: stopping.signal, load };
   const closeUnused = unusedConnections(app.server);
   app.addHook('preClose', async () => {
     stopping.abort();
@@ -98,7 +98,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (request.method !== 'OPTIONS') throw methodNotAllowed(request.method, methods);
     return reply.header('allow', methods.join(', ')).code(204).send();
   });
-  greetAndReport(app, options, visitOf);
+  greetAndReport(app, desk);
   for (const [kind, parser] of Object.entries({ json: parseJson, any: keepText })) {
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
@@ -114,6 +114,8 @@ export function createApp(options: AppOptions): FastifyInstance {
 interface Visit {
   readonly correlation: Correlation;
   caller: Caller | null;
+  /** Null until there was room for it. */
+  place: Place | null;
 }
 type VisitOf = (request: FastifyRequest) => Visit;
 
@@ -122,7 +124,7 @@ function createVisits(): VisitOf {
   return (request) => {
     const known = visits.get(request);
     if (known !== undefined) return known;
-    const visit = { correlation: correlationOf(request.headers), caller: null };
+    const visit = { correlation: correlationOf(request.headers), caller: null, place: null };
     visits.set(request, visit);
     return visit;
   };
@@ -141,10 +143,12 @@ function refuser({ observer, bodyLimitBytes = DEFAULT_BODY_LIMIT }: AppOptions, 
   };
 }
 
-function greetAndReport(app: FastifyInstance, { hosts, observer }: AppOptions, visitOf: VisitOf): void {
+function greetAndReport(app: FastifyInstance, { options: { hosts, observer }, visitOf, load }: Desk): void {
   app.addHook('onRequest', async (request, reply) => {
-    const { correlation } = visitOf(request);
+    const visit = visitOf(request);
+    const { correlation } = visit;
     reply.headers(COMMON_HEADERS).header(CORRELATION_HEADER, correlation.id);
+    visit.place = load.enter(reply, request.routeOptions.config.unlimited === true);
     if (correlation.problem !== null) throw correlation.problem;
     if (request.headers.host === undefined) throw new PawlError('REQUEST_INVALID', 'the header Host is missing');
     refuseEncoded(request.headers['content-encoding']);
@@ -170,36 +174,33 @@ interface Desk {
   readonly options: AppOptions;
   readonly visitOf: VisitOf;
   readonly stopping: AbortSignal;
-  readonly load: { inFlight: number; streams: number };
+  readonly load: Load;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    unlimited?: boolean;
+  }
 }
 
 function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, stopping, load }: Desk): void {
-  const most = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
-  const mostStreams = options.maxStreams ?? DEFAULT_MAX_STREAMS;
   scope.route({
     method: route.method,
     url: route.path,
+    config: { unlimited: route.unlimited === true },
     onRequest: async (request, reply) => {
-      if (route.access !== 'public') await admit(route, options, visitOf(request), request, reply);
+      const visit = visitOf(request);
+      if (route.access !== 'public') await visit.place!.during(() => admit(route, options, visit, request, reply));
     },
     handler: async (request, reply) => {
-      const { correlation, caller } = visitOf(request);
+      const { correlation, caller, place } = visitOf(request);
       const signal = () => AbortSignal.any([stopping, gone(reply)]);
-      if (load.inFlight >= most && route.unlimited !== true) throw overloaded();
-      if (load.streams >= mostStreams && wantsEventStream(request.headers)) throw tooManyStreams();
+      if (wantsEventStream(request.headers)) load.checkStreams();
       const asked = readRequest(route, request, { correlation, caller, signal });
-      load.inFlight++;
-      try {
-        const answer = await route.handle(await placed(asked, options.tenantOf));
-        if (options.checkAnswers === true) checkAnswer(route, answer);
-        if (answer.stream !== undefined) {
-          load.streams++;
-          whenClosed(reply, () => load.streams--);
-        }
-        return send(reply, answer, request.method === 'HEAD');
-      } finally {
-        load.inFlight--;
-      }
+      const answer = await place!.during(async () => route.handle(await placed(asked, options.tenantOf)));
+      if (options.checkAnswers === true) checkAnswer(route, answer);
+      if (answer.stream !== undefined) place!.stream();
+      return send(reply, answer, request.method === 'HEAD');
     },
   });
 }
@@ -284,12 +285,6 @@ function gone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   whenClosed(reply, () => controller.abort());
   return controller.signal;
-}
-
-/** Also when it is already: whoever asked may have left while we were busy. */
-function whenClosed({ raw }: FastifyReply, act: () => void): void {
-  if (raw.destroyed) act();
-  else raw.once('close', act);
 }
 
 function send(reply: FastifyReply, { status, body, headers, stream }: Answer, isHead: boolean): FastifyReply {
