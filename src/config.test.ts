@@ -71,6 +71,14 @@ describe('an option', () => {
     ]);
   });
 
+  it('that leaves no time for actions is refused: the margin is part of the lease', () => {
+    expect(resolveConfig({ engine: { leaseMs: 500 } }, {}).engine.leaseMarginMs).toBeUndefined();
+    expect(problemsOf({ engine: { leaseMs: 4_000, leaseMarginMs: 2_000 } }, {})).toEqual([]);
+    expect(problemsOf({ engine: { leaseMs: 1_500 } }, { PAWL_ENGINE_LEASE_MARGIN_MS: '2000' })).toEqual([
+      '- engine.leaseMarginMs: expected at most 750, half of engine.leaseMs (no action would start), got "2000" (from PAWL_ENGINE_LEASE_MARGIN_MS)',
+    ]);
+  });
+
   it('that is a secret is never shown', () => {
     const [problem] = problemsOf({}, { PAWL_AUTH_SECRET: 'too-short-canary' });
     expect(problem).toBe('- auth.secret: expected at least 32 characters, got something else (from PAWL_AUTH_SECRET)');

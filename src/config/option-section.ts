@@ -26,6 +26,17 @@ const configuredConsumer = z.looseObject({
   tenantId: tenantId.optional(),
 });
 
+/** A lease is renewed every third of it: with more than half of it for the margin, a runner would start nothing, and not say so. */
+function marginWithinLease(
+  { leaseMs, leaseMarginMs = 0 }: { leaseMs: number; leaseMarginMs?: number | undefined },
+  context: z.core.$RefinementCtx,
+): void {
+  const most = Math.floor(leaseMs / 2);
+  if (leaseMarginMs <= most) return;
+  const message = `at most ${most}, half of engine.leaseMs (no action would start)`;
+  context.addIssue({ code: 'custom', path: ['leaseMarginMs'], message });
+}
+
 export const SECTIONS = {
   database: z.strictObject({
     url: z.string().optional().describe('PostgreSQL to use; without it an embedded one is started in dataDir'),
@@ -71,33 +82,39 @@ export const SECTIONS = {
     allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
     allow: list.describe('addresses, ranges and hosts that outbound requests may reach although they are private'),
   }),
-  engine: z.strictObject({
-    name: z.string().default(engine.name).describe('name of this runner in lists'),
-    leaseMs: atLeast(500, engine.leaseMs).describe('a runner that is silent for so long may be declared dead'),
-    leaseMarginMs: atLeast(0, engine.leaseMarginMs).describe('no external call starts so close to the end of a lease'),
-    maxParallelActions: atLeast(1, engine.maxParallelActions).describe('attempts at once: awaits, not threads'),
-    maxParallelPerTenant: atLeast(0, engine.maxParallelPerTenant).describe(
-      'attempts of one tenant at once in this runner; 0 = as many as of all',
-    ),
-    maxParallelPerAction: limits.describe('attempts of one action type at once: {"slack.post-message": 5}'),
-    maxResident: atLeast(1, engine.maxResident).describe('executions in memory at once'),
-    parkAfterMs: atLeast(0, engine.parkAfterMs).describe('what only waits longer than this leaves memory'),
-    abortGraceMs: atLeast(0, engine.abortGraceMs).describe('how long a stopping execution waits for its attempts'),
-    pollMs: atLeast(10, engine.pollMs).describe('how often the queue is asked when no hint comes'),
-    inboxPollMs: atLeast(10, engine.inboxPollMs).describe('how often mail is asked for when no hint comes'),
-    drainMs: atLeast(0, engine.drainMs).describe('how long a graceful stop waits for running attempts'),
-    maxNestingDepth: atLeast(0, engine.maxNestingDepth).describe('levels of subworkflows'),
-    allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
-    maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
-    poisonDelayMs: atLeast(0, engine.poisonDelayMs).describe(
-      'how long an execution that was there at several crashes waits before it runs again; 0: it runs beside few others, so it need not wait',
-    ),
-    deadLetters: flag(engine.deadLetters).describe(
-      'what is given up on is kept as a dead letter, to look at and to requeue; false: it is only Failed',
-    ),
-    commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
-    retentionMs: atLeast(0, engine.retentionMs).describe('executions that ended longer ago are forgotten; 0 = never'),
-  }),
+  engine: z
+    .strictObject({
+      name: z.string().default(engine.name).describe('name of this runner in lists'),
+      leaseMs: atLeast(500, engine.leaseMs).describe('a runner that is silent for so long may be declared dead'),
+      leaseMarginMs: wholeNumber(0)
+        .optional()
+        .describe(
+          'no external call starts so close to the end of a lease; absent: a fifth of it, at most 2,000; at most half of it',
+        ),
+      maxParallelActions: atLeast(1, engine.maxParallelActions).describe('attempts at once: awaits, not threads'),
+      maxParallelPerTenant: atLeast(0, engine.maxParallelPerTenant).describe(
+        'attempts of one tenant at once in this runner; 0 = as many as of all',
+      ),
+      maxParallelPerAction: limits.describe('attempts of one action type at once: {"slack.post-message": 5}'),
+      maxResident: atLeast(1, engine.maxResident).describe('executions in memory at once'),
+      parkAfterMs: atLeast(0, engine.parkAfterMs).describe('what only waits longer than this leaves memory'),
+      abortGraceMs: atLeast(0, engine.abortGraceMs).describe('how long a stopping execution waits for its attempts'),
+      pollMs: atLeast(10, engine.pollMs).describe('how often the queue is asked when no hint comes'),
+      inboxPollMs: atLeast(10, engine.inboxPollMs).describe('how often mail is asked for when no hint comes'),
+      drainMs: atLeast(0, engine.drainMs).describe('how long a graceful stop waits for running attempts'),
+      maxNestingDepth: atLeast(0, engine.maxNestingDepth).describe('levels of subworkflows'),
+      allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
+      maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
+      poisonDelayMs: atLeast(0, engine.poisonDelayMs).describe(
+        'how long an execution that was there at several crashes waits before it runs again; 0: it runs beside few others, so it need not wait',
+      ),
+      deadLetters: flag(engine.deadLetters).describe(
+        'what is given up on is kept as a dead letter, to look at and to requeue; false: it is only Failed',
+      ),
+      commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
+      retentionMs: atLeast(0, engine.retentionMs).describe('executions that ended longer ago are forgotten; 0 = never'),
+    })
+    .superRefine(marginWithinLease),
   definition: z.strictObject({
     actionTimeoutMs: atLeast(1, defaults.attemptTimeoutMs).describe('of an attempt whose node names none'),
     workflowTimeoutMs: atLeast(1, defaults.graphTimeoutMs).describe('of an execution of a graph that names none'),

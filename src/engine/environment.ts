@@ -132,8 +132,8 @@ export type EngineMetric = (typeof ENGINE_METRICS)[number];
 export interface EngineOptions {
   readonly name: string;
   readonly leaseMs: number;
-  /** No external call starts later than this before the lease would end (I6). */
-  readonly leaseMarginMs: number;
+  /** No external call starts later than this before the lease would end (I6). Absent: a fifth of the lease, at most 2 s. */
+  readonly leaseMarginMs?: number | undefined;
   readonly maxParallelActions: number;
   /** Of one tenant at once in this runner, 0 = as many as of all; of one action type at once, for those that are named. */
   readonly maxParallelPerTenant: number;
@@ -164,7 +164,6 @@ export interface EngineOptions {
 export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   name: 'runner',
   leaseMs: 10_000,
-  leaseMarginMs: 2_000,
   maxParallelActions: 200,
   maxParallelPerTenant: 0,
   maxParallelPerAction: {},

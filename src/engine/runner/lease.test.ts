@@ -5,11 +5,15 @@ import { createClock } from '../clock.ts';
 import { handTimers, recordingObserver, settled } from '../hand-timers.testing.ts';
 import { keepLease } from './lease.ts';
 
-const TERMS = { runnerId: '7', options: { leaseMs: 9_000, leaseMarginMs: 2_000 } };
+const OPTIONS = { leaseMs: 9_000, leaseMarginMs: 2_000 };
 const NOW = 1_000_000;
 
 /** A thread that says what the test has it say. */
-function setup({ withThread = true, answers = true } = {}) {
+function setup({
+  withThread = true,
+  answers = true,
+  options = OPTIONS as { leaseMs: number; leaseMarginMs?: number },
+} = {}) {
   const timers = handTimers();
   const asked: number[] = [];
   const said = { answers, renewed: true };
@@ -34,7 +38,8 @@ function setup({ withThread = true, answers = true } = {}) {
   };
   const clock = createClock(timers);
   const lease = keepLease({
-    ...TERMS,
+    runnerId: '7',
+    options,
     store,
     ...(withThread ? { openLeaseThread } : {}),
     timers,
@@ -56,6 +61,18 @@ function setup({ withThread = true, answers = true } = {}) {
 }
 
 describe('a lease', () => {
+  it.each([
+    { leaseMs: 500, until: 400 },
+    { leaseMs: 10_000, until: 8_000 },
+    { leaseMs: 60_000, until: 58_000 },
+  ])('of $leaseMs ms has a margin that suits it, if nobody names one', ({ leaseMs, until }) => {
+    const { lease, timers } = setup({ options: { leaseMs }, answers: false });
+    timers.advance(until - 1);
+    expect(lease.mayDispatch()).toBe(true);
+    timers.advance(1);
+    expect(lease.mayDispatch()).toBe(false);
+  });
+
   it('is renewed by the loop as long as no thread does it, and allows calls until the margin before its end', async () => {
     const { lease, asked, said, pass } = setup();
     await pass(6_000);

@@ -21,11 +21,16 @@ export interface Lease {
   stop(): Promise<void>;
 }
 
+/** A share of the lease that leaves enough of a short one, and no more than a request needs to be on its way. */
+const marginOf = ({ leaseMs, leaseMarginMs }: LeaseOptions): number => leaseMarginMs ?? Math.min(2_000, leaseMs / 5);
+
+type LeaseOptions = Pick<EngineOptions, 'leaseMs' | 'leaseMarginMs'>;
+
 export function keepLease(deps: {
   readonly store: RunnerStore;
   readonly openLeaseThread?: OpenLeaseThread | undefined;
   readonly runnerId: string;
-  readonly options: Pick<EngineOptions, 'leaseMs' | 'leaseMarginMs'>;
+  readonly options: LeaseOptions;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly observer: EngineObserver;
@@ -35,7 +40,8 @@ export function keepLease(deps: {
   readonly lost: () => void;
 }): Lease {
   const { store, timers, clock, observer, runnerId } = deps;
-  const { leaseMs, leaseMarginMs } = deps.options;
+  const { leaseMs } = deps.options;
+  const mayDispatchMs = leaseMs - marginOf(deps.options);
   let renewedAt = deps.registeredAt;
   let renewedByThreadAt = Number.NEGATIVE_INFINITY;
   let lateAt = Number.NEGATIVE_INFINITY;
@@ -70,7 +76,7 @@ export function keepLease(deps: {
   });
 
   return {
-    mayDispatch: () => timers.monotonicMs() < renewedAt + leaseMs - leaseMarginMs,
+    mayDispatch: () => timers.monotonicMs() < renewedAt + mayDispatchMs,
     mayJudge: () => timers.monotonicMs() < renewedAt + leaseMs && timers.monotonicMs() > lateAt + leaseMs,
     async stop() {
       stopped = true;
