@@ -1,4 +1,4 @@
--- Generated from the migrated database. Do not edit: change migrations/ and generate it again.
+-- Generated from the migrated database. Do not edit: change migrations/, then `npx vitest run src/store/migrate -u`.
 
 create table action_catalog (
   id text not null,

@@ -78,7 +78,7 @@ export interface DeliveryStore {
   monitorLook(params: { consumerIds: string[] }): Promise<MonitorLook>;
 
   // ── Outbox of executions (commit_batches) ──
-  /** One leader publishes at a time; false: somebody else does. Held by the session until released or lost. */
+  /** One leader publishes at a time; false: somebody else does. A row with a lease: held while it is renewed by asking again. */
   outboxLead(params: { leaderId: string; leaseMs: number }): Promise<boolean>;
   /** In id order. `facts` are those of exactly these batches' journal rows. */
   outboxRead(params: { limit: number; withFacts: boolean }): Promise<OutboxBatch[]>;

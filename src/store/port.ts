@@ -1,7 +1,7 @@
-// The one door to storage. Everything the engine knows about the database is here: a dozen atomic statements, each of
-// which either happens or does not. One params object per method, `aggregateVerb`. Implementations: store/postgres, and
-// the simulated one of test/simulation; both pass the same contract suite. JSON travels as text, so that what is sent
-// again is byte for byte what was sent before (I18) and what is read is exactly what was written (I15).
+// The one door to storage. Everything the engine knows about the database is here, and in the ports of the other aggregates
+// beside it: atomic statements, each of which either happens or does not. One params object per method, `aggregateVerb`.
+// Implementations: store/postgres, and the simulated one of test/simulation; both pass the same contract suite. JSON travels as
+// text, so that what is sent again is byte for byte what was sent before (I18) and what is read is exactly what was written (I15).
 
 import type { AccessStore } from './access-port.ts';
 import type { AuditStore } from './audit-port.ts';

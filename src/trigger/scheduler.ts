@@ -28,24 +28,17 @@ export interface SchedulerOptions {
   readonly pollMs: number;
   /** How long a claim lasts: so late is a slot whose scheduler died. */
   readonly leaseMs: number;
-  /** Schedules at once. */
-  readonly batch: number;
   /** A slot that is not later than this was not missed. */
   readonly graceMs: number;
-  /** With `catchUp: "all"`: slots of one schedule at once. */
-  readonly portion: number;
   /** Records of firings that are older are forgotten; 0: never. */
   readonly firingRetentionMs: number;
+  /** Schedules at once. */
+  readonly batch?: number;
+  /** With `catchUp: "all"`: slots of one schedule at once. */
+  readonly portion?: number;
 }
 
-const DEFAULT_SCHEDULER_OPTIONS: SchedulerOptions = {
-  pollMs: 1_000,
-  leaseMs: 30_000,
-  batch: 100,
-  graceMs: 60_000,
-  portion: 100,
-  firingRetentionMs: 30 * 24 * 3_600_000,
-};
+const PORTIONS = { batch: 100, portion: 100 };
 
 export interface SchedulerDeps {
   readonly store: Pick<TriggerStore, 'scheduleClaim' | 'scheduleSettle' | 'firingPurge'>;
@@ -56,7 +49,7 @@ export interface SchedulerDeps {
   readonly observer: TriggerObserver;
   readonly deadLetters?: boolean;
   readonly timers: { after(delayMs: number, callback: () => void): () => void };
-  readonly options?: Partial<SchedulerOptions>;
+  readonly options: SchedulerOptions;
   /** Instead of the database's clock. */
   readonly now?: () => number;
 }
@@ -73,7 +66,7 @@ const KEPT_CONFIGS = 1_000;
 
 export class Scheduler {
   private readonly deps: SchedulerDeps;
-  private readonly options: SchedulerOptions;
+  private readonly options: Required<SchedulerOptions>;
   private cancelTimer: () => void = () => {};
   private round: Promise<void> = Promise.resolve();
   private running = false;
@@ -82,7 +75,7 @@ export class Scheduler {
 
   constructor(deps: SchedulerDeps) {
     this.deps = deps;
-    this.options = { ...DEFAULT_SCHEDULER_OPTIONS, ...deps.options };
+    this.options = { ...PORTIONS, ...deps.options };
   }
 
   start(): void {

@@ -28,7 +28,7 @@ export interface TriggeringDeps {
   readonly strict: boolean;
   /** Whether payloads that were accepted and cannot be used are kept; absent: they are. */
   readonly deadLetters?: boolean;
-  readonly options?: Partial<SchedulerOptions>;
+  readonly options: SchedulerOptions;
 }
 
 export interface Triggering {

@@ -17,6 +17,7 @@ const NOON = Date.parse('2031-06-02T12:00:00Z');
 const at = (minutes: number): string => new Date(NOON + minutes * MINUTE).toISOString();
 
 let now = NOON;
+const OPTIONS = { pollMs: 1_000, leaseMs: LEASE, graceMs: 60_000, firingRetentionMs: 30 * 24 * 3_600_000 };
 let workflows = 0;
 let workflowId: string;
 
@@ -39,7 +40,7 @@ function scheduler(replaced: Partial<SchedulerDeps> = {}): Scheduler {
     judge: new Judge(),
     observer: { fired: () => {}, warn: () => {} },
     timers: { after: () => () => {} },
-    options: { leaseMs: LEASE },
+    options: OPTIONS,
     now: () => now,
     ...replaced,
   });
@@ -72,7 +73,7 @@ describe('each slot, exactly once', () => {
   it('with four schedulers that look at the same time', async () => {
     const crons = ['*/5 * * * *', '*/7 * * * *', '0 * * * *', '*/30 * * * * *'];
     const ids = await Promise.all(crons.map((cron) => schedule({ cron, catchUp: 'all' })));
-    const four = [1, 2, 3, 4].map(() => scheduler({ options: { leaseMs: LEASE, batch: 2 } }));
+    const four = [1, 2, 3, 4].map(() => scheduler({ options: { ...OPTIONS, batch: 2 } }));
     for (now = NOON; now <= NOON + 60 * MINUTE; now += 20_000) await Promise.all(four.map((one) => one.runOnce()));
     now = NOON + 60 * MINUTE;
     await runAll();
@@ -140,7 +141,7 @@ describe('after downtime', () => {
   it('in portions, when there is much to catch up', async () => {
     await schedule({ cron: '* * * * *', catchUp: 'all' });
     now = NOON + 25 * MINUTE;
-    const small = scheduler({ options: { leaseMs: LEASE, portion: 10 } });
+    const small = scheduler({ options: { ...OPTIONS, portion: 10 } });
     expect(await small.runOnce()).toEqual({ claimed: 1, waitMs: 0 });
     expect(await slots()).toHaveLength(10);
     await runAll(small);

@@ -37,7 +37,8 @@ from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relk
 const FUNCTIONS = `
 select pg_get_functiondef(p.oid) as definition from pg_proc p where p.pronamespace = current_schema()::regnamespace order by p.proname`;
 
-const HEADER = '-- Generated from the migrated database. Do not edit: change migrations/ and generate it again.\n';
+const HEADER =
+  '-- Generated from the migrated database. Do not edit: change migrations/, then `npx vitest run src/store/migrate -u`.\n';
 
 export async function dumpSchema(options: { connectionString: string; schema?: string }): Promise<string> {
   const client = new pg.Client({ connectionString: options.connectionString });
