@@ -91,6 +91,14 @@ describe('what is set', () => {
     }
   });
 
+  it('is the address that others reach servers at, for servers and for runners', () => {
+    for (const name of ['server', 'runner']) {
+      expect(compose.services[name]?.environment, name).toHaveProperty('PAWL_SERVER_PUBLIC_URL');
+    }
+    for (const { stringData } of ofKind('Secret')) expect(stringData).toHaveProperty('PAWL_SERVER_PUBLIC_URL');
+    expect(read('deploy/pawl.service')).toContain('PAWL_SERVER_PUBLIC_URL');
+  });
+
   it('are commands that exist, with flags that they take', async () => {
     const inPods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ spec }) => spec.template.spec.containers[0].args);
     const inServices = Object.values(compose.services).flatMap(({ command }) =>
