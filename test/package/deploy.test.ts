@@ -116,6 +116,23 @@ describe('what is set', () => {
   });
 });
 
+/** Of a graceful stop by default, whose parts follow each other. */
+function longestStopSeconds(): number {
+  const { server, engine, delivery } = resolveConfig({}, {}, null);
+  return (server.shutdownMs + engine.drainMs + engine.abortGraceMs + delivery.drainMs) / 1_000;
+}
+
+describe('a stop', () => {
+  it.each([
+    ['deploy/compose.yaml', /stop_grace_period: (\d+)s$/m],
+    ['deploy/pawl.service', /^TimeoutStopSec=(\d+)$/m],
+    ['docs/deployment.md', /The manifests\s+allow (\d+) s\b/],
+  ])('has its time in %s', (file, pattern) => {
+    const [, seconds] = pattern.exec(read(file)) ?? [];
+    expect(Number(seconds)).toBeGreaterThan(longestStopSeconds());
+  });
+});
+
 describe('Kubernetes', () => {
   it('has a server, runners, a migration, a service, budgets and the secret they refer to', () => {
     const named = manifests.map(({ kind, metadata }) => `${kind} ${metadata?.name ?? ''}`.trim()).sort();
@@ -148,8 +165,7 @@ describe('Kubernetes', () => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true });
     expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
     expect(pod.enableServiceLinks).toBe(false);
-    const { engine, server } = resolveConfig({}, {}, null);
-    expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(engine.drainMs + server.shutdownMs);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(longestStopSeconds());
     expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
   });
 
