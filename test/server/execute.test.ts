@@ -63,6 +63,13 @@ describe('starting an execution', () => {
     expect((await server.post(EXECUTE, request)).body).toMatchObject({ executionId, status: 'Succeeded' });
   });
 
+  it('refuses an Idempotency-Key that is too long by the name of the header', async () => {
+    const headers = { 'idempotency-key': 'k'.repeat(201) };
+    const { status, body } = await server.post(EXECUTE, {}, { headers });
+    const message = 'the header Idempotency-Key must have 1 to 200 characters';
+    expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID', message } } });
+  });
+
   it('takes an Idempotency-Key for the requestId of a request without one', async () => {
     const headers = { 'idempotency-key': 'from-the-header' };
     const first = await server.ask('POST', EXECUTE, { body: {}, headers });

@@ -186,6 +186,16 @@ describe('firing by hand', () => {
     expect(second.body).toEqual(first.body);
   });
 
+  it.each(['', 'k'.repeat(201)])('not with an Idempotency-Key that cannot be one: %j', async (key) => {
+    const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual' });
+    const headers = { 'idempotency-key': key };
+    const { status, body } = await server.post(`/api/v1/triggers/${id}/fire`, {}, { headers });
+    const message = 'the header Idempotency-Key must have 1 to 200 characters';
+    expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID', message } } });
+    const longest = { headers: { 'idempotency-key': 'k'.repeat(200) } };
+    expect((await server.post(`/api/v1/triggers/${id}/fire`, {}, longest)).status).toBe(202);
+  });
+
   it('not against its condition, and a condition that fails says why', async () => {
     const make = (activationCondition: string) =>
       createTrigger(server, { workflowId: 'hello', triggerType: 'Manual', activationCondition });

@@ -10,6 +10,7 @@ import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts'
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
 import { traceOf } from '../correlation.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
@@ -49,7 +50,7 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
       if (requirePrincipal && principal === undefined) throw principalMissing();
       const { tenantId } = caller;
       // Many clients send the header of their own accord: what the body says is what was meant.
-      const requestId = request.requestId ?? headers['idempotency-key']?.toString();
+      const requestId = request.requestId ?? idempotencyKeyOf(headers);
       const start = { tenantId, workflowId: params.workflowId, ...defined({ requestId }) };
       await throttle?.spend(start);
       const { executionId: id, isNew } = await executions.start({

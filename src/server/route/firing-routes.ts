@@ -5,6 +5,7 @@ import type { Json } from '../../core/json/json.ts';
 import { eventAnswer, eventRequest, firingAnswer, startedAnswer, triggerParams } from '../../protocol/trigger.ts';
 import type { Intake } from '../../trigger/intake.ts';
 import { traceOf } from '../correlation.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { visibleHeaders } from './pipeline-trigger.ts';
@@ -97,13 +98,12 @@ function fireRoute(deps: FiringRoutesDeps): RouteSpec {
     bodyIsPayload: true,
     responses: { 202: startedAnswer, 200: firingAnswer },
     async handle({ params: { triggerId }, body, headers, caller, givenCorrelationId }) {
-      const id = headers['idempotency-key'];
       const fired = await deps.intake.manual(
         { tenantId: caller.tenantId, triggerId },
         {
           body: body as Json,
           headers: visibleHeaders(headers),
-          id: typeof id === 'string' ? id : undefined,
+          id: idempotencyKeyOf(headers),
           principal: caller.principal as unknown as Json,
           correlationId: givenCorrelationId,
           ...traceOf(headers),

@@ -26,6 +26,7 @@ import type { WorkflowIdentity } from '../../store/workflow-port.ts';
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
 import { traceOf } from '../correlation.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
@@ -102,11 +103,11 @@ function triggerRoute({ workflowQueries, executions, throttle }: PipelineDeps): 
     responses: { 201: dataOf(runStartedSchema), 200: dataOf(runStartedSchema) },
     async handle({ params, body, headers, caller, givenCorrelationId }) {
       const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
-      const key = headers['idempotency-key'];
+      const requestId = idempotencyKeyOf(headers);
       const start = {
         tenantId: caller.tenantId,
         workflowId: workflow.workflowId,
-        ...(typeof key === 'string' ? { requestId: key } : {}),
+        ...(requestId === undefined ? {} : { requestId }),
       };
       await throttle?.spend(start);
       const started = await executions.start({

@@ -1,0 +1,14 @@
+// The header Idempotency-Key, for requests whose body says no id of their own. It becomes a request id, or part of one, and is as long
+// as those may be: refused by its own name, not by that of a field that nobody sent.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { PawlError } from '../core/error/pawl-error.ts';
+
+const MAX_LENGTH = 200;
+
+/** Undefined: there is none, and the request is nobody's repetition. */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key']?.toString();
+  if (key === undefined || (key.length > 0 && key.length <= MAX_LENGTH)) return key;
+  throw new PawlError('REQUEST_INVALID', `the header Idempotency-Key must have 1 to ${MAX_LENGTH} characters`);
+}
