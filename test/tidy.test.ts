@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { staleFiles } from '../scripts/generate-architecture.ts';
 import { exceptions, forbiddenExceptions, isExcepted, staleExceptions } from './tidy/exceptions.ts';
 import { layers, roomOf } from './tidy/layers.ts';
+import { unusedPackages } from './tidy/rule/import.ts';
 import { describeFinding } from './tidy/rule.ts';
 import { rules } from './tidy/rules.ts';
 import { boundarySamples } from './tidy/sample/boundary.ts';
@@ -95,6 +96,13 @@ describe('the layer table', () => {
     const impure = layers.filter(({ pure }) => !pure).map(({ path }) => path);
     const tainted = layers.filter(({ pure, imports }) => pure && imports.some((path) => impure.includes(path)));
     expect(tainted).toEqual([]);
+  });
+
+  it('allows no package that nobody imports', () => {
+    expect(unusedPackages(tree), 'not needed: delete from test/tidy/layers.ts').toEqual([]);
+    const sample = { 'src/trace/a.ts': "// head\nimport { x } from '@opentelemetry/api';\nexport const y = x;" };
+    expect(unusedPackages(treeOf(sample))).toEqual(['src/trace: node:crypto']);
+    expect(unusedPackages(treeOf({ 'src/trace/a.test.ts': "import 'node:crypto';" }))).toEqual([]);
   });
 
   it('stands in order: a row imports only rows above it', () => {

@@ -1,7 +1,7 @@
 // Rules about what imports what: the layer table, test code, file endings, cycles, and what must stay portable.
 
 import { posix } from 'node:path';
-import { mayImport, mayUsePackage, portable, roomOf } from '../layers.ts';
+import { layers, mayImport, mayUsePackage, portable, roomOf, standsFor } from '../layers.ts';
 import type { Import, Module } from '../module.ts';
 import { type Finding, inModules, type Rule } from '../rule.ts';
 import { isTestCode, type Tree } from '../tree.ts';
@@ -66,6 +66,26 @@ function layerProblem(module: Module, entry: Import): string | undefined {
   if (to === undefined) return `${from.path} may not import ${target}, which no row of the layer table holds`;
   const secret = to.layer.implementation ? ` (an implementation: only src/main.ts knows it)` : '';
   return mayImport(from, to) ? undefined : `${from.path} may not import ${to.path}${secret}: ${target}`;
+}
+
+/** Packages that a row allows and none of its files uses, as `row: package`. Rows without files are to come. */
+export function unusedPackages(tree: Tree): string[] {
+  const used = new Map<string, Set<string>>();
+  for (const module of tree.modules.values()) {
+    const row = inLayers(module.path) ? roomOf(module.path)?.layer.path : undefined;
+    if (row === undefined) continue;
+    const names = used.get(row) ?? new Set();
+    used.set(row, names);
+    for (const entry of module.imports) {
+      if (entry.specifier !== undefined && targetOf(module, entry) === undefined)
+        names.add(packageName(entry.specifier));
+    }
+  }
+  return layers.flatMap(({ path, packages }) => {
+    const names = [...(used.get(path) ?? [])];
+    const unused = packages.filter((allowed) => !names.some((name) => standsFor(allowed, name)));
+    return used.has(path) ? unused.map((allowed) => `${path}: ${allowed}`) : [];
+  });
 }
 
 /** The file that a relative import names, from the root of the tree; undefined for packages. */
