@@ -9,8 +9,8 @@ import type {
   DeliveryRow,
   DeliveryStage,
   DeliveryStore,
+  MessageHead,
   MessageKind,
-  StoredMessage,
 } from '../store/delivery-port.ts';
 import type { JsonText, Store, Timestamp } from '../store/port.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
@@ -162,24 +162,17 @@ export class Deliveries {
   ): Promise<number> {
     if (!(range.from < range.until)) throw new PawlError('REQUEST_INVALID', '`from` must be before `until`');
     const consumer = await this.consumer(tenantId, code);
-    const missing: string[] = [];
-    for await (const message of this.messages(tenantId, range)) {
-      const subject = subjectOf(message);
-      const wants = subject !== null && consumer.subscribed.some((one) => matches(one, subject));
-      if (wants) missing.push(message.ackGuid);
-    }
-    const { consumerId } = consumer;
     const count = await this.deps.store.audited({
       tenantId,
       by,
-      work: (store) => store.deliveryReplay({ tenantId, consumerId, ...range, missing }),
+      work: (store) => replayPages(store, tenantId, consumer, range),
       deed: (sent) => ({
         action: 'consumer.replay',
         target: `consumer/${code}`,
         details: { from: isoTime(range.from), until: isoTime(range.until), count: sent },
       }),
     });
-    this.deps.wake([consumerId]);
+    this.deps.wake([consumer.consumerId]);
     return count;
   }
 
@@ -198,20 +191,6 @@ export class Deliveries {
       work,
       deed: (count) => (count > 0 ? { action: `delivery.${action}`, target, details: { count, consumers } } : null),
     });
-  }
-
-  private async *messages(tenantId: string, range: { from: Timestamp; until: Timestamp }) {
-    for (let after: string | null = null; ; ) {
-      const page: StoredMessage[] = await this.deps.store.messageList({
-        tenantId,
-        ...range,
-        after,
-        limit: MESSAGE_PAGE,
-      });
-      yield* page;
-      if (page.length < MESSAGE_PAGE) return;
-      after = page.at(-1)!.cursor;
-    }
   }
 
   private checkRetry(outcome: 'succeeded' | 'failed', retryAt: Timestamp | undefined): void {
@@ -255,8 +234,33 @@ interface Page {
   readonly limit: number;
 }
 
+/** In one transaction, page by page: a range may hold any number of messages. */
+async function replayPages(
+  store: DeliveryStore,
+  tenantId: string,
+  { consumerId, subscribed }: Consumer,
+  range: { from: Timestamp; until: Timestamp },
+): Promise<number> {
+  let count = 0;
+  for (let after: string | null = null; ; ) {
+    const page: MessageHead[] = await store.messageList({ tenantId, ...range, after, limit: MESSAGE_PAGE });
+    const wanted = page.filter((message) => {
+      const subject = subjectOf(message);
+      return subject !== null && subscribed.some((one) => matches(one, subject));
+    });
+    count += await store.deliveryReplay({
+      tenantId,
+      consumerId,
+      ackGuids: page.map(({ ackGuid }) => ackGuid),
+      missing: wanted.map(({ ackGuid }) => ackGuid),
+    });
+    if (page.length < MESSAGE_PAGE) return count;
+    after = page.at(-1)!.cursor;
+  }
+}
+
 /** null: it goes to the consumers of its route and nobody else. */
-function subjectOf({ kind, env, source, event }: StoredMessage): Subject | null {
+function subjectOf({ kind, env, source, event }: MessageHead): Subject | null {
   switch (kind) {
     case 'transition':
       return { kind, env: env ?? '', definition: source, event };

@@ -51,23 +51,22 @@ export interface DeliveryStore {
   /** Dead or Failed → Pending, due now. Returns how many. */
   deliveryRequeue(params: { tenantId: string; items: { ackGuid: string; consumerId: string }[] }): Promise<number>;
   deliveryPurgeDead(params: { tenantId: string; items: { ackGuid: string; consumerId: string }[] }): Promise<number>;
-  /** Everything that this consumer was or would have been sent in the time range, again: same ackGuid, same bytes. */
+  /** Those of these messages that this consumer was or would have been sent, again: same ackGuid, same bytes. */
   deliveryReplay(params: {
     tenantId: string;
     consumerId: string;
-    from: Timestamp;
-    until: Timestamp;
-    /** Which messages without a delivery to it match its subscriptions; a message never had one. */
+    ackGuids: string[];
+    /** Which of them match its subscriptions: sent also when there was no delivery of them to it. */
     missing: string[];
   }): Promise<number>;
-  /** Messages of the range, for `missing` to be chosen from. */
+  /** Messages of the range, by pages, without their bodies. */
   messageList(params: {
     tenantId: string;
     from: Timestamp;
     until: Timestamp;
     after: string | null;
     limit: number;
-  }): Promise<StoredMessage[]>;
+  }): Promise<MessageHead[]>;
   /** Messages older than this whose deliveries have all ended well. */
   messagePurge(params: { before: Timestamp; limit: number }): Promise<number>;
 
@@ -220,6 +219,9 @@ export interface StoredMessage extends NewMessageRow {
   createdAt: Timestamp;
   cursor: string;
 }
+
+/** What subscriptions are compared with. */
+export type MessageHead = Pick<StoredMessage, 'ackGuid' | 'kind' | 'env' | 'source' | 'event' | 'createdAt' | 'cursor'>;
 
 export interface MessageDetail extends StoredMessage {
   deliveries: DeliveryRow[];

@@ -266,4 +266,24 @@ describe('replay', () => {
     expect(idsReceived()).toEqual([first]);
     expect(await process.stageOf(first, young)).toBe('Delivered');
   });
+
+  it('goes through any number of messages by pages, and has one record', async () => {
+    const old = await process.register({ ...webhook('crowded'), subscriptions: [{ env: 'prod', definition: 'loan' }] });
+    const before = Date.now();
+    await process.postAll(Array.from({ length: 2_100 }, () => ({ to: [] })));
+    const range = { from: before, until: Date.now() + 60_000 };
+    await process.consumers.pause(TENANT, old);
+    expect(await process.deliveries.replay(TENANT, old, range)).toBe(2_100);
+    expect(await process.deliveries.replay(TENANT, old, range)).toBe(0);
+    const records = await process.store.auditList({
+      tenantId: TENANT,
+      beforeId: null,
+      limit: 200,
+      target: `consumer/${old}`,
+    });
+    const counts = records
+      .filter(({ action }) => action === 'consumer.replay')
+      .map(({ details }) => JSON.parse(details!));
+    expect(counts).toMatchObject([{ count: 0 }, { count: 2_100 }]);
+  });
 });

@@ -221,13 +221,7 @@ function describeHooks(store: () => Store): void {
     const { consumers, ackGuid } = await hook(['a', 'b']);
     const [a, b] = consumers as [string, string];
     await ack(store(), ackGuid, a);
-    await store().deliveryReplay({
-      tenantId: TENANT,
-      consumerId: a,
-      from: 0,
-      until: (await store().now()) + MINUTE_MS,
-      missing: [],
-    });
+    await store().deliveryReplay({ tenantId: TENANT, consumerId: a, ackGuids: [ackGuid], missing: [] });
     expect(await ack(store(), ackGuid, a)).toMatchObject({ changed: true, reacted: false });
     expect(await ack(store(), ackGuid, b)).toMatchObject({ reacted: true });
   });

@@ -5,6 +5,7 @@ import type {
   DeadDelivery,
   DeliveryRow,
   DeliveryStore,
+  MessageHead,
   MessageKind,
   MonitorLook,
   NewMessageRow,
@@ -72,8 +73,8 @@ export function deliveryStore(engine: Database, reader: Database): DeliveryStore
       (await reader.run(REQUEUE, [tenantId, ...encodeColumns(ITEM_COLUMNS, items)])).length,
     deliveryPurgeDead: async ({ tenantId, items }) =>
       (await reader.run(PURGE_DEAD, [tenantId, ...encodeColumns(ITEM_COLUMNS, items)])).length,
-    async deliveryReplay({ tenantId, consumerId, from, until, missing }) {
-      const values = [tenantId, consumerId, new Date(from), new Date(until), uuidArray(missing)];
+    async deliveryReplay({ tenantId, consumerId, ackGuids, missing }) {
+      const values = [tenantId, consumerId, uuidArray(ackGuids), uuidArray(missing)];
       const [row] = await reader.run<{ replayed: number }>(REPLAY, values);
       return row!.replayed;
     },
@@ -81,7 +82,7 @@ export function deliveryStore(engine: Database, reader: Database): DeliveryStore
       const [at, guid] = after?.split('.') ?? [null, null];
       const since = at === null ? null : new Date(Number(at));
       const values = [tenantId, new Date(from), new Date(until), since, guid, limit];
-      return (await reader.run<MessageRow>(LIST_MESSAGES, values)).map(storedMessage);
+      return (await reader.run<HeadRow>(LIST_MESSAGES, values)).map(messageHead);
     },
     async messagePurge({ before, limit }) {
       await sweepDeliveries(engine);
@@ -157,21 +158,27 @@ const deliveryRow = (row: Row): DeliveryRow => ({
   message: row.message,
 });
 
-const storedMessage = (row: MessageRow): StoredMessage => ({
+type HeadRow = Pick<MessageRow, 'ack_guid' | 'kind' | 'env' | 'source' | 'event' | 'created_at'>;
+
+const messageHead = (row: HeadRow): MessageHead => ({
   ackGuid: row.ack_guid,
-  tenantId: row.tenant_id,
   kind: row.kind,
-  subjectId: row.subject_id,
-  seq: row.seq,
   env: row.env,
   source: row.source,
   event: row.event,
+  createdAt: row.created_at,
+  cursor: `${row.created_at}.${row.ack_guid}`,
+});
+
+const storedMessage = (row: MessageRow): StoredMessage => ({
+  ...messageHead(row),
+  tenantId: row.tenant_id,
+  subjectId: row.subject_id,
+  seq: row.seq,
   body: row.body,
   onSucceeded: row.on_succeeded,
   onFailed: row.on_failed,
   consumers: row.consumers,
-  createdAt: row.created_at,
-  cursor: `${row.created_at}.${row.ack_guid}`,
 });
 
 const monitorLook = (row: LookRow): MonitorLook => ({

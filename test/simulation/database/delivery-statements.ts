@@ -83,7 +83,10 @@ function questionStatements(
         .map(stored)
         .sort((a, b) => a.createdAt - b.createdAt || (a.ackGuid < b.ackGuid ? -1 : 1))
         .filter(({ cursor }) => after === null || cursor > after)
-        .slice(0, limit),
+        .slice(0, limit)
+        .map(({ ackGuid, kind, env, source, event, createdAt, cursor }) => ({
+          ...{ ackGuid, kind, env, source, event, createdAt, cursor },
+        })),
   };
 }
 
@@ -107,12 +110,12 @@ function operatorStatements(
       for (const { ackGuid, consumerId } of dead) messaging.deliveries.delete(deliveryKey(ackGuid, consumerId));
       return dead.length;
     },
-    deliveryReplay({ tenantId, consumerId, from, until, missing }) {
+    deliveryReplay({ tenantId, consumerId, ackGuids, missing }) {
       if (messaging.consumers.get(consumerId)?.tenantId !== tenantId) return 0;
-      const again = ofConsumer(tables, consumerId).filter(({ ackGuid, stage }) => {
-        const { createdAt } = messaging.messages.get(ackGuid)!;
-        return stage !== 'Pending' && createdAt >= from && createdAt < until;
-      });
+      const given = new Set(ackGuids);
+      const again = ofConsumer(tables, consumerId).filter(
+        ({ ackGuid, stage }) => stage !== 'Pending' && given.has(ackGuid),
+      );
       for (const row of again) Object.assign(row, fresh(tables));
       const added = missing
         .flatMap((ackGuid) => messaging.messages.get(ackGuid) ?? [])

@@ -161,14 +161,13 @@ with target as materialized (
 again as (
   update deliveries d set stage = 0, attempts = 0, reminders = 0, is_held = false, next_attempt_at = clock_timestamp(),
     delivered_at = null, ended_at = null, outcome = null, message = null
-  where d.consumer_id = (select id from target) and d.stage <> 0
-    and d.ack_guid in (select m.ack_guid from messages m where m.tenant_id = $1 and m.created_at >= $3::timestamptz and m.created_at < $4::timestamptz)
+  where d.consumer_id = (select id from target) and d.stage <> 0 and d.ack_guid = any($3::uuid[])
   returning d.ack_guid
 ),
 missing as (
   insert into deliveries (ack_guid, consumer_id, subject_id, seq, next_attempt_at)
   select m.ack_guid, target.id, m.subject_id, m.seq, clock_timestamp()
-  from target cross join messages m where m.tenant_id = $1 and m.ack_guid = any($5::uuid[])
+  from target cross join messages m where m.tenant_id = $1 and m.ack_guid = any($4::uuid[])
   -- A purge that is at it waits, or has been.
   for key share of m
   on conflict do nothing
@@ -177,7 +176,8 @@ missing as (
 select ((select count(*) from again) + (select count(*) from missing))::int as replayed;
 
 -- name: message_list
-select * from messages
+-- Without the bodies: a range may hold any number of them.
+select ack_guid, kind, env, source, event, created_at from messages
 where tenant_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz
   and ($4::timestamptz is null or (created_at, ack_guid) > ($4::timestamptz, $5::uuid))
 order by created_at, ack_guid limit $6;
