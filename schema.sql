@@ -155,6 +155,7 @@ create table deliveries (
   ended_at timestamp with time zone,
   outcome text,
   message text,
+  retry_at timestamp with time zone,
   constraint deliveries_pkey PRIMARY KEY (ack_guid, consumer_id),
   constraint delivery_ended_is_quiet CHECK ((stage = ANY (ARRAY[2, 4])) = (ended_at IS NOT NULL) AND ((stage <> ALL (ARRAY[2, 4])) OR next_attempt_at IS NULL)),
   constraint delivery_outcome_known CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])),

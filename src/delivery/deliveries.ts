@@ -30,7 +30,6 @@ export interface DeliveriesDeps {
   readonly notices: Pick<Notices, 'raise'>;
   /** These consumers may have something due now. */
   readonly wake: (consumerIds: Iterable<string>) => void;
-  readonly wallClockMs: () => number;
 }
 
 export interface AckRequest {
@@ -69,7 +68,6 @@ export interface DeliveryItem {
 
 const MESSAGE_PAGE = 1_000;
 const MAX_TEXT = 2_000;
-const CLOCK_TOLERANCE_MS = 1_000;
 
 export class Deliveries {
   private readonly deps: DeliveriesDeps;
@@ -81,7 +79,9 @@ export class Deliveries {
   /** Where the delivery stands now. `changed: false`: it stood there before. */
   async ack(tenantId: string, request: AckRequest): Promise<{ stage: DeliveryStage; changed: boolean }> {
     const { ackGuid, stage, outcome = 'succeeded', message, retryAt } = request;
-    this.checkRetry(outcome, retryAt);
+    if (retryAt !== undefined && outcome !== 'failed') {
+      throw new PawlError('REQUEST_INVALID', '`retryAt` has a meaning only with `outcome: "failed"`');
+    }
     const consumer = await this.consumer(tenantId, request.consumer);
     if (!isUuid(ackGuid)) throw deliveryNotFound(request);
     const text = message?.slice(0, MAX_TEXT) ?? null;
@@ -191,16 +191,6 @@ export class Deliveries {
       work,
       deed: (count) => (count > 0 ? { action: `delivery.${action}`, target, details: { count, consumers } } : null),
     });
-  }
-
-  private checkRetry(outcome: 'succeeded' | 'failed', retryAt: Timestamp | undefined): void {
-    if (retryAt === undefined) return;
-    if (outcome !== 'failed')
-      throw new PawlError('REQUEST_INVALID', '`retryAt` has a meaning only with `outcome: "failed"`');
-    // Clocks differ a little: what is only just past means now.
-    if (retryAt < this.deps.wallClockMs() - CLOCK_TOLERANCE_MS) {
-      throw new PawlError('REQUEST_INVALID', '`retryAt` is in the past');
-    }
   }
 
   /** Those that are no deliveries of this tenant are not there to be found. */

@@ -94,6 +94,6 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
   const changed = () => book.refresh();
   const { randomBytes } = deps;
   const consumers = new Consumers({ store, changed, randomBytes, allowsBus, concurrency });
-  const deliveries = new Deliveries({ store, book, acknowledgements, pulls, notices, wake, wallClockMs });
+  const deliveries = new Deliveries({ store, book, acknowledgements, pulls, notices, wake });
   return { book, consumers, deliveries, notices, processChannel, dispatcher, monitor, publisher };
 }

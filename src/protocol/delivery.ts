@@ -167,7 +167,9 @@ export const ackRequest = z
     stage: z.enum(['Delivered', 'Processed']),
     outcome: z.enum(['succeeded', 'failed']).optional(),
     message: z.string().optional(),
-    retryAt: timestamp.optional().describe('with a failure: when to send it again; without it the failure is final'),
+    retryAt: timestamp
+      .optional()
+      .describe('with a failure: when to send it again, at once if that has passed; without it the failure is final'),
     tenantId: tenantId.optional(),
   })
   .meta({ id: 'AckRequest' });

@@ -188,7 +188,7 @@ export interface AckItem {
   stage: 'Delivered' | 'Processed';
   outcome: 'succeeded' | 'failed';
   message: string | null;
-  /** With a failure: when to send it again. Without: the failure is final. */
+  /** With a failure: when to send it again; a time that has passed: at once. Without: the failure is final. */
   retryAt: Timestamp | null;
 }
 

@@ -114,6 +114,18 @@ describe('the loan of the examples', () => {
 });
 
 describe('an acknowledgement', () => {
+  it('is answered alike when it is repeated, also when the time that it asked for has passed', async () => {
+    const hook = await hookOf('repeated');
+    const ackGuid = hook.ackGuid as string;
+    const retryAt = new Date(Date.now() - 3_600_000).toISOString();
+    const failed = { consumer: 'kyc', stage: 'Processed', outcome: 'failed', message: 'busy', retryAt };
+    expect(await ack(ackGuid, failed)).toMatchObject({ status: 200, body: { stage: 'Failed', changed: true } });
+    expect(await pull('kyc')).toEqual([hook]);
+    expect(await ack(ackGuid, failed)).toMatchObject({ status: 200, body: { stage: 'Pending', changed: false } });
+    await ack(ackGuid, { consumer: 'kyc', stage: 'Processed' });
+    expect(await ack(ackGuid, failed)).toMatchObject({ status: 200, body: { stage: 'Processed', changed: false } });
+  });
+
   const unknown = '01a1e1b7-7e42-7ac3-9117-e8a155bfb90e';
 
   it.each<[string, string, JsonObject, number]>([

@@ -108,6 +108,24 @@ function describeStages(store: () => Store): void {
     expect(await say(ackGuid, kyc)).toMatchObject({ changed: true, stage: 'Processed' });
   });
 
+  it('sends again at once when the time is past, and takes the same failure once, also when it was sent again since', async () => {
+    const { kyc, ackGuid } = await one();
+    await claimedGuids(store(), kyc);
+    const failed = { outcome: 'failed', message: 'busy', retryAt: 1_000 } as const;
+    expect(await say(ackGuid, kyc, failed)).toMatchObject({ changed: true, stage: 'Failed' });
+    const { nextAttemptAt } = (await store().deliveryGet({ tenantId: TENANT, ackGuid }))!.deliveries[0]!;
+    expect(nextAttemptAt).toBeGreaterThan(failed.retryAt);
+    expect(await claimedGuids(store(), kyc)).toEqual([ackGuid]);
+    expect(await say(ackGuid, kyc, failed)).toMatchObject({ changed: false, stage: 'Pending' });
+    await say(ackGuid, kyc, { stage: 'Delivered' });
+    expect(await say(ackGuid, kyc, failed)).toMatchObject({ changed: false, stage: 'Delivered' });
+    expect(await say(ackGuid, kyc, { ...failed, retryAt: 2_000 })).toMatchObject({ changed: true, stage: 'Failed' });
+    await store().deliveryRequeue({ tenantId: TENANT, items: [{ ackGuid, consumerId: kyc }] });
+    expect(await say(ackGuid, kyc, { ...failed, retryAt: 2_000 })).toMatchObject({ changed: true, stage: 'Failed' });
+    expect(await say(ackGuid, kyc)).toMatchObject({ changed: true, stage: 'Processed' });
+    expect(await say(ackGuid, kyc, failed)).toMatchObject({ changed: false, stage: 'Processed' });
+  });
+
   it('is dead when its consumer says so, and a late word does not raise it', async () => {
     const { kyc, ackGuid } = await one();
     expect(await say(ackGuid, kyc, { outcome: 'failed', message: 'never' })).toMatchObject({

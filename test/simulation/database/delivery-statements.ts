@@ -161,7 +161,13 @@ function earliest(rows: readonly DeliveryRecord[], after: number): number | null
   return times.length === 0 ? null : Math.floor(Math.min(...times));
 }
 
-const shown = ({ processed: _processed, subjectId: _subjectId, seq: _seq, ...row }: DeliveryRecord) => ({
+const shown = ({
+  processed: _processed,
+  retryAt: _asked,
+  subjectId: _subjectId,
+  seq: _seq,
+  ...row
+}: DeliveryRecord) => ({
   ...row,
   nextAttemptAt: row.nextAttemptAt === null ? null : Math.floor(row.nextAttemptAt),
 });
@@ -239,7 +245,8 @@ function acknowledge(tables: Tables, item: AckItem, remindMs: number | null): Ac
   row.endedAt = isOpen(row) ? null : now;
   row.nextAttemptAt = null;
   if (goal === 'Delivered' && remindMs !== null) row.nextAttemptAt = tables.clock() + remindMs;
-  if (goal === 'Failed') row.nextAttemptAt = retryAt;
+  if (goal === 'Failed') row.nextAttemptAt = Math.max(retryAt!, tables.clock());
+  if (goal === 'Failed') row.retryAt = retryAt;
   if (goal === 'Delivered') row.reminders = 0;
   if (goal === 'Delivered' || goal === 'Processed') row.deliveredAt ??= now;
   if (goal === 'Processed') row.processed++;
@@ -247,13 +254,13 @@ function acknowledge(tables: Tables, item: AckItem, remindMs: number | null): Ac
 }
 
 function mayGo(
-  { stage, outcome, nextAttemptAt }: DeliveryRecord,
+  { stage, outcome, retryAt: asked }: DeliveryRecord,
   goal: DeliveryRecord['stage'],
   retryAt: number | null,
 ): boolean {
   if (goal === 'Delivered') return stage === 'Pending';
   if (goal === 'Processed' && stage === 'Dead') return outcome === null;
-  if (goal === 'Failed' && stage === 'Failed') return nextAttemptAt !== retryAt;
+  if (goal === 'Failed' && asked === retryAt) return false;
   return stage !== 'Processed' && stage !== 'Dead';
 }
 

@@ -24,6 +24,7 @@ export const fresh = (tables: Tables) => ({
   attempts: 0,
   reminders: 0,
   nextAttemptAt: tables.clock(),
+  retryAt: null,
   deliveredAt: null,
   endedAt: null,
   outcome: null,

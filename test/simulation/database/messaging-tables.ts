@@ -41,6 +41,8 @@ export interface DeliveryRecord {
   /** How often it was processed: a replay does not count again. */
   processed: number;
   nextAttemptAt: number | null;
+  /** For when its consumer asked to be sent it again. */
+  retryAt: number | null;
   deliveredAt: number | null;
   endedAt: number | null;
   outcome: 'succeeded' | 'failed' | null;

@@ -59,7 +59,8 @@ order by m.created_at, t.seq, t.ack_guid;
 
 -- name: delivery_ack
 -- $1 tenants, $2 ack guids (each once), $3 consumers, $4 the stage it goes to, $5 messages, $6 when a failed one is sent again,
--- $7 milliseconds to the first reminder. Idempotent: a stage never goes back, and a repeat changes nothing.
+-- $7 milliseconds to the first reminder. Idempotent: a stage never goes back, and a repeat changes nothing. A failure is the same
+-- one again when it asks for the same time, even when it was sent again since.
 -- A late "processed" is believed even when it was given up for want of an answer, not when its consumer had said that it failed.
 with moved as (
   update deliveries d set
@@ -69,7 +70,9 @@ with moved as (
     processed = d.processed + case when ($4::smallint[])[array_position($2::uuid[], d.ack_guid)] = 2 then 1 else 0 end,
     next_attempt_at = case ($4::smallint[])[array_position($2::uuid[], d.ack_guid)]
       when 1 then clock_timestamp() + make_interval(secs => $7::float8 / 1000)
-      when 3 then ($6::timestamptz[])[array_position($2::uuid[], d.ack_guid)] end,
+      when 3 then greatest(($6::timestamptz[])[array_position($2::uuid[], d.ack_guid)], clock_timestamp()) end,
+    retry_at = case ($4::smallint[])[array_position($2::uuid[], d.ack_guid)]
+      when 3 then ($6::timestamptz[])[array_position($2::uuid[], d.ack_guid)] else d.retry_at end,
     delivered_at = case when ($4::smallint[])[array_position($2::uuid[], d.ack_guid)] in (1, 2)
       then coalesce(d.delivered_at, clock_timestamp()) else d.delivered_at end,
     ended_at = case when ($4::smallint[])[array_position($2::uuid[], d.ack_guid)] in (2, 4) then clock_timestamp() end,
@@ -80,7 +83,7 @@ with moved as (
     and case ($4::smallint[])[array_position($2::uuid[], d.ack_guid)]
       when 1 then d.stage = 0
       when 2 then d.stage in (0, 1, 3) or (d.stage = 4 and d.outcome is null)
-      when 3 then d.stage in (0, 1) or (d.stage = 3 and d.next_attempt_at is distinct from ($6::timestamptz[])[array_position($2::uuid[], d.ack_guid)])
+      when 3 then d.stage in (0, 1, 3) and d.retry_at is distinct from ($6::timestamptz[])[array_position($2::uuid[], d.ack_guid)]
       else d.stage in (0, 1, 3) end
   returning d.ack_guid, d.consumer_id, d.subject_id, d.seq, d.stage, d.processed
 ),
@@ -142,7 +145,7 @@ order by d.ack_guid, d.consumer_id limit $6;
 
 -- name: delivery_requeue
 update deliveries d set stage = 0, attempts = 0, reminders = 0, is_held = false, next_attempt_at = clock_timestamp(),
-  delivered_at = null, ended_at = null, outcome = null, message = null
+  retry_at = null, delivered_at = null, ended_at = null, outcome = null, message = null
 where (d.ack_guid, d.consumer_id) in (select * from unnest($2::uuid[], $3::int[])) and d.stage in (3, 4)
   and exists (select from consumers c where c.id = d.consumer_id and c.tenant_id = $1)
 returning d.ack_guid;
@@ -160,7 +163,7 @@ with target as materialized (
 ),
 again as (
   update deliveries d set stage = 0, attempts = 0, reminders = 0, is_held = false, next_attempt_at = clock_timestamp(),
-    delivered_at = null, ended_at = null, outcome = null, message = null
+    retry_at = null, delivered_at = null, ended_at = null, outcome = null, message = null
   where d.consumer_id = (select id from target) and d.stage <> 0 and d.ack_guid = any($3::uuid[])
   returning d.ack_guid
 ),
