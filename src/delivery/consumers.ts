@@ -10,11 +10,16 @@ import type { ConsumerChange, ConsumerKind, ConsumerRow, DeliveryStore } from '.
 import type { Store } from '../store/port.ts';
 import { type ConsumerRequest, type ConsumerView, consumerView, isBuiltIn } from './consumer.ts';
 import { consumerProblems } from './consumer-request.ts';
+import { removedUnanswered } from './delivery-notice.ts';
+import type { Notices } from './notices.ts';
 
 export interface ConsumersDeps {
   readonly store: Pick<DeliveryStore, 'consumerGet' | 'consumerList' | 'consumerSweep'> & Pick<AuditStore, 'audited'>;
   /** Told after every change, before it is answered: whoever keeps consumers in memory reads them again. */
   readonly changed: () => Promise<void>;
+  readonly notices: Pick<Notices, 'raise'>;
+  /** Some hooks have failed, and their outcome may have an event to trigger. */
+  readonly reactionsWaiting: () => void;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly allowsBus: (server: string) => boolean;
   /** Of consumers that do not say. */
@@ -74,10 +79,10 @@ export class Consumers {
     return this.setPaused(tenantId, code, false, by);
   }
 
-  /** Its open deliveries go with it. */
+  /** Its open deliveries go with it; hooks that wait for its answer have failed. */
   async remove(tenantId: string, code: string, by: Actor = SYSTEM): Promise<void> {
-    const { kind } = await this.row(tenantId, code);
-    const { store, changed } = this.deps;
+    const { kind, consumerId } = await this.row(tenantId, code);
+    const { store, changed, notices, reactionsWaiting } = this.deps;
     await store.audited({
       tenantId,
       by,
@@ -85,7 +90,10 @@ export class Consumers {
       deed: (removed) => (removed ? deedOf('delete', code, kind) : null),
     });
     await changed();
-    await store.consumerSweep();
+    const swept = (await store.consumerSweep()).find((one) => one.consumerId === consumerId);
+    if (swept === undefined || swept.ackGuids.length === 0) return;
+    notices.raise(tenantId, [removedUnanswered(swept.ackGuids, { code })]);
+    reactionsWaiting();
   }
 
   /** The new secret signs at once; the one before it does too until the next rotation, unless it is not kept. */

@@ -93,7 +93,7 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
   const monitor = new Monitor({ ...monitored, options: { intervalMs, retentionMs: deps.options.retentionMs } });
   const changed = () => book.refresh();
   const { randomBytes } = deps;
-  const consumers = new Consumers({ store, changed, randomBytes, allowsBus, concurrency });
+  const consumers = new Consumers({ store, changed, notices, reactionsWaiting, randomBytes, allowsBus, concurrency });
   const deliveries = new Deliveries({ store, book, acknowledgements, pulls, notices, wake });
   return { book, consumers, deliveries, notices, processChannel, dispatcher, monitor, publisher };
 }

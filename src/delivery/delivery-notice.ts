@@ -7,6 +7,8 @@ import type { Timestamp } from '../store/port.ts';
 import type { Consumer } from './consumer.ts';
 import type { DeliveryOptions } from './environment.ts';
 
+const MAX_NAMED = 100;
+
 type Code = Pick<Consumer, 'code'>;
 interface Failure {
   readonly message: string | null;
@@ -48,6 +50,14 @@ export function consumerFailure(
 export function deadAfterAttempts({ ackGuid, attempts }: DeadDelivery, { code: consumer }: Code): Notice {
   const message = `nobody confirmed message ${ackGuid} to "${consumer}" in ${attempts} attempts: it is in the dead letters`;
   return { kind: 'DispatchFailure', message, details: { ackGuid, consumer, attempts, isDead: true } };
+}
+
+/** One for all of them: there may be many. */
+export function removedUnanswered(ackGuids: readonly string[], { code: consumer }: Code): Notice {
+  const hooks = ackGuids.length;
+  const [waited, failed] = hooks === 1 ? ['a hook', 'it has'] : [`${hooks} hooks`, 'they have'];
+  const message = `${waited} waited for "${consumer}", which was removed: ${failed} failed`;
+  return { kind: 'DispatchFailure', message, details: { consumer, hooks, ackGuids: ackGuids.slice(0, MAX_NAMED) } };
 }
 
 export function circuitOpened({ code: consumer }: Code, options: DeliveryOptions): Notice {

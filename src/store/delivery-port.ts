@@ -21,8 +21,8 @@ export interface DeliveryStore {
   consumerList(params: { tenantId: string | null }): Promise<ConsumerRow[]>;
   /** Its open deliveries go with the next sweep. */
   consumerRemove(params: { tenantId: string; code: string }): Promise<boolean>;
-  /** Removes the open and dead deliveries of consumers that are no more; hooks do not wait for them any longer. */
-  consumerSweep(): Promise<void>;
+  /** Removes the open and dead deliveries of consumers that are no more; hooks that wait for an answer to them have failed. */
+  consumerSweep(): Promise<SweptConsumer[]>;
 
   /**
    * Due deliveries of one consumer, oldest first, of different subjects where order holds them back. Each one counts an
@@ -127,6 +127,12 @@ export interface ConsumerRow {
   isPaused: boolean;
   createdAt: Timestamp;
   updatedAt: Timestamp;
+}
+
+export interface SweptConsumer {
+  consumerId: string;
+  /** The hooks that failed for want of its answer. */
+  ackGuids: string[];
 }
 
 /** `body` is what consumers get, byte for byte, on every attempt. */

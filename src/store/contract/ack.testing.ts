@@ -244,19 +244,41 @@ function describeHooks(store: () => Store): void {
     expect(await ack(store(), ackGuid, b)).toMatchObject({ reacted: true });
   });
 
-  it('does not wait for a consumer that is removed, unless there is nobody else', async () => {
-    const remove = async (code: string) => {
-      await store().consumerRemove({ tenantId: TENANT, code });
-      await store().consumerSweep();
-    };
+  const remove = async (code: string) => {
+    await store().consumerRemove({ tenantId: TENANT, code });
+    return store().consumerSweep();
+  };
+
+  it('has failed when a consumer that it waits for is removed, and is never done then', async () => {
+    const { consumers, ackGuid } = await hook(['a', 'b', 'c']);
+    const [a, b, c] = consumers as [string, string, string];
+    await ack(store(), ackGuid, a);
+    await ack(store(), ackGuid, b, { stage: 'Delivered' });
+    expect(await remove('b')).toEqual([{ consumerId: b, ackGuids: [ackGuid] }]);
+    expect(await reactions()).toMatchObject([{ ackGuid, outcome: 'failed', event: 'reject' }]);
+    expect(await ack(store(), ackGuid, c)).toMatchObject({ changed: true, reacted: false });
+    expect(await reactions()).toHaveLength(1);
+  });
+
+  it('has failed when its only consumer is removed, also when that was given up for want of an answer', async () => {
+    const { consumers, ackGuid } = await hook(['alone']);
+    await claimedGuids(store(), consumers[0]!, { resendMs: [0] });
+    expect((await claimDeliveries(store(), consumers[0]!, { maxAttempts: 1 })).dead).toHaveLength(1);
+    expect(await reactions()).toEqual([]);
+    await remove('alone');
+    expect(await reactions()).toMatchObject([{ ackGuid, outcome: 'failed' }]);
+  });
+
+  it('is not undone by removing who has answered', async () => {
     const { consumers, ackGuid } = await hook(['a', 'b']);
-    await ack(store(), ackGuid, consumers[0]!);
+    const [a, b] = consumers as [string, string];
+    await ack(store(), ackGuid, a);
+    await store().deliveryReplay({ tenantId: TENANT, consumerId: a, ackGuids: [ackGuid], missing: [] });
+    expect(await remove('a')).toEqual([{ consumerId: a, ackGuids: [] }]);
+    expect(await reactions()).toEqual([]);
+    expect(await ack(store(), ackGuid, b)).toMatchObject({ reacted: true });
     await remove('b');
     expect(await reactions()).toMatchObject([{ ackGuid, outcome: 'succeeded' }]);
-    const alone = await newConsumer(store(), 'alone');
-    await submitted(store(), [alone], { externalRef: 'L-2', message: HOOK });
-    await remove('alone');
-    expect(await reactions()).toHaveLength(1);
   });
 }
 

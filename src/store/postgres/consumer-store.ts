@@ -1,7 +1,7 @@
 // Consumers on PostgreSQL. Every change raises the generation in its own transaction, so that nothing is decided for long with
 // a list that is not true any more. What a removal leaves is swept: it may be much, and a transaction should be short.
 
-import type { ConsumerChange, ConsumerRow, DeliveryStore } from '../delivery-port.ts';
+import type { ConsumerChange, ConsumerRow, DeliveryStore, SweptConsumer } from '../delivery-port.ts';
 import type { JsonText, Timestamp } from '../port.ts';
 import type { Database, Session } from './database.ts';
 import { raiseGeneration } from './lifecycle-store.ts';
@@ -39,15 +39,21 @@ export function consumerStore(engine: Database, reader: Database): Pick<Delivery
 }
 
 /** Nobody writes new ones for a consumer that is no more. If this is cut short, the next sweep goes on with it. */
-export async function sweepDeliveries(engine: Database): Promise<void> {
+export async function sweepDeliveries(engine: Database): Promise<SweptConsumer[]> {
   const orphans = await engine.run<{ consumer_id: number }>(ORPHANS, []);
-  for (const { consumer_id: id } of orphans) await removeDeliveries(engine, id);
+  const swept: SweptConsumer[] = [];
+  for (const { consumer_id: id } of orphans) {
+    swept.push({ consumerId: String(id), ackGuids: await removeDeliveries(engine, id) });
+  }
+  return swept;
 }
 
-async function removeDeliveries(engine: Database, consumerId: number): Promise<void> {
+async function removeDeliveries(engine: Database, consumerId: number): Promise<string[]> {
+  const failed: string[] = [];
   for (;;) {
-    const [row] = await engine.run<{ removed: number }>(REMOVE_DELIVERIES, [consumerId, REMOVED_AT_ONCE]);
-    if (row!.removed === 0) return;
+    const [row] = await engine.run<RemovedRow>(REMOVE_DELIVERIES, [consumerId, REMOVED_AT_ONCE]);
+    if (row!.removed === 0) return failed;
+    failed.push(...row!.failed);
   }
 }
 
@@ -79,6 +85,11 @@ const consumerRow = (row: Row): ConsumerRow => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
+
+interface RemovedRow {
+  removed: number;
+  failed: string[];
+}
 
 interface Row {
   id: number;

@@ -1,5 +1,6 @@
 // Consumers. See src/store/postgres/sql/consumer.sql.
 
+import type { SweptConsumer } from '../../../src/store/delivery-port.ts';
 import { react } from './delivery-statements.ts';
 import type { MessageRow } from './messaging-tables.ts';
 import { readClock, type Statements, type Tables } from './tables.ts';
@@ -55,20 +56,25 @@ export function consumerStatements(
       return true;
     },
     consumerSweep() {
+      const swept = new Map<string, SweptConsumer>();
       for (const [key, delivery] of messaging.deliveries) {
-        if (messaging.consumers.has(delivery.consumerId) || delivery.stage === 'Processed') continue;
+        const { consumerId, ackGuid, stage, outcome, processed } = delivery;
+        if (messaging.consumers.has(consumerId) || stage === 'Processed') continue;
         messaging.deliveries.delete(key);
-        if (delivery.stage !== 'Dead') uncount(tables, messaging.messages.get(delivery.ackGuid)!);
+        if (!swept.has(consumerId)) swept.set(consumerId, { consumerId, ackGuids: [] });
+        const isAnswered = processed > 0 || (stage === 'Dead' && outcome !== null);
+        if (!isAnswered && fail(tables, messaging.messages.get(ackGuid)!))
+          swept.get(consumerId)!.ackGuids.push(ackGuid);
       }
+      return [...swept.values()];
     },
   };
 }
 
-/** A hook does not wait any longer for a consumer that is no more. */
-function uncount(tables: Tables, message: MessageRow): void {
-  if (message.onSucceeded === null && message.onFailed === null) return;
-  message.consumers--;
-  message.openConsumers--;
-  if (message.onSucceeded !== null && message.openConsumers === 0 && message.consumers > 0)
-    react(tables, message, 'succeeded');
+/** A hook has failed when it waits for a consumer that is no more. False: nobody wants to know. */
+function fail(tables: Tables, message: MessageRow): boolean {
+  if (message.onSucceeded === null && message.onFailed === null) return false;
+  message.failures++;
+  if (message.failures === 1 && message.onFailed !== null) react(tables, message, 'failed');
+  return true;
 }

@@ -28,8 +28,8 @@ select * from consumers where $1::text is null or tenant_id = $1 order by tenant
 delete from consumers where tenant_id = $1 and code = $2 returning id;
 
 -- name: consumer_deliveries_remove
--- What is open or dead of a consumer that is no more, some at a time. A hook does not wait for it any longer: when the others
--- are done, and there were others, it is done.
+-- What is open or dead of a consumer that is no more, some at a time. What it has not answered it never will: a hook that waits for
+-- that has failed, as if its consumer had said so.
 with gone as materialized (
   select ack_guid from deliveries where consumer_id = $1 and stage in (0, 1, 3) order by subject_id limit $2::int for update
 ),
@@ -39,20 +39,19 @@ dead as materialized (
 removed as (
   delete from deliveries where consumer_id = $1
     and (ack_guid = any(array(select ack_guid from gone)) or ack_guid = any(array(select ack_guid from dead)))
-  returning ack_guid, stage
+  returning ack_guid, processed > 0 or (stage = 4 and outcome is not null) as is_answered
 ),
-uncounted as (
-  update messages set consumers = consumers - 1, open_consumers = open_consumers - 1
-  where ack_guid = any(array(select ack_guid from removed where stage <> 4)) and (on_succeeded is not null or on_failed is not null)
-  returning ack_guid, subject_id, on_succeeded, consumers, open_consumers
+counted as (
+  update messages set failures = failures + 1
+  where ack_guid = any(array(select ack_guid from removed where not is_answered)) and (on_succeeded is not null or on_failed is not null)
+  returning ack_guid, subject_id, on_failed, failures
 ),
 reactions as (
   insert into lifecycle_reactions (ack_guid, outcome, instance_id, event)
-  select ack_guid, 'succeeded', subject_id, on_succeeded from uncounted
-  where on_succeeded is not null and open_consumers = 0 and consumers > 0
+  select ack_guid, 'failed', subject_id, on_failed from counted where on_failed is not null and failures = 1
   on conflict do nothing
 )
-select count(*)::int as removed from removed;
+select (select count(*)::int from removed) as removed, array(select ack_guid::text from counted) as failed;
 
 -- name: consumer_orphans
 -- Consumers that are no more and still have open or dead deliveries. Loose index scans.

@@ -1,0 +1,47 @@
+// What becomes of hooks when a consumer that they go to is removed, over HTTP.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { useServer } from '../server/api-server.ts';
+import { loan, loanCalls } from './lifecycle-server.ts';
+
+const server = useServer();
+const { trigger, pull, ack, until, timeline } = loanCalls(server);
+const CONSUMERS = '/api/v1/consumers';
+
+beforeAll(async () => {
+  const onProcessed = { succeeded: 'approve', failed: 'reject' };
+  const routes = [{ hook: 'check', consumers: ['d1', 'd2'], onProcessed }];
+  const policies = [{ name: 'both', on: { transition: { event: 'submit' } }, routes }];
+  const body = { definition: loan(), policies: { env: 'prod', definition: 'loan', policies } };
+  expect((await server.post('/api/v1/lifecycles', body)).status).toBe(201);
+});
+
+const remove = async (code: string) => {
+  expect((await server.ask('DELETE', `${CONSUMERS}/${code}`)).status).toBe(204);
+};
+
+const hookTo = async (consumer: string, externalRef: string): Promise<string> => {
+  const hook = (await pull(consumer)).find((event) => event.externalRef === externalRef);
+  expect(hook).toBeDefined();
+  return hook!.ackGuid as string;
+};
+
+describe('a hook to a consumer that is removed before it answered', () => {
+  it('has failed, whatever the others say', async () => {
+    await trigger('answered by one', 'submit');
+    const ackGuid = await hookTo('d1', 'answered by one');
+    await ack(ackGuid, { consumer: 'd1', stage: 'Processed' });
+    await remove('d2');
+    await until('answered by one', 'rejected');
+    expect((await timeline('answered by one')).map(({ event }) => event)).toEqual(['submit', 'reject']);
+    const notices = async () => (await server.get('/api/v1/notices?limit=200')).body.data as JsonObject[];
+    await expect.poll(notices).toContainEqual(
+      expect.objectContaining({
+        kind: 'DispatchFailure',
+        message: 'a hook waited for "d2", which was removed: it has failed',
+        details: { consumer: 'd2', hooks: 1, ackGuids: [ackGuid] },
+      }),
+    );
+  });
+});
