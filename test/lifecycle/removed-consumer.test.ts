@@ -6,7 +6,7 @@ import { useServer } from '../server/api-server.ts';
 import { loan, loanCalls } from './lifecycle-server.ts';
 
 const server = useServer();
-const { trigger, pull, ack, until, timeline } = loanCalls(server);
+const { trigger, pull, ack, until, instance, timeline } = loanCalls(server);
 const CONSUMERS = '/api/v1/consumers';
 
 beforeAll(async () => {
@@ -26,6 +26,21 @@ const hookTo = async (consumer: string, externalRef: string): Promise<string> =>
   expect(hook).toBeDefined();
   return hook!.ackGuid as string;
 };
+
+describe('a hook to a consumer that was removed', () => {
+  it('waits for somebody to register it again, and is not done before', async () => {
+    await remove('d2');
+    expect((await trigger('sent to both', 'submit')).status).toBe(200);
+    expect((await server.get(`${CONSUMERS}/d2`)).body).toMatchObject({ code: 'd2', kind: 'pull' });
+    const ackGuid = await hookTo('d1', 'sent to both');
+    await ack(ackGuid, { consumer: 'd1', stage: 'Processed' });
+    expect((await server.post(CONSUMERS, { code: 'd2', kind: 'pull' })).status).toBe(200);
+    expect(await hookTo('d2', 'sent to both')).toBe(ackGuid);
+    expect((await instance('sent to both')).state).toBe('submitted');
+    await ack(ackGuid, { consumer: 'd2', stage: 'Processed' });
+    await until('sent to both', 'approved');
+  });
+});
 
 describe('a hook to a consumer that is removed before it answered', () => {
   it('has failed, whatever the others say', async () => {

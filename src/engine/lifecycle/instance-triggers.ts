@@ -108,9 +108,14 @@ export class InstanceTriggers {
       } else {
         const { emissions } = decision;
         const moving = { key: instanceKey(order), ...known, instance, trigger: order, fact, emissions, at };
-        const { item, notices } = this.itemOf(order, moving, generation);
+        const { item, missing } = this.itemOf(order, moving, generation);
+        if (missing.length > 0) {
+          // Somebody removed them: who is sent something and is not registered waits for it, as after an import.
+          await directory.ensureCodes(order.tenantId, missing);
+          continue;
+        }
         const outcome = await this.committer.submit(item);
-        if (outcome === 'applied') return this.applied(order, item, [...decision.notices, ...notices]);
+        if (outcome === 'applied') return this.applied(order, item, decision.notices);
         if (outcome === 'outdated') await directory.refresh();
         if (outcome === 'unknown') {
           unanswered = fact.revision;
@@ -152,9 +157,9 @@ export class InstanceTriggers {
     order: TriggerOrder,
     moving: Moving,
     generation: string,
-  ): { readonly item: MoveItem; readonly notices: readonly Notice[] } {
+  ): { readonly item: MoveItem; readonly missing: readonly string[] } {
     const { key, version, instance, fact, at } = moving;
-    const { notices, bytes, ...work } = workEvents(moving, this.deps.directory, this.deps.newId);
+    const { missing, bytes, ...work } = workEvents(moving, this.deps.directory, this.deps.newId);
     const payload = order.payload === undefined ? null : JSON.stringify(order.payload);
     const move: LifecycleMove = {
       ...key,
@@ -175,7 +180,7 @@ export class InstanceTriggers {
     };
     const reactionsSettled = order.reactionId === undefined ? [] : [order.reactionId];
     const item = { ...work, generation, move, reactionsSettled, bytes: bytes + (payload?.length ?? 0) };
-    return { item, notices };
+    return { item, missing };
   }
 
   private applied(order: TriggerOrder, { move, deliveries }: MoveItem, notices: readonly Notice[]): TriggerAnswer {

@@ -2,7 +2,7 @@
 // it, so that nothing about them is decided twice (I19).
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
-import type { Decision, Emission, Instance, Notice, Transitioned, Trigger } from '../../lifecycle/decision.ts';
+import type { Decision, Emission, Instance, Transitioned, Trigger } from '../../lifecycle/decision.ts';
 import { findEvent, type Machine } from '../../lifecycle/machine.ts';
 import type { NewDelivery, NewMessageRow } from '../../store/delivery-port.ts';
 import type { InstanceKey } from '../../store/lifecycle-port.ts';
@@ -22,8 +22,8 @@ export interface Moving {
 export interface WorkEvents {
   readonly messages: NewMessageRow[];
   readonly deliveries: NewDelivery[];
-  /** About routes that lead nowhere. */
-  readonly notices: readonly Notice[];
+  /** Codes of consumers that a hook goes to and that are not there: to be made before this is written. */
+  readonly missing: readonly string[];
   readonly bytes: number;
 }
 
@@ -33,10 +33,10 @@ const PLACES_PER_MOVE = 256;
 export function workEvents(moving: Moving, directory: ConsumerDirectory, newId: () => string): WorkEvents {
   const messages: NewMessageRow[] = [];
   const deliveries: NewDelivery[] = [];
-  const notices: Notice[] = [];
+  const missing: string[] = [];
   let bytes = 0;
   for (const [ordinal, emission] of moving.emissions.entries()) {
-    const consumers = consumersOf(moving, emission, directory, notices);
+    const consumers = consumersOf(moving, emission, directory, missing);
     if (consumers.length === 0) continue;
     const message = messageOf(moving, emission, { ordinal, ackGuid: newId(), consumers: consumers.length });
     bytes += message.body.length;
@@ -44,14 +44,14 @@ export function workEvents(moving: Moving, directory: ConsumerDirectory, newId: 
     const { ackGuid, subjectId, seq } = message;
     for (const consumerId of consumers) deliveries.push({ ackGuid, consumerId, subjectId, seq });
   }
-  return { messages, deliveries, notices, bytes };
+  return { messages, deliveries, missing, bytes };
 }
 
 function consumersOf(
   { key, fact }: Moving,
   emission: Emission,
   directory: ConsumerDirectory,
-  notices: Notice[],
+  missing: string[],
 ): readonly string[] {
   const { tenantId, env, definition } = key;
   switch (emission.kind) {
@@ -64,15 +64,10 @@ function consumersOf(
     case 'hook':
       return emission.consumers.flatMap((code) => {
         const id = directory.idOf(tenantId, code);
-        if (id === null) notices.push(unknownConsumer(emission.hook, code));
+        if (id === null) missing.push(code);
         return id ?? [];
       });
   }
-}
-
-function unknownConsumer(hook: string, consumer: string): Notice {
-  const message = `Hook "${hook}" goes to consumer "${consumer}", which is not registered; it was not sent there.`;
-  return { kind: 'DispatchFailure', message, details: { code: 'CONSUMER_NOT_FOUND', hook, consumer } };
 }
 
 function messageOf(
