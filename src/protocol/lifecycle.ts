@@ -118,7 +118,7 @@ export const instanceListQuery = z.object({
   ...pageQuery,
   cursor: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,2000}$/, 'is not a cursor of this list')
+    .regex(/^[A-Za-z0-9_.-]{1,2000}$/, 'is not a cursor of this list')
     .optional(),
   tenantId: z.string().optional(),
 });

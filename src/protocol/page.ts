@@ -21,7 +21,7 @@ export const pageQuery = {
   limit: wholeNumber(1, MAX_PAGE).default(DEFAULT_PAGE),
   cursor: z
     .string()
-    .regex(/^[A-Za-z0-9_.-]{1,200}$/, 'is not a cursor of this list')
+    .regex(/^[A-Za-z0-9_.-]{1,300}$/, 'is not a cursor of this list')
     .optional(),
 };
 

@@ -124,11 +124,7 @@ export const loneQuery = z.object({
 export const documentListQuery = z.object({
   team: team.optional(),
   set: templateSetId.optional(),
-  limit: pageQuery.limit,
-  cursor: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,100}\.[A-Za-z0-9_-]{1,100}$/, 'is not a cursor of this list')
-    .optional(),
+  ...pageQuery,
 });
 
 export const setListQuery = z.object({ team: team.optional(), ...pageQuery });

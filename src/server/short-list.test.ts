@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cursorAfter } from './cursor.ts';
 import { shortList } from './short-list.ts';
 
 const same = (key: string) => key;
@@ -11,10 +12,10 @@ describe('a short list', () => {
 
   it('goes on after a cursor whose item was deleted meanwhile', () => {
     const first = shortList(['a', 'b', 'c'], same, { limit: 1 });
-    expect(first).toEqual({ data: ['a'], nextCursor: 'after.a' });
+    expect(first).toEqual({ data: ['a'], nextCursor: cursorAfter('a') });
     expect(shortList(['b', 'c'], same, { limit: 1, cursor: first.nextCursor })).toEqual({
       data: ['b'],
-      nextCursor: 'after.b',
+      nextCursor: cursorAfter('b'),
     });
   });
 

@@ -1,10 +1,7 @@
 // Lists that are short enough to come whole. Whoever pages through every list alike asks them for a `limit` too, and gets pages.
-// They are in the order of their keys ("9" before "10"), and a cursor is a place in that order, not an item: whoever deletes
-// what each page shows goes on from where it was.
+// They are in the order of their keys ("9" before "10").
 
-import { requestInvalid } from './request-problem.ts';
-
-const PLACE = 'after.';
+import { cursorAfter, placeOf } from './cursor.ts';
 
 const collator = new Intl.Collator('en', { numeric: true });
 
@@ -18,12 +15,7 @@ export function shortList<Item>(
   const rest = place === null ? sorted : sorted.filter((item) => compareKeys(keyOf(item), place) > 0);
   if (limit === undefined || rest.length <= limit) return { data: rest };
   const data = rest.slice(0, limit);
-  return { data, nextCursor: PLACE + keyOf(data.at(-1)!) };
-}
-
-function placeOf(cursor: string): string {
-  if (cursor.startsWith(PLACE)) return cursor.slice(PLACE.length);
-  throw requestInvalid([{ code: 'BAD_FORMAT', path: '/query/cursor', message: 'is not a cursor of this list' }]);
+  return { data, nextCursor: cursorAfter(keyOf(data.at(-1)!)) };
 }
 
 /** Keys that the collator takes for the same ("01", "1") are not. */

@@ -15,6 +15,7 @@ interface Route {
   readonly enough: readonly string[];
   readonly hasBody: boolean;
   readonly parameters: readonly string[];
+  readonly hasCursor: boolean;
 }
 
 /** Whoever adds a public route says so here as well. */
@@ -89,6 +90,7 @@ function readRoutes(openApi: JsonObject): Route[] {
       scope: (operation['x-scope'] as string | undefined) ?? null,
       enough: ((operation.security ?? []) as { bearer?: string[] }[]).flatMap(({ bearer = [] }) => bearer),
       hasBody: operation.requestBody !== undefined,
+      hasCursor: ((operation.parameters ?? []) as { name: string }[]).some(({ name }) => name === 'cursor'),
       parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!),
     })),
   );
@@ -231,6 +233,23 @@ describe('every route', () => {
       if (!details.some(({ path }) => path === '/query/nonsense')) lenient.push(nameOf(route));
     }
     expect(lenient.sort()).toEqual(TAKES_ANY_PARAMETER.toSorted());
+  });
+
+  it('that lists something refuses a cursor that it did not give', async () => {
+    const lists = routes.filter(({ hasCursor }) => hasCursor);
+    expect(lists.length).toBeGreaterThan(15);
+    const known = { ...ids, id: 'core' } as Record<string, string>;
+    for (const route of lists) {
+      const path = filled(route, (name) => known[name] ?? 'x');
+      for (const cursor of ['garbage', 'AAAA', 'after.garbage', 'after.AAAA']) {
+        const { status, body } = await server.ask(route.method, `${path}?cursor=${cursor}`);
+        expect({ route: nameOf(route), cursor, status, body }).toMatchObject({
+          route: nameOf(route),
+          status: 400,
+          body: { error: { details: [{ path: '/query/cursor' }] } },
+        });
+      }
+    }
   });
 
   it('reads no body that is too large, too deep, or after a prototype', async () => {

@@ -9,8 +9,8 @@ import { deadLetterSchema, runnerSchema } from '../../protocol/operation.ts';
 import { pageOf, pageQuery, shortListQuery } from '../../protocol/page.ts';
 import type { DeadLetter } from '../../store/operation-port.ts';
 import type { RunnerStore } from '../../store/port.ts';
+import { badCursor } from '../cursor.ts';
 import { isoTime } from '../present/execution.ts';
-import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { shortList } from '../short-list.ts';
 
@@ -112,6 +112,3 @@ function presentLetter({ enqueuedAt, payload, ...letter }: DeadLetter) {
 }
 
 const noLetter = () => new PawlError('DEAD_LETTER_NOT_FOUND', ERROR_CODES.DEAD_LETTER_NOT_FOUND.message);
-
-const badCursor = () =>
-  requestInvalid([{ code: 'BAD_FORMAT', path: '/query/cursor', message: 'is not a cursor of this list' }]);

@@ -15,6 +15,7 @@ import {
 } from '../../protocol/execution.ts';
 import { executionId, executionRef } from '../../protocol/identifier.ts';
 import { pageOf } from '../../protocol/page.ts';
+import { badCursor } from '../cursor.ts';
 import { EVENT_STREAM, EVENT_STREAM_HEADERS, eventStream, resumeAfter, wantsEventStream } from '../event-stream.ts';
 import {
   presentAttempt,
@@ -24,7 +25,6 @@ import {
   presentHierarchy,
   presentLink,
 } from '../present/execution.ts';
-import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface ExecutionRoutesDeps {
@@ -144,6 +144,3 @@ function hierarchyRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
 }
 
 const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
-
-const badCursor = () =>
-  requestInvalid([{ code: 'BAD_FORMAT', path: '/query/cursor', message: 'is not a cursor of this list' }]);

@@ -15,6 +15,7 @@ import {
   timelineQuery,
 } from '../../protocol/lifecycle.ts';
 import { pageOf } from '../../protocol/page.ts';
+import { cursorAfter, placeOf } from '../cursor.ts';
 import { presentInstance, presentTimelineEntry } from '../present/lifecycle.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
@@ -56,22 +57,14 @@ function listRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
     query: instanceListQuery,
     responses: { 200: pageOf(instanceSchema) },
     async handle({ params, query: { state = null, after, cursor, limit }, caller }) {
-      const from = cursor === undefined ? (after ?? '') : Buffer.from(cursor, 'base64url').toString();
-      const found = await lifecycles.instances(caller.tenantId, params, {
-        state,
-        after: storable(from),
-        limit: limit + 1,
-      });
+      const from = cursor === undefined ? (after ?? '') : placeOf(cursor);
+      const found = await lifecycles.instances(caller.tenantId, params, { state, after: from, limit: limit + 1 });
       const page = found.slice(0, limit);
-      const last = page.at(-1)?.externalRef ?? '';
-      const next = found.length > limit ? { nextCursor: Buffer.from(last).toString('base64url') } : {};
+      const next = found.length > limit ? { nextCursor: cursorAfter(page.at(-1)!.externalRef) } : {};
       return { status: 200, body: { data: page.map(presentInstance), ...next } };
     },
   });
 }
-
-/** A cursor that somebody made up may hold anything; the database takes no NUL. */
-const storable = (text: string): string => text.replaceAll('\0', '');
 
 function getRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
   return defineRoute({

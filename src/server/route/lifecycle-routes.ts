@@ -16,8 +16,8 @@ import {
   lifecycleSchema,
 } from '../../protocol/lifecycle.ts';
 import { pageOf } from '../../protocol/page.ts';
+import { badCursor } from '../cursor.ts';
 import { presentLifecycle, presentLifecycleDetail } from '../present/lifecycle.ts';
-import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface LifecycleRoutesDeps {
@@ -124,6 +124,6 @@ function placeOf(cursor: string | undefined): { env: string; name: string } | nu
     const [env, name] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     return lifecycleParams.parse({ env, name });
   } catch {
-    throw requestInvalid([{ code: 'BAD_FORMAT', path: '/query/cursor', message: 'is not a cursor of this list' }]);
+    throw badCursor();
   }
 }

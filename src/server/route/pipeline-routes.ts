@@ -26,6 +26,7 @@ import type { WorkflowIdentity } from '../../store/workflow-port.ts';
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
 import { traceOf } from '../correlation.ts';
+import { badCursor } from '../cursor.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
 import { requestInvalid } from '../request-problem.ts';
@@ -216,5 +217,5 @@ function onlyMissing(error: unknown): null {
 function cursorOf(cursor: string): string {
   const parsed = runParams.shape.runId.safeParse(cursor);
   if (parsed.success) return parsed.data;
-  throw new PawlError('REQUEST_INVALID', 'cursor: is not a cursor of this list');
+  throw badCursor();
 }

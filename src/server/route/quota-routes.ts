@@ -9,6 +9,7 @@ import { pageOf } from '../../protocol/page.ts';
 import { type QuotaJson, type QuotaLimits, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';
 import { nextMonthAt } from '../../store/quota-refusal.ts';
 import type { Caller } from '../caller.ts';
+import { cursorAfter, placeOf } from '../cursor.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { isoTime } from './workflow-view.ts';
 
@@ -36,13 +37,14 @@ export function quotaRoutes({ quotas }: { readonly quotas: Quotas }): RouteSpec[
       summary: 'Tenants and what they have: all of them for the role System, otherwise your own',
       query: tenantListQuery,
       responses: { 200: pageOf(tenantSchema) },
-      async handle({ query: { limit, cursor = '' }, caller }) {
+      async handle({ query: { limit, cursor }, caller }) {
         const only = caller.roles.has('System') ? null : caller.tenantId;
-        const found = await quotas.tenants({ afterId: cursor, limit: limit + 1, only });
+        const found = await quotas.tenants({ afterId: placeOf(cursor), limit: limit + 1, only });
         const data = found.slice(0, limit).map(({ preset, ...tenant }) => {
           return { ...tenant, ...(preset === null ? {} : { preset }) };
         });
-        return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.tenantId } : {}) } };
+        const next = found.length > limit ? { nextCursor: cursorAfter(data.at(-1)!.tenantId) } : {};
+        return { status: 200, body: { data, ...next } };
       },
     }),
     defineRoute({

@@ -25,6 +25,7 @@ import {
 } from '../../protocol/template.ts';
 import type { Actor } from '../../store/audit-port.ts';
 import type { Caller } from '../caller.ts';
+import { cursorAfter, placeOf } from '../cursor.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
 import { documentSummaryView, documentView, setView } from './template-view.ts';
 
@@ -65,10 +66,11 @@ function setRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
       summary: 'List sets of document templates: your own, and those of everyone',
       query: setListQuery,
       responses: { 200: pageOf(setSchema) },
-      async handle({ query: { team = null, limit, cursor = '' }, caller }) {
-        const found = await documents.sets(caller.tenantId, team, { afterId: cursor, limit: limit + 1 });
+      async handle({ query: { team = null, limit, cursor }, caller }) {
+        const found = await documents.sets(caller.tenantId, team, { afterId: placeOf(cursor), limit: limit + 1 });
         const data = found.slice(0, limit).map(setView);
-        return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
+        const next = found.length > limit ? { nextCursor: cursorAfter(data.at(-1)!.id) } : {};
+        return { status: 200, body: { data, ...next } };
       },
     }),
     defineRoute({
@@ -107,13 +109,13 @@ function listRoute({ documents }: TemplateRoutesDeps): RouteSpec {
     summary: 'List document templates, each in its newest enabled version',
     query: documentListQuery,
     responses: { 200: pageOf(documentSummarySchema) },
-    async handle({ query: { team = null, set = null, limit, cursor = '.' }, caller }) {
-      const [templateSetId = '', templateId = ''] = cursor.split('.');
+    async handle({ query: { team = null, set = null, limit, cursor }, caller }) {
+      const [templateSetId = '', templateId = ''] = placeOf(cursor).split('.');
       const page = { after: { templateSetId, templateId }, limit: limit + 1 };
       const found = await documents.list(caller.tenantId, { team, templateSetId: set }, page);
       const data = found.slice(0, limit).map(documentSummaryView);
       const last = data.at(-1);
-      const next = found.length > limit ? { nextCursor: `${last?.templateSetId}.${last?.id}` } : {};
+      const next = found.length > limit ? { nextCursor: cursorAfter(`${last?.templateSetId}.${last?.id}`) } : {};
       return { status: 200, body: { data, ...next } };
     },
   });

@@ -13,6 +13,7 @@ import {
   workflowTemplateSchema,
   workflowTemplateSummarySchema,
 } from '../../protocol/template-workflow.ts';
+import { cursorAfter, placeOf } from '../cursor.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { templateSummaryView, templateView } from './template-view.ts';
 
@@ -38,11 +39,12 @@ function listRoute({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSpec
     query: workflowTemplateListQuery,
     responses: { 200: pageOf(workflowTemplateSummarySchema) },
     async handle({ query, caller: { tenantId } }) {
-      const { category = null, isOfficial = null, search = null, limit, cursor = '' } = query;
-      const page = { afterId: cursor, limit: limit + 1 };
+      const { category = null, isOfficial = null, search = null, limit, cursor } = query;
+      const page = { afterId: placeOf(cursor), limit: limit + 1 };
       const found = await workflowTemplates.list({ tenantId, category, isOfficial, search }, page);
       const data = found.slice(0, limit).map(templateSummaryView);
-      return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
+      const next = found.length > limit ? { nextCursor: cursorAfter(data.at(-1)!.id) } : {};
+      return { status: 200, body: { data, ...next } };
     },
   });
 }

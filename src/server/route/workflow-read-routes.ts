@@ -16,6 +16,7 @@ import {
   workflowRef,
   workflowSchema,
 } from '../../protocol/workflow.ts';
+import { cursorAfter, placeOf } from '../cursor.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { pipelineDefinitionView, pipelineView } from './pipeline-view.ts';
 import { isoTime, workflowView } from './workflow-view.ts';
@@ -42,16 +43,16 @@ function listRoute({ workflowQueries, webhookBase }: WorkflowReadDeps): RouteSpe
     query: workflowListQuery,
     responses: { 200: pageOf(z.union([listedPipelineSchema, workflowSchema, pipelineSchema])) },
     async handle({ query, caller }) {
-      const { status = null, isEnabled = null, format = null, search = null, limit, cursor = '' } = query;
+      const { status = null, isEnabled = null, format = null, search = null, limit, cursor } = query;
       const filter = { status, isEnabled, format, search };
-      const found = await workflowQueries.list(caller.tenantId, filter, { afterId: cursor, limit: limit + 1 });
+      const found = await workflowQueries.list(caller.tenantId, filter, { afterId: placeOf(cursor), limit: limit + 1 });
       const page = found.slice(0, limit);
       const data = page.map((workflow) => {
         if (workflow.format !== 'pipeline') return workflowView(workflow);
         const pipeline = pipelineView(workflow, webhookBase());
         return format === 'pipeline' ? pipeline : { ...workflowView(workflow), ...pipeline };
       });
-      const nextCursor = found.length > limit ? { nextCursor: page.at(-1)!.workflowId } : {};
+      const nextCursor = found.length > limit ? { nextCursor: cursorAfter(page.at(-1)!.workflowId) } : {};
       return { status: 200, body: { data, ...nextCursor } };
     },
   });
