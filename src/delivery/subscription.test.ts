@@ -76,8 +76,16 @@ describe('what is wrong with subscriptions', () => {
       ['/subscriptions/0/events', '/subscriptions/1/types'],
     ],
     [[{ kinds: ['transition', 'work'] }], ['/subscriptions/0/kinds']],
+    [[{ types: ['RunStarted', 'RunFaild'] }], ['/subscriptions/0/types']],
     [Array.from({ length: 101 }, () => ({})), ['/subscriptions']],
   ])('%j', (given, paths) => {
     expect(subscriptionProblems(given).map(({ path }) => path)).toEqual(paths);
+  });
+
+  it('names what was probably meant', () => {
+    const suggested = (field: string, name: string) => subscriptionProblems([{ [field]: [name] }])[0]?.suggestion;
+    expect(suggested('types', 'RunFaild')).toBe('did you mean `RunFailed`?');
+    expect(suggested('kinds', 'transitions')).toBe('did you mean `transition`?');
+    expect(suggested('types', 'order.paid')).toBeUndefined();
   });
 });

@@ -3,7 +3,10 @@
 // go to the consumers of their route, whatever these subscribed to. Pure.
 
 import type { Problem } from '../core/definition/problem.ts';
+import { nearMiss } from '../core/expression/near-miss.ts';
+import { didYouMean } from '../core/expression/problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { EXECUTION_EVENT_TYPES } from '../protocol/event.ts';
 import type { MessageKind } from '../store/delivery-port.ts';
 
 export interface Subscription {
@@ -58,6 +61,8 @@ function matchesTransition({ definition, events }: Subscription, subject: Subjec
 }
 
 const KINDS: readonly MessageKind[] = ['transition', 'hook', 'execution'];
+/** Of these lists it is known what may be in them; the others hold names that may still come. */
+const CHOICES: Readonly<Record<string, readonly string[]>> = { kinds: KINDS, types: EXECUTION_EVENT_TYPES };
 const TEXTS = ['env', 'definition'];
 const LISTS = ['kinds', 'events', 'workflows', 'types'];
 const MAX_SUBSCRIPTIONS = 100;
@@ -79,9 +84,16 @@ function fieldProblems(given: JsonObject, at: string): Problem[] {
     if (!Array.isArray(value) || value.length === 0 || !value.every(isText)) {
       return [problem(path, 'must be a list of texts with at least one entry')];
     }
-    const unknown = field === 'kinds' ? value.find((kind) => !KINDS.includes(kind as MessageKind)) : undefined;
-    return unknown === undefined ? [] : [problem(path, `"${unknown}" is none of ${KINDS.join(', ')}`)];
+    return choiceProblems(value, CHOICES[field], path);
   });
+}
+
+function choiceProblems(given: readonly string[], known: readonly string[] | undefined, path: string): Problem[] {
+  const unknown = known && given.find((name) => !known.includes(name));
+  if (known === undefined || unknown === undefined) return [];
+  const found = problem(path, `"${unknown}" is none of ${known.join(', ')}`);
+  const suggestion = didYouMean(nearMiss(unknown, known));
+  return [suggestion === undefined ? found : { ...found, suggestion }];
 }
 
 const isText = (value: Json): value is string => typeof value === 'string' && value !== '' && value.length <= 200;
