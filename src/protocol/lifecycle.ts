@@ -82,7 +82,7 @@ export const lifecycleTriggerRequest = z
     externalRef,
     event: z.union([label(200), z.int().min(0)], { error: noEvent }).describe('its name, id or code'),
     requestId: label(200).describe('the same requestId is applied once'),
-    actor: label(200).optional(),
+    actor: label(200).optional().describe('by default the subject of the token, or the name of the key'),
     payload: z.unknown().optional(),
     tenantId: tenantId.optional(),
   })
@@ -152,7 +152,7 @@ export const activityRequest = z
   .strictObject({
     activity: label(200).describe('what the application did or is doing'),
     status: label(200),
-    actor: label(200).optional(),
+    actor: label(200).optional().describe('by default the subject of the token, or the name of the key'),
     payload: z.unknown().optional(),
     tenantId: tenantId.optional(),
   })

@@ -41,6 +41,7 @@ describe('the loan of the examples', () => {
       event: { name: 'submit', id: expect.any(String), code: 1001, from: 'draft', to: 'submitted' },
       hook: 'verify-identity',
       policy: 'check-identity',
+      actor: 'ada',
       requestId: expect.any(String),
       payload: { amount: 5_000 },
     });

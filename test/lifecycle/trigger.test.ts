@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { useServer } from '../server/api-server.ts';
+import { tokenFor, useServer } from '../server/api-server.ts';
 import { loan, loanCalls } from './lifecycle-server.ts';
 
 const server = useServer();
@@ -42,6 +42,15 @@ describe('a trigger', () => {
         cause: { type: 'trigger' },
       },
     ]);
+  });
+
+  it('without an actor is by whoever asks, and so are notes', async () => {
+    const token = await tokenFor({ subject: 'grace' });
+    await trigger('unsigned', 'submit', {}, { token });
+    await trigger('unsigned', 'remind', { actor: 'ada' }, { token });
+    const note = { activity: 'call the customer', status: 'reached' };
+    await server.post(`${INSTANCES}/unsigned/activities`, note, { token });
+    expect((await timeline('unsigned')).map(({ actor }) => actor)).toEqual(['grace', 'ada', 'grace']);
   });
 
   it('knows events by name, id and code', async () => {

@@ -15,6 +15,7 @@ import {
   timelineQuery,
 } from '../../protocol/lifecycle.ts';
 import { pageOf } from '../../protocol/page.ts';
+import type { Caller } from '../caller.ts';
 import { cursorAfter, placeOf } from '../cursor.ts';
 import { presentInstance, presentTimelineEntry } from '../present/lifecycle.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
@@ -41,7 +42,8 @@ function triggerRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
     body: lifecycleTriggerRequest,
     responses: { 200: lifecycleTriggerAnswer },
     async handle({ params: { env, name }, body: { tenantId: _checked, payload, ...body }, caller }) {
-      const request = { env, definition: name, ...body, payload: payload as Json | undefined };
+      const said = { ...body, actor: actorOf(caller, body.actor), payload: payload as Json | undefined };
+      const request = { env, definition: name, ...said };
       return { status: 200, body: await lifecycles.trigger(caller.tenantId, request) };
     },
   });
@@ -109,7 +111,8 @@ function activityRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
     body: activityRequest,
     responses: { 201: activityAnswer },
     async handle({ params: { externalRef, ...place }, body, caller }) {
-      const { activity, status, actor, payload } = body;
+      const { activity, status, payload } = body;
+      const actor = actorOf(caller, body.actor);
       const note = {
         activity,
         status,
@@ -119,4 +122,9 @@ function activityRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
       return { status: 201, body: await lifecycles.addActivity(caller.tenantId, place, externalRef, note) };
     },
   });
+}
+
+/** By whom: whoever the request names, otherwise whoever asks, if that was proven. */
+function actorOf({ loose, subject }: Caller, named: string | undefined): string | undefined {
+  return named ?? (loose ? undefined : subject);
 }
