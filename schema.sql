@@ -375,7 +375,7 @@ create table lifecycle_timeline (
   cause json,
   constraint lifecycle_timeline_pkey PRIMARY KEY (instance_id, id),
   constraint timeline_activity_complete CHECK (kind <> 'activity'::text OR activity_id IS NOT NULL AND activity IS NOT NULL AND status IS NOT NULL),
-  constraint timeline_kind_known CHECK (kind = ANY (ARRAY['transition'::text, 'activity'::text])),
+  constraint timeline_kind_known CHECK (kind = ANY (ARRAY['transition'::text, 'activity'::text, 'no-op'::text])),
   constraint timeline_transition_complete CHECK (kind <> 'transition'::text OR revision IS NOT NULL AND event IS NOT NULL AND from_state IS NOT NULL AND to_state IS NOT NULL AND request_id IS NOT NULL AND cause IS NOT NULL)
 );
 CREATE UNIQUE INDEX timeline_activity ON lifecycle_timeline USING btree (activity_id) WHERE activity_id IS NOT NULL;
@@ -934,7 +934,8 @@ create view lifecycle_timeline_view as
     t.payload,
     t.cause
    FROM lifecycle_timeline t
-     JOIN lifecycle_instances_view i ON i.id = t.instance_id;
+     JOIN lifecycle_instances_view i ON i.id = t.instance_id
+  WHERE t.kind <> 'no-op'::text;
 
 create view workflow_execution_hierarchy as
  SELECT parent_id AS parent_execution_id,

@@ -37,6 +37,11 @@ export interface LifecycleStore {
    * `current: false`: the generation is another one and nothing was written.
    */
   lifecycleApply(params: LifecycleBatch): Promise<{ current: boolean; applied: string[]; at: Timestamp }>;
+  /**
+   * An event that leads where the instance is already: nothing changes but that its requestId is used up. False: the instance is not
+   * at `revision` any more, or the requestId was used before.
+   */
+  instanceStay(params: { instanceId: string; revision: number; requestId: string; event: string }): Promise<boolean>;
   /** Instances whose timeout is due (never early, I8), taken for `leaseMs`: by then it is applied, or due again. */
   instanceClaimDue(params: { limit: number; leaseMs: number }): Promise<{ due: InstanceRow[]; at: Timestamp }>;
   instanceList(params: {
@@ -111,7 +116,8 @@ export interface InstanceRow extends InstanceKey {
 }
 
 export interface LoadedInstance extends InstanceRow {
-  seen: { event: string; fromState: string; toState: string; revision: number } | null;
+  /** `revision`: after the move that it made; null: it made none, because the instance was there already. */
+  seen: { event: string; fromState: string; toState: string; revision: number | null } | null;
 }
 
 export interface LifecycleBatch {

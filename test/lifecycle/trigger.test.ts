@@ -92,6 +92,29 @@ describe('a trigger', () => {
     });
   });
 
+  it('that leads where the instance is already uses up its requestId', async () => {
+    const states = { a: {}, b: {} };
+    const transitions = [
+      { from: 'a', on: 'go', to: 'b' },
+      { from: 'b', on: 'back', to: 'a' },
+    ];
+    const definition = { env: 'prod', name: 'swing', initial: 'a', states, events: { go: {}, back: {} }, transitions };
+    await server.post('/api/v1/lifecycles', { definition });
+    const base = '/api/v1/lifecycles/prod/swing';
+    const send = (event: string, requestId: string) =>
+      server.post(`${base}/trigger`, { externalRef: 's', event, requestId });
+    await send('go', 'r1');
+    expect(await send('go', 'r2')).toMatchObject({ body: { applied: false, notice: 'NoOpAlreadyInState', to: 'b' } });
+    await send('back', 'r3');
+    expect(await send('go', 'r2')).toMatchObject({
+      status: 200,
+      body: { applied: false, notice: 'DuplicateRequest', from: 'b', to: 'b' },
+    });
+    expect((await server.get(`${base}/instances/s`)).body).toMatchObject({ state: 'a' });
+    const { data } = (await server.get(`${base}/instances/s/timeline`)).body as { data: JsonObject[] };
+    expect(data.map(({ event }) => event)).toEqual(['go', 'back']);
+  });
+
   it('that the state does not allow is refused, creates nobody, and does not use up its requestId', async () => {
     const request = { requestId: 'rejected' };
     expect(await trigger('too-early', 'approve', request)).toMatchObject({

@@ -2,7 +2,7 @@
 // One linear loop per trigger: decide; write; if that did not work, ask the database how things are, and decide again.
 //
 // Two triggers of one instance never both apply to the same state: the revision is compared in the write. A requestId applies
-// once: the write looks for it in the timeline. A refusal is given only on what the database says, never on memory alone. The
+// once: the write looks for it in the timeline, where those are too that were answered without a move. A refusal is given only on what the database says, never on memory alone. The
 // process dies before the write: nothing happened; after it: the repeat of the request finds its entry (I1).
 
 import { PawlError } from '../../core/error/pawl-error.ts';
@@ -102,7 +102,9 @@ export class InstanceTriggers {
       const decision = transition(known.machine, instance, order, { now: at });
       const fact = decision.facts[0];
       if (fact === undefined) {
-        if (position.isVerified) return this.refuse(order, instance, decision);
+        if (position.isVerified && (await this.isAnswer(order, instance, decision))) {
+          return this.refuse(order, instance, decision);
+        }
         // What stands in memory may be old; so may the newest machine, when there is no instance yet.
         if (position.row === null) await directory.refresh();
       } else {
@@ -195,10 +197,22 @@ export class InstanceTriggers {
     const { seen, ...row } = loaded;
     this.cache.set(keyText(order), row);
     const states = { instanceId: row.instanceId, from: seen!.fromState, to: seen!.toState };
-    if (seen!.revision === unanswered) return { applied: true, ...states };
-    const message = `Request "${order.requestId}" was applied before: ${states.from} → ${states.to}.`;
+    const isMove = seen!.revision !== null;
+    if (isMove && seen!.revision === unanswered) return { applied: true, ...states };
+    const before = isMove
+      ? `applied before: ${states.from} → ${states.to}`
+      : `answered before, in ${states.to} already`;
+    const message = `Request "${order.requestId}" was ${before}.`;
     this.tell(order, [{ kind: 'DuplicateRequest', message, details: { requestId: order.requestId } }]);
     return { applied: false, ...states, notice: 'DuplicateRequest' };
+  }
+
+  /** What is answered without a move uses up its requestId, what is rejected does not. False: something happened meanwhile. */
+  private async isAnswer(order: TriggerOrder, instance: Instance, { notices }: Decision): Promise<boolean> {
+    if (notices[0]?.kind !== 'NoOpAlreadyInState') return true;
+    const { instanceId, revision } = instance;
+    const { requestId, event } = order;
+    return this.deps.store.instanceStay({ instanceId, revision, requestId, event: String(event) });
   }
 
   private refuse(order: TriggerOrder, instance: Instance, { notices }: Decision): TriggerAnswer {

@@ -20,6 +20,7 @@ import {
 export function describeInstance(store: () => Store): void {
   describeMoves(store);
   describeRaces(store);
+  describeStays(store);
   describeTimeouts(store);
   describeTimeline(store);
 }
@@ -243,6 +244,27 @@ function describeRaces(store: () => Store): void {
     expect(
       await store().deliveryList({ tenantId: TENANT, consumerId: null, stage: null, after: null, limit: 100 }),
     ).toEqual([]);
+  });
+}
+
+function describeStays(store: () => Store): void {
+  it('uses up the request of an event that leads where the instance is, at its revision, once, and shows nobody', async () => {
+    await store().lifecycleImport(loanMachine());
+    const move = newMove('L-1');
+    await apply(store(), { moves: [move] });
+    const { instanceId } = move;
+    const stay = (revision: number, requestId: string) =>
+      store().instanceStay({ instanceId, revision, requestId, event: 'submit' });
+    expect(await stay(2, 'again')).toBe(false);
+    expect(await stay(1, move.requestId)).toBe(false);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => stay(1, 'again')));
+    expect(answers.filter(Boolean)).toHaveLength(1);
+    const seen = { event: 'submit', fromState: 'submitted', toState: 'submitted', revision: null };
+    expect(await instanceOf(store(), 'L-1', 'again')).toMatchObject({ revision: 1, state: 'submitted', seen });
+    expect((await apply(store(), { moves: [nextMove(move, { requestId: 'again' })] })).applied).toEqual([]);
+    expect((await apply(store(), { moves: [nextMove(move)] })).applied).toEqual([instanceId]);
+    const timeline = await store().timelineList({ tenantId: TENANT, instanceId, after: null, limit: 10 });
+    expect(timeline.map(({ event }) => event)).toEqual(['submit', 'approve']);
   });
 }
 

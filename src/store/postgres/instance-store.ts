@@ -20,6 +20,7 @@ import { statement } from './statement.ts';
 
 const APPLY = statement('lifecycle_apply');
 const LOAD = statement('instance_load');
+const STAY = statement('instance_stay');
 const CLAIM_DUE = statement('instance_claim_due');
 const LIST = statement('instance_list');
 const LIST_IN_STATE = statement('instance_list_in_state');
@@ -71,6 +72,8 @@ export function instanceStore(engine: Database, reader: Database): Omit<Lifecycl
       for (const row of rows) loaded[Number(row.place) - 1] = loadedInstance(row);
       return loaded;
     },
+    instanceStay: async ({ instanceId, revision, requestId, event }) =>
+      (await engine.run(STAY, [instanceId, revision, requestId, event])).length > 0,
     async instanceClaimDue({ limit, leaseMs }) {
       const rows = await engine.run<Row & { at: Timestamp }>(CLAIM_DUE, [limit, leaseMs]);
       return { due: rows.filter(({ id }) => id !== null).map(instanceRow), at: rows[0]!.at };
@@ -146,7 +149,7 @@ const loadedInstance = (row: LoadRow): LoadedInstance => ({
   seen:
     row.seen_event === null
       ? null
-      : { event: row.seen_event, fromState: row.seen_from!, toState: row.seen_to!, revision: row.seen_revision! },
+      : { event: row.seen_event, fromState: row.seen_from!, toState: row.seen_to!, revision: row.seen_revision },
 });
 
 const reaction = (row: ReactionRow): Reaction => ({

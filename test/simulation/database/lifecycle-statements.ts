@@ -32,6 +32,7 @@ export function lifecycleStatements(tables: Tables): Pick<Statements, keyof Life
     lifecycleGeneration: () => String(messaging.generation),
     instanceLoad: ({ keys }) => keys.map(({ requestId, ...key }) => load(tables, key, requestId)),
     lifecycleApply: (batch) => apply(tables, batch),
+    instanceStay: (params) => stay(tables, params),
     instanceClaimDue({ limit, leaseMs }) {
       const now = tables.clock();
       const due = [...messaging.instances.values()]
@@ -52,8 +53,10 @@ export function lifecycleStatements(tables: Tables): Pick<Statements, keyof Life
       if (messaging.instances.get(instanceId)?.tenantId !== tenantId) return [];
       return (messaging.timelines.get(instanceId) ?? [])
         .filter(({ cursor }) => Number(cursor) > Number(after ?? 0))
-        .slice(0, limit)
-        .map(({ revision: _revision, activityId: _activityId, ...entry }) => entry);
+        .flatMap(({ revision: _revision, activityId: _activityId, kind, ...entry }) =>
+          kind === 'no-op' ? [] : [{ kind, ...entry }],
+        )
+        .slice(0, limit);
     },
     activityAdd: (params) => addActivity(tables, params),
     reactionClaim({ limit, leaseMs }) {
@@ -101,11 +104,11 @@ function load(
   const row = find(tables, key);
   if (row === undefined) return null;
   const entry = (tables.messaging.timelines.get(row.instanceId) ?? []).find(
-    (other) => other.kind === 'transition' && other.requestId === requestId,
+    (other) => other.kind !== 'activity' && other.requestId === requestId,
   );
   if (entry === undefined) return { ...row, seen: null };
   const { event, fromState, toState, revision } = entry;
-  return { ...row, seen: { event: event!, fromState: fromState!, toState: toState!, revision: revision! } };
+  return { ...row, seen: { event: event!, fromState: fromState!, toState: toState!, revision } };
 }
 
 function apply(tables: Tables, batch: LifecycleBatch): ReturnType<Statements['lifecycleApply']> {
@@ -135,6 +138,17 @@ function isPossible(tables: Tables, move: LifecycleMove): boolean {
   const row = messaging.instances.get(move.instanceId);
   const timeline = messaging.timelines.get(move.instanceId) ?? [];
   return row?.revision === move.revision && !timeline.some(({ requestId }) => requestId === move.requestId);
+}
+
+function stay(tables: Tables, params: Parameters<Statements['instanceStay']>[0]): boolean {
+  const { instanceId, revision, requestId, event } = params;
+  const row = tables.messaging.instances.get(instanceId);
+  const timeline = tables.messaging.timelines.get(instanceId) ?? [];
+  if (row?.revision !== revision || timeline.some((entry) => entry.requestId === requestId)) return false;
+  const states = { fromState: row.state, toState: row.state };
+  const made = { at: readClock(tables), kind: 'no-op', event, requestId, actor: null, payload: null } as const;
+  addEntry(tables, instanceId, { ...noActivity, ...noTransition, ...made, ...states });
+  return true;
 }
 
 function write(tables: Tables, move: LifecycleMove): void {

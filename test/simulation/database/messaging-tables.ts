@@ -11,7 +11,11 @@ export interface MessagingTables {
   /** By instance, oldest first. */
   readonly timelines: Map<
     string,
-    (TimelineEntry & { readonly revision: number | null; readonly activityId: string | null })[]
+    (Omit<TimelineEntry, 'kind'> & {
+      readonly kind: TimelineEntry['kind'] | 'no-op';
+      readonly revision: number | null;
+      readonly activityId: string | null;
+    })[]
   >;
   readonly reactions: Map<string, Reaction & { dueAt: number }>;
   readonly consumers: Map<string, Mutable<ConsumerRow>>;

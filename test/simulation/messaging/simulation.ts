@@ -206,7 +206,8 @@ class Run {
     for (const instance of given.instances) {
       const externalRef = `L-${instance.number}`;
       const row = [...instances.values()].find((one) => one.externalRef === externalRef);
-      const happened = (timelines.get(row?.instanceId ?? '') ?? []).map(({ event }) => event);
+      const entries = (timelines.get(row?.instanceId ?? '') ?? []).filter(({ kind }) => kind !== 'no-op');
+      const happened = entries.map(({ event }) => event);
       const isExpected = matches(happened, expectedEvents(instance));
       if (!isExpected)
         watch.violate(

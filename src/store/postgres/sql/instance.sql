@@ -83,6 +83,16 @@ left join lateral (
   where t.instance_id = i.id and t.request_id = w.request_id offset 0
 ) t on true;
 
+-- name: instance_stay
+-- The lock holds back moves until the entry is there for them to see. Of two that use up the same request, one does.
+with present as materialized (
+  select id, state from lifecycle_instances where id = $1::uuid and revision = $2::int for share
+)
+insert into lifecycle_timeline (instance_id, kind, at, request_id, event, from_state, to_state)
+select id, 'no-op', clock_timestamp(), $3, $4, state, state from present
+on conflict (instance_id, request_id) where request_id is not null do nothing
+returning id;
+
 -- name: instance_claim_due
 -- With a million instances of which none is due: one probe of instance_due.
 with due as materialized (
@@ -113,7 +123,7 @@ order by i.external_ref limit $5;
 -- name: timeline_list
 select t.id as cursor, t.at, t.kind, t.event, t.from_state, t.to_state, t.activity, t.status, t.actor, t.payload, t.request_id, t.cause
 from lifecycle_timeline t
-where t.instance_id = $2 and t.id > coalesce($3::bigint, 0)
+where t.instance_id = $2 and t.id > coalesce($3::bigint, 0) and t.kind <> 'no-op'
   and exists (select from lifecycle_instances i join lifecycle_definitions d on d.id = i.definition_id where i.id = $2 and d.tenant_id = $1)
 order by t.id limit $4;
 
