@@ -104,12 +104,12 @@ export class Consumers {
     by: Actor = SYSTEM,
   ): Promise<ConsumerAnswer> {
     const existing = await this.row(tenantId, code);
-    const { kind, secrets } = existing;
+    const { kind } = existing;
     const wrong = kind === 'webhook' ? given && secretProblem(given) : 'only a webhook has a secret to rotate';
     if (wrong) throw invalid([{ code: 'CONSUMER_INVALID', path: '/secret', message: wrong }]);
     const secret = given ?? this.newSecret();
-    const change = { kind, secrets: keepPrevious ? withNewest(secret, secrets) : [secret] };
-    const row = await this.write({ tenantId, code, ...change }, existing, 'rotate-secret', by);
+    const change = { tenantId, code, kind, newSecret: secret, keepPrevious };
+    const row = await this.write(change, existing, 'rotate-secret', by);
     return { consumer: consumerView(row), secret: given === undefined ? secret : null };
   }
 
@@ -124,15 +124,14 @@ export class Consumers {
     if (problems.length > 0) throw invalid(problems);
     // From here on every field is what its type says: consumerProblems has looked at each.
     const kind = request.kind as ConsumerKind;
-    const kept = existing?.kind === kind ? existing.secrets : [];
+    const hasSecret = existing?.kind === kind && existing.secrets.length > 0;
     const given = request.secret as string | undefined;
-    const made = kind === 'webhook' && given === undefined && kept.length === 0 ? this.newSecret() : null;
-    const newest = given ?? made;
+    const made = kind === 'webhook' && given === undefined && !hasSecret ? this.newSecret() : null;
     const change: ConsumerChange = {
       tenantId,
       code: request.code as string,
       kind,
-      secrets: newest === null ? kept : withNewest(newest, kept),
+      newSecret: given ?? made ?? undefined,
       ...writtenFields(request, existing, kind),
       ...(existing === null && request.concurrency === undefined ? { concurrency: this.deps.concurrency } : {}),
     };
@@ -202,11 +201,6 @@ function writtenFields(request: ConsumerRequest, existing: ConsumerRow | null, k
     options: options === undefined ? undefined : JSON.stringify(options),
     isPaused: isPaused as boolean | undefined,
   };
-}
-
-/** Newest first, at most two: what signs during a rotation. */
-function withNewest(secret: string, before: readonly string[]): string[] {
-  return [secret, ...before.filter((other) => other !== secret)].slice(0, 2);
 }
 
 function invalid(problems: readonly Problem[]): PawlError {

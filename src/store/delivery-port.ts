@@ -102,8 +102,9 @@ export interface ConsumerChange {
   code: string;
   kind: ConsumerKind;
   url?: string | null | undefined;
-  /** Newest first; at most two are valid at a time (rotation). */
-  secrets?: string[] | undefined;
+  /** Becomes the newest; the one before it stays (rotation), unless it is not to be kept. Another kind leaves all behind. */
+  newSecret?: string | undefined;
+  keepPrevious?: boolean | undefined;
   subscriptions?: JsonText | undefined;
   ordering?: 'delivered' | 'processed' | undefined;
   concurrency?: number | undefined;
@@ -119,6 +120,7 @@ export interface ConsumerRow {
   code: string;
   kind: ConsumerKind;
   url: string | null;
+  /** Newest first, at most two. */
   secrets: string[];
   subscriptions: JsonText;
   ordering: 'delivered' | 'processed';

@@ -157,6 +157,29 @@ describe('a webhook', () => {
     expect(isSignedBy(secretOf(3), receiver.received[1]!)).toBe(true);
   });
 
+  it('keeps a new secret whatever else is changed about it meanwhile', async () => {
+    const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
+    for (let round = 0; round < 10; round++) {
+      const [rotated] = await Promise.all([
+        process.consumers.rotateSecret(TENANT, code),
+        process.consumers.change(TENANT, code, { concurrency: 1 + round }),
+        process.register({ code, kind: 'webhook', url: receiver.url }),
+      ]);
+      expect((await process.store.consumerGet({ tenantId: TENANT, code }))!.secrets[0]).toBe(rotated.secret);
+    }
+  });
+
+  it('keeps both of two secrets that came at once, and no third', async () => {
+    const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
+    for (let round = 0; round < 10; round++) {
+      const rotate = async () => (await process.consumers.rotateSecret(TENANT, code)).secret!;
+      const made = await Promise.all([rotate(), rotate()]);
+      expect((await process.store.consumerGet({ tenantId: TENANT, code }))!.secrets.toSorted()).toEqual(
+        made.toSorted(),
+      );
+    }
+  });
+
   it('that is paused is sent nothing, and everything when it is resumed', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
     await process.consumers.pause(TENANT, code);

@@ -1,6 +1,7 @@
 // Consumers and notices.
 
 import { expect, it } from 'vitest';
+import type { ConsumerChange } from '../delivery-port.ts';
 import type { Store } from '../port.ts';
 import { TENANT } from './builder.testing.ts';
 import { claimedGuids, newConsumer, submitted } from './messaging.testing.ts';
@@ -12,7 +13,7 @@ export function describeConsumer(store: () => Store): void {
       code: 'kyc',
       kind: 'webhook',
       url: 'https://a.example',
-      secrets: ['one'],
+      newSecret: 'one',
     });
     expect(made).toMatchObject({
       tenantId: TENANT,
@@ -39,7 +40,7 @@ export function describeConsumer(store: () => Store): void {
       consumerId: made.consumerId,
       kind: 'pull',
       url: null,
-      secrets: ['one'],
+      secrets: [],
       subscriptions: '[{}]',
       ordering: 'processed',
       concurrency: 3,
@@ -48,6 +49,30 @@ export function describeConsumer(store: () => Store): void {
     const same = await store().consumerPut({ tenantId: TENANT, code: 'kyc', kind: 'pull' });
     expect({ ...same, updatedAt: 0 }).toEqual({ ...changed, updatedAt: 0 });
     expect(await store().consumerGet({ tenantId: TENANT, code: 'kyc' })).toEqual(same);
+  });
+
+  it('has the newest secret first and the one before it, or not; another kind leaves them behind', async () => {
+    const put = async (change: Partial<ConsumerChange> = {}) =>
+      (await store().consumerPut({ tenantId: TENANT, code: 'kyc', kind: 'webhook', ...change })).secrets;
+    expect(await put()).toEqual([]);
+    expect(await put({ newSecret: 'one' })).toEqual(['one']);
+    expect(await put({ newSecret: 'one' })).toEqual(['one']);
+    expect(await put({ newSecret: 'two' })).toEqual(['two', 'one']);
+    expect(await put({ concurrency: 3 })).toEqual(['two', 'one']);
+    expect(await put({ newSecret: 'one' })).toEqual(['one', 'two']);
+    expect(await put({ newSecret: 'three' })).toEqual(['three', 'one']);
+    expect(await put({ newSecret: 'four', keepPrevious: false })).toEqual(['four']);
+    expect(await put({ kind: 'pull' })).toEqual([]);
+    expect(await put({ kind: 'webhook', newSecret: 'five' })).toEqual(['five']);
+  });
+
+  it('keeps both secrets of two who give it one at once', async () => {
+    const put = (newSecret: string) =>
+      store().consumerPut({ tenantId: TENANT, code: 'kyc', kind: 'webhook', newSecret });
+    await put('zero');
+    await Promise.all([put('one'), put('two')]);
+    const row = await store().consumerGet({ tenantId: TENANT, code: 'kyc' });
+    expect(row!.secrets.toSorted()).toEqual(['one', 'two']);
   });
 
   it('stays as it is when only a new one is wanted', async () => {

@@ -58,10 +58,11 @@ async function removeDeliveries(engine: Database, consumerId: number): Promise<s
 }
 
 async function putConsumer(session: Session, change: ConsumerChange): Promise<ConsumerRow> {
-  const { tenantId, code, kind, url, secrets, subscriptions, ordering, concurrency, options, isPaused } = change;
-  const given = [secrets, subscriptions, ordering, concurrency, options, isPaused].map((value) => value ?? null);
-  const onlyNew = change.onlyNew ?? false;
-  const [row] = await session.run<Row>(PUT, [tenantId, code, kind, url ?? null, url !== undefined, ...given, onlyNew]);
+  const { tenantId, code, kind, url, newSecret, subscriptions, ordering, concurrency, options, isPaused } = change;
+  const given = [newSecret, subscriptions, ordering, concurrency, options, isPaused].map((value) => value ?? null);
+  const { onlyNew = false, keepPrevious = true } = change;
+  const key = [tenantId, code, kind, url ?? null, url !== undefined];
+  const [row] = await session.run<Row>(PUT, [...key, ...given, onlyNew, keepPrevious]);
   if (row === undefined) {
     const [existing] = await session.run<Row>(GET, [tenantId, code]);
     return consumerRow(existing!);

@@ -12,13 +12,12 @@ export function consumerStatements(
   const find = (tenantId: string, code: string) =>
     [...messaging.consumers.values()].find((row) => row.tenantId === tenantId && row.code === code);
   return {
-    consumerPut({ tenantId, code, kind, onlyNew = false, ...change }) {
+    consumerPut({ tenantId, code, kind, onlyNew = false, newSecret, keepPrevious = true, ...change }) {
       const existing = find(tenantId, code);
       if (existing !== undefined && onlyNew) return { ...existing };
       const now = readClock(tables);
       const defaults = {
         url: null,
-        secrets: [],
         subscriptions: '[]',
         ordering: 'delivered',
         concurrency: 16,
@@ -27,14 +26,15 @@ export function consumerStatements(
       } as const;
       const before = existing ?? {
         ...defaults,
-        secrets: [],
         consumerId: String(tables.nextId++),
         tenantId,
         code,
         createdAt: now,
       };
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-      const row = { ...before, ...given, kind, updatedAt: now };
+      const kept = existing?.kind === kind ? existing.secrets : [];
+      const secrets = newSecret === undefined ? kept : withNewest(newSecret, keepPrevious ? kept : []);
+      const row = { ...before, ...given, kind, secrets, updatedAt: now };
       messaging.consumers.set(row.consumerId, row);
       messaging.generation++;
       return { ...row };
@@ -69,6 +69,10 @@ export function consumerStatements(
       return [...swept.values()];
     },
   };
+}
+
+function withNewest(secret: string, kept: readonly string[]): string[] {
+  return [secret, ...kept.filter((other) => other !== secret).slice(0, 1)];
 }
 
 /** A hook has failed when it waits for a consumer that is no more. False: nobody wants to know. */

@@ -2,13 +2,19 @@
 
 -- name: consumer_put
 -- null leaves a field as it is; $5 says whether the url is given at all. $12: one that exists stays as it is.
+-- $6 is put in front of the secrets that the row has now, $13 says whether any of those stays: what was read before may be
+-- out of date, and a secret that somebody was shown must not be lost.
 insert into consumers as c (tenant_id, code, kind, url, secrets, subscriptions, ordering, concurrency, options, is_paused)
-values ($1, $2, $3, $4, coalesce($6::text[], '{}'), coalesce($7::json, '[]'), coalesce($8, 'delivered'), coalesce($9::int, 16),
+values ($1, $2, $3, $4, array_remove(array[$6::text], null), coalesce($7::json, '[]'), coalesce($8, 'delivered'), coalesce($9::int, 16),
   coalesce($10::json, '{}'), coalesce($11::boolean, false))
 on conflict (tenant_id, code) do update set
   kind = excluded.kind,
   url = case when $5::boolean then excluded.url else c.url end,
-  secrets = coalesce($6::text[], c.secrets),
+  secrets = case
+    when c.kind <> excluded.kind then excluded.secrets
+    when $6::text is null then c.secrets
+    when $13::boolean then array[$6::text] || (array_remove(c.secrets, $6::text))[1:1]
+    else array[$6::text] end,
   subscriptions = coalesce($7::json, c.subscriptions),
   ordering = coalesce($8, c.ordering),
   concurrency = coalesce($9::int, c.concurrency),
