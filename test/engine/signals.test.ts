@@ -328,7 +328,7 @@ describe('a signal that nobody has read when the execution ends', () => {
         id: randomUUID(),
         executionId,
         kind: 'signal',
-        key: mail.signalId,
+        key: `RETRY_STEP:${mail.signalId}`,
         body: JSON.stringify({ kind: 'signal', ...mail }),
       },
     });

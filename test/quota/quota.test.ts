@@ -231,6 +231,30 @@ describe('concurrent runs', () => {
     expect((await tenant.trigger('again')).status).toBe(429);
   });
 
+  it('count again also when the retry was accepted before the end and read after it', async () => {
+    const tenant = await tenantOf(server);
+    await tenant.setQuota({ preset: 'free' });
+    shop().answer('/crosses', 400, {});
+    await tenant.create('crossed', {
+      call: call('/crosses', { retries: 0 }),
+      hold: { needs: ['call'], wait_for_webhook: { timeout: '1h' } },
+    });
+    const run = await tenant.trigger('crossed');
+    await tenant.ended('crossed', run);
+    await tenant.ended('crossed', await tenant.trigger('crossed'));
+    shop().answer('/crosses', 200, {});
+    const signal = { signalId: 's', signal: 'RETRY_STEP', payload: { stepId: 'call', force: true } };
+    const { run_id: runId } = run.body.data as { run_id: string };
+    await withClient(server.database.connectionString, (client) =>
+      client.query(
+        `insert into execution_inbox (id, execution_id, kind, key, body) values (gen_random_uuid(), $1, 'signal', 'RETRY_STEP:s', $2)`,
+        [runId.slice('run_'.length), JSON.stringify({ kind: 'signal', ...signal })],
+      ),
+    );
+    await expect.poll(async () => (await tenant.get(`/api/v1/executions/${runId}`)).body.status).toBe('Running');
+    expect((await tenant.trigger('crossed')).status).toBe(429);
+  });
+
   it('of an application’s own transaction are refused like others, and leave the transaction usable', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ preset: 'free' });

@@ -83,6 +83,23 @@ export function describeDeadLetter(store: () => Store): void {
     expect(claimed[0]!.epoch).toBeGreaterThan(1);
   });
 
+  it('opens what ended for a RETRY_STEP that was accepted before, which settles its letter; for no other text (I13)', async () => {
+    const { runner, ids } = await owning(store(), 2);
+    const [retried, paused] = ids as [string, string];
+    const bodyOf = (signal: string) => JSON.stringify({ signal, payload: { note: { signal: 'RETRY_STEP' } } });
+    for (const [executionId, signal] of [
+      [retried, 'RETRY_STEP'],
+      [paused, 'PAUSE'],
+    ] as const) {
+      const message = newMessage(executionId, { kind: 'signal', key: `${signal}:s1`, body: bodyOf(signal) });
+      expect(await store().inboxSend({ message, tenantId: TENANT })).toMatchObject({ fresh: true });
+      await bury(runner, executionId);
+    }
+    expect(await store().queueWakeMail({ limit: 10 })).toBe(1);
+    expect([await statusOf(store(), retried), await statusOf(store(), paused)]).toEqual(['Running', 'Failed']);
+    expect(await letters()).toMatchObject([{ executionId: paused }]);
+  });
+
   it('opens an ended execution for a signal, once', async () => {
     const { runner, ids } = await owning(store(), 1);
     const executionId = ids[0]!;

@@ -20,9 +20,9 @@ import {
   type QueueRow,
   READY,
   readClock,
-  reopenEpoch,
   type Statements,
   type Tables,
+  takeUpAgain,
   wake,
 } from './tables.ts';
 
@@ -214,12 +214,11 @@ function reopen(
     tables.signals.set(executionId, seen.add(message.key));
   }
   tables.outcomes.delete(executionId);
-  addToQueue(tables, tables.executions.get(executionId)!, reopenEpoch(tables));
+  takeUpAgain(tables, executionId);
   if (message !== null) putMail(tables, message);
   for (const further of more) {
     tables.signals.set(executionId, (tables.signals.get(executionId) ?? new Set()).add(further.key));
     putMail(tables, further);
   }
-  for (const [id, letter] of tables.deadLetters) if (letter.executionId === executionId) tables.deadLetters.delete(id);
   return { reopened: true };
 }

@@ -3,7 +3,6 @@
 import { CANCEL_LANE } from '../../../src/store/port.ts';
 import { checkMessage } from './column.ts';
 import {
-  addToQueue,
   liveRunner,
   mailOf,
   OWNED,
@@ -11,9 +10,9 @@ import {
   putMail,
   type QueueRow,
   READY,
-  reopenEpoch,
   type Statements,
   type Tables,
+  takeUpAgain,
   wake,
 } from './tables.ts';
 
@@ -75,7 +74,7 @@ function dealWithStrayMail(tables: Tables): number {
   for (const [executionId, mail] of tables.inbox) {
     if (tables.queue.has(executionId)) continue;
     if (mail.some(isRetry) && tables.outcomes.delete(executionId)) {
-      addToQueue(tables, tables.executions.get(executionId)!, reopenEpoch(tables));
+      takeUpAgain(tables, executionId);
       reopened++;
     }
     const kept = mail.filter((message) => isRetry(message) || message.at >= tables.clock() - STRAY_MAIL_MS);
@@ -87,8 +86,8 @@ function dealWithStrayMail(tables: Tables): number {
 
 const STRAY_MAIL_MS = 10_000;
 
-export function isRetry({ kind, body }: { readonly kind: string; readonly body: string }): boolean {
-  return kind === 'signal' && body.includes('"signal":"RETRY_STEP"');
+export function isRetry({ kind, key }: { readonly kind: string; readonly key: string }): boolean {
+  return kind === 'signal' && key.startsWith('RETRY_STEP:');
 }
 
 /** A signal that was seen before is not taken again, also after it was consumed (I10). */

@@ -185,9 +185,10 @@ export function addToQueue(tables: Tables, execution: NewExecution & { behaviour
   });
 }
 
-/** The epoch of an execution that is live again: higher than any it had, though its old row is gone (I5). */
-export function reopenEpoch(tables: Tables): number {
-  return ++tables.epochsGiven;
+/** Live again, with an epoch higher than any it had, though its old row is gone (I5); its dead letter is settled. */
+export function takeUpAgain(tables: Tables, executionId: string): void {
+  addToQueue(tables, tables.executions.get(executionId)!, ++tables.epochsGiven);
+  for (const [id, letter] of tables.deadLetters) if (letter.executionId === executionId) tables.deadLetters.delete(id);
 }
 
 export function mailOf(tables: Tables, executionId: string): readonly (NewMessage & { readonly at: number })[] {

@@ -10,10 +10,11 @@ returning execution_id;
 -- name: queue_wake_mail
 -- The correctness path behind every hint (I10, I11). The mail of running executions is skipped row by row: it is short-lived.
 -- Mail of executions that have ended is dealt with here, because nobody else ever reads it. A RETRY_STEP that was accepted
--- just before the end reopens, as it would have just after; the rest is thrown away: the end of a child whose parent did not
--- wait, a callback that came twice. The ten seconds are for a target that is being inserted just now.
+-- just before the end reopens, as it would have just after (execution_reopen); it is known by its key, because a body may hold
+-- any text. The rest is thrown away: the end of a child whose parent did not wait, a callback that came twice. The ten
+-- seconds are for a target that is being inserted just now.
 with stray as materialized (
-  select i.id, i.execution_id, i.at, i.kind = 'signal' and i.body::text like '%"signal":"RETRY_STEP"%' as reopens
+  select i.id, i.execution_id, i.at, i.kind = 'signal' and starts_with(i.key, 'RETRY_STEP:') as reopens
   from execution_inbox i
   where not exists (select from execution_queue q where q.execution_id = i.execution_id)
 ),
@@ -27,6 +28,16 @@ queued as (
   -- The epoch: see execution_reopen.
   select e.id, e.tenant_id, e.workflow_id, e.version, e.priority, e.behaviour, 1 + (pg_current_xact_id()::text::bigint % 2000000000)::int
   from workflow_executions e where e.id = any(array(select execution_id from reopened))
+),
+counted as (
+  insert into tenant_runs (tenant_id, execution_id)
+  select e.tenant_id, e.id from workflow_executions e
+  where e.id = any(array(select execution_id from reopened)) and e.parent_id is null
+    and exists (select from tenant_quotas t where t.tenant_id = e.tenant_id and t.concurrent_runs is not null)
+  on conflict do nothing
+),
+settled as (
+  delete from dead_letters where execution_id = any(array(select execution_id from reopened))
 ),
 forgotten as (
   delete from execution_inbox
