@@ -149,6 +149,21 @@ describe('a signal that is accepted in the moment of the end', () => {
   });
 });
 
+describe('the events of an ended execution', () => {
+  it('are told also when signals and facts hold what PostgreSQL takes for no text', async () => {
+    const executionId = await engine.start(graph('strange-signal', [held('first', tries(1))]));
+    const first = await work.next('first');
+    const newParams = { nul: 'x\u0000y', half: '\ud800' };
+    await send(executionId, 'UPDATE_PARAMS', { stepId: 'first', newParams }, 'a "strange" \\ id');
+    await eventually(() => applied(executionId)).toHaveLength(1);
+    first.fail(new TerminalError('NO', 'a\u0000b'));
+    await engine.pawl.result(executionId);
+    const view = await engine.pawl.queries.get(TENANT, executionId);
+    const { events } = await engine.pawl.queries.events(view, { afterSeq: -1, limit: 100 });
+    expect(events.filter(({ type }) => type === 'SignalApplied')).toMatchObject([{ data: { payload: { newParams } } }]);
+  });
+});
+
 describe('what a failed execution is told', () => {
   it('counts when it is retried, once; until then it stays as it ended, and nobody hears of another end', async () => {
     const definition = graph('mended', [held('call', { parameters: { region: 'eu', mode: 'plain' }, ...tries(1) })]);

@@ -1,5 +1,6 @@
 // Reading: what people and programs ask, on the read pool.
 
+import { signalKey } from '../../core/decider/signal-key.ts';
 import type { ActionLogRow, AttemptRow, JournalRow, JsonText, Timestamp } from '../port.ts';
 import type { ExecutionReader, LinkView, StoreHealth, TreeRow } from '../reader-port.ts';
 import type { Database } from './database.ts';
@@ -22,7 +23,8 @@ const LINKS = statement('execution_links');
 const DEPTH = statement('queue_depth');
 const HEALTH = statement('store_health');
 const LOGS = statement('execution_logs');
-const MISSED_SIGNALS = statement('signal_missed');
+const ACCEPTED_SIGNALS = statement('signal_accepted');
+const SIGNAL_FACTS = statement('signal_facts');
 const FIND_RESOURCE = statement('resource_find');
 
 export function executionReader(reader: Database): ExecutionReader {
@@ -68,7 +70,7 @@ export function executionReader(reader: Database): ExecutionReader {
       const rows = await reader.run<TreeRecord>(TREE, [executionId, tenantId, limit]);
       return rows.map(treeRow);
     },
-    signalMissed: ({ executionId }) => reader.run<{ body: JsonText; at: Timestamp }>(MISSED_SIGNALS, [executionId]),
+    signalMissed: ({ executionId }) => missedSignals(reader, executionId),
     executionLinks: async ({ executionId }) => (await reader.run<LinkRecord>(LINKS, [executionId])).map(linkView),
     async queueDepth() {
       const rows = await reader.run<{ workflow_id: string; tenant_id: string; depth: number }>(DEPTH, []);
@@ -92,6 +94,14 @@ export function executionReader(reader: Database): ExecutionReader {
       return row === undefined ? null : { executionId: row.execution_id, nodeId: row.node_id, url: row.external_url };
     },
   };
+}
+
+async function missedSignals(reader: Database, executionId: string): Promise<{ body: JsonText; at: Timestamp }[]> {
+  const accepted = await reader.run<SignalRecord>(ACCEPTED_SIGNALS, [executionId]);
+  if (accepted.length === 0) return [];
+  const facts = await reader.run<{ fact: JsonText }>(SIGNAL_FACTS, [executionId]);
+  const told = new Set(facts.map(({ fact }) => signalKey(JSON.parse(fact))));
+  return accepted.filter(({ signal_id: key }) => !told.has(key)).map(({ body, at }) => ({ body, at }));
 }
 
 /**
@@ -148,6 +158,12 @@ interface CallbackRecord {
   is_live: boolean;
   was_received: boolean;
   may_be_over: boolean;
+}
+
+interface SignalRecord {
+  signal_id: string;
+  body: JsonText;
+  at: Timestamp;
 }
 
 interface TreeRecord {

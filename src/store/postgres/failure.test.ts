@@ -43,6 +43,11 @@ describe('SQLSTATE', () => {
     expect(storeError(duplicate('action_executions_pkey'), 's').failure).toBe('data');
   });
 
+  it('blames a text of the request, and not one that is stored already', () => {
+    const refused = (code: string) => storeError(Object.assign(new Error('no text'), { code }), 's').isUnstorableText;
+    expect([refused('22021'), refused('22P05')]).toEqual([true, false]);
+  });
+
   it('knows that nothing happened before the connection was made', () => {
     expect(storeError(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }), 'connecting').failure).toBe('retry');
     expect(storeError(new Error('timeout exceeded when trying to connect'), 'connecting').failure).toBe('retry');

@@ -18,8 +18,8 @@ const RETRYABLE = new Set([
 ]);
 /** Classes in which nothing happened and the cause may pass: resources, operator intervention, input or output. */
 const RETRYABLE_CLASSES = new Set(['53', '58']);
-/** NUL, or half of a surrogate pair. */
-const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
+/** NUL, or half of a surrogate pair, in a parameter. 22P05 is the same inside json: that is stored, so a request is not at fault. */
+const UNSTORABLE_TEXT = '22021';
 /** Class 08 before a statement ran at all. */
 const NOT_CONNECTED = new Set(['08001', '08004']);
 
@@ -28,7 +28,7 @@ export function storeError(error: unknown, during: 'connecting' | string): Store
   if (error instanceof StoreError) return error;
   const { code, constraint, message } = describe(error);
   const failure = during === 'connecting' ? connectFailure(code) : statementFailure(code, constraint);
-  const isUnstorableText = UNSTORABLE_TEXT.has(code ?? '');
+  const isUnstorableText = code === UNSTORABLE_TEXT;
   return new StoreError(failure, `${during}: ${message}`, { cause: error, isUnstorableText });
 }
 
