@@ -1,9 +1,12 @@
 // Hints over LISTEN and NOTIFY: one connection that listens, and a coalesced NOTIFY in a statement of its own. At start it
-// sends itself a note: transaction poolers accept LISTEN and deliver nothing, and that must be known, not guessed.
+// sends itself a note: transaction poolers accept LISTEN and deliver nothing, and that must be known, not guessed. One note is
+// on its way at a time, and now and then an empty one: a connection that does not answer is given up for a new one.
 
 import { randomUUID } from 'node:crypto';
+import { setTimeout as passed } from 'node:timers/promises';
 import pg from 'pg';
 import type { Hint, Hints } from '../hint-port.ts';
+import { connectionIsBroken } from './sqlstate.ts';
 
 const CHANNEL = 'pawl_hint';
 const COALESCE_MS = 10;
@@ -11,6 +14,9 @@ const RECONNECT_MS = 1_000;
 const SELF_TEST_MS = 2_000;
 /** NOTIFY carries at most 8,000 bytes. */
 const MAX_IDS = 150;
+/** Beyond these, while a note waits for its answer, mail is found by polling. */
+const MAX_WAITING_IDS = 15_000;
+const CLOSE_MS = 1_000;
 
 interface Note {
   readonly work?: true;
@@ -22,6 +28,9 @@ interface HintOptions {
   readonly connectionString: string;
   readonly receive: (hint: Hint) => void;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
+  readonly queryTimeoutMs?: number;
+  /** How long nothing may be said on the connection. */
+  readonly beatMs?: number;
 }
 
 /** Never fails: without a connection there are no hints, and polling finds the work. */
@@ -35,20 +44,29 @@ class PostgresHints implements Hints {
   delivering = false;
   private readonly options: HintOptions;
   private client: pg.Client | null = null;
-  private sending: Promise<unknown> = Promise.resolve();
   private work = false;
   private mail = new Set<string>();
+  /** Not null until the note that it sends is answered. */
   private flushTimer: NodeJS.Timeout | null = null;
+  private readonly beatTimer: NodeJS.Timeout;
   private reconnectTimer: NodeJS.Timeout | null = null;
   private closed = false;
   private testArrived: ((id: string) => void) | null = null;
 
   constructor(options: HintOptions) {
     this.options = options;
+    this.beatTimer = setInterval(() => this.flushSoon(), options.beatMs ?? 30_000).unref();
   }
 
   async open(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.options.connectionString, application_name: 'pawl hints' });
+    const { connectionString, queryTimeoutMs = 10_000 } = this.options;
+    const client = new pg.Client({
+      connectionString,
+      application_name: 'pawl hints',
+      connectionTimeoutMillis: queryTimeoutMs,
+      query_timeout: queryTimeoutMs,
+      keepAlive: true,
+    });
     const ended = new Promise<never>((_, reject) =>
       client.once('end', () => reject(new Error('the connection ended'))),
     );
@@ -76,33 +94,43 @@ class PostgresHints implements Hints {
 
   send(hint: Hint): void {
     if (hint.kind === 'work') this.work = true;
-    else this.mail.add(hint.executionId);
-    this.flushTimer ??= setTimeout(() => this.flush(), COALESCE_MS);
+    else if (this.mail.size < MAX_WAITING_IDS) this.mail.add(hint.executionId);
+    this.flushSoon();
   }
 
   async close(): Promise<void> {
     this.closed = true;
+    clearInterval(this.beatTimer);
     if (this.flushTimer !== null) clearTimeout(this.flushTimer);
     if (this.reconnectTimer !== null) clearTimeout(this.reconnectTimer);
-    await this.client?.end().catch(() => undefined);
+    // A network that has stopped does not say goodbye.
+    await Promise.race([this.client?.end().catch(() => undefined), passed(CLOSE_MS, undefined, { ref: false })]);
   }
 
-  private flush(): void {
+  private flushSoon(): void {
+    if (!this.closed) this.flushTimer ??= setTimeout(() => void this.flush(), COALESCE_MS);
+  }
+
+  private async flush(): Promise<void> {
+    do {
+      const { work } = this;
+      const mail = [...this.mail].slice(0, MAX_IDS);
+      this.work = false;
+      for (const id of mail) this.mail.delete(id);
+      await this.notify({ ...(work ? { work } : {}), mail });
+    } while (this.mail.size >= MAX_IDS);
     this.flushTimer = null;
-    const ids = [...this.mail];
-    const work = this.work;
-    this.mail.clear();
-    this.work = false;
-    for (let from = 0; from < Math.max(1, ids.length); from += MAX_IDS) {
-      this.notify({ ...(work ? { work } : {}), mail: ids.slice(from, from + MAX_IDS) });
-    }
+    if (this.work || this.mail.size > 0) this.flushSoon();
   }
 
-  private notify(note: Note): void {
+  private async notify(note: Note): Promise<void> {
     const { client } = this;
-    this.sending = this.sending
-      .then(() => client?.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(note)]))
-      .catch(() => undefined);
+    try {
+      await client?.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(note)]);
+    } catch (error) {
+      // With a statement unanswered, end() does not wait for the other side either.
+      if (connectionIsBroken(error)) void client?.end().catch(() => undefined);
+    }
   }
 
   private received(payload: string): void {
