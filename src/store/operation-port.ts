@@ -23,7 +23,10 @@ export interface OperationStore {
   deadLetterList(params: { tenantId: string; afterId: string; limit: number }): Promise<DeadLetter[]>;
   /** Those of these ids, or all of the tenant's (null). */
   deadLetterPurge(params: { tenantId: string; ids: string[] | null }): Promise<number>;
-  /** Deletes ended executions older than the limit with all their rows, in id order; live and referenced rows stay (I24). */
+  /**
+   * Deletes ended executions older than the limit with all their rows, in id order; live and referenced rows stay (I24).
+   * Runners are forgotten a day after their lease ended, whatever the limit says.
+   */
   retentionPurge(params: { endedBefore: Timestamp; limit: number }): Promise<number>;
   now(): Promise<Timestamp>;
   /** A random key that all processes of this installation share, made when first asked for. */

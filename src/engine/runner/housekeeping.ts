@@ -42,7 +42,7 @@ export class Housekeeping {
   }
 
   private async purge(now: number): Promise<void> {
-    // 0 = keep everything; the call still trims what is kept for a short time only.
+    // 0 = keep every execution; the call still forgets runners that are gone.
     const endedBefore = this.retentionMs === 0 ? 0 : this.clock.now() - this.retentionMs;
     const purged = await this.store.retentionPurge({ endedBefore, limit: PURGE_LIMIT });
     this.nextPurge = purged === PURGE_LIMIT ? now : now + PURGE_EVERY_MS;

@@ -101,12 +101,17 @@ export function describeRetention(store: () => Store): void {
     expect(await purge()).toBe(1);
   });
 
-  it('forgets runners that ended long ago, and no others', async () => {
-    const dead = await store().runnerRegister({ name: 'dead', slots: 1, leaseMs: -10_000 });
-    const silent = await store().runnerRegister({ name: 'silent', slots: 1, leaseMs: -10_000 });
-    await store().runnerDeclareDead({ runnerId: dead.runnerId });
-    await store().retentionPurge({ endedBefore: await store().now(), limit: 1 });
-    expect((await store().runnerList()).map(({ runnerId }) => runnerId)).toEqual([silent.runnerId]);
+  it('forgets runners a day after their lease ended, also when every execution is kept, and no others', async () => {
+    const register = async (name: string, leaseMs: number) =>
+      (await store().runnerRegister({ name, slots: 1, leaseMs })).runnerId;
+    const dayAgoMs = -24 * 3_600_000 - 10_000;
+    const [dead, silent] = [await register('dead', dayAgoMs), await register('silent', dayAgoMs)];
+    const recent = await register('recent', -10_000);
+    for (const runnerId of [dead, recent]) await store().runnerDeclareDead({ runnerId });
+    await store().retentionPurge({ endedBefore: 0, limit: 1 });
+    expect((await store().runnerList()).map(({ runnerId }) => runnerId).toSorted()).toEqual(
+      [silent, recent].toSorted(),
+    );
   });
 
   it('gives everybody the same key', async () => {

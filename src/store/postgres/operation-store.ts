@@ -53,7 +53,7 @@ export function operationStore(engine: Database, reader: Database): OperationSto
     async retentionPurge({ endedBefore, limit }) {
       const before = new Date(endedBefore);
       const [row] = await engine.run<{ purged: number }>(PURGE, [before, limit, uuidV7(endedBefore, NO_RANDOM)]);
-      await engine.run(PURGE_RUNNERS, [before]);
+      await engine.run(PURGE_RUNNERS, []);
       return row!.purged;
     },
     async now() {

@@ -84,9 +84,11 @@ function purge(tables: Tables, { endedBefore, limit }: Parameters<Statements['re
     for (const table of [outcomes, executions, events, attempts, checkpoints, inbox, signals, logs]) table.delete(id);
     for (const [key, link] of tables.links) if (link.executionId === id) tables.links.delete(key);
   }
-  forgetRunners(tables, endedBefore);
+  forgetRunners(tables, tables.clock() - RUNNER_KEPT_MS);
   return doomed.length;
 }
+
+const RUNNER_KEPT_MS = 24 * 3_600_000;
 
 function forgetRunners(tables: Tables, before: number): void {
   for (const [runnerId, expiresAt] of tables.leases) {

@@ -69,12 +69,13 @@ logs as (delete from action_logs where execution_id = any(array(select execution
 select count(*)::int as purged from doomed;
 
 -- name: runner_purge
--- Incarnations that ended long ago and own nothing.
+-- Incarnations that ended a day ago and own nothing: every start leaves one, however long executions are kept.
 with gone as materialized (
   select l.runner_id from runner_leases l
-  where l.expires_at < $1::timestamptz
+  where l.expires_at < now() - interval '1 day'
     and not exists (select from runner_slots s where s.runner_id = l.runner_id and s.state = 'live')
     and not exists (select from execution_queue q where q.runner_id = l.runner_id and q.state = 1)
+  limit 1000
 ),
 slots as (delete from runner_slots where runner_id = any(array(select runner_id from gone))),
 leases as (delete from runner_leases where runner_id = any(array(select runner_id from gone)))
