@@ -1,5 +1,6 @@
 // What nobody waits for: forgetting executions that ended long ago (I24), and asking now and then whether any live execution
-// is without a wake-up (I12). Part of the runner's tick; each piece of work is small, so that it never holds anything up.
+// is without a wake-up (I12). Part of the runner's tick. Forgetting is done in small pieces; the audit goes on beside the ticks,
+// one at a time: it looks at everything that ever ended (half a second per million), and no wake-up or takeover waits for it.
 
 import type { Store } from '../../store/port.ts';
 import type { Clock } from '../clock.ts';
@@ -9,17 +10,20 @@ const PURGE_EVERY_MS = 30_000;
 const PURGE_LIMIT = 2_000;
 const AUDIT_EVERY_MS = 600_000;
 
+type HousekeepingStore = Pick<Store, 'retentionPurge' | 'queueAudit'>;
+
 export class Housekeeping {
-  private readonly store: Store;
+  private readonly store: HousekeepingStore;
   private readonly timers: Timers;
   private readonly clock: Clock;
   private readonly observer: EngineObserver;
   private readonly retentionMs: number;
   private nextPurge: number;
   private nextAudit: number;
+  private auditing: Promise<void> | null = null;
 
   constructor(deps: {
-    readonly store: Store;
+    readonly store: HousekeepingStore;
     readonly timers: Timers;
     readonly clock: Clock;
     readonly observer: EngineObserver;
@@ -38,7 +42,12 @@ export class Housekeeping {
   async runOnce(): Promise<void> {
     const now = this.timers.monotonicMs();
     if (now >= this.nextPurge) await this.purge(now);
-    if (now >= this.nextAudit) await this.audit(now);
+    if (now >= this.nextAudit) this.beginAudit(now);
+  }
+
+  /** When no audit is under way. */
+  async settled(): Promise<void> {
+    await this.auditing;
   }
 
   private async purge(now: number): Promise<void> {
@@ -48,8 +57,17 @@ export class Housekeeping {
     this.nextPurge = purged === PURGE_LIMIT ? now : now + PURGE_EVERY_MS;
   }
 
-  private async audit(now: number): Promise<void> {
+  private beginAudit(now: number): void {
+    if (this.auditing !== null) return;
     this.nextAudit = now + AUDIT_EVERY_MS;
+    this.auditing = this.audit()
+      .catch((error: unknown) => this.observer.warn('the audit failed', { error: String(error) }))
+      .finally(() => {
+        this.auditing = null;
+      });
+  }
+
+  private async audit(): Promise<void> {
     this.observer.count('audits');
     for (const { executionId, problem } of await this.store.queueAudit()) {
       this.observer.count('auditViolations');

@@ -75,6 +75,7 @@ export class Runner {
     await this.ticking;
     this.life?.claimer.stop();
     await this.life?.incarnation.drain();
+    await this.housekeeping.settled();
     this.life = null;
   }
 

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../store/port.ts';
+import { createClock } from '../clock.ts';
+import { handTimers, settled } from '../hand-timers.testing.ts';
+import { Housekeeping } from './housekeeping.ts';
+
+const TEN_MINUTES_MS = 600_000;
+
+function setup() {
+  const timers = handTimers();
+  const heard: string[] = [];
+  const audits: PromiseWithResolvers<Awaited<ReturnType<Store['queueAudit']>>>[] = [];
+  const housekeeping = new Housekeeping({
+    store: {
+      retentionPurge: async () => 0,
+      queueAudit: () => {
+        const audit = Promise.withResolvers<Awaited<ReturnType<Store['queueAudit']>>>();
+        audits.push(audit);
+        return audit.promise;
+      },
+    },
+    timers,
+    clock: createClock(timers),
+    observer: { count: (what) => void heard.push(what), warn: (event) => void heard.push(event) },
+    options: { retentionMs: 0 },
+  });
+  const later = async () => {
+    timers.advance(TEN_MINUTES_MS);
+    await housekeeping.runOnce();
+  };
+  return { housekeeping, audits, heard, later };
+}
+
+it('nothing waits for the audit, and there is one at a time', async () => {
+  const { housekeeping, audits, heard, later } = setup();
+  await housekeeping.runOnce();
+  expect(audits).toHaveLength(0);
+  await later();
+  await later();
+  expect(audits).toHaveLength(1);
+  audits[0]!.resolve([{ executionId: 'e', problem: 'neither in the queue nor ended' }]);
+  await housekeeping.settled();
+  expect(heard).toEqual(['audits', 'auditViolations', 'a live execution has no wake-up']);
+  await later();
+  expect(audits).toHaveLength(2);
+});
+
+it('an audit that fails is told, and the next one comes', async () => {
+  const { housekeeping, audits, heard, later } = setup();
+  await later();
+  audits[0]!.reject(new Error('away'));
+  await housekeeping.settled();
+  expect(heard).toEqual(['audits', 'the audit failed']);
+  await later();
+  expect(audits).toHaveLength(2);
+});
+
+it('whoever stops waits until it is over', async () => {
+  const { housekeeping, audits, later } = setup();
+  await later();
+  let isOver = false;
+  const over = housekeeping.settled().then(() => {
+    isOver = true;
+  });
+  await settled();
+  expect(isOver).toBe(false);
+  audits[0]!.resolve([]);
+  await over;
+  expect(isOver).toBe(true);
+});
