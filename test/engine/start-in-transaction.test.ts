@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startInTransaction } from '../../src/main.ts';
+import { inTransactionOf } from '../../src/store/postgres/start-in-transaction.ts';
 import { engineUnderTest, TENANT } from './engine-under-test.ts';
 import { echo, graph } from './workflow-definition.ts';
 
@@ -130,6 +131,20 @@ describe('an execution that is started in a transaction of the application', () 
     expect((await client.query('show search_path')).rows).toEqual([{ search_path: 'app' }]);
     await client.query('commit');
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
+  });
+
+  it('reads times as the engine does, whatever the zone of the session and the parsers of the application', async () => {
+    const client = await application();
+    client.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => text);
+    for (const zone of ['UTC', 'Asia/Kolkata', 'America/New_York']) {
+      await client.query('begin');
+      await client.query(`set local time zone '${zone}'`);
+      const now = await inTransactionOf(client, undefined, (store) => store.now());
+      await client.query('rollback');
+      expect(now).toBeTypeOf('number');
+      expect(now).toBeLessThanOrEqual(await engine.pawl.store.now());
+      expect(now).toBeGreaterThan((await engine.pawl.store.now()) - 60_000);
+    }
   });
 
   it('leaves nothing in the session', async () => {

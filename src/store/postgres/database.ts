@@ -158,7 +158,7 @@ const JSON_OID = 114;
 const TIMESTAMPTZ_OID = 1184;
 
 /** json stays the text that was written; a time becomes milliseconds since the epoch. */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+export function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === JSON_OID) return (value) => value;
   if (oid === TIMESTAMPTZ_OID) return parseTimestamp;
   return pg.types.getTypeParser(oid, format as 'text');

@@ -2,9 +2,8 @@
 // is durable when the caller commits, and never existed when the caller rolls back (I1). It begins, commits and prepares
 // nothing, so it leaves the caller's session as it was. main.ts builds startInTransaction on it.
 
-import pg from 'pg';
 import type { Store } from '../port.ts';
-import { joining, type Session } from './database.ts';
+import { getTypeParser, joining, type Session } from './database.ts';
 import { storeOn } from './postgres-store.ts';
 import { storeError } from './sqlstate.ts';
 
@@ -41,13 +40,13 @@ export async function inTransactionOf<Result>(
 }
 
 const SET_PATH = `select set_config('search_path', $1, true)`;
-const JSON_OID = 114;
 
 function transactionStore(client: TransactionClient): Store {
   const session: Session = {
     async run<Row>({ name, text }: { name: string; text: string }, values: readonly unknown[]) {
       try {
-        // Without a name: prepared statements would stay in a session that is not ours.
+        // Without a name: prepared statements would stay in a session that is not ours. With our parsers: the caller may have
+        // taught pg others.
         return (await client.query({ text, values: values as unknown[], types: { getTypeParser } })).rows as Row[];
       } catch (error) {
         throw storeError(error, name);
@@ -56,9 +55,4 @@ function transactionStore(client: TransactionClient): Store {
   };
   const database = joining(session);
   return storeOn(database, database);
-}
-
-/** The caller may have taught pg other things; json must stay the text that was written. */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
-  return oid === JSON_OID ? (value) => value : pg.types.getTypeParser(oid, format as 'text');
 }

@@ -1,14 +1,16 @@
-// A time as PostgreSQL writes it, in UTC and ISO style: `2026-01-31 10:20:30.123456+00`. What is finer than a millisecond is cut
-// off, so a time never lies in the future. Claims and loads bring several for each row: where the text has its usual shape,
+// A time as PostgreSQL writes it in ISO style: `2026-01-31 10:20:30.123456+00`. Our own connections are in UTC, an application's may
+// be elsewhere. What is finer than a millisecond is cut off, so a time never lies in the future. Claims and loads bring several for each row: where the text has its usual shape,
 // digits are read where they stand, without a string in between.
 
 const SPACE = 32;
 const DOT = 46;
 const ZERO = 48;
 const FRACTION = 20;
+const UTC = '+00';
+const ZONE = /[+-]\d\d(?::\d\d)?$/;
 
 export function parseTimestamp(value: string): number {
-  const isUsual = value.charCodeAt(10) === SPACE && value.charCodeAt(FRACTION - 1) === DOT;
+  const isUsual = value.charCodeAt(10) === SPACE && value.charCodeAt(FRACTION - 1) === DOT && value.endsWith(UTC);
   const year = twoDigits(value, 0) * 100 + twoDigits(value, 2);
   // Date.UTC takes a year of two digits for one of the last century.
   if (!isUsual || year < 100) return parseAnyTimestamp(value);
@@ -29,10 +31,11 @@ function twoDigits(value: string, at: number): number {
   return (value.charCodeAt(at) - ZERO) * 10 + value.charCodeAt(at + 1) - ZERO;
 }
 
-/** Whole seconds, and years of more than four digits. */
+/** Whole seconds, years of more than four digits, and other zones. */
 function parseAnyTimestamp(value: string): number {
   const dateEnd = value.indexOf(' ');
   const year = dateEnd > 10 ? `+${value.slice(0, dateEnd).padStart(12, '0')}` : value.slice(0, dateEnd);
-  const time = value.slice(dateEnd + 1, Math.min(value.length - '+00'.length, dateEnd + 13));
-  return Date.parse(`${year}T${time}Z`);
+  const [zone] = ZONE.exec(value) ?? [UTC];
+  const time = value.slice(dateEnd + 1, Math.min(value.length - zone.length, dateEnd + 13));
+  return Date.parse(`${year}T${time}${zone.length === UTC.length ? `${zone}:00` : zone}`);
 }
