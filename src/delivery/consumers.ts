@@ -2,8 +2,8 @@
 // request is said at once, and a secret is shown once, when it was made here (S6). Registering again changes what is given, so
 // that a program may register its consumers whenever it starts. What changes something is in the audit log.
 
-import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { requestInvalid } from '../core/error/request-invalid.ts';
 import { NEW_SECRET_BYTES, SECRET_PREFIX, secretProblem } from '../protocol/webhook-secret.ts';
 import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
 import type { ConsumerChange, ConsumerKind, ConsumerRow, DeliveryStore } from '../store/delivery-port.ts';
@@ -106,7 +106,7 @@ export class Consumers {
     const existing = await this.row(tenantId, code);
     const { kind } = existing;
     const wrong = kind === 'webhook' ? given && secretProblem(given) : 'only a webhook has a secret to rotate';
-    if (wrong) throw invalid([{ code: 'CONSUMER_INVALID', path: '/secret', message: wrong }]);
+    if (wrong) throw requestInvalid([{ code: 'CONSUMER_INVALID', path: '/secret', message: wrong }]);
     const secret = given ?? this.newSecret();
     const change = { tenantId, code, kind, newSecret: secret, keepPrevious };
     const row = await this.write(change, existing, 'rotate-secret', by);
@@ -121,7 +121,7 @@ export class Consumers {
   ): Promise<ConsumerAnswer> {
     const { allowsBus } = this.deps;
     const problems = consumerProblems(request, { existingKind: existing?.kind ?? null, allowsBus });
-    if (problems.length > 0) throw invalid(problems);
+    if (problems.length > 0) throw requestInvalid(problems);
     // From here on every field is what its type says: consumerProblems has looked at each.
     const kind = request.kind as ConsumerKind;
     const hasSecret = existing?.kind === kind && existing.secrets.length > 0;
@@ -201,10 +201,4 @@ function writtenFields(request: ConsumerRequest, existing: ConsumerRow | null, k
     options: options === undefined ? undefined : JSON.stringify(options),
     isPaused: isPaused as boolean | undefined,
   };
-}
-
-function invalid(problems: readonly Problem[]): PawlError {
-  const [first] = problems;
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  return new PawlError('REQUEST_INVALID', `${first!.path} ${first!.message}${more}`, problems);
 }

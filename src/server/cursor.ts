@@ -2,7 +2,7 @@
 // from where it was. Opaque to clients, and recognisable: what no list gave out is refused, not taken for a place.
 
 import type { PawlError } from '../core/error/pawl-error.ts';
-import { requestInvalid } from './request-problem.ts';
+import { requestInvalid } from '../core/error/request-invalid.ts';
 
 const PLACE = 'after.';
 

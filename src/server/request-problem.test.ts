@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { problemsOf } from './request-problem.ts';
+import { requestProblems } from '../core/error/request-invalid.ts';
+import { reportIssues } from './request-problem.ts';
 
 const schema = z.object({
   kind: z.discriminatedUnion('type', [z.object({ type: z.literal('A') }), z.object({ type: z.literal('B') })]),
@@ -17,7 +18,9 @@ const good = { kind: { type: 'A' }, level: 'LOW', params: {}, count: 1, share: 1
 
 function said(wrong: object): string[] {
   const { error } = schema.safeParse({ ...good, ...wrong });
-  return problemsOf('body', error!, schema).map(({ path, message }) => `${path} ${message}`);
+  const problems = requestProblems();
+  reportIssues('body', error!, schema, problems);
+  return problems.all().map(({ path, message }) => `${path} ${message}`);
 }
 
 describe('a problem of a request is said in our words', () => {

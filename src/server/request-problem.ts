@@ -4,29 +4,24 @@ import type { z } from 'zod';
 import { issueMessage } from '../core/definition/issue-message.ts';
 import { pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
-import { PawlError } from '../core/error/pawl-error.ts';
+import type { ProblemList } from '../core/definition/problem-list.ts';
 import { nearMiss } from '../core/expression/near-miss.ts';
 import { didYouMean } from '../core/expression/problem.ts';
 
 export type RequestPart = 'params' | 'query' | 'body';
 
-export function requestInvalid(problems: readonly Problem[]): PawlError {
-  const [first, ...more] = problems;
-  const where = first === undefined || first.path === '' ? '' : `${first.path} `;
-  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
-  return new PawlError('REQUEST_INVALID', `${where}${first?.message ?? 'the request is not valid'}${others}`, problems);
-}
-
 /** Problems of a query stand below `/query`, those of a body at their own place. */
-export function problemsOf(part: RequestPart, error: z.ZodError, schema: z.ZodType): Problem[] {
+export function reportIssues(part: RequestPart, error: z.ZodError, schema: z.ZodType, problems: ProblemList): void {
   const base = part === 'body' ? '' : `/${part}`;
-  return error.issues.flatMap((issue) => {
-    const path = pointerOf(issue.path.map(pointerKey), base);
-    if (issue.code !== 'unrecognized_keys')
-      return [{ code: issue.code.toUpperCase(), path, message: issueMessage(issue) }];
+  for (const issue of error.issues) {
+    const pathOf = () => pointerOf(issue.path.map(pointerKey), base);
+    if (issue.code !== 'unrecognized_keys') {
+      problems.add(() => ({ code: issue.code.toUpperCase(), path: pathOf(), message: issueMessage(issue) }));
+      continue;
+    }
     const known = issue.path.length === 0 ? fieldsOf(schema) : [];
-    return issue.keys.map((key) => unknownKey(key, path, known));
-  });
+    for (const key of issue.keys) problems.add(() => unknownKey(key, pathOf(), known));
+  }
 }
 
 function unknownKey(key: string, parent: string, known: readonly string[]): Problem {

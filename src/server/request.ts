@@ -4,15 +4,16 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { pointerOf } from '../core/definition/pointer.ts';
-import type { Problem } from '../core/definition/problem.ts';
+import type { ProblemList } from '../core/definition/problem-list.ts';
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { requestInvalid, requestProblems } from '../core/error/request-invalid.ts';
 import { nearMiss } from '../core/expression/near-miss.ts';
 import { isTenantId } from '../protocol/identifier.ts';
 import type { Caller } from './caller.ts';
 import type { Correlation } from './correlation.ts';
 import { readJsonBody } from './json-body.ts';
-import { problemsOf, type RequestPart, requestInvalid } from './request-problem.ts';
+import { type RequestPart, reportIssues } from './request-problem.ts';
 import type { RouteRequest, RouteSpec } from './route.ts';
 
 interface Visitor {
@@ -30,13 +31,13 @@ export function readRequest(
   const params = readParams(route, request.params);
   const rawBody = route.bodyKind === 'any' && typeof request.body === 'string' ? request.body : '';
   const given = route.bodyKind === 'any' ? anyBody(rawBody, request.headers['content-type']) : request.body;
-  const problems: Problem[] = [];
+  const problems = requestProblems();
   const asked = givenParameters(request.query as Record<string, unknown>);
   const query = readPart('query', route.query, asked, problems);
-  problems.push(...unknownParameters(route, asked));
+  reportParameters(route, asked, problems);
   const body = readPart('body', route.body, withoutOnlyShown(route, given), problems);
-  problems.push(...otherIds(route, given, params));
-  if (problems.length > 0) throw requestInvalid(problems);
+  reportOtherId(route, given, params, problems);
+  if (problems.count > 0) throw requestInvalid(problems);
   return {
     params,
     query,
@@ -62,23 +63,24 @@ function readParams(route: RouteSpec, params: unknown): unknown {
 }
 
 function withoutOnlyShown({ onlyShown = [] }: RouteSpec, body: unknown): unknown {
-  if (onlyShown.length === 0 || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  if (typeof body !== 'object' || body === null || !onlyShown.some((name) => Object.hasOwn(body, name))) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !onlyShown.includes(name)));
 }
 
 /** What is sent back to another address than it came from was not meant for it. */
-function otherIds({ onlyShown = [] }: RouteSpec, body: unknown, params: unknown): Problem[] {
+function reportOtherId({ onlyShown = [] }: RouteSpec, body: unknown, params: unknown, problems: ProblemList): void {
   const id = (body as { id?: unknown } | null | undefined)?.id ?? null;
-  if (!onlyShown.includes('id') || id === null || Object.values(params as object).includes(id)) return [];
-  return [{ code: 'CANNOT_CHANGE', path: '/id', message: 'is not the id in the address, and cannot change' }];
+  if (!onlyShown.includes('id') || id === null || Object.values(params as object).includes(id)) return;
+  const message = 'is not the id in the address, and cannot change';
+  problems.add(() => ({ code: 'CANNOT_CHANGE', path: '/id', message }));
 }
 
-function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unknown, problems: Problem[]): unknown {
+function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unknown, problems: ProblemList): unknown {
   if (schema === undefined) return undefined;
   // An absent body is an empty one: whether that will do is the schema's decision.
   const parsed = parseLeavingOutNulls(schema, value === undefined ? {} : value);
   if (parsed.success) return parsed.data;
-  problems.push(...problemsOf(part, parsed.error, schema));
+  reportIssues(part, parsed.error, schema, problems);
   return undefined;
 }
 
@@ -111,22 +113,22 @@ function givenParameters(query: Record<string, unknown>): Record<string, unknown
 }
 
 /** A filter that nobody reads would answer another question than was asked. */
-function unknownParameters({ query: schema, anyQuery }: RouteSpec, query: Record<string, unknown>): Problem[] {
-  if (anyQuery === true) return [];
+function reportParameters(
+  { query: schema, anyQuery }: RouteSpec,
+  query: Record<string, unknown>,
+  problems: ProblemList,
+): void {
+  if (anyQuery === true) return;
   const { shape = {} } = (schema ?? {}) as { shape?: Record<string, unknown> };
   const known = [...new Set([...Object.keys(shape), 'tenantId'])];
-  return Object.keys(query)
-    .filter((name) => !known.includes(name))
-    .map((name) => {
+  for (const name of Object.keys(query).filter((name) => !known.includes(name))) {
+    problems.add(() => {
       const near = nearMiss(name, known);
       const suggestion = near === undefined ? `there are ${known.join(', ')}` : `did you mean \`${near}\`?`;
-      return {
-        code: 'UNKNOWN_PARAMETER',
-        path: pointerOf([name], '/query'),
-        message: 'is not a parameter',
-        suggestion,
-      };
+      const path = pointerOf([name], '/query');
+      return { code: 'UNKNOWN_PARAMETER', path, message: 'is not a parameter', suggestion };
     });
+  }
 }
 
 /** Whatever is JSON is read as JSON, also when the sender did not say so; only one who said so must have sent some. */

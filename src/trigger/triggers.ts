@@ -3,6 +3,7 @@
 
 import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { requestInvalid } from '../core/error/request-invalid.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import { NEW_SECRET_BYTES, secretProblem } from '../protocol/webhook-secret.ts';
 import { workflowRef } from '../protocol/workflow.ts';
@@ -77,7 +78,7 @@ export class Triggers {
     const { format } = workflow;
     const checked = checkConfig({ triggerType, config, activationCondition, format });
     const problems = [...checked.problems, ...this.secretProblems(request, checked)];
-    if (problems.length > 0) throw invalidTrigger(problems);
+    if (problems.length > 0) throw requestInvalid(problems);
     if (triggerType === 'Schedule') await this.deps.admitCron?.(tenantId);
     const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
     const wanted = {
@@ -108,7 +109,7 @@ export class Triggers {
     const condition = activationCondition === undefined ? existing.activationCondition : activationCondition;
     const checked = checkConfig({ triggerType, config, activationCondition: condition, format });
     const problems = [...identityProblems(existing, request), ...checked.problems];
-    if (problems.length > 0) throw invalidTrigger(problems);
+    if (problems.length > 0) throw requestInvalid(problems);
     const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
     const { eventType } = checked;
     const changed = request.config === undefined ? {} : { config: JSON.stringify(checked.config), eventType };
@@ -133,11 +134,11 @@ export class Triggers {
     by: Actor = SYSTEM,
   ): Promise<TriggerAnswer> {
     const wrong = given === undefined ? undefined : secretProblem(given);
-    if (wrong !== undefined) throw invalidTrigger([{ code: 'CONFIG_INVALID', path: '/secret', message: wrong }]);
+    if (wrong !== undefined) throw requestInvalid([{ code: 'CONFIG_INVALID', path: '/secret', message: wrong }]);
     const { triggerType } = await this.get(key);
     if (triggerType !== 'Webhook') {
       const message = `a ${triggerType} trigger has no secret`;
-      throw invalidTrigger([{ code: 'CONFIG_INVALID', path: '', message }]);
+      throw requestInvalid([{ code: 'CONFIG_INVALID', path: '', message }]);
     }
     const secret = given ?? this.newSecret();
     await this.change({ ...key, by }, 'rotate-secret', { keepPrevious }, (store) =>
@@ -212,10 +213,4 @@ function identityProblems(existing: TriggerRecord, request: TriggerChangeRequest
       message: `is ${existing[field]} and cannot change`,
       suggestion: 'create another trigger',
     }));
-}
-
-function invalidTrigger(problems: readonly Problem[]): PawlError {
-  const [first] = problems;
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  return new PawlError('REQUEST_INVALID', `${first!.path} ${first!.message}${more}`.trim(), problems);
 }

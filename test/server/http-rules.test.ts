@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/core/definition/problem.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
@@ -225,6 +226,25 @@ describe('a body', () => {
       status: 400,
       body: { error: { details: [{ path: '/workflowId', message: 'is required' }] } },
     });
+  });
+
+  const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`key${index}`, 1]));
+  const pull = { code: 'x', kind: 'pull', subscriptions: [{ env: 'prod' }] };
+  it.each([
+    ['an execution', '/api/v1/workflows/here/execute', many],
+    ['an event', '/api/v1/events', many],
+    ["a trigger's configuration", '/api/v1/triggers', { workflowId: 'here', triggerType: 'Manual', config: many }],
+    ["a consumer's options", '/api/v1/consumers', { ...pull, options: many }],
+  ])('S4: of nothing but unknown fields is answered shortly: %s', async (_, path, body) => {
+    const reply = await server.post(path, body);
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID' } } });
+    const { details } = reply.body.error as unknown as { details: Problem[] };
+    expect(details).toHaveLength(101);
+    expect(details.at(-1)).toMatchObject({
+      code: 'MORE_PROBLEMS',
+      message: expect.stringMatching(/^and 599\d\d more/),
+    });
+    expect(JSON.stringify(reply.body).length).toBeLessThan(50_000);
   });
 
   it('that is too large is told how large it may be', async () => {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
+import { requestInvalid } from '../../core/error/request-invalid.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import type { Executions } from '../../engine/execution/executions.ts';
 import { acceptedAnswer, cancelRequest, executeAnswer, executeRequest, retryAnswer } from '../../protocol/execution.ts';
@@ -12,7 +13,6 @@ import type { Caller } from '../caller.ts';
 import { traceOf } from '../correlation.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
-import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface ExecutionCommandRoutesDeps {

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { detectFormat } from '../../core/definition/compile.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
+import { requestInvalid } from '../../core/error/request-invalid.ts';
 import { isJsonObject, type Json } from '../../core/json/json.ts';
 import type { Executions } from '../../engine/execution/executions.ts';
 import type { Pipelines } from '../../engine/workflow/workflow-pipeline.ts';
@@ -29,7 +30,6 @@ import { traceOf } from '../correlation.ts';
 import { badCursor } from '../cursor.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
-import { requestInvalid } from '../request-problem.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { triggerOf } from './pipeline-trigger.ts';
 import {

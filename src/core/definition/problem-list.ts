@@ -1,0 +1,30 @@
+// The first problems of many, and one that says how many more there are: nothing is left out in silence, and what nobody would
+// read to its end takes neither the time nor the room to be told (S4).
+
+import type { Problem } from './problem.ts';
+
+export class ProblemList {
+  readonly #max: number;
+  readonly #first: Problem[] = [];
+  #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Made only if there is room for it: suggestions cost time. */
+  add(make: () => Problem): void {
+    if (this.#count++ < this.#max) this.#first.push(make());
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  all(): Problem[] {
+    const left = this.#count - this.#first.length;
+    if (left === 0) return this.#first;
+    const message = `and ${left} more ${left === 1 ? 'problem' : 'problems'}`;
+    return [...this.#first, { code: 'MORE_PROBLEMS', path: '', message }];
+  }
+}

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import type { Problem } from '../definition/problem.ts';
+import { requestInvalid } from './request-invalid.ts';
+
+const problems = (count: number): Problem[] =>
+  Array.from({ length: count }, (_, index) => ({ code: 'BAD', path: `/${index}`, message: 'is bad' }));
+
+it('says the first problem, and how many more there are', () => {
+  expect(requestInvalid(problems(1))).toMatchObject({ code: 'REQUEST_INVALID', message: '/0 is bad' });
+  expect(requestInvalid(problems(3))).toMatchObject({ message: '/0 is bad (and 2 more)', details: problems(3) });
+  expect(requestInvalid([{ code: 'BAD', path: '', message: 'is bad' }]).message).toBe('is bad');
+});
+
+it('S4: has at most 100 details, and one that counts the rest', () => {
+  const { message, details } = requestInvalid(problems(60_000));
+  expect(message).toBe('/0 is bad (and 59999 more)');
+  expect(details).toHaveLength(101);
+  expect((details as Problem[]).at(-1)).toMatchObject({ code: 'MORE_PROBLEMS', message: 'and 59900 more problems' });
+});

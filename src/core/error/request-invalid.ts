@@ -1,0 +1,25 @@
+// The one refusal of a request that is not valid: the first problem in its message, the others in its details. A request can have
+// as many problems as it has keys; the answer does not grow with them (S4).
+
+import type { Problem } from '../definition/problem.ts';
+import { ProblemList } from '../definition/problem-list.ts';
+import { PawlError } from './pawl-error.ts';
+
+const MAX_DETAILS = 100;
+
+/** For whoever finds problems one by one, and would make more of them than are told. */
+export const requestProblems = (): ProblemList => new ProblemList(MAX_DETAILS);
+
+export function requestInvalid(found: ProblemList | readonly Problem[]): PawlError {
+  const problems = found instanceof ProblemList ? found : listOf(found);
+  const details = problems.all();
+  const { path, message } = details[0]!;
+  const others = problems.count > 1 ? ` (and ${problems.count - 1} more)` : '';
+  return new PawlError('REQUEST_INVALID', `${path} ${message}${others}`.trim(), details);
+}
+
+function listOf(found: readonly Problem[]): ProblemList {
+  const problems = requestProblems();
+  for (const problem of found) problems.add(() => problem);
+  return problems;
+}
