@@ -85,7 +85,7 @@ describe('limits', () => {
     const nodes = Array.from({ length: 501 }, (_, index) => ({ id: `n${index}` }));
     const problems = problemsOf(graph(nodes, { startNode: 'n0' }));
     expect(problems).toHaveLength(1_001);
-    expect(problems.at(-1)).toEqual({ code: 'MORE_PROBLEMS', path: '', message: 'and 1 more problems' });
+    expect(problems.at(-1)).toEqual({ code: 'MORE_PROBLEMS', path: '', message: 'and 1 more problem' });
   });
 
   it('near misses are looked for in the first wrong names only', () => {

@@ -22,7 +22,7 @@ import { readPipeline, withoutNulls } from './pipeline.ts';
 import { pipelineSchema } from './pipeline-schema.ts';
 import { planSchema } from './plan-schema.ts';
 import { Findings, type Problem } from './problem.ts';
-import { checkSchema } from './schema-check.ts';
+import { checkSchemaInSteps } from './schema-check.ts';
 import { checkShape } from './shape.ts';
 import { checkSupport } from './support.ts';
 import { WORDING } from './wording.ts';
@@ -87,7 +87,7 @@ function* compileJson(
   const definition = frontEnd.given?.(written) ?? written;
   if (!fits(definition, format, options, findings)) return null;
   yield;
-  checkSchema(frontEnd.schema, definition, findings);
+  yield* checkSchemaInSteps(frontEnd.schema, definition, findings);
   yield;
   const draft = frontEnd.read(definition, findings, options);
   yield;

@@ -99,6 +99,7 @@ export class ExpressionCompiler {
 
   *#template({ value, at }: Located<Json>, reader: Reader): Steps<Template | null> {
     const size = JSON.stringify(value).length;
+    yield;
     if (size > MAX_TEMPLATE_CHARS) {
       const message = `this is ${size} characters of JSON; the limit is ${MAX_TEMPLATE_CHARS}`;
       this.#findings.error('TOO_LARGE', at, message, 'pass large data by reference');

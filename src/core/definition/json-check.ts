@@ -1,6 +1,7 @@
 // The first gate: is this plain JSON of a reasonable size? Everything behind it may recurse and copy without fear: depth
 // and number of values are bounded, no key can reach a prototype (S8), every text can be stored. Itself iterative.
 
+import type { JsonObject } from '../json/json.ts';
 import { allAtOnce, type Steps } from '../steps/steps.ts';
 import { MAX_DEPTH, MAX_PARAMETER_DEPTH, MAX_VALUES } from './limits.ts';
 import { pointerOf } from './pointer.ts';
@@ -75,8 +76,10 @@ function pushChildren(stack: Place[], parent: Place, value: object, findings: Fi
     }
     return;
   }
-  for (const [key, child] of Object.entries(value).reverse()) {
-    const place: Place = { value: child, key, parent, depth };
+  const keys = Object.keys(value);
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index]!;
+    const place: Place = { value: (value as JsonObject)[key], key, parent, depth };
     if (key === '__proto__') findings.error('FORBIDDEN_KEY', pointerAt(place), 'the name `__proto__` is not allowed');
     else if (!isStorable(key)) findings.error(UNSTORABLE[0], pointerAt(place), UNSTORABLE[1]);
     else stack.push(place);

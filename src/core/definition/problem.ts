@@ -3,6 +3,7 @@
 
 import { nearMiss } from '../expression/near-miss.ts';
 import type { ExpressionProblem } from '../expression/problem.ts';
+import { ProblemList } from './problem-list.ts';
 
 export interface Problem {
   code: string;
@@ -23,17 +24,22 @@ const MAX_PROBLEMS = 1_000;
 
 /** What one validation has found so far. */
 export class Findings {
-  readonly #problems: Problem[] = [];
+  readonly #problems = new ProblemList(MAX_PROBLEMS);
   #nearMisses = 0;
   #errors = 0;
 
-  error(code: string, path: string, message: string, suggestion?: string): void {
+  /** An error that is not made any more once there are enough of them. */
+  add(make: () => Problem): void {
     this.#errors++;
-    this.#problems.push(suggestion === undefined ? { code, path, message } : { code, path, message, suggestion });
+    this.#problems.add(make);
+  }
+
+  error(code: string, path: string, message: string, suggestion?: string): void {
+    this.add(() => (suggestion === undefined ? { code, path, message } : { code, path, message, suggestion }));
   }
 
   warning(code: string, path: string, message: string, suggestion: string): void {
-    this.#problems.push({ code, path, message, suggestion, severity: 'warning' });
+    this.#problems.add(() => ({ code, path, message, suggestion, severity: 'warning' }));
   }
 
   /** An expression or template that does not parse. */
@@ -45,8 +51,7 @@ export class Findings {
   ): void {
     const place = isOneLine ? `column ${column}` : `line ${line}, column ${column}`;
     const suggestion = hint === undefined ? {} : { suggestion: hint };
-    this.#errors++;
-    this.#problems.push({ code, path, message: `${message} (${place})`, ...suggestion, line, column });
+    this.add(() => ({ code, path, message: `${message} (${place})`, ...suggestion, line, column }));
   }
 
   nearMiss(name: string, known: Iterable<string>): string | undefined {
@@ -58,9 +63,6 @@ export class Findings {
   }
 
   problems(): Problem[] {
-    const left = this.#problems.length - MAX_PROBLEMS;
-    if (left <= 0) return this.#problems;
-    const more: Problem = { code: 'MORE_PROBLEMS', path: '', message: `and ${left} more problems` };
-    return [...this.#problems.slice(0, MAX_PROBLEMS), more];
+    return this.#problems.all();
   }
 }

@@ -3,48 +3,66 @@
 import { z } from 'zod';
 import { didYouMean } from '../expression/problem.ts';
 import type { Json } from '../json/json.ts';
+import { allAtOnce, type Steps } from '../steps/steps.ts';
 import { childPointer, pointerOf } from './pointer.ts';
-import type { Findings } from './problem.ts';
+import type { Findings, Problem } from './problem.ts';
+import { piecesOf, unwrapped } from './schema-pieces.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
 export function checkSchema(schema: z.ZodType, definition: Json, findings: Findings): void {
-  const parsed = schema.safeParse(definition);
-  if (parsed.success) return;
-  for (const issue of parsed.error.issues) reportIssue(issue, schema, definition, findings);
+  allAtOnce(checkSchemaInSteps(schema, definition, findings));
 }
 
-function reportIssue(issue: Issue, schema: z.ZodType, definition: Json, findings: Findings): void {
-  const at = pointerOf(issue.path as (string | number)[]);
-  const value = valueAt(definition, issue.path);
-  if (issue.code === 'unrecognized_keys') return reportKeys(issue.keys, at, keysAt(schema, issue.path), findings);
-  if (value === undefined) return findings.error('REQUIRED', at, `\`${String(issue.path.at(-1))}\` is missing`);
+export function* checkSchemaInSteps(schema: z.ZodType, definition: Json, findings: Findings): Steps<void> {
+  for (const piece of piecesOf(schema, definition)) {
+    const { issues = [] } = piece.schema.safeParse(piece.value).error ?? {};
+    for (const issue of issues) {
+      if (piece.elsewhere.includes(issue.path[0]!)) continue;
+      reportIssue(issue, piece.place(issue.path), schema, definition, findings);
+    }
+    yield;
+  }
+}
+
+function reportIssue(issue: Issue, place: Path, schema: z.ZodType, definition: Json, findings: Findings): void {
+  if (issue.code !== 'unrecognized_keys') return findings.add(() => problemOf(issue, place, definition, findings));
+  const at = pointerOf(place as (string | number)[]);
+  const known = keysAt(schema, place);
+  for (const key of issue.keys) findings.add(() => unknownKey(key, at, known, findings));
+}
+
+type KnownIssue = Exclude<Issue, { code: 'unrecognized_keys' }>;
+
+function problemOf(issue: KnownIssue, place: Path, definition: Json, findings: Findings): Problem {
+  const path = pointerOf(place as (string | number)[]);
+  const value = valueAt(definition, place);
+  if (value === undefined) return { code: 'REQUIRED', path, message: `\`${String(place.at(-1))}\` is missing` };
   switch (issue.code) {
     case 'invalid_type':
-      return findings.error('WRONG_TYPE', at, `must be ${typeName(issue.expected)}, not ${describeValue(value)}`);
+      return { code: 'WRONG_TYPE', path, message: `must be ${typeName(issue.expected)}, not ${describeValue(value)}` };
     case 'invalid_value':
-      return reportChoice(at, value, issue.values.map(String), findings);
+      return wrongChoice(path, value, issue.values.map(String), findings);
     case 'too_small':
     case 'too_big':
-      return findings.error('OUT_OF_RANGE', at, describeRange(issue));
+      return { code: 'OUT_OF_RANGE', path, message: describeRange(issue) };
     case 'invalid_union':
-      return findings.error('WRONG_TYPE', at, `${issue.message}, not ${describeValue(value)}`);
+      return { code: 'WRONG_TYPE', path, message: `${issue.message}, not ${describeValue(value)}` };
     default:
-      return findings.error('BAD_FORMAT', at, `${describeValue(value)} ${issue.message}`);
+      return { code: 'BAD_FORMAT', path, message: `${describeValue(value)} ${issue.message}` };
   }
 }
 
-function reportKeys(keys: readonly string[], at: string, known: readonly string[], findings: Findings): void {
-  for (const key of keys) {
-    const suggestion = didYouMean(findings.nearMiss(key, known)) ?? `allowed here: ${known.join(', ')}`;
-    findings.error('UNKNOWN_KEY', childPointer(at, key), `\`${key}\` is not a field here`, suggestion);
-  }
+function unknownKey(key: string, at: string, known: readonly string[], findings: Findings): Problem {
+  const suggestion = didYouMean(findings.nearMiss(key, known)) ?? `allowed here: ${known.join(', ')}`;
+  return { code: 'UNKNOWN_KEY', path: childPointer(at, key), message: `\`${key}\` is not a field here`, suggestion };
 }
 
-function reportChoice(at: string, value: Json, choices: readonly string[], findings: Findings): void {
+function wrongChoice(path: string, value: Json, choices: readonly string[], findings: Findings): Problem {
   const near = typeof value === 'string' ? findings.nearMiss(value, choices) : undefined;
-  findings.error('NOT_ALLOWED', at, `${describeChoice(choices)}, not ${describeValue(value)}`, didYouMean(near));
+  const problem = { code: 'NOT_ALLOWED', path, message: `${describeChoice(choices)}, not ${describeValue(value)}` };
+  return near === undefined ? problem : { ...problem, suggestion: didYouMean(near)! };
 }
 
 export function describeChoice(choices: readonly unknown[]): string {
@@ -94,16 +112,12 @@ function valueAt(definition: Json, path: Path): Json | undefined {
 /** The fields of the object schema that stands at the path. Only the kinds that our three schemas are made of. */
 function keysAt(schema: z.ZodType, path: Path): string[] {
   let at: unknown = schema;
-  for (const key of path) at = inner(unwrap(at), key);
-  return Object.keys((unwrap(at) as z.ZodObject).shape).filter((key) => !key.startsWith('$'));
+  for (const key of path) at = inner(unwrapped(at), key);
+  return Object.keys((unwrapped(at) as z.ZodObject).shape).filter((key) => !key.startsWith('$'));
 }
 
 function inner(schema: unknown, key: PropertyKey): unknown {
   if (schema instanceof z.ZodObject) return schema.shape[String(key)];
   if (schema instanceof z.ZodArray) return schema.element;
   return (schema as z.ZodRecord).valueType;
-}
-
-function unwrap(schema: unknown): unknown {
-  return schema instanceof z.ZodOptional ? schema.unwrap() : schema;
 }

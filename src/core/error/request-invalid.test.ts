@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Problem } from '../definition/problem.ts';
-import { requestInvalid } from './request-invalid.ts';
+import { requestInvalid, requestProblems } from './request-invalid.ts';
 
 const problems = (count: number): Problem[] =>
   Array.from({ length: count }, (_, index) => ({ code: 'BAD', path: `/${index}`, message: 'is bad' }));
@@ -9,6 +9,12 @@ it('says the first problem, and how many more there are', () => {
   expect(requestInvalid(problems(1))).toMatchObject({ code: 'REQUEST_INVALID', message: '/0 is bad' });
   expect(requestInvalid(problems(3))).toMatchObject({ message: '/0 is bad (and 2 more)', details: problems(3) });
   expect(requestInvalid([{ code: 'BAD', path: '', message: 'is bad' }]).message).toBe('is bad');
+});
+
+it('takes problems that were found one by one', () => {
+  const found = requestProblems();
+  for (const problem of problems(2)) found.add(() => problem);
+  expect(requestInvalid(found)).toMatchObject({ message: '/0 is bad (and 1 more)', details: problems(2) });
 });
 
 it('S4: has at most 100 details, and one that counts the rest', () => {

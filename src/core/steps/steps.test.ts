@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
 import { compileDefinition, compileInSteps } from '../definition/compile.ts';
+import type { Problem } from '../definition/problem.ts';
+import type { Json } from '../json/json.ts';
+import { compileTemplateInSteps } from '../template/compile.ts';
 import { allAtOnce, type Steps } from './steps.ts';
 
 it('gives what the last step returns', () => {
@@ -13,6 +16,36 @@ it('gives what the last step returns', () => {
   }
   expect(allAtOnce(work())).toBe('done');
   expect(taken).toEqual([0, 1, 2]);
+});
+
+it.each([
+  ['edges', { edges: Array.from({ length: 20_000 }, () => 1) }],
+  ['parameters', { parameters: { all: Array.from({ length: 20_000 }, () => '{{ foo') } }],
+])('S4: what is wrong with many %s is found in many steps, and counted', (_, wrong) => {
+  const nodes = [{ id: 'a', actionType: 'core.echo', ...wrong }];
+  const steps = compileInSteps({ id: 'w', displayName: 'W', startNode: 'a', nodes });
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count++;
+  expect(count).toBeGreaterThan(200);
+  expect(step.value).toMatchObject({ ok: false });
+  const { problems } = step.value as { problems: Problem[] };
+  expect(problems).toHaveLength(1_001);
+  expect(problems.at(-1)!.message).toBe('and 19000 more problems');
+});
+
+it('S4: many members of parameters are looked at in steps, as many elements are', () => {
+  const parameters = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`key${index}`, 1]));
+  const stepsOf = (value: Json) => [...compileTemplateInSteps(value, { roots: [], dialect: 'javascript' })].length;
+  expect(stepsOf(parameters)).toBe(5);
+  expect(stepsOf(Object.values(parameters))).toBe(5);
+});
+
+it('S4: unknown keys are made into problems up to the limit only', () => {
+  const nodes = [{ id: 'a', actionType: 'core.echo' }];
+  const keys = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`key${index}`, 1]));
+  const compiled = compileDefinition({ ...keys, id: 'w', displayName: 'W', startNode: 'a', nodes });
+  expect((compiled as { problems: Problem[] }).problems.at(-1)!.message).toBe('and 59000 more problems');
 });
 
 it('S4: compiling stops at least once for every expression', () => {

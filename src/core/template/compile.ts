@@ -74,6 +74,7 @@ function* compileValue(value: Json, path: Path, options: Options, found: Found):
   }
   const entries: (readonly [string, Template])[] = [];
   for (const [key, item] of Object.entries(value)) {
+    if (entries.length % VALUES_PER_STEP === VALUES_PER_STEP - 1) yield;
     entries.push([key, yield* compileValue(item, [...path, key], options, found)]);
   }
   return entries.every(([, item]) => isLiteral(item)) ? { kind: 'literal', value } : { kind: 'object', entries };
