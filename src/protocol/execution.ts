@@ -23,7 +23,7 @@ const label = (maximum: number) =>
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters');
 
 export const principalSchema = z
-  .object({ userId: label(200), displayName: label(200).optional(), email: label(320).nullable().optional() })
+  .strictObject({ userId: label(200), displayName: label(200).optional(), email: label(320).nullable().optional() })
   .meta({ id: 'Principal' });
 
 export const executeRequest = z

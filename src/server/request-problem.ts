@@ -5,6 +5,7 @@ import { issueMessage } from '../core/definition/issue-message.ts';
 import { pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
 import type { ProblemList } from '../core/definition/problem-list.ts';
+import { unwrapped } from '../core/definition/schema-pieces.ts';
 import { nearMiss } from '../core/expression/near-miss.ts';
 import { didYouMean } from '../core/expression/problem.ts';
 
@@ -19,7 +20,7 @@ export function reportIssues(part: RequestPart, error: z.ZodError, schema: z.Zod
       problems.add(() => ({ code: issue.code.toUpperCase(), path: pathOf(), message: issueMessage(issue) }));
       continue;
     }
-    const known = issue.path.length === 0 ? fieldsOf(schema) : [];
+    const known = fieldsAt(schema, issue.path);
     for (const key of issue.keys) problems.add(() => unknownKey(key, pathOf(), known));
   }
 }
@@ -31,8 +32,14 @@ function unknownKey(key: string, parent: string, known: readonly string[]): Prob
   return suggestion === undefined ? problem : { ...problem, suggestion };
 }
 
-function fieldsOf(schema: z.ZodType): string[] {
-  return Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
+function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: unknown = schema;
+  for (const key of path) at = shapeOf(at)[key];
+  return Object.keys(shapeOf(at));
+}
+
+function shapeOf(schema: unknown): Record<PropertyKey, unknown> {
+  return (unwrapped(schema) as { shape?: Record<PropertyKey, unknown> } | undefined)?.shape ?? {};
 }
 
 const pointerKey = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);

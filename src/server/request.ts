@@ -2,14 +2,14 @@
 // their schema (all problems at once), and the tenant: the token's, whatever the request says (S1).
 
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { pointerOf } from '../core/definition/pointer.ts';
 import type { ProblemList } from '../core/definition/problem-list.ts';
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { requestInvalid, requestProblems } from '../core/error/request-invalid.ts';
 import { nearMiss } from '../core/expression/near-miss.ts';
-import { isTenantId } from '../protocol/identifier.ts';
+import { isTenantId, tenantId } from '../protocol/identifier.ts';
 import type { Caller } from './caller.ts';
 import type { Correlation } from './correlation.ts';
 import { readJsonBody } from './json-body.ts';
@@ -35,7 +35,7 @@ export function readRequest(
   const asked = givenParameters(request.query as Record<string, unknown>);
   const query = readPart('query', route.query, asked, problems);
   reportParameters(route, asked, problems);
-  const body = readPart('body', route.body, withoutOnlyShown(route, given), problems);
+  const body = readPart('body', bodySchema(route, given), withoutOnlyShown(route, given), problems);
   reportOtherId(route, given, params, problems);
   if (problems.count > 0) throw requestInvalid(problems);
   return {
@@ -60,6 +60,13 @@ function readParams(route: RouteSpec, params: unknown): unknown {
   if (parsed.success) return parsed.data;
   const code = route.notFound ?? 'NOT_FOUND';
   throw new PawlError(code, ERROR_CODES[code].message);
+}
+
+const NO_FIELDS = z.strictObject({ tenantId: tenantId.optional() });
+
+/** Where nothing is asked for a body is not needed; one that says something means something that nobody would do. */
+function bodySchema({ body, bodyKind }: RouteSpec, given: unknown): z.ZodType | undefined {
+  return body ?? (given === undefined || bodyKind === 'any' ? undefined : NO_FIELDS);
 }
 
 function withoutOnlyShown({ onlyShown = [] }: RouteSpec, body: unknown): unknown {

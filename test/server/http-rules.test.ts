@@ -99,8 +99,9 @@ describe('a parameter that nobody reads', () => {
     ['/api/v1/notices?kind=x', '/query/kind', expect.stringContaining('after')],
     ['/api/v1/lifecycles/prod/x?verison=1', '/query/verison', 'did you mean `version`?'],
     [`${WORKFLOWS}/here/archive?force=true`, '/query/force', expect.any(String)],
+    [`${WORKFLOWS}/here/trigger?x=1`, '/query/x', expect.any(String)],
   ])('%s is refused', async (path, pointer, suggestion) => {
-    const { status, body } = await server.ask(/publish|archive/.test(path) ? 'POST' : 'GET', path);
+    const { status, body } = await server.ask(/publish|archive|trigger\?/.test(path) ? 'POST' : 'GET', path);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { details: [{ code: 'UNKNOWN_PARAMETER', path: pointer, suggestion }] } });
     expect((body.error as JsonObject).details).toHaveLength(1);
@@ -226,6 +227,29 @@ describe('a body', () => {
       status: 400,
       body: { error: { details: [{ path: '/workflowId', message: 'is required' }] } },
     });
+  });
+
+  it.each([
+    ['/api/v1/workflows/here/publish', { foo: 1 }, '/foo'],
+    ['/api/v1/workflows/here/draft', { foo: 1 }, '/foo'],
+    ['/api/v1/workflows/here/archive', { foo: 1 }, '/foo'],
+    ['/api/v1/workflows/here/reactivate', { foo: 1 }, '/foo'],
+    ['/api/v1/executions/00000000-0000-4000-8000-000000000000/retry', { foo: 1 }, '/foo'],
+    ['/api/v1/workflows/here/runs/run_00000000000040008000000000000000/cancel', { foo: 1 }, '/foo'],
+    ['/api/v1/workflows/here/execute', { principal: { userId: 'u', mail: 1 } }, '/principal/mail'],
+  ])('with a field that nobody reads is refused: POST %s', async (path, body, field) => {
+    const reply = await server.post(path, body);
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { error: { code: 'REQUEST_INVALID', details: [{ path: field, suggestion: expect.any(String) }] } },
+    });
+  });
+
+  it('that is empty will do where nothing is asked for', async () => {
+    await server.pawl.publish(chain('moves', echo('a')), { tenantId: 'acme' });
+    expect((await server.post(`${WORKFLOWS}/moves/archive`, {})).status).toBe(200);
+    expect((await server.post(`${WORKFLOWS}/moves/reactivate`)).status).toBe(200);
+    expect((await server.post(`${WORKFLOWS}/moves/draft`, { tenantId: 'acme' })).status).toBe(201);
   });
 
   const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`key${index}`, 1]));

@@ -33,12 +33,7 @@ const PUBLIC = [
 ];
 
 /** Called by what we did not write, with parameters of its own: probes, scrapers, browsers, senders of webhooks. */
-const TAKES_ANY_PARAMETER = [
-  ...PUBLIC,
-  'GET /engine/health/detailed',
-  'GET /metrics',
-  'POST /api/v1/workflows/{workflowId}/trigger',
-];
+const TAKES_ANY_PARAMETER = [...PUBLIC, 'GET /engine/health/detailed', 'GET /metrics'];
 
 const server = useServer();
 let routes: Route[];

@@ -100,7 +100,6 @@ function triggerRoute({ workflowQueries, executions, throttle }: PipelineDeps): 
     params: workflowParams,
     body: z.unknown(),
     bodyIsPayload: true,
-    anyQuery: true,
     responses: { 201: dataOf(runStartedSchema), 200: dataOf(runStartedSchema) },
     async handle({ params, body, headers, caller, givenCorrelationId }) {
       const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
