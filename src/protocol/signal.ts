@@ -15,10 +15,11 @@ const payloads = {
   ESCALATE_ALERT: z.object({ level: z.enum(['LOW', 'MEDIUM', 'HIGH']), note: z.string().optional() }).strict(),
 } satisfies Record<SignalType, z.ZodType>;
 
-const signalId = z.guid('must be a uuid');
+/** The same of every type. */
+const common = { signalId: z.guid('must be a uuid'), tenantId: z.string().optional() };
 
 const variant = <Type extends SignalType, Payload extends z.ZodType>(type: Type, payload: Payload) =>
-  z.object({ signalId, type: z.literal(type), payload, tenantId: z.string().optional() }).strict();
+  z.object({ ...common, type: z.literal(type), payload }).strict();
 
 export const signalRequest = z
   .discriminatedUnion('type', [

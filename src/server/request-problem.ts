@@ -1,6 +1,6 @@
 // Says what is wrong with a request, all of it: zod's issues as problems with JSON pointers.
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import { issueMessage } from '../core/definition/issue-message.ts';
 import { pointerOf } from '../core/definition/pointer.ts';
 import type { Problem } from '../core/definition/problem.ts';
@@ -23,6 +23,17 @@ export function reportIssues(part: RequestPart, error: z.ZodError, schema: z.Zod
     const known = fieldsAt(schema, issue.path);
     for (const key of issue.keys) problems.add(() => unknownKey(key, pathOf(), known));
   }
+}
+
+/** Of a union whose kind is not said: what all kinds have in common, for the problems that do not depend on it. */
+export function commonFields(schema: z.ZodType, { issues: [issue] }: z.ZodError): z.ZodType | undefined {
+  if (!(schema instanceof z.ZodDiscriminatedUnion) || issue?.code !== 'invalid_union') return undefined;
+  const shapes = (schema.options as z.ZodObject[]).map(({ shape }) => shape);
+  const isCommon = ([name, field]: [string, unknown]) => shapes.every((shape) => shape[name] === field);
+  const fields = shapes.flatMap((shape) => Object.entries(shape));
+  return z.strictObject(
+    Object.fromEntries(fields.map((field) => [field[0], isCommon(field) ? field[1] : z.unknown().optional()])),
+  );
 }
 
 function unknownKey(key: string, parent: string, known: readonly string[]): Problem {

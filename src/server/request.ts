@@ -13,7 +13,7 @@ import { isTenantId, tenantId } from '../protocol/identifier.ts';
 import type { Caller } from './caller.ts';
 import type { Correlation } from './correlation.ts';
 import { readJsonBody } from './json-body.ts';
-import { type RequestPart, reportIssues } from './request-problem.ts';
+import { commonFields, type RequestPart, reportIssues } from './request-problem.ts';
 import type { RouteRequest, RouteSpec } from './route.ts';
 
 interface Visitor {
@@ -88,6 +88,9 @@ function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unkno
   const parsed = parseLeavingOutNulls(schema, value === undefined ? {} : value);
   if (parsed.success) return parsed.data;
   reportIssues(part, parsed.error, schema, problems);
+  const common = commonFields(schema, parsed.error);
+  const rest = common?.safeParse(value ?? {});
+  if (rest?.error !== undefined) reportIssues(part, rest.error, common!, problems);
   return undefined;
 }
 

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/core/definition/problem.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { callbackToken } from '../../src/engine/execution/callback-token.ts';
 import { chain, echo, sleep, tokenFor, useServer } from './api-server.ts';
@@ -119,6 +120,17 @@ describe('signals', () => {
       expect({ type, status: (await signal(id, type, payload)).status }).toEqual({ type, status: 400 });
     }
     expect((await signal(id, 'PAUSE', {}, { signalId: 'not-a-uuid' })).status).toBe(400);
+  });
+
+  it.each<[JsonObject, string[]]>([
+    [{}, ['/type', '/signalId']],
+    [{ type: 'DANCE', signalId: 7, foo: 1, payload: 1 }, ['/type', '/signalId', '/foo']],
+    [{ type: 'RETRY_STEP', foo: 1, payload: {} }, ['/signalId', '/payload/stepId', '/foo']],
+  ])('are told all that is wrong with them: %j', async (body, paths) => {
+    const id = await start('long');
+    const reply = await server.post(`/api/v1/executions/${id}/signals`, body);
+    const { details } = reply.body.error as unknown as { details: Problem[] };
+    expect(details.map(({ path }) => path)).toEqual(paths);
   });
 });
 
