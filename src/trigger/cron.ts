@@ -1,4 +1,4 @@
-// Cron expressions: five fields, six with seconds, seven with years, or @daily and the like. croner knows the fields; what a
+// Cron expressions: five fields, six with seconds, or @daily and the like. croner knows the fields; what a
 // change of the clocks means is decided here (I9). Where every hour counts (`*`), slots follow real time: 23 or 25 hours that
 // day. Where hours are named, each slot of the wall clock comes exactly once: a time that the clocks skip fires when they
 // are set forward, one that they repeat fires the first time.
@@ -16,7 +16,7 @@ export type ReadSchedule =
   | { readonly ok: false; readonly field: 'cron' | 'timezone'; readonly message: string };
 
 const MAX_LENGTH = 200;
-const SHAPE = /^(@[a-z]+|\S+(\s+\S+){4,6})$/i;
+const SHAPE = /^(@[a-z]+|\S+(\s+\S+){4,5})$/i;
 const EVERY_HOUR = /^(\*|\?|\*\/1|0-23)$/;
 const ADVICE = 'write minute, hour, day, month and weekday (with seconds before them if you like), or @daily';
 

@@ -109,11 +109,14 @@ describe('creating', () => {
     const { triggers } = api().pawl.triggering;
     const [schedule] = await triggers.list({ tenantId: 'default', workflowId: 'zoned' }, { afterId: null, limit: 1 });
     expect(JSON.parse(schedule!.config)).toEqual({ cron: '0 3 * * *', timezone: 'Europe/Berlin', catchUp: 'all' });
+    const daily = await create(api(), 'daily', { a: call() }, { trigger: 'cron', cron_expression: '@daily' });
+    expect(daily).toMatchObject({ status: 201, body: { data: { cron_expression: '@daily' } } });
     const webhook = await create(api(), 'hooked', { a: call() }, { trigger: 'webhook' });
     expect(webhook.body.data.webhook_url).toMatch(new RegExp(`^${api().url}/api/v1/triggers/[0-9a-f-]{36}$`));
     for (const wrong of [
       { trigger: 'cron' },
       { trigger: 'cron', cron_expression: 'at night' },
+      { trigger: 'cron', cron_expression: '@never' },
       { cron_expression: '0 3 * * *' },
       { ...zoned, timezone: 'Europe/Berlim' },
       { ...zoned, catch_up: 'some' },

@@ -226,6 +226,9 @@ describe('values of a pipeline', () => {
     expect(withCron({ trigger: 'cron', cron_expression: 5 })).toEqual(['WRONG_TYPE /cron_expression']);
     expect(withCron({ trigger: 'cron', cron_expression: '0 9 * * MON-FRI' })).toEqual([]);
     expect(withCron({ trigger: 'cron', cron_expression: '*/10 0 9 * * 1-5' })).toEqual([]);
+    expect(withCron({ trigger: 'cron', cron_expression: ' @Daily ' })).toEqual([]);
+    expect(withCron({ trigger: 'cron', cron_expression: '@daily 9' })).toEqual(['BAD_CRON /cron_expression']);
+    expect(withCron({ trigger: 'cron', cron_expression: '* * * * * * *' })).toEqual(['BAD_CRON /cron_expression']);
     expect(withCron({ trigger: 'webhook', enabled: false, description: 'x' })).toEqual([]);
   });
 

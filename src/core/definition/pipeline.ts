@@ -27,7 +27,8 @@ const HTTP_STEP_ACTION = 'http.step';
 const TEMPLATES_ARE_FOR_VALUES = 'templates are for values: write the name out';
 
 const CRON_KEYS = ['cron_expression', 'timezone', 'catch_up'] as const;
-const CRON = /^[\d*,/?#LWa-zA-Z-]+(\s+[\d*,/?#LWa-zA-Z-]+){4,5}$/;
+/** The form alone: what the fields and names may be is for whoever keeps the time. */
+const CRON = /^(@[a-z]+|[\d*,/?#+a-z-]+(\s+[\d*,/?#+a-z-]+){4,5})$/i;
 const HTTP_URL = /^https?:\/\/(\{\{|[^\s/?#{]+([/?#]|\{\{|$))/i;
 const URL_WITH_CREDENTIALS = /^https?:\/\/[^/?#]*@/i;
 
@@ -210,7 +211,7 @@ function checkCron(definition: JsonObject, findings: Findings): void {
     const suggestion = 'add "cron_expression", e.g. "0 9 * * 1-5"';
     findings.error('CRON_REQUIRED', '/trigger', 'a cron trigger needs `cron_expression`', suggestion);
   } else if (typeof cron === 'string' && !CRON.test(cron.trim())) {
-    const message = `"${cron.slice(0, 60)}" is not a cron expression: five or six fields are expected`;
+    const message = `"${cron.slice(0, 60)}" is not a cron expression: five or six fields are expected, or @daily`;
     findings.error('BAD_CRON', '/cron_expression', message, 'e.g. "0 9 * * 1-5" for nine o\'clock on weekdays');
   }
 }
