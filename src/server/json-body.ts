@@ -108,17 +108,10 @@ function look(value: unknown, found: Found): void {
     return;
   }
   for (const [key, child] of Object.entries(value)) {
-    refusePrototype(key, child);
+    if (key === '__proto__') refuse('FORBIDDEN_KEY', 'the name `__proto__` is not allowed');
     found.keys++;
     look(child, found);
   }
-}
-
-function refusePrototype(key: string, child: unknown): void {
-  const reachesPrototype =
-    key === '__proto__' ||
-    (key === 'constructor' && typeof child === 'object' && child !== null && Object.hasOwn(child, 'prototype'));
-  if (reachesPrototype) refuse('FORBIDDEN_KEY', `the name \`${key}\` is not allowed`);
 }
 
 function placeOfEndless(value: unknown): (string | number)[] | null {
