@@ -6,7 +6,11 @@ const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/;
 
 export const isTenantId = (text: string): boolean => TENANT_ID.test(text);
 
-export const tenantId = z.string().regex(TENANT_ID, 'must be letters, digits, ".", "_", "@" or "-"');
+/** The rule in words, for the header, the query and the body alike. */
+export const TENANT_ID_RULE =
+  'must be 1 to 100 letters, digits, ".", "_", "@" or "-", and begin with a letter or a digit';
+
+export const tenantId = z.string().regex(TENANT_ID, TENANT_ID_RULE);
 
 export const executionId = z
   .string()

@@ -9,7 +9,7 @@ import { ERROR_CODES } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { requestInvalid, requestProblems } from '../core/error/request-invalid.ts';
 import { nearMiss } from '../core/expression/near-miss.ts';
-import { isTenantId, tenantId } from '../protocol/identifier.ts';
+import { isTenantId, TENANT_ID_RULE, tenantId } from '../protocol/identifier.ts';
 import type { Caller } from './caller.ts';
 import type { Correlation } from './correlation.ts';
 import { readJsonBody } from './json-body.ts';
@@ -162,7 +162,7 @@ function withTenant(caller: Caller, parts: readonly unknown[]): Caller {
     if (named === tenantId) continue;
     if (!caller.loose) throw new PawlError('TENANT_MISMATCH', ERROR_CODES.TENANT_MISMATCH.message);
     if (typeof named !== 'string' || !isTenantId(named)) {
-      throw requestInvalid([{ code: 'BAD_FORMAT', path: '/tenantId', message: 'is not the id of a tenant' }]);
+      throw requestInvalid([{ code: 'BAD_FORMAT', path: '/tenantId', message: TENANT_ID_RULE }]);
     }
     tenantId = named;
   }

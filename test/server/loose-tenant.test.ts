@@ -53,3 +53,24 @@ it('an execution that was started for another tenant is found where its answer s
   expect(status).toBe(202);
   expect((await server.get(body.statusUrl as string, { token: null })).body).toMatchObject({ tenantId: 'acme' });
 });
+
+it.each(['a:b', '.a', 'x'.repeat(101)])(
+  'what no tenant can be called is told the rule, wherever it stands: %s',
+  async (tenant) => {
+    const rule = 'must be 1 to 100 letters, digits, ".", "_", "@" or "-", and begin with a letter or a digit';
+    const inHeader = await server.get('/api/v1/workflows', of(tenant));
+    expect(inHeader).toMatchObject({ status: 400, body: { error: { message: `X-Tenant-Id ${rule}` } } });
+    for (const [path, body] of [
+      ['/api/v1/events', { type: 'x', tenantId: tenant }],
+      [`/api/v1/events?tenantId=${tenant}`, { type: 'x' }],
+    ] as const) {
+      const { status, body: refusal } = await server.post(path, body, { token: null });
+      expect({ path, status, refusal }).toMatchObject({
+        path,
+        status: 400,
+        refusal: { error: { message: `/tenantId ${rule}` } },
+      });
+    }
+    expect((await server.get('/api/v1/workflows', of('a@b'))).status).toBe(200);
+  },
+);

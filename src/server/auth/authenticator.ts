@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { PawlError } from '../../core/error/pawl-error.ts';
-import { isTenantId } from '../../protocol/identifier.ts';
+import { isTenantId, TENANT_ID_RULE } from '../../protocol/identifier.ts';
 import { ROLES, SCOPES } from '../../protocol/scope.ts';
 import type { Caller } from '../caller.ts';
 
@@ -40,7 +40,7 @@ const DEFAULT_TENANT = 'default';
 function looseCaller(headers: IncomingHttpHeaders): Caller {
   const tenantId = headers['x-tenant-id'] ?? DEFAULT_TENANT;
   if (typeof tenantId !== 'string' || !isTenantId(tenantId)) {
-    throw new PawlError('REQUEST_INVALID', 'X-Tenant-Id must be letters, digits, ".", "_" or "-"');
+    throw new PawlError('REQUEST_INVALID', `X-Tenant-Id ${TENANT_ID_RULE}`);
   }
   return {
     tenantId,
