@@ -240,6 +240,7 @@ describe('the end of a run', () => {
     const done = await runOnce(api(), 'done', { a: call('/ok') });
     const late = await api().post<Refusal>(`/workflows/done/runs/${done.id}/cancel`);
     expect([late.status, late.body.error.code]).toEqual([409, 'WFENG002']);
+    expect(late.body.error.message).toBe('the run has already ended as completed');
   });
 
   it('is told to whoever cancels at the same moment: a cancel that came too late is no success', async () => {

@@ -22,6 +22,7 @@ import {
   runStartedSchema,
 } from '../../protocol/pipeline.ts';
 import { prefixedId, workflowParams, workflowRef } from '../../protocol/workflow.ts';
+import type { Actor } from '../../store/audit-port.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
 import type { WorkflowIdentity } from '../../store/workflow-port.ts';
 import { principalFor } from '../auth/principal.ts';
@@ -188,12 +189,22 @@ function cancelRoute(deps: PipelineDeps): RouteSpec {
     responses: { 202: dataOf(runSchema), 200: dataOf(runSchema) },
     async handle({ params, caller, by }) {
       const { workflow } = await findRun(deps, caller, params);
-      const { repeated } = await deps.executions.cancel(caller.tenantId, params.runId, undefined, by);
-      // 002 marks the run as cancelled right here; ours is, as soon as what is in flight has let go.
-      const view = await deps.executions.cancelledSoon(caller.tenantId, params.runId);
+      const { repeated, view } = await cancelRun(deps, caller, params.runId, by);
       return { status: repeated ? 200 : 202, body: { data: runView(workflow, view) } };
     },
   });
+}
+
+async function cancelRun({ executions }: PipelineDeps, { tenantId }: Caller, runId: string, by: Actor) {
+  try {
+    const { repeated } = await executions.cancel(tenantId, runId, undefined, by);
+    // 002 marks the run as cancelled right here; ours is, as soon as what is in flight has let go.
+    return { repeated, view: await executions.cancelledSoon(tenantId, runId) };
+  } catch (error) {
+    if (!(error instanceof PawlError) || error.code !== 'WFENG002') throw error;
+    const { status } = await executions.get(tenantId, runId);
+    throw new PawlError('WFENG002', `the run has already ended as ${runStatus(status)}`);
+  }
 }
 
 async function findRun(
