@@ -116,7 +116,11 @@ describe('what an expression of a graph reads', () => {
     expect(codesOf(diamond('context.data.c?.x'))).toEqual([]);
     expect(codesOf(diamond("context.data.c.x ?? 'none'"))).toEqual([]);
     expect(problemsOf(diamond('context.data.d.x'))).toMatchObject([
-      { code: 'NOT_UPSTREAM', message: '`d` reads its own result, `context.data.d.x`, before it has one' },
+      {
+        code: 'NOT_UPSTREAM',
+        message: '`d` reads its own result, `context.data.d.x`, before it has one',
+        suggestion: 'read a node that runs before it, or read it in the condition of an edge that leaves it',
+      },
     ]);
   });
 
@@ -169,6 +173,17 @@ describe('what an expression of a pipeline or plan reads', () => {
     expect(codesOf(tasks(['b']))).toEqual([]);
     expect(problemsOf(tasks([]))).toMatchObject([
       { code: 'NOT_UPSTREAM', path: '/tasks/c/if', suggestion: 'add "a" to the task\'s `needs`' },
+    ]);
+  });
+
+  it('is not what reads it, and that cannot be needed either', () => {
+    const tasks = pipeline({ b: call(), a: call({ needs: ['b'], if: "tasks.a.status == 'x'" }) });
+    expect(problemsOf(tasks)).toMatchObject([
+      { code: 'NOT_UPSTREAM', path: '/tasks/a/if', suggestion: 'read a task that it `needs`, or remove this' },
+    ]);
+    const steps = plan([step('a', { inputs: { x: '{{ steps.a.outputs.x }}' } })]);
+    expect(problemsOf(steps)).toMatchObject([
+      { code: 'NOT_UPSTREAM', path: '/steps/0/inputs/x', suggestion: expect.stringMatching(/^read a step that it/) },
     ]);
   });
 

@@ -181,11 +181,12 @@ export class ExpressionCompiler {
   #reportNotUpstream(index: number, reader: number, path: Reference['path'], at: string): void {
     const { id } = this.#draft.nodes[index]!;
     const readerId = this.#draft.nodes[reader]!.id;
-    const message =
-      index === reader
-        ? `\`${readerId}\` reads its own result, \`${pathText(path)}\`, before it has one`
-        : `\`${readerId}\` reads \`${pathText(path)}\`, but \`${id}\` does not run before it`;
-    this.#findings.error('NOT_UPSTREAM', at, message, ADVICE[this.#draft.format](id));
+    const isOwn = index === reader;
+    const message = isOwn
+      ? `\`${readerId}\` reads its own result, \`${pathText(path)}\`, before it has one`
+      : `\`${readerId}\` reads \`${pathText(path)}\`, but \`${id}\` does not run before it`;
+    const { format } = this.#draft;
+    this.#findings.error('NOT_UPSTREAM', at, message, isOwn ? ADVICE_FOR_OWN[format] : ADVICE[format](id));
   }
 }
 
@@ -193,4 +194,11 @@ const ADVICE: Readonly<Record<Format, (id: string) => string>> = {
   graph: (id) => `lead a path from \`${id}\` here, or allow for its absence with \`?.\` or \`??\``,
   pipeline: (id) => `add "${id}" to the task's \`needs\``,
   plan: (id) => `add "${id}" to the step's \`dependsOn\`, or allow for its absence with \`?.\` or \`??\``,
+};
+
+/** What reads itself cannot be led to, or need itself: that would be a cycle. */
+const ADVICE_FOR_OWN: Readonly<Record<Format, string>> = {
+  graph: 'read a node that runs before it, or read it in the condition of an edge that leaves it',
+  pipeline: 'read a task that it `needs`, or remove this',
+  plan: 'read a step that it `dependsOn`, or remove this',
 };
