@@ -248,18 +248,29 @@ function compileNeeded<Values extends readonly unknown[]>(
   };
 }
 
-function compileOperand(expr: Expr, reading: Reading): Program {
-  const operand = compile(expr, reading);
-  if (reading !== 'pipeline') return operand;
+/** A part of a text or of a sum. */
+function compilePart(expr: Expr, reading: Reading): Program {
+  const part = compile(expr, reading);
+  const refuse = reading === 'pipeline' ? refuseNothing : refuseUndefined;
   return (evaluation) => {
-    const value = operand(evaluation);
-    if (evaluation.purpose === 'template') refuseNothing(value);
+    const value = part(evaluation);
+    if (evaluation.purpose === 'template') refuse(value);
     return value;
   };
 }
 
-function refuseNothing(value: unknown): void {
+/** Of arithmetic. Elsewhere it is NaN that JavaScript makes of what is not there, and no template may hold that. */
+function compileOperand(expr: Expr, reading: Reading): Program {
+  return reading === 'pipeline' ? compilePart(expr, reading) : compile(expr, reading);
+}
+
+/** In a template the word "undefined" must not end up in a message. */
+function refuseUndefined(value: unknown): void {
   if (value === undefined) throw new MissingValueError('A part of it is undefined');
+}
+
+function refuseNothing(value: unknown): void {
+  refuseUndefined(value);
   if (value === null) throw new EvaluationError('a part of it is null; give a default with `??`');
 }
 
@@ -319,19 +330,12 @@ function compileProperty(item: Expr, reading: Reading): PropertyWriter {
   };
 }
 
-/** In a template the word "undefined" must not end up in a message. */
-function present(evaluation: Evaluation, value: unknown): unknown {
-  if (value === undefined && evaluation.purpose === 'template')
-    throw new MissingValueError('A part of the text is undefined');
-  return value;
-}
-
 function compileText({ parts }: Extract<Expr, { op: 'text' }>, reading: Reading): Program {
-  const programs = parts.map((part) => compileOperand(part, reading));
+  const programs = parts.map((part) => compilePart(part, reading));
   return (evaluation) => {
     let text = '';
     for (const program of programs) {
-      const part = toText(evaluation, present(evaluation, program(evaluation)));
+      const part = toText(evaluation, program(evaluation));
       evaluation.build(part.length);
       text += part;
     }
@@ -354,12 +358,12 @@ function compileBinary({ operator, left, right }: Extract<Expr, { op: 'binary' }
 }
 
 function compileSum({ items }: Extract<Expr, { op: 'sum' }>, reading: Reading): Program {
-  const [first, ...others] = items.map((item) => compileOperand(item, reading)) as [Program, ...Program[]];
+  const [first, ...others] = items.map((item) => compilePart(item, reading)) as [Program, ...Program[]];
   return (evaluation) => {
-    let sum = present(evaluation, first(evaluation));
+    let sum = first(evaluation);
     let partial = false;
     for (const other of others) {
-      sum = add(evaluation, sum, present(evaluation, other(evaluation)), partial);
+      sum = add(evaluation, sum, other(evaluation), partial);
       partial = true;
     }
     return sum;

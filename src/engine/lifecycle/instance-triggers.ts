@@ -2,8 +2,9 @@
 // One linear loop per trigger: decide; write; if that did not work, ask the database how things are, and decide again.
 //
 // Two triggers of one instance never both apply to the same state: the revision is compared in the write. A requestId applies
-// once: the write looks for it in the timeline, where those are too that were answered without a move. A refusal is given only on what the database says, never on memory alone. The
-// process dies before the write: nothing happened; after it: the repeat of the request finds its entry (I1).
+// once: the write looks for it in the timeline, where those are too that were answered without a move. A refusal is given only on
+// what the database says, never on memory alone. The process dies before the write: nothing happened; after it: the repeat of the
+// request finds its entry (I1).
 
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Decision, Instance, Notice, Trigger } from '../../lifecycle/decision.ts';

@@ -1,6 +1,6 @@
 // A time as PostgreSQL writes it in ISO style: `2026-01-31 10:20:30.123456+00`. Our own connections are in UTC, an application's may
-// be elsewhere. What is finer than a millisecond is cut off, so a time never lies in the future. Claims and loads bring several for each row: where the text has its usual shape,
-// digits are read where they stand, without a string in between.
+// be elsewhere. What is finer than a millisecond is cut off, so a time never lies in the future. Claims and loads bring several for
+// each row: where the text has its usual shape, digits are read where they stand, without a string in between.
 
 const SPACE = 32;
 const DOT = 46;
