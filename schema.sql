@@ -14,6 +14,7 @@ create table action_catalog (
   tags text[] default '{}'::text[] not null,
   created_at timestamp with time zone default clock_timestamp() not null,
   notice_is_operators boolean default false not null,
+  codes text[],
   constraint action_catalog_pkey PRIMARY KEY (id)
 );
 CREATE INDEX action_by_connector ON action_catalog USING btree (connector_id);
@@ -46,6 +47,23 @@ create table action_logs (
   constraint action_logs_pkey PRIMARY KEY (execution_id, id)
 );
 
+create table action_stats (
+  tenant_id text not null,
+  grain smallint not null,
+  at timestamp with time zone not null,
+  action_type text not null,
+  started integer not null,
+  succeeded integer not null,
+  failed integer not null,
+  timed_out integer not null,
+  cancelled integer not null,
+  durations integer[] not null,
+  waits integer[] not null,
+  constraint action_stats_pkey PRIMARY KEY (tenant_id, grain, at, action_type),
+  constraint action_stats_grain_known CHECK (grain >= 0 AND grain <= 2)
+) with (fillfactor=70);
+CREATE INDEX action_stats_by_age ON action_stats USING btree (grain, at);
+
 create table api_keys (
   id uuid not null,
   tenant_id text not null,
@@ -62,6 +80,52 @@ create table api_keys (
 );
 CREATE INDEX api_key_by_tenant ON api_keys USING btree (tenant_id, id);
 
+create table artifacts (
+  artifact_id uuid not null,
+  tenant_id text not null,
+  execution_id uuid not null,
+  node_id text not null,
+  attempt integer not null,
+  name text not null,
+  kind text not null,
+  content_type text not null,
+  size_bytes bigint,
+  sha256 text,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone,
+  constraint artifacts_pkey PRIMARY KEY (artifact_id),
+  constraint artifact_complete_or_not CHECK ((sha256 IS NULL) = (size_bytes IS NULL)),
+  constraint artifact_kind_known CHECK (kind = ANY (ARRAY['dbt-manifest'::text, 'dbt-run-results'::text, 'log-bundle'::text, 'dataset-sample'::text, 'custom'::text]))
+);
+CREATE INDEX artifact_by_execution ON artifacts USING btree (tenant_id, execution_id, artifact_id);
+CREATE INDEX artifact_by_expiry ON artifacts USING btree (expires_at) WHERE expires_at IS NOT NULL;
+
+create table attempt_queue (
+  execution_id uuid not null,
+  node_id text not null,
+  attempt smallint not null,
+  tenant_id text not null,
+  task_queue text not null,
+  priority smallint not null,
+  worker_pool text,
+  runtime text,
+  resource_class text,
+  request json not null,
+  timeout_ms bigint,
+  queued_at timestamp with time zone default clock_timestamp() not null,
+  lease_id uuid,
+  worker text,
+  taken_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  takes smallint default 0 not null,
+  is_stopped boolean default false not null,
+  constraint attempt_queue_pkey PRIMARY KEY (execution_id, node_id, attempt),
+  constraint attempt_lease_whole CHECK ((lease_id IS NULL) = (lease_until IS NULL) AND (lease_id IS NULL) = (taken_at IS NULL))
+) with (fillfactor=70);
+CREATE UNIQUE INDEX attempt_queue_lease ON attempt_queue USING btree (lease_id) WHERE lease_id IS NOT NULL;
+CREATE INDEX attempt_queue_next ON attempt_queue USING btree (task_queue, tenant_id, priority DESC, queued_at);
+CREATE INDEX attempt_queue_overdue ON attempt_queue USING btree (lease_until) WHERE lease_id IS NOT NULL;
+
 create table audit_log (
   id bigint generated always as identity not null,
   tenant_id text not null,
@@ -71,9 +135,42 @@ create table audit_log (
   target text not null,
   details json,
   correlation_id text,
+  seq bigint not null,
+  hash bytea not null,
   constraint audit_log_pkey PRIMARY KEY (id)
 );
+CREATE UNIQUE INDEX audit_chain ON audit_log USING btree (tenant_id, seq);
 CREATE INDEX audit_newest ON audit_log USING btree (tenant_id, id);
+
+create table bulk_actions (
+  id uuid not null,
+  tenant_id text not null,
+  request_id text not null,
+  action text not null,
+  selection json not null,
+  version integer,
+  reason text not null,
+  actor text not null,
+  correlation_id text,
+  state text default 'running'::text not null,
+  count integer not null,
+  is_capped boolean not null,
+  done integer default 0 not null,
+  failed integer default 0 not null,
+  skipped integer default 0 not null,
+  last_error text,
+  cursor uuid,
+  claimed_until timestamp with time zone,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  ended_at timestamp with time zone,
+  constraint bulk_actions_pkey PRIMARY KEY (id),
+  constraint bulk_request UNIQUE (tenant_id, request_id),
+  constraint bulk_action_known CHECK (action = ANY (ARRAY['cancel'::text, 'retry'::text, 'pause'::text, 'resume'::text, 'replay'::text])),
+  constraint bulk_ended_has_time CHECK ((state = 'running'::text) = (ended_at IS NULL)),
+  constraint bulk_state_known CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text]))
+) with (fillfactor=70);
+CREATE INDEX bulk_newest ON bulk_actions USING btree (tenant_id, id);
+CREATE INDEX bulk_open ON bulk_actions USING btree (claimed_until) WHERE state = 'running'::text;
 
 create table commit_batches (
   id bigint generated always as identity not null,
@@ -83,6 +180,37 @@ create table commit_batches (
   at timestamp with time zone default clock_timestamp() not null,
   constraint commit_batches_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_cost_delay=0, toast_tuple_target=8160, autovacuum_vacuum_threshold=2000);
+
+create table connections (
+  id uuid not null,
+  tenant_id text not null,
+  name text not null,
+  principal_id text not null,
+  connector text not null,
+  kind text not null,
+  settings json not null,
+  allowed_hosts text[] default '{}'::text[] not null,
+  is_default boolean default false not null,
+  revision integer default 1 not null,
+  key_id text not null,
+  sealed bytea not null,
+  tokens_key_id text,
+  tokens bytea,
+  refreshing_until timestamp with time zone,
+  problem text,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  updated_at timestamp with time zone default clock_timestamp() not null,
+  last_used_at timestamp with time zone,
+  checked_at timestamp with time zone,
+  check_ok boolean,
+  check_message text,
+  constraint connections_pkey PRIMARY KEY (id),
+  constraint connection_name UNIQUE (tenant_id, name, principal_id),
+  constraint connection_kind_known CHECK (kind = ANY (ARRAY['token'::text, 'header'::text, 'basic'::text, 'oauth2-client-credentials'::text, 'oauth2-code'::text, 'aws-sigv4'::text])),
+  constraint connection_tokens_whole CHECK ((tokens IS NULL) = (tokens_key_id IS NULL))
+);
+CREATE INDEX connection_by_key ON connections USING btree (key_id);
+CREATE UNIQUE INDEX connection_one_default ON connections USING btree (tenant_id, connector) WHERE is_default AND principal_id = ''::text;
 
 create table connectors (
   id text not null,
@@ -174,6 +302,16 @@ create table engine_secrets (
   constraint secret_long_enough CHECK (octet_length(value) >= 32)
 );
 
+create table event_waits (
+  tenant_id text not null,
+  event_type text not null,
+  key text not null,
+  execution_id uuid not null,
+  node_id text not null,
+  constraint event_waits_pkey PRIMARY KEY (execution_id, node_id, event_type, key)
+);
+CREATE INDEX event_wait_match ON event_waits USING btree (tenant_id, event_type, key, execution_id, node_id);
+
 create table execution_checkpoints (
   execution_id uuid not null,
   seq integer not null,
@@ -200,7 +338,7 @@ create table execution_inbox (
   at timestamp with time zone default clock_timestamp() not null,
   constraint execution_inbox_pkey PRIMARY KEY (id),
   constraint inbox_message_once UNIQUE (execution_id, kind, key),
-  constraint inbox_kind_known CHECK (kind = ANY (ARRAY['webhook'::text, 'signal'::text, 'cancel'::text, 'child'::text]))
+  constraint inbox_kind_known CHECK (kind = ANY (ARRAY['webhook'::text, 'event'::text, 'signal'::text, 'cancel'::text, 'child'::text, 'attemptResult'::text]))
 );
 
 create table execution_outcomes (
@@ -232,13 +370,17 @@ create table execution_queue (
   waits smallint default 0 not null,
   behaviour smallint default 1 not null,
   paused boolean default false not null,
+  parked_for smallint default 16 not null,
+  compensating boolean default false not null,
   constraint execution_queue_pkey PRIMARY KEY (execution_id),
   constraint queue_owned_has_runner CHECK ((state = 1) = (runner_id IS NOT NULL)),
   constraint queue_parked_has_wakeup CHECK (state <> 2 OR due_at IS NOT NULL OR waits > 0),
   constraint queue_state_known CHECK (state >= 0 AND state <= 3)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0);
-CREATE INDEX queue_due ON execution_queue USING btree (due_at) WHERE state = 2;
+CREATE INDEX queue_due ON execution_queue USING btree (due_at) WHERE state = 2 AND due_at IS NOT NULL;
+CREATE INDEX queue_external ON execution_queue USING btree (tenant_id, execution_id) WHERE state = 3;
 CREATE INDEX queue_owner ON execution_queue USING btree (runner_id) WHERE state = 1;
+CREATE INDEX queue_parked_for ON execution_queue USING btree (tenant_id, parked_for, execution_id) WHERE state = 2 AND parked_for IS NOT NULL;
 CREATE INDEX queue_ready ON execution_queue USING btree (tenant_id, priority, ready_at) WHERE state = 0;
 
 create table execution_signals (
@@ -249,6 +391,54 @@ create table execution_signals (
   at timestamp with time zone default clock_timestamp() not null,
   constraint execution_signals_pkey PRIMARY KEY (execution_id, signal_id)
 );
+
+create table execution_stats (
+  tenant_id text not null,
+  grain smallint not null,
+  at timestamp with time zone not null,
+  workflow_id text not null,
+  version integer not null,
+  started integer not null,
+  succeeded integer not null,
+  failed integer not null,
+  timed_out integer not null,
+  cancelled integer not null,
+  durations integer[] not null,
+  waits integer[] not null,
+  constraint execution_stats_pkey PRIMARY KEY (tenant_id, grain, at, workflow_id, version),
+  constraint execution_stats_grain_known CHECK (grain >= 0 AND grain <= 2)
+) with (fillfactor=70);
+CREATE INDEX execution_stats_by_age ON execution_stats USING btree (grain, at);
+
+create table external_runs (
+  execution_id uuid not null,
+  driver text not null,
+  ref json,
+  ref_epoch integer,
+  look_at timestamp with time zone default clock_timestamp(),
+  failures smallint default 0 not null,
+  last_error text,
+  constraint external_runs_pkey PRIMARY KEY (execution_id),
+  constraint external_driver_known CHECK (driver = ANY (ARRAY['temporal'::text, 'conductor'::text])),
+  constraint external_ref_complete CHECK ((ref IS NULL) = (ref_epoch IS NULL))
+) with (fillfactor=70);
+CREATE INDEX external_run_due ON external_runs USING btree (driver, look_at) WHERE look_at IS NOT NULL;
+
+create table failure_groups (
+  tenant_id text not null,
+  at timestamp with time zone not null,
+  fingerprint text not null,
+  workflow_id text not null,
+  node_id text not null,
+  code text not null,
+  message text not null,
+  count integer not null,
+  first_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  sample_id uuid not null,
+  constraint failure_groups_pkey PRIMARY KEY (tenant_id, at, fingerprint)
+) with (fillfactor=70);
+CREATE INDEX failure_group_by_age ON failure_groups USING btree (at);
 
 create table lifecycle_definitions (
   id integer generated always as identity not null,
@@ -373,6 +563,7 @@ create table lifecycle_timeline (
   actor text,
   payload json,
   cause json,
+  messages uuid[],
   constraint lifecycle_timeline_pkey PRIMARY KEY (instance_id, id),
   constraint timeline_activity_complete CHECK (kind <> 'activity'::text OR activity_id IS NOT NULL AND activity IS NOT NULL AND status IS NOT NULL),
   constraint timeline_kind_known CHECK (kind = ANY (ARRAY['transition'::text, 'activity'::text, 'no-op'::text])),
@@ -453,6 +644,7 @@ create table rate_buckets (
 create table runner_leases (
   runner_id bigint not null,
   expires_at timestamp with time zone not null,
+  guarded boolean default false not null,
   constraint runner_leases_pkey PRIMARY KEY (runner_id)
 ) with (fillfactor=50);
 
@@ -469,6 +661,12 @@ create table runners (
   id bigint generated always as identity not null,
   name text not null,
   registered_at timestamp with time zone default clock_timestamp() not null,
+  behaviour smallint default 1 not null,
+  host text,
+  version text,
+  places integer,
+  busy integer,
+  drain_asked_at timestamp with time zone,
   constraint runners_pkey PRIMARY KEY (id)
 );
 
@@ -478,6 +676,30 @@ create table schema_version (
   checksum text not null,
   applied_at timestamp with time zone default clock_timestamp() not null,
   constraint schema_version_pkey PRIMARY KEY (version)
+);
+
+create table secrets (
+  tenant_id text not null,
+  environment_id text not null,
+  name text not null,
+  version integer not null,
+  key_id text not null,
+  sealed bytea not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  created_by text not null,
+  constraint secrets_pkey PRIMARY KEY (tenant_id, name, environment_id, version),
+  constraint secret_version_positive CHECK (version > 0)
+);
+CREATE INDEX secret_by_key ON secrets USING btree (key_id);
+
+create table task_queue_workers (
+  task_queue text not null,
+  tenant_id text not null,
+  worker text not null,
+  slots integer not null,
+  busy integer not null,
+  seen_at timestamp with time zone not null,
+  constraint task_queue_workers_pkey PRIMARY KEY (task_queue, tenant_id, worker)
 );
 
 create table template_definitions (
@@ -567,6 +789,7 @@ create table workflow_definitions (
   checksum text not null,
   created_at timestamp with time zone default clock_timestamp() not null,
   workflow_uid uuid not null,
+  driver text default json_field(definition, 'driver'::text) #>> '{}'::text[],
   constraint workflow_definitions_pkey PRIMARY KEY (tenant_id, workflow_id, version),
   constraint definition_format_known CHECK (format = ANY (ARRAY['graph'::text, 'pipeline'::text, 'plan'::text])),
   constraint definition_version_not_zero CHECK (version <> 0)
@@ -710,6 +933,27 @@ alter table trigger_firings add constraint firing_trigger FOREIGN KEY (trigger_i
 alter table workflow_definitions add constraint definition_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
 alter table workflow_triggers add constraint trigger_workflow FOREIGN KEY (tenant_id, workflow_id) REFERENCES workflows(tenant_id, id) ON DELETE CASCADE;
 
+CREATE OR REPLACE FUNCTION public.audit_hash(before bytea, entry audit_log)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN sha256((before || convert_to((json_build_array((entry).seq, (entry).tenant_id, to_char(((entry).at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US'::text), (entry).actor, (entry).action, (entry).target, ((entry).details)::text, (entry).correlation_id))::text, 'UTF8'::name)));
+
+CREATE OR REPLACE FUNCTION public.audit_link()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  last audit_log;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('audit ' || new.tenant_id, 7295));
+  select * into last from audit_log where tenant_id = new.tenant_id order by seq desc limit 1;
+  new.seq := coalesce(last.seq, 0) + 1;
+  new.hash := audit_hash(coalesce(last.hash, ''), new);
+  return new;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.audit_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -723,7 +967,7 @@ CREATE OR REPLACE FUNCTION public.execution_why(id uuid)
  RETURNS text
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN (SELECT CASE WHEN q.paused THEN 'paused'::text WHEN ((q.state = 0) AND (NOT (EXISTS (SELECT FROM (runner_slots s JOIN runner_leases l ON ((l.runner_id = s.runner_id))) WHERE ((s.state = 'live'::text) AND (l.expires_at > clock_timestamp())))))) THEN 'noWorker'::text WHEN (q.state = 0) THEN 'queued'::text WHEN (EXISTS (SELECT FROM action_executions a WHERE ((a.execution_id = q.execution_id) AND (a.status = 'RetriableFailure'::text) AND (NOT (EXISTS (SELECT FROM action_executions n WHERE ((n.execution_id = a.execution_id) AND (n.node_id = a.node_id) AND (n.attempt > a.attempt)))))))) THEN 'retrying'::text WHEN ((q.state = 2) AND (q.waits > 0)) THEN 'waiting'::text WHEN (q.state = 2) THEN 'sleeping'::text ELSE 'running'::text END AS "case" FROM execution_queue q WHERE (q.execution_id = execution_why.id));
+RETURN (SELECT CASE WHEN q.paused THEN 'paused'::text WHEN q.compensating THEN 'compensating'::text WHEN ((q.state = 0) AND (NOT (EXISTS (SELECT FROM (runner_slots s JOIN runner_leases l ON ((l.runner_id = s.runner_id))) WHERE ((s.state = 'live'::text) AND (l.expires_at > clock_timestamp())))))) THEN 'noWorker'::text WHEN ((q.state = 0) AND (NOT (EXISTS (SELECT FROM ((runner_slots s JOIN runner_leases l ON ((l.runner_id = s.runner_id))) JOIN runners r ON ((r.id = s.runner_id))) WHERE ((s.state = 'live'::text) AND (l.expires_at > clock_timestamp()) AND (r.behaviour >= q.behaviour)))))) THEN 'needsNewerRunner'::text WHEN ((q.state = 0) OR ((q.state = 3) AND (q.epoch = 0))) THEN 'queued'::text WHEN ((q.state = ANY (ARRAY[1, 2])) AND (EXISTS (SELECT FROM attempt_queue a WHERE ((a.execution_id = q.execution_id) AND (a.lease_id IS NULL) AND (NOT (EXISTS (SELECT FROM task_queue_workers w WHERE ((w.task_queue = a.task_queue) AND (w.tenant_id = ANY (ARRAY[''::text, a.tenant_id])) AND (w.seen_at > (clock_timestamp() - '00:01:00'::interval)))))))))) THEN 'noWorker'::text WHEN (q.state = 2) THEN CASE WHEN (((q.parked_for)::integer & 2) > 0) THEN 'retrying'::text WHEN (((q.parked_for)::integer & 12) > 0) THEN 'waiting'::text WHEN (((q.parked_for)::integer & 64) > 0) THEN 'running'::text ELSE 'sleeping'::text END WHEN (EXISTS (SELECT FROM action_executions a WHERE ((a.execution_id = q.execution_id) AND (a.status = 'RetriableFailure'::text) AND (NOT (EXISTS (SELECT FROM action_executions n WHERE ((n.execution_id = a.execution_id) AND (n.node_id = a.node_id) AND (n.attempt > a.attempt)))))))) THEN 'retrying'::text WHEN ((q.state = ANY (ARRAY[2, 3])) AND (q.waits > 0)) THEN 'waiting'::text WHEN ((q.state = 2) OR ((q.state = 3) AND (q.due_at IS NOT NULL))) THEN 'sleeping'::text ELSE 'running'::text END AS "case" FROM execution_queue q WHERE (q.execution_id = execution_why.id));
 
 CREATE OR REPLACE FUNCTION public.json_field(value json, name text)
  RETURNS json
@@ -875,10 +1119,13 @@ create view executions_view as
     json_field(e.principal, 'displayName'::text) #>> '{}'::text[] AS requester_display_name,
     e.project_id,
     e.environment_id,
-    e.created_at
+    e.created_at,
+    COALESCE(x.driver, 'native'::text) AS driver,
+    x.ref AS engine_run_ref
    FROM workflow_executions e
      LEFT JOIN execution_outcomes o ON o.execution_id = e.id
-     LEFT JOIN execution_queue q ON q.execution_id = e.id;
+     LEFT JOIN execution_queue q ON q.execution_id = e.id
+     LEFT JOIN external_runs x ON x.execution_id = e.id;
 
 create view lifecycle_activities as
  SELECT tenant_id,
@@ -936,6 +1183,15 @@ create view lifecycle_timeline_view as
    FROM lifecycle_timeline t
      JOIN lifecycle_instances_view i ON i.id = t.instance_id
   WHERE t.kind <> 'no-op'::text;
+
+create view runner_sessions as
+ SELECT l.objid::bigint AS runner_key,
+    a.backend_start AS since
+   FROM pg_locks l
+     LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.locktype = 'advisory'::text AND l.objsubid = 2 AND l.granted AND l.database = (( SELECT d.oid
+           FROM pg_database d
+          WHERE d.datname = current_database())) AND l.classid = (hashtext('pawl runner '::text || "current_schema"()::text)::bigint & '4294967295'::bigint)::oid;
 
 create view workflow_execution_hierarchy as
  SELECT parent_id AS parent_execution_id,

@@ -115,10 +115,10 @@ function drain(connections: Database, turns: readonly FloorTurn[], count: number
   async function claim(): Promise<void> {
     if (claiming) return;
     claiming = true;
-    const rows = await connections.run<{ execution_id: string }>(CLAIM, [TENANT, RESIDENT - active]);
+    const rows = await connections.run<{ executionId: string }>(CLAIM, [TENANT, RESIDENT - active]);
     claiming = false;
     active += rows.length;
-    for (const { execution_id: id } of rows) pending.push({ id, turn: 0 });
+    for (const { executionId: id } of rows) pending.push({ id, turn: 0 });
     schedule();
   }
 

@@ -6,6 +6,9 @@ import { coreScenarios } from './core.ts';
 import { openDatabase, startServer } from './database.ts';
 import { describeMachine, printMachine } from './machine.ts';
 import { Report } from './report.ts';
+import { awaited } from './scenario/awaited.ts';
+import { cliffs } from './scenario/cliffs.ts';
+import { dashboardScenario } from './scenario/dashboard.ts';
 import { deliveryScenarios } from './scenario/delivery.ts';
 import { enqueueScenarios } from './scenario/enqueue.ts';
 import { httpScenarios } from './scenario/http.ts';
@@ -28,8 +31,11 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   // Straight after the numbers that they are compared with.
   peers,
   ...enqueueScenarios,
+  awaited,
+  cliffs,
   ...httpScenarios,
   listScenario,
+  dashboardScenario,
   ...pipelineScenarios,
   ...lifecycleScenarios,
   ...deliveryScenarios,

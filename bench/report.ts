@@ -3,13 +3,16 @@
 
 import { writeFileSync } from 'node:fs';
 import type { Machine } from './machine.ts';
-import { round } from './measurement.ts';
+import { median, round } from './measurement.ts';
 
 export interface Row {
   readonly scenario: string;
   readonly system: string;
   readonly unit: string;
   readonly value: number;
+  /** Of several rounds: the lowest and the highest. */
+  readonly min?: number;
+  readonly max?: number;
 }
 
 export interface Ratio {
@@ -21,6 +24,7 @@ export interface Ratio {
 
 export type Reach = { readonly atLeast: number } | { readonly atMost: number };
 
+const MOST_SPREAD = 5;
 const RESULTS = new URL('./results.json', import.meta.url);
 
 export class Report {
@@ -44,6 +48,25 @@ export class Report {
     this.progress(`${scenario}: ${system} ${round(value)} ${unit}`);
   }
 
+  /**
+   * The median of several rounds, with the lowest and the highest beside it. Rounds that differ by more than five times say that
+   * something is wrong with the engine or with the measurement, and fail the run instead of hiding behind the median.
+   */
+  rounds(scenario: string, system: string, unit: string, values: readonly number[]): void {
+    const [min, max] = [Math.min(...values), Math.max(...values)];
+    this.rows.push({ scenario, system, unit, value: median(values), min, max });
+    this.progress(`${scenario}: ${system} ${round(median(values))} ${unit} (${round(min)} to ${round(max)})`);
+    if (max / min <= MOST_SPREAD) return;
+    process.exitCode = 1;
+    this.ratio(`${scenario}/${system}/highest-to-lowest`, max / min, { atMost: MOST_SPREAD });
+  }
+
+  /** The same as a ratio, and the command fails when it is not reached. */
+  required(measure: string, value: number, reach: Reach): void {
+    this.ratio(measure, value, reach);
+    if (this.ratios.at(-1)?.ok === false) process.exitCode = 1;
+  }
+
   ratio(measure: string, value: number, reach: Reach): void {
     const [sign, limit] = 'atLeast' in reach ? ['≥', reach.atLeast] : ['≤', reach.atMost];
     const ok = sign === '≥' ? value >= limit : value <= limit;
@@ -58,8 +81,13 @@ export class Report {
 
   print(): void {
     if (this.rows.length > 0) {
-      const rows = this.rows.map(({ scenario, system, unit, value }) => [scenario, system, `${round(value)} ${unit}`]);
-      printTable('Measured', ['scenario', 'system', 'value'], rows);
+      const rows = this.rows.map(({ scenario, system, unit, value, min = value, max = value }) => [
+        scenario,
+        system,
+        `${round(value)} ${unit}`,
+        min === max ? '' : `${round(min)} to ${round(max)}`,
+      ]);
+      printTable('Measured', ['scenario', 'system', 'value', 'rounds'], rows);
     }
     if (this.ratios.length > 0) {
       const ratios = this.ratios.map(({ measure, value, reach, ok }) => [

@@ -3,17 +3,30 @@
 // under node_modules, and here it runs the sources themselves.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, rmSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { billOfMaterials, type LockFile } from './sbom.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 
 /** Read by path, not imported: tsc does not know of them. */
-const FILES = ['migrations', 'schemas', 'templates', 'package.json', ...globSync('src/**/*.{sql,js}', { cwd: ROOT })];
+const FILES = ['migrations', 'schemas', 'templates', 'dashboard/dist', ...globSync('src/**/*.{sql,js}', { cwd: ROOT })];
 
+run(process.execPath, join(ROOT, 'scripts', 'dashboard.js'));
 rmSync(DIST, { recursive: true, force: true });
-const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
-const { status } = spawnSync(tsc, ['-p', 'tsconfig.build.json'], { cwd: ROOT, stdio: ['ignore', 2, 2] });
-if (status !== 0) process.exit(1);
+run(join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', 'tsconfig.build.json');
+const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile;
+writeFileSync(join(DIST, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(lock), null, 2)}\n`);
+// What the sources read of it; `exports` and the like would mean nothing here.
+const { name, version, description, license, type, engines } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+) as Record<string, unknown>;
+const about = { name, version, description, license, type, engines };
+writeFileSync(join(DIST, 'package.json'), `${JSON.stringify(about, null, 2)}\n`);
 for (const file of FILES) cpSync(join(ROOT, file), join(DIST, file), { recursive: true });
+
+function run(program: string, ...args: string[]): void {
+  const { status } = spawnSync(program, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(1);
+}

@@ -1,6 +1,6 @@
 // Writes the generated part of ARCHITECTURE.md: the layer diagram and the list of folders, both from the table that
 // test/tidy enforces, so that the picture cannot drift from the rules. `--check` writes nothing and fails when the
-// committed text is out of date. What is not in the tree yet is marked "to come".
+// committed text is out of date.
 
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -41,16 +41,28 @@ function replaceBetween(text: string, block: string): string {
   return `${text.slice(0, from + begin.length)}\n\n${block}\n\n${text.slice(to)}`;
 }
 
+/** One box per room. The implementations of a port share a box, and rows that hold no code have none. */
 function diagram(): string {
-  const drawn = layers.filter((layer) => !isCoveredByWildcard(layer));
-  const boxes = drawn.map((layer) => `  ${boxId(layer.path)}${boxShape(layer)}`);
-  const arrows = drawn.flatMap((layer) => arrowsFrom(layer, drawn));
-  return ['```mermaid', 'flowchart TD', ...boxes, ...arrows, '```'].join('\n');
+  const boxes = new Map<string, string>();
+  const arrows = new Set<string>();
+  for (const layer of layers.filter(isDrawn)) {
+    const box = boxOf(layer);
+    boxes.set(box, `  ${boxId(box)}${boxShape(layer, box)}`);
+    for (const target of layers.filter(isDrawn)) {
+      if (!layer.imports.includes(target.path) || isReachedOtherwise(layer, target.path)) continue;
+      if (boxOf(target) !== box)
+        arrows.add(`  ${boxId(box)} ${target.implementation ? '-.->' : '-->'} ${boxId(boxOf(target))}`);
+    }
+  }
+  return ['```mermaid', 'flowchart TD', ...boxes.values(), ...arrows, '```'].join('\n');
 }
 
-/** `src/action/slack` adds packages to `src/action/*`; the picture shows the group only. */
-function isCoveredByWildcard({ path }: Layer): boolean {
-  return layers.some((other) => other.path === `${dirname(path)}/*` && other.path !== path);
+function isDrawn({ path }: Layer): boolean {
+  return path.startsWith('src/') && !path.endsWith('.ts') && exists(path);
+}
+
+function boxOf({ path, implementation }: Layer): string {
+  return implementation && !path.endsWith('/*') ? `${dirname(path)}/*` : path;
 }
 
 function boxId(path: string): string {
@@ -62,15 +74,9 @@ function nameOf(path: string): string {
 }
 
 /** Pure layers are round, ports and services square, implementations slanted. */
-function boxShape({ path, pure, implementation }: Layer): string {
-  if (pure) return `(["${nameOf(path)}"])`;
-  return implementation ? `[/"${nameOf(path)}"/]` : `["${nameOf(path)}"]`;
-}
-
-function arrowsFrom(layer: Layer, drawn: readonly Layer[]): string[] {
-  return drawn
-    .filter(({ path }) => layer.imports.includes(path) && !isReachedOtherwise(layer, path))
-    .map((target) => `  ${boxId(layer.path)} ${target.implementation ? '-.->' : '-->'} ${boxId(target.path)}`);
+function boxShape({ pure, implementation }: Layer, box: string): string {
+  if (pure) return `(["${nameOf(box)}"])`;
+  return implementation ? `[/"${nameOf(box)}"/]` : `["${nameOf(box)}"]`;
 }
 
 /** An arrow that follows from two others only makes the picture harder to read. */
@@ -85,9 +91,8 @@ function reaches(from: string, target: string): boolean {
 
 function folderList(): string {
   const rows = layers.map((layer) => {
-    const state = exists(layer.path) ? '' : ' *(to come)*';
     const packages = layer.packages.map((name) => `\`${name}\``).join(', ') || 'none';
-    return `| \`${layer.path}\` | ${layer.job}${layer.pure ? ' (pure)' : ''}${state} | ${packages} |`;
+    return `| \`${layer.path}\` | ${layer.job}${layer.pure ? ' (pure)' : ''} | ${packages} |`;
   });
   return ['| where | what it does | packages it may use |', '|---|---|---|', ...rows].join('\n');
 }

@@ -3,11 +3,11 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { builtInActionTypes } from '../src/catalog.ts';
+import { builtInActionTypes } from '../src/app/catalog.ts';
+import { type OptionReference, optionReference } from '../src/config/config.ts';
 import { SEED_OPTIONS } from '../src/config/seed-option.ts';
-import { type OptionReference, optionReference } from '../src/config.ts';
 import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
-import { lifecycleJsonSchema } from '../src/lifecycle/json-schema.ts';
+import { lifecycleJsonSchema } from '../src/lifecycle/machine/json-schema.ts';
 import { eventSchemaFiles } from '../src/protocol/event.ts';
 import { generateArchitecture } from './generate-architecture.ts';
 

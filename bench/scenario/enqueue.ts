@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pawl } from '../../src/main.ts';
-import { median, percentile } from '../measurement.ts';
+import { percentile } from '../measurement.ts';
 import { openPawl } from '../native-run.ts';
 import type { Bench, Scenario } from '../scenario.ts';
 import { chainWorkflow, enqueue, publish } from '../workload.ts';
@@ -31,7 +31,7 @@ async function measureRate({ database, report, scaled, quick }: Bench): Promise<
       await startMany(pawl, workflowId, count);
       rates.push(count / ((performance.now() - started) / 1000));
     }
-    report.row('enqueue', 'pawl', 'executions/s', median(rates));
+    report.rounds('enqueue', 'pawl', 'executions/s', rates);
   } finally {
     await pawl.close();
   }

@@ -39,7 +39,7 @@ export const listScenario: Scenario = {
     try {
       await publish(pawl, chainWorkflow('one-step', 1));
       report.progress(`list: writing ${scaled(EXECUTIONS)} executions`);
-      await fill(database, scaled(EXECUTIONS), scaled(LIVE));
+      await fillExecutions(database, scaled(EXECUTIONS), scaled(LIVE));
       const slowest: number[] = [];
       for (const [name, query] of Object.entries(QUESTIONS)) {
         const waits = await ask(pawl, query);
@@ -69,7 +69,7 @@ async function ask(pawl: Pawl, query: string): Promise<number[]> {
 }
 
 /** One a tenth of a second; ids begin with their time, as ours do. Half are ours, one in 20 has failed, the newest live. */
-async function fill(database: BenchDatabase, count: number, live: number): Promise<void> {
+export async function fillExecutions(database: BenchDatabase, count: number, live: number): Promise<void> {
   await database.query(
     `insert into workflow_executions (id, tenant_id, workflow_id, version, format, trigger, principal, correlation_id, request_id, created_at)
      select made.id, case made.n % 4 when 0 then 'acme' when 1 then 'globex' else $2 end,

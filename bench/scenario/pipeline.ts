@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import type { Json } from '../../src/core/json/json.ts';
-import { callbackToken } from '../../src/engine/execution/callback-token.ts';
+import { callbackToken } from '../../src/execution/callback-token.ts';
 import type { Pawl } from '../../src/main.ts';
 import { median, percentile } from '../measurement.ts';
 import { ended, openPawl } from '../native-run.ts';

@@ -35,7 +35,7 @@ export function githubActions({ baseUrl = 'https://api.github.com' } = {}): Acti
         const github = connect(baseUrl, context);
         const path = `/repos/${repository}/issues`;
         const mark = `<!-- ${context.idempotencyKey} -->`;
-        const earlier = context.attempt > 1 ? await findByMark(github, path, mark) : undefined;
+        const earlier = context.mayHaveRun ? await findByMark(github, path, mark) : undefined;
         const made = earlier ?? (await github(issue, 'POST', path, { title, body: `${body}\n\n${mark}` }));
         const { number, html_url: url } = made;
         const link = { system: 'github', resourceType: 'issue', resourceId: `${repository}#${number}`, url };

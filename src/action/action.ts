@@ -1,9 +1,12 @@
-// The action contract: what a node runs (000 §7). A definition is data plus one function; everything the function may
+// The action contract: what a node runs. A definition is data plus one function; everything the function may
 // touch comes in through its context. It returns one form, `{ outputs, resourceLinks? }`, or throws: a TerminalError
 // fails the node, a RetryableError is tried again, anything else is tried again by policy. An action runs at least once
 // and gets a key that is the same for every attempt of its node (I7), to make its side effects safe to repeat.
 
 import type { z } from 'zod';
+import type { ArtifactContent, NewArtifact } from '../artifact/artifacts.ts';
+import type { ArtifactRef } from '../protocol/step-output.ts';
+import type { Credential } from './credential.ts';
 import type { HttpClient } from './http-client.ts';
 import type { ActionLog } from './log.ts';
 
@@ -19,6 +22,11 @@ export interface ActionSpec<Params extends z.ZodType, Outputs extends z.ZodType>
   readonly tags?: readonly string[];
   /** What to use instead. Workflows that use a deprecated action get it as a warning when they are published. */
   readonly deprecationNotice?: string;
+  /**
+   * The codes that it fails with, for the catalog and for whoever writes `codes` and `on`; absent: nobody knows. Those that every
+   * node may fail with (a timeout, a template error) need not be named.
+   */
+  readonly codes?: readonly string[];
   readonly params: Params;
   /** Documents the outputs in the catalog and types `run`; what comes back at run time must only be JSON. */
   readonly outputs: Outputs;
@@ -54,6 +62,11 @@ export interface ActionContext {
   readonly nodeId: string;
   /** From 1. */
   readonly attempt: number;
+  /**
+   * An earlier run of this node may have had its effect: true for every attempt after the first, and for the first when its
+   * runner died, stopped or lost its answer. Look for the effect before you cause it again.
+   */
+  readonly mayHaveRun: boolean;
   readonly idempotencyKey: string;
   readonly principal: Principal;
   readonly correlationId: string;
@@ -63,11 +76,21 @@ export interface ActionContext {
   /** Aborted when the attempt times out or the execution stops. What goes on after that is abandoned. */
   readonly signal: AbortSignal;
   readonly credentials: Credentials;
+  /** The connection that the node names, or its connector's default; null: there is none. */
+  readonly credential: Credential | null;
   /** Refuses private addresses (S5), caps sizes and stops with `signal`. */
   readonly http: HttpClient;
   readonly log: ActionLog;
-  /** Whether an execution already made this resource: look here before you create it again (000 §17.4). */
+  /** Results that are too large for a result: stored apart, with a pointer to put into the outputs. */
+  readonly artifacts: AttemptArtifacts;
+  /** Whether an execution already made this resource: look here before you create it again. */
   readonly findResource: FindResource;
+}
+
+export interface AttemptArtifacts {
+  put(artifact: NewArtifact, content: ArtifactContent): Promise<ArtifactRef>;
+  /** The bytes behind the `uri` of a reference of this tenant. */
+  open(uri: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
 export interface Principal {

@@ -3,7 +3,8 @@
 // Once stopped or closed it stays so: an abandoned action that goes on finds its signal aborted and its log deaf.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ActionContext, Credentials, FindResource, Principal } from './action.ts';
+import type { ActionContext, AttemptArtifacts, Credentials, FindResource, Principal } from './action.ts';
+import type { Credential } from './credential.ts';
 import type { HttpClient } from './http-client.ts';
 import { type ActionLog, createLogCollector, type LogCollector, type LogLine } from './log.ts';
 import { Redactor, watchCredentials } from './redact.ts';
@@ -24,12 +25,15 @@ export class AttemptScope implements ActionContext {
   readonly executionId: string;
   readonly nodeId: string;
   readonly attempt: number;
+  readonly mayHaveRun: boolean;
   readonly idempotencyKey: string;
   readonly principal: Principal;
   readonly correlationId: string;
   readonly tenantId: string;
   readonly traceparent: string | null;
   readonly findResource: FindResource;
+  readonly artifacts: AttemptArtifacts;
+  readonly credential: Credential | null;
   readonly #engine: AttemptContext;
   #redactor: Redactor | null = null;
   #controller: AbortController | null = null;
@@ -42,17 +46,20 @@ export class AttemptScope implements ActionContext {
     this.executionId = engine.executionId;
     this.nodeId = engine.nodeId;
     this.attempt = engine.attempt;
+    this.mayHaveRun = engine.mayHaveRun;
     this.idempotencyKey = engine.idempotencyKey;
     this.principal = engine.principal;
     this.correlationId = engine.correlationId;
     this.tenantId = engine.tenantId;
     this.traceparent = engine.traceparent;
     this.findResource = engine.findResource;
+    this.artifacts = engine.artifacts;
+    this.credential = engine.credential;
     this.#engine = engine;
   }
 
   get redactor(): Redactor {
-    this.#redactor ??= new Redactor();
+    this.#redactor ??= new Redactor(this.credential?.secrets);
     return this.#redactor;
   }
 
@@ -78,6 +85,7 @@ export class AttemptScope implements ActionContext {
   get http(): HttpClient {
     this.#http ??= {
       request: (request) => {
+        this.credential?.checkHost(new URL(request.url));
         const { signal, headers = NO_HEADERS } = request;
         const stop = signal === undefined ? this.#ownStop() : AbortSignal.any([signal as AbortSignal, this.signal]);
         return this.#engine.http.request({ ...request, headers: withTrace(headers, this.traceparent), signal: stop });

@@ -26,7 +26,7 @@ export function connectorFromId(id: string): ConnectorDefinition {
   return { id, displayName, description: `Actions of ${displayName}.`, version: '1.0.0' };
 }
 
-/** The variable that holds a connector's token (000 §12.5.2). */
+/** The variable that holds a connector's token. */
 export const secret = (description: string): z.ZodString => z.string().meta({ description, writeOnly: true });
 
 /** An icon that no other server has to be asked for, and that is nobody's trademark. */

@@ -1,4 +1,4 @@
-// Connector credentials from environment variables (000 §12.5.2): one static token per connector, in
+// Connector credentials from environment variables: one static token per connector, in
 // CONNECTOR_<ID>_TOKEN with the id in upper case and `_` for `-` and `.`. The record comes from config.ts, the only
 // reader of the environment.
 

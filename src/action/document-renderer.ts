@@ -1,8 +1,8 @@
 // Renders documents where nothing that their authors wrote can hurt: in a place that is stopped when it takes too long or too
 // much (S4), and that reaches no clock, file or network (S3). The port; the implementation is action/core/render-pool.ts.
 
-import type { Problem } from '../core/definition/problem.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
+import type { Problem } from '../core/problem/problem.ts';
 
 export interface DocumentToRender {
   /** Liquid. */

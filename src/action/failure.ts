@@ -95,7 +95,7 @@ function lastWords(
   if (outputs === undefined) return {};
   const encoded = encodeOutputs(outputs, limitBytes);
   if (!encoded.ok) return {};
-  const outputsText = redactor.redact(encoded.text);
+  const outputsText = redactor.redactJson(encoded.text);
   try {
     return { outputsText, outputs: JSON.parse(outputsText) as Json };
   } catch {

@@ -12,6 +12,8 @@ export interface HttpRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
+  /** Names, in lower case, of headers that follow a redirect to no other origin, whatever they are called. */
+  readonly secretHeaders?: readonly string[];
   /** 0, the default: a redirect is an answer like any other. */
   readonly maxRedirects?: number;
   readonly maxBytes?: number;

@@ -16,6 +16,7 @@ import { type AttemptContext, AttemptScope } from './attempt-scope.ts';
 import { describeThrown } from './failure.ts';
 import type { LogLine } from './log.ts';
 import { encodeOutputs } from './outputs.ts';
+import type { Redactor } from './redact.ts';
 import type { Registry } from './registry.ts';
 import { AttemptAbandoned, AttemptTimedOut, abortReason, settle, type Watched } from './settling.ts';
 import type { StopSignal } from './stop.ts';
@@ -166,12 +167,14 @@ function succeeded(result: unknown, scope: AttemptScope, request: InvokeRequest)
   };
   const encoded = encodeOutputs(outputs, request.outputLimitBytes ?? DEFAULT_OUTPUT_LIMIT_BYTES);
   if (!encoded.ok) return refused(encoded.code, scope.redactor.redact(encoded.message), logs);
+  const { redactor } = scope;
+  const outputsText = redactor.redactJson(encoded.text);
   return {
     ok: true,
-    outputsText: encoded.text,
-    outputs: JSON.parse(encoded.text) as Json,
-    bytes: encoded.bytes,
-    resourceLinks: resourceLinks.length === 0 ? [] : resourceLinks.map(cleanLink),
+    outputsText,
+    outputs: JSON.parse(outputsText) as Json,
+    bytes: outputsText === encoded.text ? encoded.bytes : Buffer.byteLength(outputsText),
+    resourceLinks: resourceLinks.map((link) => cleanLink(link, redactor)),
     logs,
   };
 }
@@ -196,12 +199,13 @@ function isResourceLink(link: unknown): link is ResourceLink {
   return [system, resourceType, resourceId].every(isName) && (url === undefined || typeof url === 'string');
 }
 
-function cleanLink({ system, resourceType, resourceId, url }: ResourceLink): ResourceLink {
+function cleanLink({ system, resourceType, resourceId, url }: ResourceLink, redactor: Redactor): ResourceLink {
+  const clean = (text: string) => cleanText(redactor.redact(text));
   return {
-    system: cleanText(system),
-    resourceType: cleanText(resourceType),
-    resourceId: cleanText(resourceId),
-    ...(url === undefined ? {} : { url: cleanText(url) }),
+    system: clean(system),
+    resourceType: clean(resourceType),
+    resourceId: clean(resourceId),
+    ...(url === undefined ? {} : { url: clean(url) }),
   };
 }
 

@@ -1,4 +1,4 @@
-// What connectors say about whom they act for (000 §12.5.3), so that another system can write it into its audit log today
+// What connectors say about whom they act for, so that another system can write it into its audit log today
 // and decide by it tomorrow. A principal without an e-mail address sends no such header. Characters that a header cannot
 // hold are percent-encoded.
 

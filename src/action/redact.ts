@@ -1,19 +1,26 @@
-// Keeps the secrets that an attempt was handed out of everything it says about itself: error messages, the outputs of a
-// failure and log lines (S6). A secret is looked for as it is, as it looks inside JSON text, and percent-encoded. What a
-// successful action returns is its own business and is left alone.
+// Keeps the secrets that an attempt was handed out of everything that is kept of it: outputs, error messages, resource links and
+// log lines (S6). A secret is looked for as it is, as it looks inside JSON text, percent-encoded, as a form writes it, in hex, and in
+// base64: also in the middle of a longer text that was encoded, where it can begin at any of three places.
 
+import type { Json } from '../core/json/json.ts';
 import type { Credentials } from './action.ts';
 
-const REDACTED = '[redacted]';
+export const REDACTED = '[redacted]';
+
+/** Shorter ones are looked for as they are, and in no other form: what they become is found everywhere. */
+const ENCODED_FROM = 6;
 
 export class Redactor {
   #secrets: string[] = [];
 
+  constructor(secrets: readonly string[] = []) {
+    for (const secret of secrets) this.add(secret);
+  }
+
   add(secret: string): void {
     if (secret === '') return;
-    const forms = new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())]);
     // The longest first: one secret may contain another.
-    this.#secrets = [...new Set([...this.#secrets, ...forms])].sort((a, b) => b.length - a.length);
+    this.#secrets = [...new Set([...this.#secrets, ...formsOf(secret)])].sort((a, b) => b.length - a.length);
   }
 
   redact(text: string): string {
@@ -21,6 +28,44 @@ export class Redactor {
     for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, REDACTED);
     return redacted;
   }
+
+  /** JSON text and its value, free of secrets; the same text when there were none. */
+  redactJson(text: string): string {
+    if (!this.#secrets.some((secret) => text.includes(secret))) return text;
+    return JSON.stringify(this.#value(JSON.parse(text) as Json));
+  }
+
+  /** Numbers too: an action may have read a secret as one. */
+  #value(value: Json): Json {
+    if (typeof value === 'string') return this.redact(value);
+    if (typeof value === 'number') return this.#secrets.includes(String(value)) ? REDACTED : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => this.#value(item));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [this.redact(key), this.#value(member)]));
+  }
+}
+
+function formsOf(secret: string): Set<string> {
+  const whole = secret.toWellFormed();
+  const plain = new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(whole), formEncoded(whole)]);
+  if (secret.length < ENCODED_FROM) return plain;
+  const bytes = Buffer.from(whole);
+  const encoded = [0, 1, 2].flatMap((shift) => base64Within(bytes, shift));
+  const hex = bytes.toString('hex');
+  return new Set([...plain, ...encoded, hex, hex.toUpperCase()].filter((form) => form !== ''));
+}
+
+const formEncoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1);
+
+/** What these bytes always look like in base64 when `shift` bytes (modulo 3) stand before them, whatever stands around them. */
+function base64Within(bytes: Buffer, shift: number): string[] {
+  const text = Buffer.concat([Buffer.alloc(shift), bytes])
+    .toString('base64')
+    .replace(/=+$/, '');
+  const first = shift === 0 ? 0 : shift + 1;
+  const isCut = (bytes.length + shift) % 3 !== 0;
+  const inner = text.slice(first, isCut ? text.length - 1 : text.length);
+  return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
 }
 
 /** The same credentials, with every token that is handed out known to the redactor. */

@@ -1,4 +1,4 @@
-// The set of actions this process can run, fixed when it starts. Ids follow 000 §7.6: breaking changes get a new id
+// The set of actions this process can run, fixed when it starts. Breaking changes get a new id
 // (`monday.get-items-v2`, version 2.x.y), so that workflows move over when their authors say so. All problems of all
 // definitions are reported at once. The catalog rows are made from the definitions; what an operator disabled there is
 // the store's business.
@@ -40,7 +40,7 @@ const bullet = (problem: string): string => `- ${problem}`;
 
 const CONNECTOR_ID = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const ACTION_NAME = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
-/** Step types of execution plans (004 §3.1) stand on their own. */
+/** Step types of execution plans stand on their own. */
 const STEP_TYPE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 const SEMANTIC_VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 const MAJOR_SUFFIX = /-v(\d+)$/;
@@ -114,6 +114,7 @@ function actionRow(action: ActionDefinition): ActionRow {
     version: action.version,
     deprecationNotice: action.deprecationNotice ?? null,
     tags: [...(action.tags ?? [])],
+    codes: action.codes === undefined ? null : [...action.codes],
   };
 }
 

@@ -7,11 +7,25 @@ import { RetryableError, TerminalError } from '../core/error/error.ts';
 import type { ActionContext } from './action.ts';
 import { credentialVariable } from './credentials.ts';
 
+/** The codes of every connector to another system. */
+export const REMOTE_CODES = [
+  'CREDENTIAL_MISSING',
+  'CREDENTIAL_REFUSED',
+  'REQUEST_REFUSED',
+  'RESOURCE_NOT_FOUND',
+  'RESOURCE_CONFLICT',
+  'RATE_LIMITED',
+  'REMOTE_FAILED',
+  'RESPONSE_INVALID',
+  'NETWORK_ERROR',
+] as const;
+
 export function requireToken({ credentials }: Pick<ActionContext, 'credentials'>, connectorId: string): string {
   const token = credentials.token(connectorId);
   if (token !== undefined) return token;
   const variable = credentialVariable(connectorId);
-  throw new TerminalError('CREDENTIAL_MISSING', `The connector "${connectorId}" has no credential: set ${variable}`);
+  const message = `The connector "${connectorId}" has no credential: create a connection for it, or set ${variable} (for the default tenant)`;
+  throw new TerminalError('CREDENTIAL_MISSING', message);
 }
 
 export interface RemoteAnswer {

@@ -3,7 +3,7 @@
 
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Problem } from '../core/definition/problem.ts';
+import type { Problem } from '../core/problem/problem.ts';
 
 export type SuppliedSchema = (value: unknown) => Problem[];
 

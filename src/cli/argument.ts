@@ -2,10 +2,11 @@
 // the command line, before anything is asked of a server.
 
 import { readFileSync } from 'node:fs';
-import { InvalidArgumentError } from 'commander';
-import { nearMiss } from '../core/expression/near-miss.ts';
+import { InvalidArgumentError, Option } from 'commander';
 import { isUuid } from '../core/id/id.ts';
 import type { Json } from '../core/json/json.ts';
+import { nearMiss } from '../core/problem/near-miss.ts';
+import { DRIVERS } from '../protocol/driver.ts';
 import { executionRef } from '../protocol/identifier.ts';
 import { UsageError } from './exit.ts';
 import { readStandardInput } from './file/standard-input.ts';
@@ -28,6 +29,11 @@ export function oneOf<Name extends string>(names: readonly Name[]): (text: strin
     );
   };
 }
+
+export const driverOption = (): Option =>
+  new Option('--driver <name>', `what runs executions that do not say: ${DRIVERS.join(', ')}`).argParser(
+    oneOf(DRIVERS),
+  );
 
 /** Comma separated. */
 export function someOf<Name extends string>(names: readonly Name[]): (text: string) => Name[] {

@@ -1,19 +1,22 @@
-// What `pawl doctor` asks of the database: that it can be reached or started, its version, rights and connections, that
-// notifications arrive, its clock, and its migrations. A database of your own is only looked at; the embedded one is started
+// What `pawl doctor` asks of the database: that it can be reached or started, its version, encoding, rights and connections, that
+// settings and notifications arrive, its clock, and its migrations. A database of your own is only looked at; the embedded one is started
 // and stopped, in its folder when it is there and in a temporary one when it is not.
 
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import { connectionsPerProcess } from '../config/pool-size.ts';
 import { serverOf } from './dev-address.ts';
 import { explainDatabase } from './start-problem.ts';
 import { type Finding, unwell, well } from './terminal/finding.ts';
 
+type Inspection = Awaited<ReturnType<typeof import('../main.ts')['inspectDatabase']>>;
+
 const MINIMUM_VERSION = 15;
 const CLOCK_TOLERANCE_MS = 1_000;
-/** Hints, the lease, migrations and whoever looks in by hand. */
-const SPARE_CONNECTIONS = 4;
+/** Migrations, and whoever looks in by hand. */
+const SPARE_CONNECTIONS = 2;
 
 export async function databaseFindings({ database }: Config): Promise<Finding[]> {
   const { url, dataDir } = database;
@@ -49,21 +52,23 @@ async function embeddedProblem(error: Error, dataDir: string): Promise<Finding> 
   return unwell('database', `Pawl at ${url} is running, but not ready`, `see ${url}/health/ready, or restart it`);
 }
 
-async function inspected(
-  connectionString: string,
-  { schema, engineConnections, readConnections }: Config['database'],
-  isYours: boolean,
-): Promise<Finding[]> {
+async function inspected(connectionString: string, database: Config['database'], isYours: boolean): Promise<Finding[]> {
   const { inspectDatabase } = await import('../main.ts');
+  const { schema, allowAsyncCommit } = database;
+  const directUrl = isYours ? database.directUrl : undefined;
   try {
-    const found = await inspectDatabase(connectionString, schema);
-    const wanted = engineConnections + readConnections + SPARE_CONNECTIONS;
+    const found = await inspectDatabase({ connectionString, directUrl, schema, allowAsyncCommit });
+    if (found.isTransactionPooler) return [poolerFinding(directUrl !== undefined)];
+    const migrations = isYours ? await migrationFinding(directUrl ?? connectionString, schema) : null;
     return [
       versionFinding(found.version, isYours),
-      ...(isYours ? [rightsFinding(found.mayCreate, schema), connectionsFinding(found.maxConnections, wanted)] : []),
+      ...(isYours ? [encodingFinding(found.encoding)] : []),
+      ...(migrations === null ? [] : [rightsFinding(found, schema, migrations.ok)]),
+      ...(isYours ? [connectionsFinding(found.connections, connectionsPerProcess(database))] : []),
+      ...(isYours ? [settingsFinding(found, directUrl !== undefined)] : []),
       notificationFinding(found.notifications),
       clockFinding(found.aheadMs),
-      ...(isYours ? [await migrationFinding(connectionString, schema)] : []),
+      ...(migrations === null ? [] : [migrations]),
     ];
   } catch (error) {
     const explanation = await explainDatabase(error);
@@ -78,22 +83,78 @@ function versionFinding(version: number, isYours: boolean): Finding {
   return unwell('database', which, `upgrade it: ${MINIMUM_VERSION} or newer is needed`);
 }
 
-function rightsFinding(mayCreate: boolean, schema: string): Finding {
-  if (mayCreate) return well('rights', `may make tables in the schema ${schema}`);
+function poolerFinding(isDirect: boolean): Finding {
+  if (isDirect) {
+    const next = 'let it lead to PostgreSQL itself, or through a session pooler';
+    return unwell('pooler', 'database.directUrl leads through a transaction pooler', next);
+  }
   return unwell(
-    'rights',
-    `may not make tables in the schema ${schema}`,
-    `as its owner: GRANT CREATE ON SCHEMA "${schema}" TO your user`,
+    'pooler',
+    'DATABASE_URL leads through a transaction pooler, which keeps no session',
+    'set PAWL_DATABASE_DIRECT_URL to PostgreSQL itself, for leases, notifications and migrations; the rest goes through the pooler',
   );
 }
 
-function connectionsFinding(maximum: number, wanted: number): Finding {
-  if (maximum >= wanted) return well('connections', `${maximum} at most; one process and some to spare are ${wanted}`);
+function encodingFinding(encoding: string): Finding {
+  if (encoding === 'UTF8') return well('encoding', encoding);
+  return unwell(
+    'encoding',
+    `${encoding}: a text with a character that it lacks is refused when it is stored`,
+    'make a database with UTF8: createdb --encoding=UTF8 --template=template0 --locale=C.UTF-8 NAME',
+  );
+}
+
+function rightsFinding(
+  { role, hasSchema, mayCreate }: Pick<Inspection, 'role' | 'hasSchema' | 'mayCreate'>,
+  schema: string,
+  isMigrated: boolean,
+): Finding {
+  if (mayCreate && hasSchema) return well('rights', `${role} may make tables in the schema ${schema}`);
+  if (mayCreate) return well('rights', `there is no schema ${schema} yet; ${role} may make it`);
+  if (isMigrated)
+    return well('rights', `${role} may not make tables in the schema ${schema}, and need not: none is missing`);
+  if (!hasSchema) {
+    const next = `as the owner of the database: CREATE SCHEMA "${schema}" AUTHORIZATION "${role}"; or correct PAWL_DATABASE_SCHEMA`;
+    return unwell('rights', `there is no schema ${schema}, and ${role} may not make one`, next);
+  }
+  return unwell(
+    'rights',
+    `${role} may not make tables in the schema ${schema}`,
+    `as its owner: GRANT CREATE ON SCHEMA "${schema}" TO "${role}"; or run \`pawl migrate up\` as another role`,
+  );
+}
+
+function connectionsFinding({ max, usable, others, liveRunners }: Inspection['connections'], each: number): Finding {
+  const free = usable - others;
+  const processes = Math.max(1, liveRunners);
+  const wanted = processes * each + SPARE_CONNECTIONS;
+  const fleet =
+    liveRunners > 1 ? `${liveRunners} live runners with up to ${each} each` : `one process takes up to ${each}`;
+  const detail = `${free} of ${max} can be used (${others} are taken by others, the rest is kept for superusers or limited by role); ${fleet}`;
+  if (free >= wanted) return well('connections', detail);
   return unwell(
     'connections',
-    `${maximum} at most, and one process and some to spare are ${wanted}`,
-    'raise max_connections, or lower PAWL_DATABASE_ENGINE_CONNECTIONS',
+    detail,
+    'raise max_connections, or lower PAWL_DATABASE_MAX_CONNECTIONS (docs/deployment.md, "Connections of a fleet")',
   );
+}
+
+function settingsFinding(
+  { settingsProblem, isAsync }: Pick<Inspection, 'settingsProblem' | 'isAsync'>,
+  isPooled: boolean,
+): Finding {
+  if (settingsProblem !== null) {
+    const [what = '', ...next] = settingsProblem.split('. ');
+    return unwell('settings', what, next.join('. '));
+  }
+  if (isAsync) {
+    return unwell(
+      'settings',
+      'synchronous_commit is off: what was acknowledged may be lost when the database crashes',
+      'unset PAWL_DATABASE_ALLOW_ASYNC_COMMIT, unless you can lose it',
+    );
+  }
+  return well('settings', isPooled ? 'arrive in every transaction through the pooler' : 'arrive in every session');
 }
 
 function notificationFinding(works: boolean): Finding {
@@ -101,7 +162,7 @@ function notificationFinding(works: boolean): Finding {
   return unwell(
     'notifications',
     'LISTEN is not delivered, as behind a transaction pooler',
-    'give Pawl a direct connection; until then everything works, at the pace of polling',
+    'set PAWL_DATABASE_DIRECT_URL to PostgreSQL itself; until then everything works, at the pace of polling',
   );
 }
 
@@ -118,12 +179,17 @@ function clockFinding(offMs: number): Finding {
 async function migrationFinding(connectionString: string, schema: string): Promise<Finding> {
   const { migrationStatus } = await import('../main.ts');
   const states = await migrationStatus({ connectionString, schema });
-  const wrong = states.filter(({ state }) => state === 'changed' || state === 'unknown');
-  const pending = states.filter(({ state }) => state === 'pending').length;
-  if (wrong.length > 0) {
-    const names = wrong.map(({ name, state }) => `${name} (${state})`).join(', ');
-    const next = 'use the version of Pawl that this database was made with, or a newer one';
-    return unwell('migrations', `${names}: this program does not fit this database`, next);
+  const named = (wanted: string) => states.filter(({ state }) => state === wanted).map(({ name }) => name);
+  const changed = named('changed');
+  const newer = named('unknown');
+  const pending = named('pending').length;
+  if (changed.length > 0) {
+    const next = 'use the version of Pawl that this database was made with';
+    return unwell('migrations', `${changed.join(', ')}: not what this program would have applied`, next);
+  }
+  if (newer.length > 0) {
+    const next = 'upgrade this program; until then it works, as older processes do during an upgrade';
+    return unwell('migrations', `the database is newer than this program: it also has ${newer.join(', ')}`, next);
   }
   if (pending > 0) return unwell('migrations', `${pending} pending`, 'run `pawl migrate up`, or start a server');
   return well('migrations', `${states.length} applied`);

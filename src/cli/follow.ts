@@ -1,8 +1,8 @@
 // Follows an execution to its end, wherever it runs: shows its nodes as they go, or prints one object at the end. Ctrl-C
 // cancels it, a second one leaves at once. The exit code is the outcome.
 
-import type { Problem } from '../core/definition/problem.ts';
 import type { Json } from '../core/json/json.ts';
+import type { Problem } from '../core/problem/problem.ts';
 import { EXIT, exitCodeOf, SAME_KEYSTROKE_MS } from './exit.ts';
 import { createNodeView, type NodeView, type Snapshot } from './terminal/node-view.ts';
 import { reportRun } from './terminal/run-report.ts';

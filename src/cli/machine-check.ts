@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Config, type ConfigInput, resolveConfig } from '../config.ts';
+import { type Config, type ConfigInput, resolveConfig } from '../config/config.ts';
 import { isPawl } from './dev-address.ts';
 import { isPortFree } from './port.ts';
 import { type Finding, unwell, well } from './terminal/finding.ts';

@@ -22,9 +22,21 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
   { names: ['list', 'describe'], load: () => import('./command/list.ts') },
   { names: ['logs'], load: () => import('./command/logs.ts') },
   { names: ['retry', 'cancel', 'signal'], load: () => import('./command/signal.ts') },
+  { names: ['triggers'], load: () => import('./command/triggers.ts') },
+  { names: ['connections'], load: () => import('./command/connections.ts') },
+  { names: ['secrets'], load: () => import('./command/secrets.ts') },
+  { names: ['bulk'], load: () => import('./command/bulk.ts') },
+  {
+    names: ['stats', 'failures', 'waits', 'continue', 'find', 'runners', 'drain'],
+    load: () => import('./command/insight.ts'),
+  },
+  { names: ['task-queues'], load: () => import('./command/task-queues.ts') },
   { names: ['lifecycle'], load: () => import('./command/lifecycle.ts') },
   { names: ['serve', 'runner'], load: () => import('./command/serve.ts') },
+  { names: ['temporal'], load: () => import('./command/temporal.ts') },
   { names: ['keys'], load: () => import('./command/keys.ts') },
+  { names: ['mcp'], load: () => import('./command/mcp.ts') },
+  { names: ['audit'], load: () => import('./command/audit.ts') },
   { names: ['migrate'], load: () => import('./command/migrate.ts') },
   { names: ['doctor'], load: () => import('./command/doctor.ts') },
 ];
@@ -76,11 +88,20 @@ const WITHOUT_CONFIGURATION = new Set([
   'retry',
   'cancel',
   'signal',
+  'bulk',
+  'stats',
+  'failures',
+  'waits',
+  'continue',
+  'find',
 ]);
 
 async function readConfiguration(command: Command): Promise<void> {
-  if (WITHOUT_CONFIGURATION.has(command.name())) return;
-  const { ConfigError, mistypedVariables, useConfigFile } = await import('../config.ts');
+  // Of a group such as `keys` the whole name counts: `keys list` opens the database, `list` asks a server.
+  const isTopLevel = command.parent?.parent == null;
+  if (isTopLevel && WITHOUT_CONFIGURATION.has(command.name())) return;
+  const { mistypedVariables, useConfigFile } = await import('../config/config.ts');
+  const { ConfigError } = await import('../config/config-error.ts');
   for (const { variable, didYouMean } of mistypedVariables()) {
     const hint = didYouMean === undefined ? '' : `; did you mean ${didYouMean}?`;
     process.stderr.write(`pawl: ${variable} means nothing${hint}\n`);

@@ -1,9 +1,9 @@
 // Makes a definition live on a server: a graph or an execution plan becomes a draft, which is published; a pipeline is
 // created or replaced.
 
-import type { Problem } from '../core/definition/problem.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Format } from '../core/plan/plan.ts';
+import type { Problem } from '../core/problem/problem.ts';
 import type { GraphDefinition, PawlClient, PipelineDefinition } from '../sdk/client.ts';
 import { PawlApiError } from '../sdk/client.ts';
 

@@ -4,13 +4,14 @@
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { resolveConfig, terminalPreferences } from '../config.ts';
+import { dirname, join, resolve } from 'node:path';
+import { resolveConfig, terminalPreferences } from '../config/config.ts';
 import { compileDefinition } from '../core/definition/compile.ts';
-import type { Problem } from '../core/definition/problem.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
+import type { Problem } from '../core/problem/problem.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../main.ts';
+import type { Driver } from '../protocol/driver.ts';
 import { jsonOption } from './argument.ts';
 import { serverOf } from './dev-address.ts';
 import { executionHere } from './execution-here.ts';
@@ -32,6 +33,7 @@ export interface RunFlags {
   readonly actions?: string;
   readonly data?: string;
   readonly json?: boolean;
+  readonly driver?: Driver;
 }
 
 type DefinitionSource = Extract<DefinitionText, { kind: 'json' }>;
@@ -76,7 +78,7 @@ async function runHere({ definitions, request, flags }: Run, dataDir: string, is
   const asJson = flags.json === true;
   offerOwnModules();
   surviveStrayErrors(Object.values(resolveConfig().connectorTokens));
-  const pawl = await createPawl(options(flags, dataDir));
+  const pawl = await createPawl(options(flags, dataDir, dbtFolders(definitions)));
   try {
     let workflowId = '';
     const warnings: Problem[] = [];
@@ -118,17 +120,33 @@ async function publishHere(pawl: Pawl, definition: Json): Promise<Awaited<Return
   }
 }
 
-function options({ actions, json }: RunFlags, dataDir: string): PawlOptions {
+/** dbt projects lie beside the file, or in the folder where the command runs; an option says otherwise. */
+function dbtFolders(definitions: readonly DefinitionSource[]): string[] {
+  const configured = resolveConfig().dbt.folder;
+  if (configured.length > 0) return configured;
+  return [...definitions.map(({ file }) => dirname(resolve(file.name))), process.cwd()];
+}
+
+/** What keeps an execution waiting is said: nobody would know otherwise why nothing happens. */
+const KEEPS_WAITING = 'an execution could not be handed over; it waits';
+
+function options({ actions, json, driver }: RunFlags, dataDir: string, projectFolders: string[]): PawlOptions {
   const { debug } = terminalPreferences(process.stderr);
   return {
+    isWatched: false,
     database: { dataDir },
+    driver: { default: driver },
     http: { allowLoopback: true },
     action: { folder: actions },
+    dbt: { folder: projectFolders },
+    // Nobody else would run the attempts of other task queues.
+    taskQueue: { serve: ['*'] },
     onProgress: (step) => {
       if (json !== true && process.stderr.isTTY) process.stderr.write(`… ${step}\n`);
     },
     onWarning: (event, details) => {
-      if (debug) process.stderr.write(`pawl: ${event} ${JSON.stringify(details)}\n`);
+      if (event === KEEPS_WAITING) process.stderr.write(`pawl: ${event}: ${String(details.error)}\n`);
+      else if (debug) process.stderr.write(`pawl: ${event} ${JSON.stringify(details)}\n`);
     },
   };
 }
@@ -156,7 +174,8 @@ async function runThere({ definitions, request, flags }: Run, url: string): Prom
       return reportDefinition(read, { asJson, refused: refused.problems });
     }
   }
-  const { executionId } = await server.workflows.execute(workflowId, request);
+  const driver = flags.driver === undefined ? {} : { driver: flags.driver };
+  const { executionId } = await server.workflows.execute(workflowId, { ...request, ...driver });
   return follow(executionThere(server, executionId), {
     asJson,
     printsId: true,

@@ -2,7 +2,7 @@
 // is the SDK's; what goes wrong is said with what to do next.
 
 import type { Command } from 'commander';
-import { clientPreferences } from '../config.ts';
+import { clientPreferences } from '../config/config.ts';
 import { createClient, type PawlApiError, type PawlClient } from '../sdk/client.ts';
 import { UsageError } from './exit.ts';
 

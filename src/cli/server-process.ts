@@ -1,7 +1,7 @@
 // The life of a process that serves or runs until somebody stops it: start, say so, wait for a signal, stop cleanly. What
 // keeps it from starting is said in a sentence, with exit code 2.
 
-import { resolveConfig } from '../config.ts';
+import { resolveConfig } from '../config/config.ts';
 import type { Pawl, PawlOptions } from '../main.ts';
 import { isPawl } from './dev-address.ts';
 import { EXIT, SAME_KEYSTROKE_MS, UsageError } from './exit.ts';
@@ -25,7 +25,8 @@ export async function runUntilStopped(options: PawlOptions, life: Life): Promise
   try {
     await life.started(pawl);
     leave = life.ready(pawl);
-    await stop.asked;
+    // Whoever presses Ctrl-C waits for it; a platform takes the server out of its list first.
+    if ((await stop.asked) === 'SIGTERM') await pawl.announceStop();
   } finally {
     leave?.();
     await pawl.close();
@@ -39,7 +40,7 @@ async function openUnlessStopped(options: PawlOptions, stop: StopSignal): Promis
   void stop.asked.then(() => isOpening && process.stderr.write('\nstopping\n'));
   try {
     const pawl = await explained(
-      () => open(options),
+      () => open({ ...options, signal: stop.signal }),
       () => resolveConfig(options).database.dataDir,
     );
     if (!stop.isAsked()) return pawl;
@@ -75,22 +76,25 @@ async function refuseTakenPort(options: PawlOptions): Promise<void> {
 }
 
 interface StopSignal {
-  readonly asked: Promise<void>;
+  readonly asked: Promise<NodeJS.Signals>;
+  readonly signal: AbortSignal;
   isAsked(): boolean;
 }
 
 /** The first signal stops cleanly, a second one at once. */
 function stopSignal(): StopSignal {
   let askedAt: number | null = null;
-  const asked = new Promise<void>((resolve) => {
-    const stop = () => {
+  const aborted = new AbortController();
+  const asked = new Promise<NodeJS.Signals>((resolve) => {
+    const stop = (signal: NodeJS.Signals) => {
       if (askedAt !== null && performance.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(EXIT.failed);
       if (askedAt !== null) return;
       askedAt = performance.now();
-      resolve();
+      aborted.abort();
+      resolve(signal);
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
-  return { asked, isAsked: () => askedAt !== null };
+  return { asked, signal: aborted.signal, isAsked: () => askedAt !== null };
 }

@@ -1,7 +1,7 @@
 // Why Pawl could not be opened here, in a sentence with the next step. Whatever the person who started it can change is a
 // wrong usage (exit code 2); the rest is thrown on as it is.
 
-import { resolveConfig } from '../config.ts';
+import { resolveConfig } from '../config/config.ts';
 import { serverOf } from './dev-address.ts';
 import { UsageError } from './exit.ts';
 
@@ -13,6 +13,9 @@ const SAY_IT_THEMSELVES = new Set([
   'AuthConfigError',
   'ConfigError',
   'UserActionError',
+  'DatabaseUrlError',
+  'TransactionPoolerError',
+  'SessionSettingsError',
 ]);
 
 /** Runs what opens a database, and explains why it cannot. `folder`: of a server, where another may be answering. */
@@ -35,15 +38,21 @@ export async function explained<Result>(work: () => Promise<Result>, folder?: ()
 
 /** null: it has nothing to do with the connection. */
 export async function explainDatabase(error: unknown): Promise<string | null> {
-  const { url } = resolveConfig().database;
+  const { url, schema } = resolveConfig().database;
   if (url === undefined) return null;
-  const { connectionProblem } = await import('../main.ts');
+  const { connectionProblem, TOO_MANY_ADVICE } = await import('../main.ts');
   const problem = connectionProblem(error);
   if (problem === null) return null;
   if (!/^(postgres(ql)?:\/\/|\/|socket:)/.test(url)) {
     return 'DATABASE_URL is not a URL such as postgres://user:password@host:5432/database. Correct it, or unset it to use the embedded database.';
   }
-  return explanationOf(problem, parts(url));
+  return explanationOf(problem, { ...parts(url), schema, reason: reasonOf(error), tooManyAdvice: TOO_MANY_ADVICE });
+}
+
+/** The server's or the driver's own words. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message : message;
 }
 
 interface Target {
@@ -52,12 +61,20 @@ interface Target {
   readonly database: string;
 }
 
+interface Setting extends Target {
+  readonly schema: string;
+  readonly reason: string;
+  readonly tooManyAdvice: string;
+}
+
 /** What may be shown of a URL: never its password (S6). */
 function parts(url: string): Target {
-  if (!URL.canParse(url)) return { host: 'the host', user: 'the user', database: 'the database' };
-  const { host, username, pathname } = new URL(url);
+  const [, several] = /^postgres(?:ql)?:\/\/(?:[^@/?]*@)?([^/?]*,[^/?]*)/.exec(url) ?? [];
+  const single = several === undefined ? url : url.replace(several, several.split(',')[0]!);
+  if (!URL.canParse(single)) return { host: 'the host', user: 'the user', database: 'the database' };
+  const { host, username, pathname } = new URL(single);
   return {
-    host: host || 'the local socket',
+    host: several ?? (host || 'the local socket'),
     user: decodeURIComponent(username) || 'your user',
     database: decodeURIComponent(pathname.slice(1)) || decodeURIComponent(username),
   };
@@ -67,7 +84,8 @@ type Problem = NonNullable<ReturnType<typeof import('../main.ts')['connectionPro
 
 const DOCTOR = '`pawl doctor` looks again.';
 
-function explanationOf(problem: Problem, { host, user, database }: Target): string {
+function explanationOf(problem: Problem, setting: Setting): string {
+  const { host, user, database, schema, reason } = setting;
   switch (problem) {
     case 'refused':
       return `no PostgreSQL answers at ${host}, which DATABASE_URL names. Start it, correct the host and port, or unset DATABASE_URL to use the embedded database. ${DOCTOR}`;
@@ -80,15 +98,27 @@ function explanationOf(problem: Problem, { host, user, database }: Target): stri
     case 'noDatabase':
       return `PostgreSQL at ${host} has no database "${database}". Create it (createdb ${database}), or correct DATABASE_URL.`;
     case 'notAllowed':
-      return `${user} may not do what Pawl needs in the database "${database}" at ${host}. As its owner: GRANT CREATE, CONNECT ON DATABASE "${database}" TO "${user}"; and, for the schema: GRANT ALL ON SCHEMA public TO "${user}";`;
+      return `${user} may not do what Pawl needs in the schema "${schema}" of the database "${database}" at ${host} (${reason}). As its owner: GRANT USAGE, CREATE ON SCHEMA "${schema}" TO "${user}"; or run \`pawl migrate up\` once as a role that may, and grant ${user} the rights on the tables (docs/deployment.md, "Restricted roles").`;
     case 'tooMany':
-      return `PostgreSQL at ${host} has no connection left. Raise its max_connections, or lower PAWL_DATABASE_ENGINE_CONNECTIONS.`;
+      return `PostgreSQL at ${host} has no connection left. ${setting.tooManyAdvice}`;
     case 'notReady':
       return `PostgreSQL at ${host} is starting or stopping. Try again in a moment.`;
+    case 'readOnly':
+      return `no server at ${host} takes writes: they are standbys, or read-only. Add the primary to DATABASE_URL, or wait until one is promoted. ${DOCTOR}`;
     case 'pooler':
-      return `what answers at ${host} is a transaction pooler (PgBouncer), which refuses the settings that Pawl connects with. Give Pawl a direct connection to PostgreSQL.`;
+      return `what answers at ${host} is a pooler (PgBouncer) that refuses the parameters in DATABASE_URL (${reason}). Take them out of the URL, or name them in the pooler's ignore_startup_parameters.`;
+    case 'noTls':
+      return `PostgreSQL at ${host} has no TLS, and DATABASE_URL asks for it. Switch it on there (ssl = on), or add ?sslmode=disable if the network is your own.`;
+    case 'tlsDemanded':
+      return `PostgreSQL at ${host} takes only encrypted connections from here (pg_hba.conf). Add ?sslmode=verify-full&sslrootcert=/path/to/ca.pem to DATABASE_URL, or ?sslmode=require, which encrypts and checks nothing.`;
+    case 'untrusted':
+      return `the certificate of PostgreSQL at ${host} was not signed by an authority that is trusted here (${reason}). Add sslrootcert=/path/to/ca.pem to DATABASE_URL, with the authority of your database. ?sslmode=require encrypts and checks nothing.`;
+    case 'otherHost':
+      return `the certificate of PostgreSQL at ${host} is for another host (${reason}). Use the host that it names, or ?sslmode=verify-ca with sslrootcert=/path/to/ca.pem, which checks only the authority.`;
+    case 'expired':
+      return `the certificate of PostgreSQL at ${host} is not valid now (${reason}). Renew it, or correct the clock of this machine.`;
     case 'tls':
-      return `no encrypted connection to ${host}: the server has no TLS, or a certificate that is not trusted. Add ?sslmode=disable or ?sslmode=no-verify to DATABASE_URL, or correct its certificate.`;
+      return `no encrypted connection to ${host}: ${reason}. Check sslrootcert and sslmode in DATABASE_URL. ${DOCTOR}`;
     case 'notPostgres':
       return `what answers at ${host} is not PostgreSQL, or it hung up. Correct the host and port in DATABASE_URL. ${DOCTOR}`;
   }

@@ -1,7 +1,7 @@
 // Which environment variable stands for which option: PAWL_ and its path in upper case, and the names that platforms and other
 // tools have for options of ours. A variable that looks like one of ours and is none was probably meant to be.
 
-import { nearMiss } from '../core/expression/near-miss.ts';
+import { nearMiss } from '../core/problem/near-miss.ts';
 import { SECTIONS } from './option-section.ts';
 
 export function variableName(section: string, option: string): string {

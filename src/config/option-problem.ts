@@ -1,7 +1,7 @@
 // What is wrong with an option, in one line: which, what was expected, what came, and where it came from.
 
 import type { z } from 'zod';
-import { nearMiss } from '../core/expression/near-miss.ts';
+import { nearMiss } from '../core/problem/near-miss.ts';
 import { CONFIDENTIAL } from './option-section.ts';
 
 export interface Given {

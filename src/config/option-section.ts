@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { DEFINITION_DEFAULTS } from '../core/definition/defaults.ts';
 import { MAX_NODES } from '../core/definition/limits.ts';
 import { DEFAULT_LIMITS } from '../core/expression/evaluation.ts';
+import { INFERRED_QUEUES } from '../core/plan/task-queue.ts';
 import { DEFAULT_ENGINE_OPTIONS } from '../engine/environment.ts';
 import { tenantId } from '../protocol/identifier.ts';
+import { DRIVER_SECTIONS } from './driver-option.ts';
 import { atLeast, flag, fraction, headers, limits, list, parsedIfText, wholeNumber } from './option-form.ts';
 
 const engine = DEFAULT_ENGINE_OPTIONS;
@@ -40,17 +42,38 @@ function marginWithinLease(
 export const SECTIONS = {
   database: z.strictObject({
     url: z.string().optional().describe('PostgreSQL to use; without it an embedded one is started in dataDir'),
+    directUrl: z
+      .string()
+      .optional()
+      .describe(
+        'PostgreSQL itself, where `url` leads through a transaction pooler (PgBouncer): for leases, notifications and migrations',
+      ),
     schema: z.string().default('public').describe('schema that holds the tables'),
+    allowAsyncCommit: flag(false).describe(
+      'leave synchronous_commit as the server or the role has it; false: it is on, so that what was acknowledged is kept',
+    ),
+    queryTimeoutMs: atLeast(1_000, 60_000).describe('how long a statement may take before its connection is given up'),
     dataDir: z.string().default('.pawl').describe('folder of the embedded PostgreSQL'),
     engineConnections: atLeast(5, 10).describe('connections of the engine: claims, commits, mail'),
     readConnections: atLeast(1, 5).describe('connections of queries that people ask'),
+    maxConnections: wholeNumber(8)
+      .optional()
+      .describe(
+        'all connections of this process: two are kept for the lease and for notifications, and the pools above shrink to the rest; absent: no further limit',
+      ),
   }),
   server: z.strictObject({
     host: z.string().default('127.0.0.1').describe('address to listen on'),
     port: wholeNumber(0, 65_535).default(7295).describe('P-A-W-L on a phone'),
     publicUrl: z.string().optional().describe('base of callback URLs; by default the address it listens on'),
     bodyLimitBytes: atLeast(1_024, 1024 * 1024).describe('largest body of a request'),
+    stopDelayMs: atLeast(0, 2_000).describe(
+      'after SIGTERM it says for so long that it is not ready, and serves all the same, until nobody sends it requests any more',
+    ),
     shutdownMs: atLeast(0, 10_000).describe('how long a stopping server waits for requests in progress'),
+    databaseTimeoutMs: atLeast(100, 4_000).describe(
+      'a database that says nothing for so long is away: requests are refused with 503 until it answers',
+    ),
     logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('of the JSON log'),
     checkAnswers: flag(false).describe('an answer that does not match its declared schema is an error (for tests)'),
     planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
@@ -66,6 +89,9 @@ export const SECTIONS = {
   auth: z.strictObject({
     allowLooseAuth: flag(false).describe('no token needed; the tenant is the one that the request names (on in dev)'),
     requirePrincipalForExecute: flag(false).describe('an execute request must name its principal'),
+    validateDownstreamPermissions: flag(false).describe(
+      "people act with a credential of their own: the tenant's connection does not stand in for them",
+    ),
     issuer: z.string().optional().describe('`iss` that tokens must have'),
     audience: z.string().optional().describe('`aud` that tokens must have'),
     jwksUrl: z.url().optional().describe('key set that tokens are verified with'),
@@ -76,11 +102,39 @@ export const SECTIONS = {
   rateLimit: z.strictObject({
     perTokenPerMinute: atLeast(1, 60).describe('requests that one token may make in a minute'),
     perTokenBurst: atLeast(1, 120).describe('requests that one token may make at once'),
+    readsPerTokenPerMinute: atLeast(1, 600).describe(
+      'of them, requests that only read (GET), which have a bucket of their own',
+    ),
+    readsPerTokenBurst: atLeast(1, 300).describe('requests that only read, at once'),
     perWorkflowPerMinute: atLeast(0, 0).describe('executions of one workflow in a minute; 0: any number'),
   }),
   http: z.strictObject({
     allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
     allow: list.describe('addresses, ranges and hosts that outbound requests may reach although they are private'),
+  }),
+  secret: z.strictObject({
+    keys: list.describe('keys that seal secrets in the database, the one in use first: `2026=<32 bytes in base64>`'),
+    keyFile: z.string().optional().describe('the same, one in a line of a file'),
+    folder: z.string().optional().describe('folder of the provider `file`: `<folder>/<tenant>/<key>`'),
+    vaultAddress: z.string().optional().describe('address of HashiCorp Vault, for the provider `vault` (KV version 2)'),
+    vaultToken: z.string().optional().describe('token for it; absent: `vaultTokenFile`'),
+    vaultTokenFile: z.string().optional().describe('file with the token, read again whenever it changes'),
+    vaultMount: z.string().default('secret').describe('where its KV engine is mounted'),
+    vaultPath: z.string().default('pawl/{tenant}').describe('what stands before every key'),
+    vaultNamespace: z.string().optional().describe('namespace of Vault Enterprise'),
+    awsRegion: z.string().optional().describe('region of AWS Secrets Manager, for the provider `aws-sm`'),
+    awsEndpoint: z.string().optional().describe('another endpoint than that of the region'),
+    awsPrefix: z.string().default('pawl/{tenant}/').describe('what stands before every key'),
+    gcpProject: z.string().optional().describe('project of Google Secret Manager, for the provider `gcp-sm`'),
+    gcpPrefix: z.string().default('pawl-{tenant}-').describe('what stands before every key; `/` and `.` become `-`'),
+    azureVaultUrl: z.string().optional().describe('https://<name>.vault.azure.net, for the provider `azure-kv`'),
+    azurePrefix: z
+      .string()
+      .default('pawl-{tenant}-')
+      .describe('what stands before every key; `/`, `_` and `.` become `-`'),
+    latestTtlMs: atLeast(0, 120_000).describe('how long the latest version of a secret is kept in memory'),
+    versionTtlMs: atLeast(0, 600_000).describe('how long a secret is kept whose version is named'),
+    timeoutMs: atLeast(100, 5_000).describe('how long a provider has for its answer; then the attempt is tried again'),
   }),
   engine: z
     .strictObject({
@@ -97,6 +151,9 @@ export const SECTIONS = {
       ),
       maxParallelPerAction: limits.describe('attempts of one action type at once: {"slack.post-message": 5}'),
       maxResident: atLeast(1, engine.maxResident).describe('executions in memory at once'),
+      maxResidentBytes: atLeast(1, engine.maxResidentBytes).describe(
+        'payloads, parameters and outputs of the executions in memory; at most a quarter of the heap. More of them wait in the database',
+      ),
       parkAfterMs: atLeast(0, engine.parkAfterMs).describe('what only waits longer than this leaves memory'),
       abortGraceMs: atLeast(0, engine.abortGraceMs).describe('how long a stopping execution waits for its attempts'),
       pollMs: atLeast(10, engine.pollMs).describe('how often the queue is asked when no hint comes'),
@@ -115,6 +172,21 @@ export const SECTIONS = {
       retentionMs: atLeast(0, engine.retentionMs).describe('executions that ended longer ago are forgotten; 0 = never'),
     })
     .superRefine(marginWithinLease),
+  ...DRIVER_SECTIONS,
+  taskQueue: z.strictObject({
+    serve: list
+      .default([...INFERRED_QUEUES])
+      .describe(
+        'task queues whose attempts a runner runs itself; `*` at the end stands for anything. Attempts of all others wait for workers',
+      ),
+    isolatedTenants: list.describe(
+      'tenants whose attempts wait in `tq-isolation-{tenant}-{environment}`, unless their plan names a queue',
+    ),
+    leaseMs: atLeast(1_000, 30_000).describe(
+      'a worker of `pawl runner --task-queue` that is silent for so long loses its attempts',
+    ),
+    pollMs: atLeast(50, 1_000).describe('how often such a worker asks for attempts when no hint comes'),
+  }),
   definition: z.strictObject({
     actionTimeoutMs: atLeast(1, defaults.attemptTimeoutMs).describe('of an attempt whose node names none'),
     workflowTimeoutMs: atLeast(1, defaults.graphTimeoutMs).describe('of an execution of a graph that names none'),
@@ -148,7 +220,12 @@ export const SECTIONS = {
   expression: z.strictObject({
     maxSteps: atLeast(1, DEFAULT_LIMITS.maxSteps).describe('steps of one evaluation, wherever the expression stands'),
     maxDepth: atLeast(1, DEFAULT_LIMITS.maxDepth).describe('how deep expressions may be nested'),
-    maxBytes: atLeast(1, DEFAULT_LIMITS.maxBytes).describe('what one evaluation may build'),
+    maxBytes: atLeast(1, DEFAULT_LIMITS.maxBytes).describe(
+      'what one evaluation may build, and parameters of one node may have',
+    ),
+    maxRenderedBytes: atLeast(1, DEFAULT_LIMITS.maxRenderedBytes).describe(
+      'parameters of all nodes of one execution together',
+    ),
   }),
   catalog: z.strictObject({
     autoRegisterActions: flag(true).describe('list the actions of this process in the catalog when it starts'),
@@ -234,6 +311,24 @@ export const SECTIONS = {
     folder: z.string().optional().describe('folder with your own actions'),
     outputLimitBytes: atLeast(1, 1024 * 1024).describe('largest result of one attempt'),
   }),
+  artifact: z.strictObject({
+    folder: z
+      .string()
+      .optional()
+      .describe('folder of artifacts, seen by every process; by default `artifacts` beside the embedded database'),
+    logDays: wholeNumber(0).default(14).describe('how long log bundles are kept; 0 = as long as their execution'),
+    resultDays: wholeNumber(0).default(90).describe('the same for manifests, run results and artifacts of your own'),
+    sampleDays: wholeNumber(0).default(7).describe('the same for samples of data'),
+  }),
+  dbt: z.strictObject({
+    command: z
+      .string()
+      .optional()
+      .describe('the dbt program; by default the one of `npm run servers`, else `dbt` of the PATH'),
+    folder: list.describe(
+      'folders that hold dbt projects; `pawl dev` takes the one it runs in, `pawl run` also that of its file',
+    ),
+  }),
   connectors: z.strictObject({
     slackBaseUrl: z.url().optional().describe("Slack's Web API; by default https://slack.com/api/"),
     mondayBaseUrl: z.url().optional().describe("Monday's GraphQL API; by default https://api.monday.com/v2"),
@@ -250,7 +345,9 @@ export type SectionName = keyof Sections;
 /** Never in a message: secrets, and URLs that may hold a password (S6). */
 export const CONFIDENTIAL: ReadonlySet<string> = new Set([
   'database.url',
+  'database.directUrl',
   'auth.secret',
   'trace.headers',
+  'temporal.apiKey',
   'delivery.consumers',
 ]);

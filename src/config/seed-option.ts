@@ -1,4 +1,4 @@
-// The options of the specification that Pawl was made from (000 §5.1, §6.1, §8.4, §10, §12.3, §12.5.4), and what each is
+// The options of the specification that Pawl was made from, and what each is
 // called here; or why there is none.
 
 export interface SeedOption {
@@ -53,8 +53,5 @@ export const SEED_OPTIONS: readonly SeedOption[] = [
   { name: 'TriggerOptions.SchedulerProvider', here: 'schedules are our own, in the database' },
   { name: 'AuthOptions.AllowLooseAuth', here: 'auth.allowLooseAuth' },
   { name: 'AuthOptions.RequirePrincipalForExecute', here: 'auth.requirePrincipalForExecute' },
-  {
-    name: 'AuthOptions.ValidateDownstreamPermissions',
-    here: 'the other system decides, by the X-Acting-User headers it gets',
-  },
+  { name: 'AuthOptions.ValidateDownstreamPermissions', here: 'auth.validateDownstreamPermissions' },
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { settled } from '../engine/hand-timers.testing.ts';
-import { systemTimers } from '../engine/system-timers.ts';
+import { settled } from '../clock/hand-timers.testing.ts';
+import { systemTimers } from '../clock/system-timers.ts';
 import type { AckItem, AckResult } from '../store/delivery-port.ts';
 import { StoreError } from '../store/store-error.ts';
 import { Acknowledgements } from './acknowledgements.ts';

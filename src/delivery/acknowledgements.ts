@@ -2,10 +2,10 @@
 // statement changes nothing the second time (I19). A statement that met a deadlock is sent again, once the others had their
 // turn; one whose reply was lost too, because it may be repeated.
 
+import type { Timers } from '../clock/timers.ts';
 import type { AckItem, AckResult, DeliveryStore } from '../store/delivery-port.ts';
 import { type Waiting as GroupWaiting, GroupWrite } from '../store/group-write.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { Timers } from './environment.ts';
 
 const MAX_BATCH = 256;
 const MAX_IN_FLIGHT = 2;

@@ -1,14 +1,12 @@
 // Everything that is wrong with a request to register or change a consumer, at once. Where a URL may point is decided when a
 // connection is made (S5), not here: a name can mean another address tomorrow.
 
-import type { Problem } from '../core/definition/problem.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
+import type { Problem } from '../core/problem/problem.ts';
+import { type ConsumerKind, consumerKind, isRegisteredKind, REGISTERED_KINDS } from '../protocol/consumer-kind.ts';
 import { secretProblem } from '../protocol/webhook-secret.ts';
-import type { ConsumerKind } from '../store/delivery-port.ts';
 import type { ConsumerRequest } from './consumer.ts';
 import { subscriptionProblems } from './subscription.ts';
-
-export const CONSUMER_KINDS = ['process', 'webhook', 'pull', 'nats'] as const satisfies readonly ConsumerKind[];
 
 /** As policies name them (lifecycle/definition-schema.ts). */
 const CODE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
@@ -30,8 +28,8 @@ export function consumerProblems(request: ConsumerRequest, rules: RequestRules):
   if (typeof code !== 'string' || !CODE.test(code)) {
     wrong('/code', 'must be letters, digits, ".", "_" and "-", at most 100, such as "kyc"');
   }
-  if (!CONSUMER_KINDS.includes(kind as never)) wrong('/kind', `must be one of ${CONSUMER_KINDS.join(', ')}`);
-  else problems.push(...urlProblems(kind as ConsumerKind, request, rules));
+  if (isRegisteredKind(kind)) problems.push(...urlProblems(kind, request, rules));
+  else wrong('/kind', `must be one of ${REGISTERED_KINDS.join(', ')}`);
   if (secret !== undefined) problems.push(...secretProblems(kind, secret));
   if (subscriptions !== undefined) problems.push(...subscriptionProblems(subscriptions));
   if (ordering !== undefined && ordering !== 'delivered' && ordering !== 'processed') {
@@ -42,12 +40,18 @@ export function consumerProblems(request: ConsumerRequest, rules: RequestRules):
   }
   if (isPaused !== undefined && typeof isPaused !== 'boolean') wrong('/isPaused', 'must be true or false');
   if (options !== undefined) problems.push(...settingsProblems(options));
+  if (typeof request.connection === 'string' && kind !== 'webhook') {
+    wrong('/connection', `has no meaning for a consumer of kind ${String(kind)}`);
+  } else if (request.connection != null && typeof request.connection !== 'string') {
+    wrong('/connection', 'must be the name of a connection, or null for none');
+  }
   return problems;
 }
 
 function urlProblems(kind: ConsumerKind, { url }: ConsumerRequest, { existingKind, allowsBus }: RequestRules) {
   const problem = (message: string): Problem[] => [{ code: 'CONSUMER_INVALID', path: '/url', message }];
-  const wantsUrl = kind === 'webhook' || kind === 'nats';
+  const { protocols, isBus } = consumerKind(kind);
+  const wantsUrl = protocols !== undefined;
   if (url === undefined || url === null) {
     const hasOne = url === undefined && existingKind === kind;
     return wantsUrl && !hasOne ? problem(`is needed: where a consumer of kind ${kind} is reached`) : [];
@@ -56,23 +60,22 @@ function urlProblems(kind: ConsumerKind, { url }: ConsumerRequest, { existingKin
   const parsed = typeof url === 'string' ? URL.parse(url) : null;
   if (parsed === null) return problem('must be an absolute URL');
   if (parsed.username !== '' || parsed.password !== '') return problem('must not hold credentials; use `secret`');
-  if (kind === 'webhook')
-    return /^https?:$/.test(parsed.protocol) ? [] : problem('must begin with https:// or http://');
-  if (!/^(nats|tls):$/.test(parsed.protocol)) return problem('must begin with nats:// or tls://');
-  return allowsBus(busServer(parsed))
+  if (!protocols.includes(parsed.protocol))
+    return problem(`must begin with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+  return isBus !== true || allowsBus(busServer(parsed))
     ? []
     : problem(`names the server ${busServer(parsed)}, which is not in delivery.natsServers; the operator can add it`);
 }
 
-export const DEFAULT_NATS_PORT = '4222';
 /** host:port of a bus, as the operator lists it. */
-export const busServer = ({ hostname, port }: URL): string => `${hostname}:${port || DEFAULT_NATS_PORT}`;
+export const busServer = ({ hostname, port }: URL): string => `${hostname}:${port || consumerKind('nats').port}`;
 
 function secretProblems(kind: Json | undefined, secret: Json): Problem[] {
   const problem = (message: string): Problem[] => [{ code: 'CONSUMER_INVALID', path: '/secret', message }];
   if (typeof secret !== 'string' || secret === '') return problem('must be a text');
-  if (kind === 'nats') return [];
-  if (kind !== 'webhook') return problem(`has no meaning for a consumer of kind ${String(kind)}`);
+  const wanted = isRegisteredKind(kind) ? consumerKind(kind).secret : undefined;
+  if (wanted === 'password') return [];
+  if (wanted === undefined) return problem(`has no meaning for a consumer of kind ${String(kind)}`);
   const wrong = secretProblem(secret);
   return wrong === undefined ? [] : problem(wrong);
 }

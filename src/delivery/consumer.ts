@@ -2,7 +2,8 @@
 // secrets are in the row and go no further than the signature (S6).
 
 import type { Json } from '../core/json/json.ts';
-import type { ConsumerKind, ConsumerRow } from '../store/delivery-port.ts';
+import type { ConsumerKind } from '../protocol/consumer-kind.ts';
+import type { ConsumerRow } from '../store/delivery-port.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface Consumer extends ConsumerRow {
@@ -19,6 +20,8 @@ export interface ConsumerSettings {
   readonly completeAt?: 'Delivered' | 'Processed';
   /** Of a bus: what the subjects of its messages begin with. */
   readonly subject?: string;
+  /** Of a webhook: whose credential is put on every request. Kept here, and shown beside the options. */
+  readonly connection?: string;
 }
 
 /** Ours: nobody can register these codes, because no code has a bracket. */
@@ -43,7 +46,8 @@ export interface ConsumerView {
   readonly subscriptions: readonly Subscription[];
   readonly ordering: 'delivered' | 'processed';
   readonly concurrency: number;
-  readonly options: ConsumerSettings;
+  readonly options: Omit<ConsumerSettings, 'connection'>;
+  readonly connection: string | null;
   readonly isPaused: boolean;
   readonly validSecrets: number;
   readonly createdAt: number;
@@ -52,8 +56,9 @@ export interface ConsumerView {
 
 export function consumerView(row: ConsumerRow): ConsumerView {
   const { code, kind, url, ordering, concurrency, isPaused, createdAt, updatedAt, secrets } = row;
-  const { subscribed: subscriptions, settings: options } = consumerOf(row);
-  const shown = { code, kind, url, subscriptions, ordering, concurrency, options, isPaused };
+  const { subscribed: subscriptions, settings } = consumerOf(row);
+  const { connection = null, ...options } = settings;
+  const shown = { code, kind, url, subscriptions, ordering, concurrency, options, connection, isPaused };
   return { ...shown, validSecrets: secrets.length, createdAt, updatedAt };
 }
 
@@ -67,5 +72,6 @@ export interface ConsumerRequest {
   readonly ordering?: Json | undefined;
   readonly concurrency?: Json | undefined;
   readonly options?: Json | undefined;
+  readonly connection?: Json | undefined;
   readonly isPaused?: Json | undefined;
 }

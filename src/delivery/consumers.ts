@@ -4,17 +4,22 @@
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { requestInvalid } from '../core/error/request-invalid.ts';
+import type { Problem } from '../core/problem/problem.ts';
+import type { ConsumerKind } from '../protocol/consumer-kind.ts';
 import { NEW_SECRET_BYTES, SECRET_PREFIX, secretProblem } from '../protocol/webhook-secret.ts';
 import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
-import type { ConsumerChange, ConsumerKind, ConsumerRow, DeliveryStore } from '../store/delivery-port.ts';
+import type { ConsumerChange, ConsumerRow, DeliveryStore } from '../store/delivery-port.ts';
 import type { Store } from '../store/port.ts';
-import { type ConsumerRequest, type ConsumerView, consumerView, isBuiltIn } from './consumer.ts';
+import type { ConnectionStore } from '../store/secret-port.ts';
+import { type ConsumerRequest, type ConsumerSettings, type ConsumerView, consumerView, isBuiltIn } from './consumer.ts';
 import { consumerProblems } from './consumer-request.ts';
 import { removedUnanswered } from './delivery-notice.ts';
 import type { Notices } from './notices.ts';
 
 export interface ConsumersDeps {
-  readonly store: Pick<DeliveryStore, 'consumerGet' | 'consumerList' | 'consumerSweep'> & Pick<AuditStore, 'audited'>;
+  readonly store: Pick<DeliveryStore, 'consumerGet' | 'consumerList' | 'consumerSweep'> &
+    Pick<ConnectionStore, 'connectionsNamed'> &
+    Pick<AuditStore, 'audited'>;
   /** Told after every change, before it is answered: whoever keeps consumers in memory reads them again. */
   readonly changed: () => Promise<void>;
   readonly notices: Pick<Notices, 'raise'>;
@@ -105,7 +110,9 @@ export class Consumers {
   ): Promise<ConsumerAnswer> {
     const existing = await this.row(tenantId, code);
     const { kind } = existing;
-    const wrong = kind === 'webhook' ? given && secretProblem(given) : 'only a webhook has a secret to rotate';
+    if (kind !== 'webhook')
+      throw new PawlError('WRONG_KIND', `consumer "${code}" is of kind ${kind}: only a webhook has a secret`);
+    const wrong = given === undefined ? undefined : secretProblem(given);
     if (wrong) throw requestInvalid([{ code: 'CONSUMER_INVALID', path: '/secret', message: wrong }]);
     const secret = given ?? this.newSecret();
     const change = { tenantId, code, kind, newSecret: secret, keepPrevious };
@@ -120,7 +127,8 @@ export class Consumers {
     by: Actor,
   ): Promise<ConsumerAnswer> {
     const { allowsBus } = this.deps;
-    const problems = consumerProblems(request, { existingKind: existing?.kind ?? null, allowsBus });
+    const found = consumerProblems(request, { existingKind: existing?.kind ?? null, allowsBus });
+    const problems = found.length > 0 ? found : await this.connectionProblems(tenantId, request);
     if (problems.length > 0) throw requestInvalid(problems);
     // From here on every field is what its type says: consumerProblems has looked at each.
     const kind = request.kind as ConsumerKind;
@@ -137,6 +145,17 @@ export class Consumers {
     };
     const row = await this.write(change, existing, existing === null ? 'register' : 'update', by);
     return { consumer: consumerView(row), secret: made };
+  }
+
+  private async connectionProblems(tenantId: string, { connection }: ConsumerRequest): Promise<Problem[]> {
+    if (typeof connection !== 'string') return [];
+    const [known] = await this.deps.store.connectionsNamed({ tenantId, names: [connection] });
+    if (known?.connector === 'http') return [];
+    const message =
+      known === undefined
+        ? `there is no connection "${connection}": create it with POST /api/v1/connections`
+        : `connection "${connection}" is for the connector ${known.connector}; a webhook needs one for http`;
+    return [{ code: 'CONSUMER_INVALID', path: '/connection', message }];
   }
 
   private async setPaused(tenantId: string, code: string, isPaused: boolean, by: Actor): Promise<ConsumerView> {
@@ -190,7 +209,7 @@ function isSame(before: ConsumerRow | null, after: ConsumerRow): boolean {
 }
 
 function writtenFields(request: ConsumerRequest, existing: ConsumerRow | null, kind: ConsumerKind) {
-  const { url, subscriptions, ordering, concurrency, options, isPaused } = request;
+  const { url, subscriptions, ordering, concurrency, isPaused } = request;
   // A consumer that becomes another kind leaves its address behind.
   const left = existing !== null && existing.kind !== kind ? null : undefined;
   return {
@@ -198,7 +217,20 @@ function writtenFields(request: ConsumerRequest, existing: ConsumerRow | null, k
     subscriptions: subscriptions === undefined ? undefined : JSON.stringify(subscriptions),
     ordering: ordering as ConsumerRow['ordering'] | undefined,
     concurrency: concurrency as number | undefined,
-    options: options === undefined ? undefined : JSON.stringify(options),
+    options: writtenOptions(request, existing, kind),
     isPaused: isPaused as boolean | undefined,
   };
+}
+
+/** The connection is kept with the options, and changed apart from them. Another kind leaves it behind. */
+function writtenOptions({ options, connection }: ConsumerRequest, existing: ConsumerRow | null, kind: ConsumerKind) {
+  if (options === undefined && connection === undefined && (existing === null || existing.kind === kind))
+    return undefined;
+  const { connection: before, ...kept } = JSON.parse(existing?.options ?? '{}') as ConsumerSettings;
+  const named =
+    connection === undefined ? (existing?.kind === kind ? before : undefined) : (connection as string | null);
+  return JSON.stringify({
+    ...((options as object | undefined) ?? kept),
+    ...(named == null ? {} : { connection: named }),
+  });
 }

@@ -59,6 +59,8 @@ export interface MessageView {
 export interface DeliveryFilter {
   readonly consumer?: string | undefined;
   readonly stage?: DeliveryStage | undefined;
+  readonly ackGuids?: string[] | undefined;
+  readonly newestFirst?: boolean | undefined;
 }
 
 export interface DeliveryItem {
@@ -109,13 +111,7 @@ export class Deliveries {
   async list(tenantId: string, { consumer, stage, ...page }: DeliveryFilter & Page) {
     const consumerId = consumer === undefined ? null : (await this.consumer(tenantId, consumer)).consumerId;
     const rows = await this.deps.store.deliveryList({ tenantId, consumerId, stage: stage ?? null, ...page });
-    return rows.map(({ kind, subjectId, createdAt, cursor, ...row }) => ({
-      ...this.view(row),
-      kind,
-      subjectId,
-      createdAt,
-      cursor,
-    }));
+    return rows.map((row) => this.view(row));
   }
 
   /** What is due to this consumer, claimed for it; waits for something when there is nothing. */
@@ -204,7 +200,7 @@ export class Deliveries {
     );
   }
 
-  private view({ consumerId, ...row }: DeliveryRow): DeliveryView {
+  private view<Row extends DeliveryRow>({ consumerId, ...row }: Row): Omit<Row, 'consumerId'> & { consumer: string } {
     return { ...row, consumer: this.deps.book.byId(consumerId)?.code ?? consumerId };
   }
 

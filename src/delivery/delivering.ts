@@ -1,10 +1,13 @@
 // Puts delivery together: managing consumers, acknowledging, sending, and the monitor.
 
+import type { ResolveCredential } from '../action/credential.ts';
 import type { HttpClient } from '../action/http-client.ts';
+import type { Timers } from '../clock/timers.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { AuditStore } from '../store/audit-port.ts';
 import type { DeliveryStore } from '../store/delivery-port.ts';
 import type { LifecycleStore } from '../store/lifecycle-port.ts';
+import type { ConnectionStore } from '../store/secret-port.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import { NatsChannel } from './channel/nats.ts';
 import { ProcessChannel } from './channel/process.ts';
@@ -15,7 +18,7 @@ import { ConsumerBook } from './consumer-book.ts';
 import { Consumers } from './consumers.ts';
 import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { DEFAULT_DELIVERY_OPTIONS, type DeliveryObserver, type DeliveryOptions, type Timers } from './environment.ts';
+import { DEFAULT_DELIVERY_OPTIONS, type DeliveryObserver, type DeliveryOptions } from './environment.ts';
 import { Monitor } from './monitor.ts';
 import { Notices, type RaisedNotice } from './notices.ts';
 import { Publisher } from './publisher.ts';
@@ -23,12 +26,16 @@ import { Pulls } from './pulls.ts';
 import { remindDelays } from './resend-schedule.ts';
 
 export interface DeliveringDeps {
-  readonly store: DeliveryStore & Pick<LifecycleStore, 'lifecycleGeneration'> & Pick<AuditStore, 'audited'>;
+  readonly store: DeliveryStore &
+    Pick<LifecycleStore, 'lifecycleGeneration'> &
+    Pick<ConnectionStore, 'connectionsNamed'> &
+    Pick<AuditStore, 'audited'>;
   readonly timers: Timers;
   readonly wallClockMs: () => number;
   readonly newId: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly http: HttpClient;
+  readonly credential?: ResolveCredential;
   readonly observer: DeliveryObserver;
   readonly logNotice?: (notice: RaisedNotice) => void;
   /** Buses must be listed. */
@@ -75,7 +82,7 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
     ...{ store, timers, acknowledgements, notices, observer, options, book },
     channels: {
       process: processChannel,
-      webhook: new WebhookChannel({ http: deps.http, wallClockMs, timeoutMs }),
+      webhook: new WebhookChannel({ http: deps.http, credential: deps.credential, wallClockMs, timeoutMs }),
       nats: new NatsChannel({ timeoutMs, allowsBus }),
       workflow: new WorkflowChannel(deps.startWorkflow),
       trigger: new TriggerChannel(deps.handInEvent),

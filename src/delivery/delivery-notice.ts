@@ -1,7 +1,7 @@
-// The notices that delivering raises (001 §7), in words that say what happened to which message and what happens next. Pure.
+// The notices that delivering raises, in words that say what happened to which message and what happens next. Pure.
 
 import type { Json } from '../core/json/json.ts';
-import type { Notice } from '../lifecycle/decision.ts';
+import type { Notice } from '../lifecycle/machine/decision.ts';
 import type { ClaimedDelivery, DeadDelivery } from '../store/delivery-port.ts';
 import type { Timestamp } from '../store/port.ts';
 import type { Consumer } from './consumer.ts';

@@ -2,7 +2,8 @@
 // process may send anything; what keeps them apart is the claim. `wake` is for whoever has just committed a delivery, and for
 // the monitor, which finds what nobody woke anybody for.
 
-import type { ConsumerKind, DeliveryStore } from '../store/delivery-port.ts';
+import type { SentKind } from '../protocol/consumer-kind.ts';
+import type { DeliveryStore } from '../store/delivery-port.ts';
 import type { Channel } from './channel/channel.ts';
 import type { Consumer } from './consumer.ts';
 import type { ConsumerBook } from './consumer-book.ts';
@@ -12,7 +13,8 @@ export interface DispatcherDeps extends LaneDeps {
   readonly store: Pick<DeliveryStore, 'deliveryClaim' | 'deliveryGet'>;
   readonly book: ConsumerBook;
   /** Absent: consumers of this kind are not sent to from here (`pull` comes and asks). */
-  readonly channels: Partial<Readonly<Record<ConsumerKind, Channel>>>;
+  /** One for every kind that is sent to: a kind without a channel does not compile. */
+  readonly channels: Readonly<Record<SentKind, Channel>>;
   /** Somebody may wait for what this consumer pulls. */
   readonly wakePulls: (consumerId: string) => void;
 }
@@ -78,8 +80,8 @@ export class Dispatcher {
   }
 
   private channelOf(consumer: Consumer): Channel | null {
+    if (consumer.isPaused || consumer.kind === 'pull') return null;
     const channel = this.deps.channels[consumer.kind];
-    if (consumer.isPaused || channel === undefined) return null;
     return channel.reaches?.(consumer) === false ? null : channel;
   }
 

@@ -1,15 +1,6 @@
 // What delivery needs from outside besides the store: time, and somebody to tell. All of it comes in here, so that tests and
 // the simulation run this very code on a clock of their own.
 
-export interface Timers {
-  /** Monotonic milliseconds. */
-  monotonicMs(): number;
-  /** Calls back once; the returned function takes the call back. */
-  after(delayMs: number, callback: () => void): () => void;
-  /** Calls back in the next turn of the loop. */
-  soon(callback: () => void): void;
-}
-
 /** What an operator would like to know. Implementations log and count; delivery never depends on them. */
 export interface DeliveryObserver {
   warn(event: string, details: Record<string, unknown>): void;

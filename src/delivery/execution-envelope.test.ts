@@ -34,6 +34,8 @@ function row(facts: Fact[], changes: Partial<OutboxRow> = {}): OutboxRow {
     environmentId: 'e',
     correlationId: 'c',
     reopens: 0,
+    driver: null,
+    engineRunRef: null,
     facts: JSON.stringify(facts),
     ...changes,
   };
@@ -53,6 +55,13 @@ const CASES: Record<FactType, readonly [Fact, string | null, object][]> = {
     ],
     [{ type: 'ExecutionStarted', deadline: null }, 'RunStarted', { reopened: false }],
   ],
+  ExecutionCompensating: [
+    [{ type: 'ExecutionCompensating', outcome: 'Failed', error, nodes: [0], until: AT }, null, {}],
+  ],
+  EventsAwaited: [[{ type: 'EventsAwaited', node: 0, subscriptions: [] }, null, {}]],
+  EventReceived: [[{ type: 'EventReceived', node: 0, by: 'callback', data: 1 }, null, {}]],
+  NodesExpanded: [[{ type: 'NodesExpanded', node: 0, items: [0] }, null, {}]],
+  ItemFinished: [[{ type: 'ItemFinished', node: 0, item: 0, bytes: 2 }, null, {}]],
   ExecutionReopened: [[{ type: 'ExecutionReopened', generation: 2, deadline: null }, 'RunStarted', { reopened: true }]],
   ExecutionSucceeded: [[{ type: 'ExecutionSucceeded', outputs: { secret: 1 } }, 'RunCompleted', {}]],
   ExecutionFailed: [
@@ -158,6 +167,7 @@ describe('an event', () => {
       attemptId: '2',
       stepId: 'other',
       idempotencyKey: sha256('r-1|other|2|stepcompleted|3'),
+      driver: 'native',
       engineRunRef: { provider: 'native', executionId: 'r-1' },
       sequence: 7,
       workflowId: 'w',
@@ -165,6 +175,16 @@ describe('an event', () => {
       correlationId: 'c',
       payload: { stepType: 'core.echo', outputBytes: 3 },
     });
+  });
+
+  it('of another engine names it, and its run as soon as there is one', () => {
+    const fact: Fact = { type: 'ExecutionStarted', deadline: null };
+    const ref = { provider: 'temporal', namespace: 'n', workflowId: 'pawl/r-1/1' };
+    const run = told(fact, { driver: 'temporal', engineRunRef: JSON.stringify(ref) });
+    expect(run).toMatchObject({ driver: 'temporal', engineRunRef: ref });
+    const waiting = told(fact, { driver: 'conductor' });
+    expect(waiting).toMatchObject({ driver: 'conductor', engineRunRef: { provider: 'conductor', executionId: 'r-1' } });
+    for (const event of [run, waiting]) expect(EXECUTION_EVENTS.RunStarted.safeParse(event).success).toBe(true);
   });
 
   it('of a run has an empty step in its key, and the number of its reopenings in attemptId', () => {
@@ -199,5 +219,13 @@ describe('an event', () => {
   it('of an execution whose plan is gone names its steps by their number', () => {
     const [envelope] = envelopesOf(row([{ type: 'NodeStarted', node: 4, attempt: 1 }]), null, () => EVENT_ID);
     expect(envelope!.event).toMatchObject({ stepId: '#4', payload: { stepType: 'unknown' } });
+  });
+});
+
+it('an event hides the token of a callback that an error repeats', () => {
+  const message = `https://pawl.example/wh/${'0'.repeat(32)}.YQ.${'x'.repeat(24)} answered 404`;
+  const fact: Fact = { type: 'ExecutionFailed', error: { code: 'HTTP_STATUS', message } };
+  expect(told(fact)).toMatchObject({
+    payload: { error: { message: 'https://pawl.example/wh/hidden-callback-token answered 404' } },
   });
 });

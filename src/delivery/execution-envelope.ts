@@ -9,6 +9,8 @@ import type { JsonObject } from '../core/json/json.ts';
 import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { shownVersion } from '../core/plan/shown-version.ts';
+import { nodeIdAt, placeOf, planNodeAt } from '../core/plan/virtual-node.ts';
+import { maskCallbacks } from '../protocol/callback-mask.ts';
 import type { ExecutionEventType } from '../protocol/event.ts';
 import type { OutboxRow } from '../store/delivery-port.ts';
 
@@ -36,7 +38,8 @@ export function envelopesOf(
   /** What nobody asked for is not made: most of what happens to an execution are its steps. */
   isWanted: (type: ExecutionEventType) => boolean = () => true,
 ): Envelope[] {
-  const facts = JSON.parse(row.facts) as Fact[];
+  // Whoever gets an event could complete a wait with a token that stands in an error (docs/security.md).
+  const facts = JSON.parse(maskCallbacks(row.facts)) as Fact[];
   return facts.flatMap((fact, place) => {
     const told = tell(fact, row, plan);
     if (told === null || !isWanted(told.eventType)) return [];
@@ -49,7 +52,7 @@ function envelopeOf(
   row: OutboxRow,
   { sequence, plan, eventId }: { sequence: number; plan: Plan | null; eventId: string },
 ): Envelope {
-  const { executionId, runId, tenantId, projectId, environmentId, workflowId, correlationId, version } = row;
+  const { runId, tenantId, projectId, environmentId, workflowId, correlationId, version } = row;
   const planVersion = plan?.namedVersion ?? shownVersion(version);
   const stepId = node === undefined ? undefined : stepName(plan, node);
   const attemptId = String(attempt);
@@ -66,7 +69,8 @@ function envelopeOf(
     attemptId,
     ...(stepId === undefined ? {} : { stepId }),
     idempotencyKey,
-    engineRunRef: { provider: 'native', executionId },
+    driver: row.driver ?? 'native',
+    engineRunRef: refOf(row),
     sequence,
     workflowId,
     planVersion,
@@ -76,7 +80,13 @@ function envelopeOf(
   return { eventType, sequence, idempotencyKey, event };
 }
 
-/** 004 §4.2: joined by bars, the type in lower case, absent parts empty. */
+/** Of an execution that waits to be handed over only the engine is known. */
+function refOf({ driver, engineRunRef, executionId }: OutboxRow): JsonObject {
+  if (driver === null) return { provider: 'native', executionId };
+  return engineRunRef === null ? { provider: driver, executionId } : (JSON.parse(engineRunRef) as JsonObject);
+}
+
+/** Joined by bars, the type in lower case, absent parts empty. */
 export function keyOf(parts: {
   readonly runId: string;
   readonly stepId: string | undefined;
@@ -121,12 +131,17 @@ function tell(fact: Fact, { reopens }: OutboxRow, plan: Plan | null): Told | nul
       return stepFailed(fact, plan);
     case 'SignalApplied':
       return escalated(fact);
+    case 'EventsAwaited':
+    case 'EventReceived':
+    case 'NodesExpanded':
+    case 'ItemFinished':
     case 'NodeSkipped':
     case 'EdgesResolved':
     case 'WebhookBuffered':
     case 'ExecutionPaused':
     case 'ExecutionResumed':
     case 'ExecutionStopping':
+    case 'ExecutionCompensating':
     case 'NodesReset':
     case 'Warning':
       return null;
@@ -143,8 +158,10 @@ type StartFact = Extract<Fact, { type: 'NodeStarted' | 'NodeSleeping' | 'NodeWai
 
 function stepStarted(fact: StartFact, plan: Plan | null): Told | null {
   // A step that waits for a child has said that it started already.
-  if (fact.type === 'NodeWaiting' && fact.kind === 'child') return null;
+  if (fact.type === 'NodeWaiting' && fact.kind !== 'webhook' && fact.kind !== 'wait') return null;
   const { node, attempt } = fact;
+  // A loop that rests between two rounds has started long ago.
+  if (fact.type === 'NodeSleeping' && isLoop(plan, node)) return null;
   return { eventType: 'StepStarted', node, attempt, payload: { stepType: stepType(plan, node), ...waiting(fact) } };
 }
 
@@ -184,9 +201,14 @@ function toldError({ code, message, nodeId }: { code: string; message: string; n
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();
-const stepName = (plan: Plan | null, node: number): string => plan?.nodes[node]?.id ?? `#${node}`;
+const stepName = (plan: Plan | null, node: number): string => (plan === null ? `#${node}` : nodeIdAt(plan, node));
+
+const isLoop = (plan: Plan | null, node: number): boolean => plan?.loops?.includes(node) ?? false;
 
 function stepType(plan: Plan | null, node: number): string {
-  const step = plan?.nodes[node]?.step;
+  const step =
+    plan === null || (node >= plan.nodes.length && placeOf(plan, node) === null)
+      ? undefined
+      : planNodeAt(plan, node).step;
   return step === undefined ? 'unknown' : actionTypeOf(step);
 }

@@ -6,6 +6,8 @@
 // same bytes; the consumer tells it from a new one by its id. After the ack: it is never claimed again. Order is the claim's
 // business: it gives no message of a subject whose predecessor is not acknowledged, so what is here may go in any order.
 
+import type { Timers } from '../clock/timers.ts';
+import { isSealedText } from '../protocol/webhook-secret.ts';
 import type { ClaimedDelivery, DeadDelivery, DeliveryStore } from '../store/delivery-port.ts';
 import type { Timestamp } from '../store/port.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
@@ -13,7 +15,7 @@ import { type Channel, PROCESSED, type Sent } from './channel/channel.ts';
 import { Circuit } from './circuit.ts';
 import type { Consumer } from './consumer.ts';
 import { circuitOpened, consumerFailure, deadAfterAttempts, dispatchFailure, sentAgain } from './delivery-notice.ts';
-import type { DeliveryObserver, DeliveryOptions, Timers } from './environment.ts';
+import type { DeliveryObserver, DeliveryOptions } from './environment.ts';
 import type { Notices } from './notices.ts';
 import { delayAfter, remindDelays, resendDelays } from './resend-schedule.ts';
 import { Slots } from './slots.ts';
@@ -27,6 +29,7 @@ export interface LaneDeps {
   readonly options: DeliveryOptions;
 }
 
+const SEALED = 'its secret was sealed with a key that is not among secret.keys of this process';
 const CLAIM_AGAIN_AFTER_MS = 1_000;
 /** What waited no longer than quick answers take is sent without another look. */
 const LOOK_AGAIN_AFTER_MS = 100;
@@ -161,6 +164,7 @@ export class Lane {
     const notice = sentAgain(delivery, consumer);
     if (notice !== null) deps.notices.raise(consumer.tenantId, [notice]);
     try {
+      if (consumer.secrets.some(isSealedText)) throw new Error(SEALED);
       const sent = await untilAborted(this.channel.send(delivery, consumer, signal), signal);
       this.circuit.succeeded();
       return completed(sent, delivery, consumer);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type HandTimers, handTimers, settled } from '../engine/hand-timers.testing.ts';
+import { type HandTimers, handTimers, settled } from '../clock/hand-timers.testing.ts';
 import type { MonitorLook } from '../store/delivery-port.ts';
 import { ConsumerBook } from './consumer-book.ts';
 import { Monitor, type MonitorDeps } from './monitor.ts';

@@ -1,14 +1,15 @@
-// The heart of reliability (001 §4): sees to whatever is due and nobody saw to. Deliveries that were not confirmed, reminders,
+// The heart of reliability: sees to whatever is due and nobody saw to. Deliveries that were not confirmed, reminders,
 // the timeouts of states, the outcomes of hooks, the events of executions, and what is old enough to be forgotten. Every process
 // may run one; each kind of work is claimed, so several share it and none does it twice.
 //
 // One statement tells whether there is anything to do, so a quiet system costs one query per look however much there is that
 // is not due. Whoever knows better wakes it.
 
+import type { Timers } from '../clock/timers.ts';
 import type { DeliveryStore, MonitorLook } from '../store/delivery-port.ts';
 import type { ConsumerBook } from './consumer-book.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import type { DeliveryObserver, Timers } from './environment.ts';
+import type { DeliveryObserver } from './environment.ts';
 import type { Publisher } from './publisher.ts';
 import type { Pulls } from './pulls.ts';
 

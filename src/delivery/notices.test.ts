@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type HandTimers, handTimers, settled } from '../engine/hand-timers.testing.ts';
-import type { Notice } from '../lifecycle/decision.ts';
+import { type HandTimers, handTimers, settled } from '../clock/hand-timers.testing.ts';
+import type { Notice } from '../lifecycle/machine/decision.ts';
 import type { NewNotice, NoticeRow } from '../store/delivery-port.ts';
 import { Notices } from './notices.ts';
 

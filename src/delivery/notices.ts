@@ -1,13 +1,14 @@
-// What somebody may want to know and nobody has to answer (001 §7): told at once to listeners of this process and to the log,
+// What somebody may want to know and nobody has to answer: told at once to listeners of this process and to the log,
 // and written to a table, many at a time, so that the list and the stream show those of every process. A notice that cannot be
 // written is still told here; so many are kept back when the database is slow, and it is said how many were not.
 
 import { EventEmitter } from 'node:events';
+import type { Timers } from '../clock/timers.ts';
 import type { Json } from '../core/json/json.ts';
-import type { Notice } from '../lifecycle/decision.ts';
+import type { Notice } from '../lifecycle/machine/decision.ts';
 import type { DeliveryStore, NewNotice } from '../store/delivery-port.ts';
 import type { Timestamp } from '../store/port.ts';
-import type { DeliveryObserver, Timers } from './environment.ts';
+import type { DeliveryObserver } from './environment.ts';
 
 export interface RaisedNotice extends Notice {
   readonly tenantId: string;

@@ -1,4 +1,4 @@
-// Publishes what happened to executions (5.5). The engine writes one row per commit that names what it committed, and nothing
+// Publishes what happened to executions. The engine writes one row per commit that names what it committed, and nothing
 // else: here those rows become events, and a delivery for everybody who asked for them. One process at a time does it, in the
 // order of the commits; reading again and deleting happen in one statement, so a leader that dies or is replaced in between has
 // published everything or nothing of a batch. A bus that is down is its consumer's lane's business: the events wait there.
@@ -6,13 +6,14 @@
 // Who gets an event is decided after the batch was read. A consumer or trigger that existed when the execution committed is
 // therefore always seen, whatever this process had in memory before.
 
+import type { Timers } from '../clock/timers.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { EXECUTION_EVENT_TYPES, type ExecutionEventType } from '../protocol/event.ts';
 import type { DeliveryStore, NewDelivery, NewMessageRow, OutboxBatch, OutboxRow } from '../store/delivery-port.ts';
 import type { LifecycleStore } from '../store/lifecycle-port.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { ConsumerBook } from './consumer-book.ts';
-import type { DeliveryObserver, Timers } from './environment.ts';
+import type { DeliveryObserver } from './environment.ts';
 import { type Envelope, envelopesOf } from './execution-envelope.ts';
 
 export interface PublisherDeps {

@@ -2,10 +2,11 @@
 // with every other way (I19). Whoever finds nothing may wait; a commit of this process wakes it at once, and what others have
 // committed the monitor finds.
 
+import type { Timers } from '../clock/timers.ts';
 import type { ClaimedDelivery, DeliveryStore } from '../store/delivery-port.ts';
 import type { Consumer } from './consumer.ts';
 import { deadAfterAttempts, sentAgain } from './delivery-notice.ts';
-import type { DeliveryOptions, Timers } from './environment.ts';
+import type { DeliveryOptions } from './environment.ts';
 import type { Notices } from './notices.ts';
 import { remindDelays, resendDelays } from './resend-schedule.ts';
 

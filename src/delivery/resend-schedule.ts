@@ -1,4 +1,4 @@
-// How long until a delivery is sent again, by the number of attempts so far (001 §3): steadily for the first ten times, then
+// How long until a delivery is sent again, by the number of attempts so far: steadily for the first ten times, then
 // less and less often, never less often than the cap; and how long until a delivered one is reminded of.
 
 import type { DeliveryOptions } from './environment.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type HandTimers, handTimers } from '../engine/hand-timers.testing.ts';
+import { type HandTimers, handTimers } from '../clock/hand-timers.testing.ts';
 import { Slots } from './slots.ts';
 
 function setup() {
@@ -31,6 +31,29 @@ describe('slots', () => {
     expect(ends).toHaveLength(2);
     for (const end of ends) end();
     expect([await second, await third]).toEqual([false, true]);
+    expect(slots.isIdle).toBe(true);
+  });
+
+  it('are handed over: somebody who comes as a slot is freed does not take it beside the one who waited', async () => {
+    const { slots } = setup();
+    let atOnce = 0;
+    let most = 0;
+    const during = (time: Promise<void>) => () => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      return time.finally(() => {
+        atOnce -= 1;
+      });
+    };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held = during(promise)();
+    atOnce = 1;
+    const first = slots.use(1, () => held);
+    const second = slots.use(1, during(Promise.resolve()));
+    const third = held.then(() => slots.use(1, during(Promise.resolve())));
+    resolve();
+    await Promise.all([first, second, third]);
+    expect(most).toBe(1);
     expect(slots.isIdle).toBe(true);
   });
 

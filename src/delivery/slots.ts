@@ -3,7 +3,7 @@
 // are claimed while the ones before are still being sent, and many in one statement. From a slow one nothing is taken ahead:
 // what waits here is missing elsewhere.
 
-import type { Timers } from './environment.ts';
+import type { Timers } from '../clock/timers.ts';
 
 const QUICK_MS = 100;
 /** Of a quick consumer: taken ahead, for each slot. */
@@ -38,15 +38,17 @@ export class Slots {
   async use<Result>(size: number, work: (waitedMs: number) => Promise<Result>): Promise<Result> {
     const askedMs = this.timers.monotonicMs();
     const waited = this.busy >= size;
+    // Whoever leaves hands the slot over: it is never free in between, when somebody else could take it.
     if (waited) await new Promise<void>((resolve) => void this.waiting.push(resolve));
-    this.busy++;
+    else this.busy++;
     const startedMs = this.timers.monotonicMs();
     try {
       return await work(waited ? Math.max(1, startedMs - askedMs) : 0);
     } finally {
       this.lastMs = this.timers.monotonicMs() - startedMs;
-      this.busy--;
-      this.waiting.shift()?.();
+      const next = this.waiting.shift();
+      if (next === undefined) this.busy--;
+      else next();
     }
   }
 }

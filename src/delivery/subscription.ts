@@ -1,11 +1,11 @@
-// Which messages a consumer asked for (5.2). A subscription names what it wants; what it leaves out may be anything. Events of
+// Which messages a consumer asked for. A subscription names what it wants; what it leaves out may be anything. Events of
 // executions come in numbers that nobody wants by accident: they must be asked for, by `kinds`, `types` or `workflows`. Hooks
 // go to the consumers of their route, whatever these subscribed to. Pure.
 
-import type { Problem } from '../core/definition/problem.ts';
-import { nearMiss } from '../core/expression/near-miss.ts';
 import { didYouMean } from '../core/expression/problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { nearMiss } from '../core/problem/near-miss.ts';
+import type { Problem } from '../core/problem/problem.ts';
 import { EXECUTION_EVENT_TYPES } from '../protocol/event.ts';
 import type { MessageKind } from '../store/delivery-port.ts';
 

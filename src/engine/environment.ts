@@ -1,105 +1,19 @@
-// What the engine needs from outside besides the store: time, a way to run an attempt, compiled plans, and someone to
-// tell. All of it comes in here, so that the simulation runs this very code on a clock and actions of its own.
+// The engine's options, and the observer that it reports to.
 
-import type { StopSignal } from '../action/stop.ts';
 import type { Measure } from '../core/decider/input.ts';
 import type { State } from '../core/decider/state.ts';
-import type { Limits } from '../core/expression/evaluate.ts';
+import type { Limits } from '../core/expression/evaluation.ts';
 import { DEFAULT_LIMITS } from '../core/expression/evaluation.ts';
-import type { Json } from '../core/json/json.ts';
-import type { Plan } from '../core/plan/plan.ts';
 import { STRICT_STYLE, type TemplateStyle } from '../core/template/render.ts';
-import type { JsonText, NewExecution } from '../store/port.ts';
-
-export interface Timers {
-  /** Monotonic milliseconds. */
-  monotonicMs(): number;
-  /** Calls back once; the returned function takes the call back. */
-  after(delayMs: number, callback: () => void): () => void;
-  /** Calls back in the next turn of the loop. */
-  soon(callback: () => void): void;
-}
-
-export interface AttemptRequest {
-  readonly executionId: string;
-  readonly tenantId: string;
-  readonly workflowId: string;
-  readonly version: number;
-  readonly nodeId: string;
-  readonly actionType: string;
-  readonly attempt: number;
-  readonly params: unknown;
-  readonly timeoutMs: number | null;
-  readonly idempotencyKey: string;
-  readonly principal: unknown;
-  readonly correlationId: string;
-  /** W3C trace context of what this attempt belongs to. */
-  readonly traceparent: string | null;
-  /** Aborted when the execution stops or the runner loses its lease. */
-  readonly signal: StopSignal;
-}
-
-export interface AttemptLink {
-  readonly system: string;
-  readonly resourceType: string;
-  readonly resourceId: string;
-  readonly url?: string | undefined;
-}
-
-export interface AttemptLogLine {
-  readonly at: number;
-  readonly level: string;
-  readonly message: string;
-  readonly data: JsonText | null;
-}
-
-export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
-  | {
-      readonly ok: true;
-      readonly outputsText: JsonText;
-      /** What parsing the text gives (I15), for those who have it already. */
-      readonly outputs?: Json;
-      readonly resourceLinks?: readonly AttemptLink[];
-    }
-  | {
-      readonly ok: false;
-      readonly error: { readonly code: string; readonly message: string };
-      readonly retryable: boolean;
-      readonly retryAfterMs?: number | undefined;
-      readonly timedOut?: boolean | undefined;
-      readonly aborted?: boolean | undefined;
-      /** It was told to stop and did not: it may still be running. */
-      readonly abandoned?: boolean | undefined;
-      readonly outputsText?: JsonText | undefined;
-      readonly outputs?: Json;
-      /** Where an error that nobody meant was thrown: for the log, and nothing else. */
-      readonly stack?: string | undefined;
-    }
-);
-
-/** Runs one attempt to its end, without a promise if it needs none. Never rejects: whatever goes wrong is a result. */
-export type RunAttempt = (request: AttemptRequest) => AttemptResult | Promise<AttemptResult>;
-
-export interface PlanSource {
-  /** null: no such version; `problem`: it is there but cannot be compiled. */
-  plan(params: VersionKey): Promise<LoadedPlan | null>;
-  /** The same without a wait, if it is at hand; undefined: ask for it. */
-  known(params: VersionKey): LoadedPlan | undefined;
-}
-
-export interface VersionKey {
-  readonly tenantId: string;
-  readonly workflowId: string;
-  readonly version: number;
-}
-
-export type LoadedPlan = { readonly plan: Plan; readonly isArchived: boolean } | { readonly problem: string };
+import type { NewExecution, OutcomeRow } from '../store/port.ts';
 
 /** What an operator would like to know. Implementations log and count; the engine never depends on them. */
 export interface EngineObserver {
   warn(event: string, details: Record<string, unknown>): void;
   count(metric: EngineMetric, by?: number): void;
   ended?(ended: EndedExecution): void;
+  /** A transition of this execution is durable; `seq` is its last fact's. */
+  moved?(executionId: string, seq: number): void;
   /** Told how long evaluations take. */
   readonly measure?: Measure | undefined;
 }
@@ -109,6 +23,8 @@ export interface EndedExecution {
   readonly status: string;
   /** Null: the engine gave up on it. */
   readonly state: State | null;
+  /** As this runner wrote it, so that nobody has to read it; null: read it. */
+  readonly outcome: OutcomeRow | null;
 }
 
 export const ENGINE_METRICS = [
@@ -139,6 +55,8 @@ export interface EngineOptions {
   readonly maxParallelPerTenant: number;
   readonly maxParallelPerAction: Readonly<Record<string, number>>;
   readonly maxResident: number;
+  /** Of their payloads, parameters and outputs. */
+  readonly maxResidentBytes: number;
   /** Executions that only wait longer than this leave memory. */
   readonly parkAfterMs: number;
   readonly abortGraceMs: number;
@@ -168,6 +86,7 @@ export const DEFAULT_ENGINE_OPTIONS: EngineOptions = {
   maxParallelPerTenant: 0,
   maxParallelPerAction: {},
   maxResident: 1_600,
+  maxResidentBytes: 512 * 1024 * 1024,
   parkAfterMs: 2_000,
   abortGraceMs: 5_000,
   pollMs: 500,

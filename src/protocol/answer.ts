@@ -1,7 +1,14 @@
 // The shapes of the HTTP API as types, for clients: inferred from the very schemas that the server checks.
 
 import type { z } from 'zod';
-import type { auditEntrySchema, tenantSchema } from './audit.ts';
+import type { auditEntrySchema, auditVerifyAnswer, tenantSchema } from './audit.ts';
+import type {
+  authorizeAnswer,
+  connectionCheckAnswer,
+  connectionRequest,
+  connectionSchema,
+  secretSchema,
+} from './connection.ts';
 import type {
   runDebugSchema,
   runInspectionSchema,
@@ -53,16 +60,32 @@ import type {
   workflowTemplateSummarySchema,
 } from './template-workflow.ts';
 import type {
+  backfillAnswer,
+  backfillRequest,
   eventAnswer,
   eventRequest,
   firingAnswer,
   firingSchema,
   secretRotateRequest,
+  testAnswer,
   triggerCreateRequest,
   triggerSchema,
   triggerUpdateRequest,
 } from './trigger.ts';
-import type { diffSchema, publicationSchema, versionSchema, workflowSchema, workflowStateSchema } from './workflow.ts';
+import type {
+  diffSchema,
+  publicationSchema,
+  validationSchema,
+  versionSchema,
+  workflowSchema,
+  workflowStateSchema,
+} from './workflow.ts';
+
+export type ConnectionRequest = z.input<typeof connectionRequest>;
+export type ConnectionJson = z.infer<typeof connectionSchema>;
+export type ConnectionCheckJson = z.infer<typeof connectionCheckAnswer>;
+export type ConnectionAuthorizeJson = z.infer<typeof authorizeAnswer>;
+export type SecretJson = z.infer<typeof secretSchema>;
 
 export interface Page<Item> {
   readonly data: Item[];
@@ -76,6 +99,7 @@ export type WorkflowJson = z.infer<typeof workflowSchema>;
 export type WorkflowStateJson = z.infer<typeof workflowStateSchema>;
 export type PublicationJson = z.infer<typeof publicationSchema>;
 export type VersionJson = z.infer<typeof versionSchema>;
+export type ValidationJson = z.infer<typeof validationSchema>;
 export type DiffJson = z.infer<typeof diffSchema>;
 
 export type PipelineJson = z.infer<typeof pipelineSchema>;
@@ -97,7 +121,10 @@ export type TriggerCreateRequest = z.input<typeof triggerCreateRequest>;
 export type TriggerUpdateRequest = z.input<typeof triggerUpdateRequest>;
 export type SecretRotateRequest = z.input<typeof secretRotateRequest>;
 export type FiringJson = z.infer<typeof firingSchema>;
+export type BackfillRequest = z.input<typeof backfillRequest>;
+export type BackfillAnswerJson = z.infer<typeof backfillAnswer>;
 export type FiringAnswerJson = z.infer<typeof firingAnswer>;
+export type WebhookTestAnswerJson = z.infer<typeof testAnswer>;
 export type EventRequest = z.input<typeof eventRequest>;
 export type EventAnswerJson = z.infer<typeof eventAnswer>;
 
@@ -116,6 +143,7 @@ export type StepLogsJson = z.infer<typeof stepLogsSchema>;
 export type RunInspectionJson = z.infer<typeof runInspectionSchema>;
 
 export type AuditEntryJson = z.infer<typeof auditEntrySchema>;
+export type AuditVerificationJson = z.infer<typeof auditVerifyAnswer>;
 export type TenantJson = z.infer<typeof tenantSchema>;
 
 export type ReadinessJson = z.infer<typeof readinessSchema>;

@@ -1,14 +1,16 @@
-// Consumers, deliveries and notices on the wire (5.6). Secrets are never part of a consumer; a generated one is shown once, by
+// Consumers, deliveries and notices on the wire. Secrets are never part of a consumer; a generated one is shown once, by
 // the answer that made it.
 
 import { z } from 'zod';
-import { parseDuration } from '../core/duration/duration.ts';
-import { consumerCode } from '../lifecycle/definition-schema.ts';
+import { consumerCode } from '../lifecycle/machine/definition-schema.ts';
+import { REGISTERED_KINDS } from './consumer-kind.ts';
+import { EXECUTION_EVENT_TYPES } from './event.ts';
+import { idList } from './execution-list.ts';
 import { executionId, tenantId, timestamp } from './identifier.ts';
 import { pageQuery } from './page.ts';
+import { waitQuery } from './wait.ts';
 
 const STAGES = ['Pending', 'Delivered', 'Processed', 'Failed', 'Dead'] as const;
-const CONSUMER_KINDS = ['process', 'webhook', 'pull', 'nats'] as const;
 const stage = z.enum(STAGES);
 const texts = z.array(z.string()).optional();
 
@@ -36,42 +38,92 @@ const options = z.object({
 
 /** What is wrong in a field is said by whoever knows what it means (delivery), all of it at once. */
 const settings = {
-  url: z.unknown().optional().describe('of a webhook or a bus'),
-  secret: z.unknown().optional().describe('signs what a webhook is sent; absent: one is made'),
-  subscriptions: z.unknown().optional().describe('`[{ env?, definition?, kinds?, events? }]`: which messages it wants'),
-  ordering: z.unknown().optional().describe('"delivered" or "processed": what the next message of a subject waits for'),
+  url: z.unknown().optional(),
+  secret: z.unknown().optional(),
+  subscriptions: z.unknown().optional(),
+  ordering: z.unknown().optional(),
   concurrency: z.unknown().optional(),
   options: z.unknown().optional(),
+  connection: z
+    .unknown()
+    .optional()
+    .describe('of a webhook: a connection of connector `http` whose credential is put on every request; null: none'),
   isPaused: z.unknown().optional(),
   tenantId: tenantId.optional(),
 };
 
-export const consumerRequest = z
-  .strictObject({
-    code: z.unknown().describe('the name it acknowledges by'),
-    kind: z.unknown().describe(`one of ${CONSUMER_KINDS.join(', ')}`),
-    ...settings,
-  })
-  .meta({ id: 'ConsumerRequest' });
+export const consumerRequest = z.strictObject({ code: z.unknown(), kind: z.unknown(), ...settings });
 
-export const consumerChangeRequest = z
-  .strictObject({ kind: z.unknown().optional(), ...settings })
+export const consumerChangeRequest = z.strictObject({ kind: z.unknown().optional(), ...settings });
+
+const text = z.string().min(1).max(200);
+const strictSubscription = z.strictObject({
+  env: text.optional(),
+  definition: text.optional().describe('a lifecycle'),
+  kinds: z
+    .array(z.enum(['transition', 'hook', 'execution']))
+    .min(1)
+    .optional(),
+  events: z.array(text).min(1).optional().describe('of a lifecycle'),
+  workflows: z.array(text).min(1).optional(),
+  types: z.array(z.enum(EXECUTION_EVENT_TYPES)).min(1).optional().describe('of executions'),
+});
+
+const shapeOfSettings = {
+  url: z.string().nullable().optional().describe('of a webhook or a bus; no other kind has one'),
+  secret: text.optional().describe('signs what a webhook is sent (`whsec_…`); absent: one is made'),
+  subscriptions: z.array(strictSubscription).max(100).optional().describe('which messages it wants'),
+  ordering: z.enum(['delivered', 'processed']).optional().describe('what the next message of a subject waits for'),
+  concurrency: z.int().min(1).max(1_000).optional(),
+  options: z
+    .strictObject({
+      timeoutMs: z.int().min(10).max(300_000).optional(),
+      maxAttempts: z.int().min(0).max(1_000_000).optional().describe('0: no attempt is the last'),
+      completeAt: z.enum(['Delivered', 'Processed']).optional(),
+      subject: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/)
+        .optional()
+        .describe('of a bus: what its subjects begin with'),
+    })
+    .optional(),
+  isPaused: z.boolean().optional(),
+  tenantId: tenantId.optional(),
+};
+
+/** As the description of the API has them: delivery says what is wrong, and knows what each kind needs. */
+export const consumerShape = z
+  .strictObject({ code: consumerCode, kind: z.enum(REGISTERED_KINDS), ...shapeOfSettings })
+  .meta({ id: 'ConsumerRequest' });
+export const consumerChangeShape = z
+  .strictObject({ kind: z.enum(REGISTERED_KINDS).optional(), ...shapeOfSettings })
   .meta({ id: 'ConsumerChangeRequest' });
 
 export const consumerSchema = z
   .object({
     code: z.string(),
-    kind: z.enum(CONSUMER_KINDS),
+    kind: z.enum(REGISTERED_KINDS),
     url: z.string().optional(),
     subscriptions: z.array(subscription),
     ordering: z.enum(['delivered', 'processed']),
     concurrency: z.int(),
     options,
+    connection: z.string().optional().describe('whose credential is put on every request'),
     isPaused: z.boolean(),
     validSecrets: z.int(),
     createdAt: timestamp,
     updatedAt: timestamp,
     secret: z.string().optional().describe('a secret that was just made: shown now and never again'),
+    backlog: z
+      .object({
+        pending: z.int().describe('not sent, or sent and not confirmed'),
+        failed: z.int().describe('failed, and sent again later'),
+        dead: z.int(),
+        oldestAt: timestamp.optional(),
+        lastError: z.string().optional(),
+      })
+      .optional()
+      .describe('when it is read; each counted up to 10,000'),
   })
   .meta({ id: 'Consumer' });
 
@@ -85,7 +137,7 @@ export const replayRequest = z
 
 export const countAnswer = z.object({ count: z.int() }).meta({ id: 'Count' });
 
-/** What a consumer is sent (5.2): of lifecycles with these members, of executions the envelope of 004. */
+/** What a consumer is sent: of lifecycles with these members, of executions the envelope of 004. */
 export const workEventSchema = z
   .looseObject({
     ackGuid: z.string().optional(),
@@ -110,20 +162,19 @@ export const deliveryQuery = z.object({
   consumer: consumerCode
     .optional()
     .describe('without `stage`: what is due to it is handed out, and is due again later'),
-  wait: z
-    .string()
-    .transform((text) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text))
-    .refine((ms) => ms !== null, 'must be a duration such as "30s"')
-    .transform((ms) => Math.min(ms ?? 0, LONGEST_WAIT_MS))
+  wait: waitQuery(LONGEST_WAIT_MS, 'how long to wait when there is nothing'),
+  stage: stage
+    .or(z.literal('any'))
     .optional()
-    .describe('how long to wait when there is nothing, e.g. "30s"; at most a minute'),
-  stage: stage.optional().describe('lists deliveries of this stage, e.g. the dead letters, and hands out nothing'),
+    .describe('lists deliveries of this stage, or of any, and hands out nothing'),
+  ackGuids: idList.optional().describe('lists the deliveries of these messages, at most 100, and hands out nothing'),
+  order: z.enum(['asc', 'desc']).optional().describe('of a list: `desc` begins with the newest'),
   ...pageQuery,
   cursor: z
     .string()
     .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.\d{1,9}$/, 'is not a cursor of this list')
     .optional(),
-  tenantId: z.string().optional(),
+  tenantId: tenantId.optional(),
 });
 
 const deliveryState = {
@@ -144,6 +195,8 @@ export const deliverySchema = z
     ...deliveryState,
     kind: z.string(),
     subjectId: z.string().describe('the instance or execution'),
+    source: z.string().describe('the lifecycle or workflow'),
+    event: z.string(),
     createdAt: timestamp,
   })
   .meta({ id: 'Delivery' });
@@ -200,7 +253,7 @@ export const noticeQuery = z.object({
   after: noticeId.optional().describe('the id of a notice: those after it; by default the last ones'),
   ...pageQuery,
   cursor: noticeId.optional(),
-  tenantId: z.string().optional(),
+  tenantId: tenantId.optional(),
 });
 
 export type ConsumerJson = z.infer<typeof consumerSchema>;
@@ -222,5 +275,6 @@ export interface ConsumerRegistration {
   readonly ordering?: ConsumerJson['ordering'];
   readonly concurrency?: number;
   readonly options?: ConsumerJson['options'];
+  readonly connection?: string | null;
   readonly isPaused?: boolean;
 }

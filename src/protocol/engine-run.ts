@@ -1,7 +1,9 @@
-// Runs of execution plans (004 §2.1, §3.1, §8.1).
+// Runs of execution plans.
 
 import { z } from 'zod';
 import { ERROR_CATEGORIES } from '../core/error/category.ts';
+import { oneOfFields } from './choice.ts';
+import { driverSchema, engineRunRefSchema } from './driver.ts';
 import { problemSchema } from './error.ts';
 import {
   EXECUTION_STATUSES,
@@ -10,7 +12,7 @@ import {
   executionWithIncludesSchema,
   graphSchema,
 } from './execution.ts';
-import { executionId, timestamp } from './identifier.ts';
+import { tenantId, timestamp } from './identifier.ts';
 
 export const planRefSchema = z
   .object({
@@ -38,6 +40,9 @@ const context = z
     runId: runId.optional().describe('the same runId gives the same run'),
     projectId: z.string().min(1).max(200).optional(),
     environmentId: z.string().min(1).max(200).optional(),
+    driver: driverSchema
+      .optional()
+      .describe('what runs it; by default what the plan, its environment or the installation says'),
   })
   .strict();
 
@@ -47,18 +52,17 @@ export const startRunRequest = z
     planRef: planRefSchema.optional(),
     context: context.default({}),
     inputs: z.unknown().optional(),
-    tenantId: z.string().optional(),
+    tenantId: tenantId.optional(),
   })
   .strict()
   .refine(({ plan, planRef }) => (plan === undefined) !== (planRef === undefined), 'give either `plan` or `planRef`')
-  .meta({ id: 'StartRunRequest' });
-
-export const engineRunRefSchema = z.object({ provider: z.literal('native'), executionId });
+  .meta({ id: 'StartRunRequest', ...oneOfFields('plan', 'planRef') });
 
 export const startRunAnswer = z
   .object({
     runId: z.string(),
-    engineRunRef: engineRunRefSchema,
+    driver: driverSchema,
+    engineRunRef: engineRunRefSchema.optional().describe('absent: it was accepted, and waits to be handed over'),
     statusUrl: z.string(),
     warnings: z.array(problemSchema).optional().describe('what of the plan is not as its planner may think'),
   })
@@ -75,9 +79,29 @@ export const RUN_STATES = {
   Cancelled: 'CANCELLED',
 } as const satisfies Record<(typeof EXECUTION_STATUSES)[number], string>;
 
+export const cancelRunRequest = z
+  .object({
+    reason: z.string().max(1_000).optional(),
+    terminate: z
+      .boolean()
+      .default(false)
+      .describe('also end the run in its engine at once, without waiting for its attempts'),
+    tenantId: tenantId.optional(),
+  })
+  .strict()
+  .meta({ id: 'CancelRunRequest' });
+
+/** What the engine says of a run, which may differ from what our store knows. */
+const engineStatusSchema = z.object({
+  state: z.enum(['running', 'ended', 'absent', 'foreign', 'unknown']),
+  providerStatus: z.string(),
+  reason: z.string().optional(),
+});
+
 export const runDebugSchema = z.object({
   runId: z.string(),
-  engineRunRef: engineRunRefSchema,
+  driver: driverSchema,
+  engineRunRef: engineRunRefSchema.optional().describe('absent: it was accepted, and waits to be handed over'),
   planId: z.string(),
   planVersion: z.string().describe("the plan's own"),
   workflowId: z.string().describe('what the plan is here'),
@@ -94,7 +118,7 @@ export const runDebugSchema = z.object({
   lastSeq: z.int(),
 });
 
-/** Where a step left what is too large to be an output (004 §19.2). What else the step says of it is kept. */
+/** Where a step left what is too large to be an output. What else the step says of it is kept. */
 export const artifactRefSchema = z.looseObject({
   uri: z.string(),
   kind: z.string().optional().describe('dbt-manifest, dbt-run-results, log-bundle, dataset-sample, custom'),
@@ -105,7 +129,7 @@ export const artifactRefSchema = z.looseObject({
 });
 
 export const runInspectionSchema = z.object({
-  run: runDebugSchema.omit({ lastSeq: true }),
+  run: runDebugSchema.omit({ lastSeq: true }).extend({ engineStatus: engineStatusSchema.optional() }),
   execution: executionWithIncludesSchema,
   graph: graphSchema,
   artifacts: z.array(artifactRefSchema.extend({ stepId: z.string() })),

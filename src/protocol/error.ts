@@ -1,4 +1,4 @@
-// The one shape of every refusal (003 §13).
+// The one shape of every refusal.
 
 import { z } from 'zod';
 

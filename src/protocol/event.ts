@@ -1,9 +1,11 @@
 // The events that executions publish: one envelope, the seven types of 004 Appendix A, and the alert that an operator escalates
-// (004 §2.3), so that somebody can act on it. contracts/events/*.v1.schema.json are made from this, and are the contract: within a major version things are only ever added, so whoever reads them must not mind more.
+//, so that somebody can act on it. contracts/events/*.v1.schema.json are made from this, and are the contract: within a major version things are only ever added, so whoever reads them must not mind more.
 
 import { z } from 'zod';
 import { ERROR_CATEGORIES } from '../core/error/category.ts';
+import { driverSchema } from './driver.ts';
 
+const OUTSIDE = ['temporal', 'conductor'] as const;
 const text = z.string();
 const time = z.iso.datetime();
 
@@ -22,6 +24,9 @@ const engineRunRef = z.union([
     runId: text.optional(),
     conductorUrl: text.optional(),
   }),
+  z
+    .looseObject({ provider: z.enum(OUTSIDE), executionId: text })
+    .describe('of an execution that was not handed over yet when the event was published'),
 ]);
 
 const error = z.looseObject({ category: z.enum(ERROR_CATEGORIES), code: text, message: text, stepId: text.optional() });
@@ -46,6 +51,7 @@ function envelope<Type extends string, Payload extends z.ZodType>(type: Type, pa
       .describe(
         'sha256, in hex, of runId|stepId|attemptId|eventType|planVersion; the type in lower case, what is absent empty',
       ),
+    driver: driverSchema.optional().describe('what runs the execution; absent in events of earlier versions'),
     engineRunRef,
     sequence: z.int().min(0).describe('rises within a run, with gaps'),
     workflowId: text,

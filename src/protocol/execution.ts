@@ -1,8 +1,10 @@
-// Executions on the wire (000 §13.1, §13.2 and 4.1.1 of the design): camelCase, times in ISO 8601 UTC, absent rather than null.
+// Executions on the wire: camelCase, times in ISO 8601 UTC, absent rather than null. Lists are in execution-list.ts.
 
 import { z } from 'zod';
-import { executionId, tenantId, timestamp, workflowId } from './identifier.ts';
-import { pageOf, pageQuery, queryChoices, queryFlag, queryNumber } from './page.ts';
+import { driverSchema, engineRunRefSchema } from './driver.ts';
+import { executionId, label, tenantId, timestamp } from './identifier.ts';
+import { queryChoices, queryNumber } from './page.ts';
+import { resultWait } from './wait.ts';
 
 export const EXECUTION_STATUSES = [
   'Pending',
@@ -13,14 +15,6 @@ export const EXECUTION_STATUSES = [
   'Cancelled',
   'TimedOut',
 ] as const;
-
-/** Text that ends in an index or a header: no control characters, not too long. */
-const label = (maximum: number) =>
-  z
-    .string()
-    .min(1)
-    .max(maximum)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters');
 
 export const principalSchema = z
   .strictObject({ userId: label(200), displayName: label(200).optional(), email: label(320).nullable().optional() })
@@ -37,6 +31,9 @@ export const executeRequest = z
     version: z.int().min(0).optional().describe('by default the current one; 0: the draft, where drafts may be run'),
     projectId: label(200).optional(),
     environmentId: label(200).optional(),
+    driver: driverSchema
+      .optional()
+      .describe('what runs it; by default what the workflow, its environment or the installation says'),
   })
   .strict()
   .meta({ id: 'ExecuteRequest' });
@@ -64,6 +61,12 @@ export const attemptSchema = z
     error: executionErrorSchema.optional(),
     startedAt: timestamp.optional(),
     completedAt: timestamp.optional(),
+    truncated: z
+      .literal(true)
+      .optional()
+      .describe(
+        'parameters and outputs would make the answer too large; they are at `/executions/{id}/nodes/{nodeId}`',
+      ),
   })
   .meta({ id: 'Attempt' });
 
@@ -90,10 +93,20 @@ export const resourceSchema = z
   .meta({ id: 'Resource' });
 
 /** Why a live execution is not at work at this moment. */
-export const WHY = ['queued', 'noWorker', 'running', 'retrying', 'waiting', 'sleeping', 'paused'] as const;
+export const WHY = [
+  'queued',
+  'noWorker',
+  'needsNewerRunner',
+  'running',
+  'retrying',
+  'waiting',
+  'sleeping',
+  'paused',
+  'compensating',
+] as const;
 export type Why = (typeof WHY)[number];
 
-const executionFields = {
+export const executionFields = {
   executionId,
   workflowId: z.string(),
   version: z.int(),
@@ -109,26 +122,32 @@ const executionFields = {
   parentExecutionId: executionId.optional(),
   projectId: z.string(),
   environmentId: z.string(),
-  driver: z.string(),
+  driver: driverSchema,
+  engineRunRef: engineRunRefSchema.optional().describe('of what another engine runs, when it was handed over'),
   createdAt: timestamp,
   startedAt: timestamp.optional(),
   completedAt: timestamp.optional(),
   error: executionErrorSchema.optional(),
   outputs: z.unknown().optional(),
   contextSnapshot: z.unknown().optional(),
-  why: z.enum(WHY).optional().describe('of a live execution in a list: what it is waiting for'),
+  compensation: z
+    .object({ status: z.string(), nodes: z.array(z.object({ nodeId: z.string(), status: z.string() })) })
+    .optional()
+    .describe('how undoing and `finally` went, of an ended execution that had some'),
+  why: z.enum(WHY).optional().describe('of a live execution: what it is waiting for'),
 };
 
 export const executionSchema = z.object(executionFields).meta({ id: 'Execution' });
 
-/** `total`: where it was asked for. */
-export const executionPageSchema = pageOf(executionSchema).extend({
-  total: z.object({ count: z.int(), isCapped: z.boolean().describe('there are more') }).optional(),
-});
-
 export const executionWithIncludesSchema = z
   .object({
     ...executionFields,
+    dueAt: timestamp.optional().describe('of a live execution: when a sleep, a retry or a timeout is due'),
+    owner: z.string().optional().describe('of a live execution: the runner that has it in memory'),
+    taskQueues: z
+      .array(z.string())
+      .optional()
+      .describe('of a live execution: task queues in which attempts wait for workers, or are with them'),
     actions: z.array(attemptSchema).optional(),
     events: z.array(eventSchema).optional(),
     resources: z.array(resourceSchema).optional(),
@@ -162,7 +181,7 @@ export const hierarchySchema: z.ZodType<HierarchyJson> = z
   })
   .meta({ id: 'Hierarchy' });
 
-const NODE_STATUSES = [
+export const NODE_STATUSES = [
   'Pending',
   'Running',
   'Retrying',
@@ -190,6 +209,11 @@ export const graphSchema = z
         error: z.object({ code: z.string(), message: z.string() }).optional(),
         until: timestamp.optional().describe('when a sleep or a retry is due'),
         childExecutionId: executionId.optional(),
+        items: z
+          .object({ count: z.int(), succeeded: z.int(), failed: z.int(), running: z.array(z.int()) })
+          .optional()
+          .describe('of a forEach: how far it is, and the indexes of the items that run'),
+        rounds: z.int().optional().describe('of a repeat: how many rounds have begun'),
       }),
     ),
     edges: z.array(
@@ -213,21 +237,7 @@ export const executionQuery = z.object({
   include: queryChoices(INCLUDES).default([]),
   limit: queryNumber(1, MAX_INCLUDED).default(100),
   offset: queryNumber(0, 1_000_000).default(0),
-  tenantId: tenantId.optional(),
-});
-
-export const executionListQuery = z.object({
-  ...pageQuery,
-  workflowId: workflowId.optional(),
-  version: queryNumber(0, 1_000_000_000).optional(),
-  status: queryChoices(EXECUTION_STATUSES).optional(),
-  format: z.enum(['graph', 'pipeline', 'plan']).optional(),
-  parentExecutionId: executionId.optional(),
-  createdAfter: timestamp.optional(),
-  createdBefore: timestamp.optional(),
-  error: label(200).optional().describe("part of the error's code or message"),
-  why: z.enum(WHY).optional().describe('what a live execution waits for'),
-  count: queryFlag.optional().describe('true: also how many there are, up to a thousand'),
+  wait: resultWait,
   tenantId: tenantId.optional(),
 });
 
@@ -238,7 +248,13 @@ export const eventQuery = z.object({
   tenantId: tenantId.optional(),
 });
 
-export const cancelRequest = z.object({ reason: label(500).optional(), tenantId: tenantId.optional() }).strict();
+export const cancelRequest = z
+  .object({
+    reason: label(500).optional(),
+    terminate: z.boolean().optional().describe('true: nothing is undone, and what is being undone stops'),
+    tenantId: tenantId.optional(),
+  })
+  .strict();
 
 export const acceptedAnswer = z.object({ executionId, status: z.string() });
 

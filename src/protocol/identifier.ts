@@ -1,6 +1,27 @@
 // The patterns of ids: whatever does not match is not looked up (S9).
 
 import { z } from 'zod';
+import { CONTROL_CHARACTERS, ZERO_CHARACTER } from '../core/json/control-character.ts';
+
+const NO_ZERO = new RegExp(`^[^${ZERO_CHARACTER}]*$`);
+const NO_CONTROL = new RegExp(`^[^${CONTROL_CHARACTERS}]*$`);
+
+/** Without U+0000 and half characters, which PostgreSQL does not keep. The pattern is one that tools outside JavaScript read too. */
+export const storedText = (maximum: number) =>
+  z
+    .string()
+    .max(maximum)
+    .regex(NO_ZERO, 'must not have U+0000')
+    .refine((text) => text.isWellFormed(), 'must not have half a character');
+
+/** Text that ends in an index or a header: no control characters, not too long. */
+export const label = (maximum: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maximum)
+    .regex(NO_CONTROL, 'must not have control characters')
+    .refine((text) => text.isWellFormed(), 'must not have half a character');
 
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/;
 

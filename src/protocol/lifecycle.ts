@@ -1,21 +1,14 @@
-// Lifecycles on the wire (5.6): machines, triggers, instances and their timeline. camelCase, times in ISO 8601 UTC, absent
+// Lifecycles on the wire: machines, triggers, instances and their timeline. camelCase, times in ISO 8601 UTC, absent
 // rather than null.
 
 import { z } from 'zod';
-import { lifecycleName } from '../lifecycle/definition-schema.ts';
-import { executionId, tenantId, timestamp } from './identifier.ts';
-import { pageQuery, queryNumber } from './page.ts';
-
-/** The application's own key of a business object, a request or a person: any text that can be shown. */
-const label = (maximum: number) =>
-  z
-    .string()
-    .min(1)
-    .max(maximum)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters');
+import { lifecycleName } from '../lifecycle/machine/definition-schema.ts';
+import { machineShape, policiesShape } from './definition.ts';
+import { executionId, label, tenantId, timestamp } from './identifier.ts';
+import { cursorOf, numberCursor, pageQuery, queryNumber } from './page.ts';
 
 /** No client can put the last two into an address. */
-const externalRef = label(255).regex(/^(?!\.{1,2}$)/, 'must not be "." or ".."');
+const externalRef = label(255).regex(/^(?:[^.]|\.[^.]|\.\..)/s, 'must not be "." or ".."');
 const json = z.record(z.string(), z.unknown());
 const problem = z.object({
   code: z.string(),
@@ -34,6 +27,13 @@ export const lifecycleImportRequest = z
     tenantId: tenantId.optional(),
   })
   .meta({ id: 'LifecycleImportRequest' });
+
+/** As the description of the API has it: the compiler says what is wrong. */
+export const lifecycleImportShape = z.strictObject({
+  definition: machineShape,
+  policies: policiesShape.nullable().optional(),
+  tenantId: tenantId.optional(),
+});
 
 export const lifecycleImportAnswer = z
   .object({
@@ -62,16 +62,26 @@ export const lifecycleDetailSchema = z
   })
   .meta({ id: 'LifecycleDetail' });
 
-export const lifecycleListQuery = z.object({ ...pageQuery, tenantId: z.string().optional() });
+export const lifecycleVersionSchema = z
+  .object({ version: z.int(), checksum: z.string(), importedAt: timestamp })
+  .meta({ id: 'LifecycleVersion' });
+
+export const lifecycleVersionQuery = z.object({
+  ...pageQuery,
+  cursor: cursorOf(/^\d{1,9}$/).optional(),
+  tenantId: tenantId.optional(),
+});
+
+export const lifecycleListQuery = z.object({ ...pageQuery, tenantId: tenantId.optional() });
 
 const version = queryNumber(1, 999_999_999).optional().describe('by default the newest');
 
-export const lifecycleQuery = z.object({ version, tenantId: z.string().optional() });
+export const lifecycleQuery = z.object({ version, tenantId: tenantId.optional() });
 
 export const diagramQuery = z.object({
   version,
   externalRef: externalRef.optional().describe('marks the state of this instance, in the version it is on'),
-  tenantId: z.string().optional(),
+  tenantId: tenantId.optional(),
 });
 
 const noEvent = ({ input }: { readonly input?: unknown }) =>
@@ -114,13 +124,11 @@ export const instanceSchema = z
 
 export const instanceListQuery = z.object({
   state: label(200).optional(),
+  prefix: label(200).optional().describe('whose externalRef begins so'),
   after: externalRef.optional().describe('an externalRef: those after it'),
   ...pageQuery,
-  cursor: z
-    .string()
-    .regex(/^[A-Za-z0-9_.-]{1,2000}$/, 'is not a cursor of this list')
-    .optional(),
-  tenantId: z.string().optional(),
+  cursor: cursorOf(/^after\.(?:[0-9a-f]{2}){0,1100}$/).optional(),
+  tenantId: tenantId.optional(),
 });
 
 export const timelineEntrySchema = z
@@ -136,16 +144,14 @@ export const timelineEntrySchema = z
     requestId: z.string().optional(),
     payload: z.unknown().optional(),
     cause: z.looseObject({ type: z.string() }).optional().describe('who or what wanted it'),
+    messages: z.array(z.string()).optional().describe('the ackGuids of what was sent about it'),
   })
   .meta({ id: 'TimelineEntry' });
 
 export const timelineQuery = z.object({
   ...pageQuery,
-  cursor: z
-    .string()
-    .regex(/^\d{1,18}$/, 'is not a cursor of this list')
-    .optional(),
-  tenantId: z.string().optional(),
+  cursor: numberCursor.optional(),
+  tenantId: tenantId.optional(),
 });
 
 export const activityRequest = z
@@ -164,9 +170,16 @@ export type LifecycleImportRequest = z.input<typeof lifecycleImportRequest>;
 export type LifecycleImportJson = z.infer<typeof lifecycleImportAnswer>;
 export type LifecycleJson = z.infer<typeof lifecycleSchema>;
 export type LifecycleDetailJson = z.infer<typeof lifecycleDetailSchema>;
+export type LifecycleVersionJson = z.infer<typeof lifecycleVersionSchema>;
 export type LifecycleTriggerRequest = z.input<typeof lifecycleTriggerRequest>;
 export type LifecycleTriggerJson = z.infer<typeof lifecycleTriggerAnswer>;
 export type InstanceJson = z.infer<typeof instanceSchema>;
 export type TimelineEntryJson = z.infer<typeof timelineEntrySchema>;
 export type ActivityRequest = z.input<typeof activityRequest>;
 export type ActivityJson = z.infer<typeof activityAnswer>;
+
+export const stateCountSchema = z
+  .object({ state: z.string(), count: z.int().describe('counted up to 10,000') })
+  .meta({ id: 'StateCount' });
+
+export type StateCountJson = z.infer<typeof stateCountSchema>;

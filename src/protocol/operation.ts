@@ -1,4 +1,4 @@
-// Operations on the wire: health (004 §10.1), dead letters (003 §11), runners, the catalog (000 §13.4).
+// Operations on the wire: health, dead letters, runners, the catalog.
 
 import { z } from 'zod';
 import { executionId, timestamp } from './identifier.ts';
@@ -10,26 +10,49 @@ const check = z.object({ ok: z.boolean(), latencyMs: z.number().optional(), deta
 export const readinessSchema = z
   .object({
     status: z.enum(['ready', 'notReady']),
-    checks: z.object({ database: check, queue: check, actions: check }),
+    checks: z.object({ database: check, queue: check, actions: check, stopping: check.optional() }),
   })
   .meta({ id: 'Readiness' });
 
 const HEALTH = ['healthy', 'degraded', 'unhealthy'] as const;
 
-export const healthSchema = z.object({ status: z.enum(HEALTH) }).meta({ id: 'EngineHealth' });
+const reasons = z.array(z.string()).describe('why it is not healthy, one sentence each');
+
+export const healthSchema = z.object({ status: z.enum(HEALTH), reasons }).meta({ id: 'EngineHealth' });
+
+/** An engine besides the native one; absent where the installation has none. */
+const engineCheckSchema = z.object({
+  status: z.enum(HEALTH),
+  detail: z.string().optional(),
+  startLatencyP95Ms: z.number().optional().describe('of the last runs that this process started there'),
+});
 
 export const detailedHealthSchema = z
   .object({
     status: z.enum(HEALTH),
+    reasons,
     checks: z.object({
       native: z.object({
         liveRunners: z.int(),
         owned: z.int(),
         queueDepth: z.int(),
         startLatencyP95Ms: z.number().optional().describe('of the last starts in this process'),
+        places: z
+          .object({
+            total: z.int(),
+            used: z.int(),
+            waiting: z.int(),
+            holders: z.array(z.object({ tenantId: z.string(), held: z.int() })).optional(),
+          })
+          .optional()
+          .describe('of attempts in this process; who holds them is shown to the role System'),
       }),
+      temporal: engineCheckSchema
+        .extend({ namespace: z.string().optional(), workflowCount: z.int().optional() })
+        .optional(),
+      conductor: engineCheckSchema.extend({ url: z.string().optional() }).optional(),
       stateStore: z.object({ latencyMs: z.number(), connections: z.int(), writable: z.boolean() }),
-      secretsProvider: z.object({ reachable: z.boolean(), detail: z.string() }),
+      secretsProvider: z.object({ reachable: z.boolean(), latencyMs: z.number().optional(), detail: z.string() }),
       artifactStore: z.object({ writable: z.boolean(), detail: z.string() }),
       eventBus: z.object({ connected: z.boolean(), backlogDepth: z.int().optional() }),
     }),
@@ -54,9 +77,16 @@ export const runnerSchema = z
   .object({
     runnerId: z.string(),
     name: z.string(),
-    state: z.enum(['live', 'stopped', 'dead']),
+    state: z.enum(['live', 'draining', 'stopped', 'dead']),
     leaseExpiresAt: timestamp,
     owned: z.int(),
+    registeredAt: timestamp,
+    host: z.string().optional(),
+    version: z.string().optional().describe('of Pawl'),
+    places: z
+      .object({ total: z.int(), busy: z.int() })
+      .optional()
+      .describe('for attempts, as it said within the last seconds'),
   })
   .meta({ id: 'Runner' });
 
@@ -74,6 +104,12 @@ export const connectorSchema = z
     version: z.string(),
     capabilities: z.array(z.string()),
     createdAt: timestamp,
+    credential: z
+      .object({ isSet: z.boolean(), lastOkAt: timestamp.optional(), lastRefusedAt: timestamp.optional() })
+      .optional()
+      .describe(
+        "of the tenant's connections and the environment: whether one is set, when it last worked and was refused",
+      ),
   })
   .meta({ id: 'Connector' });
 
@@ -90,6 +126,7 @@ export const actionSchema = z
     version: z.string(),
     deprecationNotice: z.string().optional(),
     tags: z.array(z.string()),
+    codes: z.array(z.string()).optional().describe('the codes that it fails with; absent: it does not declare them'),
     createdAt: timestamp,
   })
   .meta({ id: 'Action' });
@@ -102,4 +139,5 @@ export const actionPatch = z
     deprecationNotice: z.string().min(1).max(1_000).nullable().optional().describe('null takes it away'),
   })
   .strict()
-  .refine((patch) => Object.keys(patch).length > 0, 'nothing to change');
+  .refine((patch) => Object.keys(patch).length > 0, 'nothing to change')
+  .meta({ minProperties: 1 });

@@ -5,39 +5,52 @@ import { z } from 'zod';
 export const DEFAULT_PAGE = 50;
 export const MAX_PAGE = 200;
 
-const wholeNumber = (minimum: number, maximum: number) =>
+/**
+ * A number in a query string. It comes as text; `meta` says what the API's description shows, which is the number: `pattern` and
+ * the like of the text are taken away.
+ */
+export const queryNumber = (minimum: number, maximum: number) =>
   z
     .string()
     .regex(minimum < 0 ? /^-?\d{1,9}$/ : /^\d{1,9}$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.number().min(minimum).max(maximum));
+    .pipe(z.number().min(minimum).max(maximum))
+    .meta({ type: 'integer', minimum, maximum, pattern: undefined });
 
-/** A number in a query string. */
-export const queryNumber = wholeNumber;
+export const queryFlag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .meta({ type: 'boolean', enum: undefined });
 
-export const queryFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const limit = queryNumber(1, MAX_PAGE);
+
+/** The pattern is exact: whatever matches it is a place in the list, so a cursor is refused by its form or not at all. */
+export const cursorOf = (form: RegExp) => z.string().regex(form, 'is not a cursor of this list');
+
+/** Of lists in the order of ids that the database gives out. */
+export const uuidCursor = cursorOf(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+export const numberCursor = cursorOf(/^\d{1,18}$/);
 
 export const pageQuery = {
-  limit: wholeNumber(1, MAX_PAGE).default(DEFAULT_PAGE),
-  cursor: z
-    .string()
-    .regex(/^[A-Za-z0-9_.-]{1,300}$/, 'is not a cursor of this list')
-    .optional(),
+  limit: limit.default(DEFAULT_PAGE).meta({ default: DEFAULT_PAGE }),
+  cursor: cursorOf(/^after\.(?:[0-9a-f]{2}){0,400}$/).optional(),
 };
 
 /** Of a list that is short enough to come whole: it does, unless a limit is asked for. */
-export const shortListQuery = { limit: wholeNumber(1, MAX_PAGE).optional(), cursor: pageQuery.cursor };
+export const shortListQuery = { limit: limit.optional(), cursor: pageQuery.cursor };
 
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), nextCursor: z.string().optional() });
 
 /** Several values: comma separated, or the parameter given several times. */
 export const queryChoices = <const Choice extends string>(choices: readonly Choice[]) =>
-  z.preprocess(
-    (given) => (Array.isArray(given) ? given.join(',') : given),
-    z
-      .string()
-      .transform((text) => text.split(',').map((part) => part.trim()))
-      .transform((parts) => parts.filter((part) => part !== ''))
-      .pipe(z.array(z.enum(choices))),
-  );
+  z
+    .preprocess(
+      (given) => (Array.isArray(given) ? given.join(',') : given),
+      z
+        .string()
+        .transform((text) => text.split(',').map((part) => part.trim()))
+        .transform((parts) => parts.filter((part) => part !== ''))
+        .pipe(z.array(z.enum(choices))),
+    )
+    .meta({ type: 'array', items: { type: 'string', enum: [...choices] } });

@@ -53,6 +53,10 @@ export const pipelineDefinitionSchema = pipelineSchema
     max_duration_seconds: z.int().optional(),
     timezone: z.string().optional(),
     catch_up: z.string().optional(),
+    webhook: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('how requests prove their sender, without the secret'),
     tasks: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'PipelineWithTasks' });
@@ -95,5 +99,9 @@ export const runDetailSchema = runSchema
 /** `run_…`, or the execution's own id. */
 export const runParams = z.object({ workflowId, runId: executionRef });
 
-export const runListQuery = z.object({ ...pageQuery, status: queryChoices(RUN_STATUSES).optional() });
+export const runListQuery = z.object({
+  limit: pageQuery.limit,
+  cursor: executionRef.optional(),
+  status: queryChoices(RUN_STATUSES).optional(),
+});
 export const runQuery = z.object({ include: z.literal('body').optional() });

@@ -75,7 +75,7 @@ export const quotaRequest = z
     (body) => Object.keys(body).length > 0,
     'say `preset`, `limits` or both; `{ "preset": null }` lifts the quota',
   )
-  .meta({ id: 'QuotaRequest' });
+  .meta({ id: 'QuotaRequest', minProperties: 1 });
 
 export type QuotaRequest = z.infer<typeof quotaRequest>;
 

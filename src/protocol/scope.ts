@@ -1,4 +1,4 @@
-// What a caller may be allowed to do: scopes (000 §12.1 and ours) open routes, roles (004 §2.3) open signals.
+// What a caller may be allowed to do: scopes open routes, roles open signals.
 
 export const SCOPES = [
   'workflows:execute',
@@ -7,10 +7,14 @@ export const SCOPES = [
   'templates:read',
   'templates:manage',
   'triggers:manage',
+  'connections:manage',
+  'secrets:manage',
   'executions:signal',
   'lifecycles:trigger',
   'lifecycles:manage',
   'deliveries:ack',
+  /** Takes attempts of task queues and reports their results. */
+  'tasks:work',
   /** May name somebody else as the principal of an execution. */
   'principal:any',
   'admin',

@@ -1,13 +1,21 @@
-// Signals (004 §2.3): what each carries and which role may send it.
+// Signals: what each carries and which role may send it.
 
 import { z } from 'zod';
 import type { SignalType } from '../core/decider/fact.ts';
+import { tenantId } from './identifier.ts';
 import type { Role } from './scope.ts';
 
 const payloads = {
   PAUSE: z.object({ reason: z.string().optional() }).strict(),
   RESUME: z.object({}).strict(),
   RETRY_STEP: z.object({ stepId: z.string().min(1), force: z.boolean().optional() }).strict(),
+  RERUN_FROM: z.object({ stepId: z.string().min(1) }).strict(),
+  COMPLETE_STEP: z
+    .object({
+      stepId: z.string().min(1),
+      outputs: z.unknown().optional().describe('what the step would have returned; by default {}'),
+    })
+    .strict(),
   UPDATE_PARAMS: z
     .object({ stepId: z.string().min(1).optional(), newParams: z.record(z.string(), z.unknown()) })
     .strict(),
@@ -16,7 +24,7 @@ const payloads = {
 } satisfies Record<SignalType, z.ZodType>;
 
 /** The same of every type. */
-const common = { signalId: z.guid('must be a uuid'), tenantId: z.string().optional() };
+const common = { signalId: z.guid('must be a uuid'), tenantId: tenantId.optional() };
 
 const variant = <Type extends SignalType, Payload extends z.ZodType>(type: Type, payload: Payload) =>
   z.object({ ...common, type: z.literal(type), payload }).strict();
@@ -26,6 +34,8 @@ export const signalRequest = z
     variant('PAUSE', payloads.PAUSE.default({})),
     variant('RESUME', payloads.RESUME.default({})),
     variant('RETRY_STEP', payloads.RETRY_STEP),
+    variant('RERUN_FROM', payloads.RERUN_FROM),
+    variant('COMPLETE_STEP', payloads.COMPLETE_STEP),
     variant('UPDATE_PARAMS', payloads.UPDATE_PARAMS),
     variant('INJECT_OVERRIDE', payloads.INJECT_OVERRIDE),
     variant('ESCALATE_ALERT', payloads.ESCALATE_ALERT),
@@ -39,6 +49,8 @@ const ALLOWED: Record<SignalType, readonly Role[]> = {
   PAUSE: ['Operator', 'Engineer', 'Admin'],
   RESUME: ['Operator', 'Engineer', 'Admin'],
   RETRY_STEP: ['Engineer', 'Admin'],
+  RERUN_FROM: ['Engineer', 'Admin'],
+  COMPLETE_STEP: ['Admin'],
   UPDATE_PARAMS: ['Admin'],
   INJECT_OVERRIDE: ['Admin'],
   ESCALATE_ALERT: ['System', 'Admin'],

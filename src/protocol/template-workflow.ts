@@ -1,9 +1,8 @@
-// Workflow templates on the wire (000 §3.6, §13.5): workflows to start from, and what must be said to make one.
+// Workflow templates on the wire: workflows to start from, and what must be said to make one.
 
 import { z } from 'zod';
-import { tenantId, timestamp, workflowId } from './identifier.ts';
+import { storedText, tenantId, timestamp, workflowId } from './identifier.ts';
 import { pageQuery, queryFlag } from './page.ts';
-import { storedText } from './template.ts';
 
 const MAX_TAGS = 20;
 

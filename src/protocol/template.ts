@@ -1,7 +1,8 @@
-// Document templates on the wire (000 §3.8, §13.6): sets, versions, the fields that a form is made of, rendering.
+// Document templates on the wire: sets, versions, the fields that a form is made of, rendering.
 
 import { z } from 'zod';
-import { tenantId, timestamp } from './identifier.ts';
+import type { Json } from '../core/json/json.ts';
+import { storedText, tenantId, timestamp } from './identifier.ts';
 import { pageQuery, queryNumber } from './page.ts';
 
 const MAX_VERSION = 999_999_999;
@@ -15,17 +16,11 @@ const RESERVED = new Set(['sets', 'workflows', 'render', 'versions']);
 const id = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/, 'must begin with a letter; then letters, digits, "_" or "-", up to 100')
-  .refine((text) => !RESERVED.has(text), `must not be one of ${[...RESERVED].join(', ')}`);
+  .refine((text) => !RESERVED.has(text), `must not be one of ${[...RESERVED].join(', ')}`)
+  .meta({ not: { enum: [...RESERVED] } });
 
 export const templateSetId = id;
 export const templateId = id;
-
-/** What PostgreSQL keeps as it is. */
-export const storedText = (maximum: number) =>
-  z
-    .string()
-    .max(maximum)
-    .refine((text) => !text.includes('\u0000') && text.isWellFormed(), 'must not have U+0000 or half a character');
 
 const name = storedText(200).min(1);
 const team = storedText(100).min(1);
@@ -40,7 +35,7 @@ export const setRequest = z
     displayName: name,
     team,
     isEnabled: z.boolean().optional(),
-    isGlobal: z.boolean().optional().describe('for every tenant; needs the scope `admin`'),
+    isGlobal: z.boolean().optional().describe('for every tenant; needs the role `System`'),
     tenantId: tenantId.optional(),
   })
   .meta({ id: 'TemplateSetRequest' });
@@ -134,7 +129,8 @@ export const documentVersionsQuery = z.object({
   cursor: queryNumber(1, MAX_VERSION).optional(),
 });
 
-const values = z.record(z.string(), z.json());
+/** Whatever a body has is JSON. Not `z.json()`: a schema that refers to itself is more than generators of clients can follow. */
+const values = z.record(z.string(), z.unknown() as unknown as z.ZodType<Json, Json>);
 
 export const renderRequest = z
   .strictObject({

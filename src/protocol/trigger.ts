@@ -1,9 +1,9 @@
-// Triggers on the wire (000 §13.7 and 4.1.1 of the design): camelCase, absent rather than null. Secrets are never part of a
+// Triggers on the wire: camelCase, absent rather than null. Secrets are never part of a
 // trigger; a generated one is shown once, by the answer that made it.
 
 import { z } from 'zod';
-import { executionId, tenantId, timestamp, workflowId } from './identifier.ts';
-import { pageQuery, queryFlag } from './page.ts';
+import { executionId, label, tenantId, timestamp, workflowId } from './identifier.ts';
+import { numberCursor, pageQuery, queryFlag, uuidCursor } from './page.ts';
 
 const TRIGGER_TYPES = ['Webhook', 'Schedule', 'Event', 'Manual'] as const;
 const FIRING_OUTCOMES = ['started', 'condition_false', 'skipped', 'failed'] as const;
@@ -21,7 +21,7 @@ const eventId = z
 const config = z
   .record(z.string(), z.unknown())
   .describe(
-    '`{ cron, timezone?, catchUp? }`, `{ secret? | generateSecret?, path? }`, `{ eventType, filter? }` or `{}`',
+    '`{ cron, timezone?, catchUp? }`, `{ verification?, secret? | generateSecret?, allowUnsigned?, respond?, deliveryIdHeader?, verifyToken?, path? }`, `{ eventType, filter? }` or `{}`',
   );
 
 const activationCondition = z.string().describe('an expression over `trigger`; false or failing: nothing is started');
@@ -44,6 +44,17 @@ export const triggerUpdateRequest = triggerCreateRequest
   .extend({ config: z.record(z.string(), z.unknown()).optional() })
   .meta({ id: 'TriggerUpdateRequest' });
 
+export const firingSchema = z
+  .object({
+    firedAt: timestamp,
+    requestId: z.string(),
+    slot: timestamp.optional().describe('of a schedule'),
+    outcome: z.enum(FIRING_OUTCOMES),
+    executionId: executionId.optional(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'Firing' });
+
 export const triggerSchema = z
   .object({
     id: uuid,
@@ -56,6 +67,12 @@ export const triggerSchema = z
     webhookUrl: z.string().optional(),
     hasSecret: z.boolean().optional().describe('of a webhook: whether requests must be signed'),
     secret: z.string().optional().describe('a secret that was just made: shown now and never again'),
+    lastFiring: firingSchema.optional().describe('what became of the newest'),
+    missed: firingSchema
+      .optional()
+      .describe(
+        'of a schedule: the newest slots that were missed and not made good, if among its last hundred firings',
+      ),
     createdAt: timestamp,
     updatedAt: timestamp,
   })
@@ -65,9 +82,9 @@ export const triggerListQuery = z.object({
   workflowId: workflowId.optional(),
   triggerType: triggerType.optional(),
   isEnabled: queryFlag.optional(),
-  tenantId: z.string().optional().describe("must be the token's"),
+  tenantId: tenantId.optional().describe("must be the token's"),
   limit: pageQuery.limit,
-  cursor: uuid.optional(),
+  cursor: uuidCursor.optional(),
 });
 
 export const secretRotateRequest = z
@@ -78,38 +95,49 @@ export const secretRotateRequest = z
   })
   .meta({ id: 'SecretRotateRequest' });
 
-export const firingSchema = z
-  .object({
-    firedAt: timestamp,
-    requestId: z.string(),
-    slot: timestamp.optional().describe('of a schedule'),
-    outcome: z.enum(FIRING_OUTCOMES),
-    executionId: executionId.optional(),
-    reason: z.string().optional(),
-  })
-  .meta({ id: 'Firing' });
-
 export const firingListQuery = z.object({
   ...pageQuery,
-  cursor: z
-    .string()
-    .regex(/^\d{1,18}$/, 'is not a cursor of this list')
-    .optional(),
+  cursor: numberCursor.optional(),
 });
+
+/** Slots are never fired early, so the range ends at the latest now. */
+export const backfillRequest = z
+  .strictObject({
+    from: timestamp.describe('the first slot is at this time or after it'),
+    until: timestamp.describe('the last slot is before this time, which has passed'),
+    tenantId: tenantId.optional(),
+  })
+  .meta({ id: 'BackfillRequest' });
+
+export const backfillAnswer = z
+  .object({
+    slots: z.int().describe('slots of the range that were seen to by this request'),
+    started: z.int(),
+    repeated: z.int().describe('had been started before'),
+    refused: z.int().describe('started nothing; its firings say why'),
+    nextFrom: timestamp.optional().describe('there are more slots: ask again from here'),
+  })
+  .meta({ id: 'BackfillAnswer' });
 
 export const startedAnswer = z.object({ executionId }).meta({ id: 'FiringStarted' });
 export const firingAnswer = z
   .union([startedAnswer, z.object({ started: z.literal(false), reason: z.string() })])
   .meta({ id: 'FiringAnswer' });
 
+export const testAnswer = z
+  .object({
+    verification: z.string().describe('how the sample proved its sender'),
+    executionId: executionId.optional(),
+    started: z.literal(false).optional(),
+    reason: z.string().optional(),
+    challenge: z.string().optional(),
+  })
+  .meta({ id: 'WebhookTestAnswer' });
+
 export const eventRequest = z
   .strictObject({
     id: eventId.optional().describe('the same id starts nothing twice'),
-    type: z
-      .string()
-      .min(1)
-      .max(200)
-      .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters'),
+    type: label(200),
     data: z.unknown().optional(),
     tenantId: tenantId.optional(),
   })

@@ -4,6 +4,10 @@ export const SECRET_PREFIX = 'whsec_';
 /** Of secrets that we make. */
 export const NEW_SECRET_BYTES = 32;
 
+/** What a secret begins with while it is sealed (secret/box.ts): nothing is signed or judged with such a text. */
+export const SEALED_PREFIX = 'sealed:';
+export const isSealedText = (text: string): boolean => text.startsWith(SEALED_PREFIX);
+
 const BASE64 = /^[A-Za-z0-9+/]+(={0,2})$/;
 const SECRET_BYTES = { least: 24, most: 64 };
 

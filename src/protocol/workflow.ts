@@ -1,9 +1,12 @@
-// Workflows on the wire (000 §13.3 and 4.1.1 of the design): camelCase, absent rather than null.
+// Workflows on the wire: camelCase, absent rather than null.
 
 import { z } from 'zod';
+import { oneOfFields } from './choice.ts';
 import { problemSchema } from './error.ts';
-import { timestamp, workflowId } from './identifier.ts';
-import { pageQuery, queryFlag, queryNumber } from './page.ts';
+import { EXECUTION_STATUSES } from './execution.ts';
+import { executionId, label, tenantId, timestamp, workflowId } from './identifier.ts';
+import { pageQuery, queryChoices, queryFlag, queryNumber } from './page.ts';
+import { statPointSchema } from './statistics.ts';
 
 const WORKFLOW_STATUSES = ['Draft', 'Active', 'Archived'] as const;
 const FORMATS = ['graph', 'pipeline', 'plan'] as const;
@@ -37,10 +40,25 @@ export const workflowSchema = z
       .array(problemSchema)
       .optional()
       .describe('of one workflow: actions that are deprecated or disabled, fields that mean nothing'),
+    checksum: z.string().optional().describe('of the definition that is shown; `If-Match` of the next save'),
+    lastExecution: z
+      .object({ executionId, status: z.enum(EXECUTION_STATUSES), createdAt: timestamp })
+      .optional()
+      .describe('the newest'),
+    stats: z.array(statPointSchema).optional().describe('of the last 24 hours, hour by hour (`include=stats`)'),
+    nextFireAt: timestamp.optional().describe('of its schedules: the next'),
     createdAt: timestamp,
     updatedAt: timestamp,
   })
   .meta({ id: 'Workflow' });
+
+export const validationSchema = z
+  .object({
+    ok: z.boolean(),
+    format: z.enum(FORMATS).optional().describe('absent: it is of no format'),
+    problems: z.array(problemSchema).describe('all of them; warnings have `severity: warning`'),
+  })
+  .meta({ id: 'Validation' });
 
 export const publicationSchema = z
   .object({ workflowId, version: z.int(), status, warnings: z.array(problemSchema).optional() })
@@ -52,8 +70,9 @@ export const workflowListQuery = z.object({
   status: status.optional(),
   isEnabled: queryFlag.optional(),
   format: z.enum(FORMATS).optional(),
-  search: z.string().min(1).max(200).optional().describe('in the id, the display name or the description'),
-  tenantId: z.string().optional().describe("must be the token's"),
+  search: label(200).optional().describe('in the id, the display name or the description'),
+  include: queryChoices(['stats']).default([]).describe('stats: the last 24 hours, hour by hour'),
+  tenantId: tenantId.optional().describe("must be the token's"),
   ...pageQuery,
 });
 
@@ -78,6 +97,7 @@ export const versionSchema = z
     version: z.int(),
     checksum: z.string(),
     isCurrent: z.boolean(),
+    live: z.int().describe('executions of this version that have not ended; of 10,000 live ones in all'),
     createdAt: timestamp,
   })
   .meta({ id: 'WorkflowVersion' });
@@ -108,4 +128,5 @@ export const workflowPatch = z
   .strictObject({ isEnabled: z.boolean().optional(), enabled: z.boolean().optional() })
   .refine(({ isEnabled, enabled }) => (isEnabled === undefined) !== (enabled === undefined), {
     error: 'say `isEnabled` (of a pipeline: `enabled`), true or false',
-  });
+  })
+  .meta(oneOfFields('isEnabled', 'enabled'));

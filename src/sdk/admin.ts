@@ -2,18 +2,23 @@
 // boundary has them.
 
 import type {
+  AcceptedJson,
   AuditEntryJson,
+  AuditVerificationJson,
   DeadLetterJson,
   Page,
   RunDebugJson,
   RunInspectionJson,
   RunnerJson,
+  SignalJson,
+  SignalRequest,
   StartRunJson,
   StartRunRequest,
   StepLogsJson,
   TenantJson,
 } from '../protocol/answer.ts';
 import type { ConsumerJson } from '../protocol/delivery.ts';
+import type { KeyJson, KeyRequest, NewKeyJson } from '../protocol/key.ts';
 import type { QuotaJson, QuotaRequest } from '../protocol/quota.ts';
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
@@ -27,6 +32,7 @@ export interface AuditQuery extends PageQuery {
   readonly before?: string;
 }
 
+const KEYS = '/api/v1/admin/keys';
 const LETTERS = '/api/v1/admin/dead-letters';
 
 export class AdminApi {
@@ -57,6 +63,11 @@ export class AdminApi {
     return this.transport.get('/api/v1/admin/runners', { ...query });
   }
 
+  /** It finishes its attempts and takes nothing more, until its process is started again. */
+  async drainRunner(runnerId: string): Promise<void> {
+    await this.transport.ask('POST', `/api/v1/admin/runners/${part(runnerId)}/drain`, { repeatable: true });
+  }
+
   consumers(query: PageQuery = {}): Promise<Page<ConsumerJson>> {
     return this.transport.get('/api/v1/admin/consumers', { ...query });
   }
@@ -69,6 +80,24 @@ export class AdminApi {
   /** Who changed what, newest first. */
   audit(query: AuditQuery = {}): Promise<Page<AuditEntryJson>> {
     return this.transport.get('/api/v1/admin/audit', { ...query });
+  }
+
+  /** Whether a record was changed or removed. `head`: what an earlier answer named. */
+  verifyAudit(head?: string): Promise<AuditVerificationJson> {
+    return this.transport.get('/api/v1/admin/audit/verify', head === undefined ? {} : { head });
+  }
+
+  keys(query: PageQuery = {}): Promise<Page<KeyJson>> {
+    return this.transport.get(KEYS, { ...query });
+  }
+
+  /** The key is in the answer and nowhere else. */
+  createKey(request: KeyRequest): Promise<NewKeyJson> {
+    return this.transport.ask('POST', KEYS, { body: request });
+  }
+
+  async revokeKey(id: string): Promise<void> {
+    await this.transport.ask('DELETE', `${KEYS}/${part(id)}`);
   }
 
   quota(tenantId: string): Promise<QuotaJson> {
@@ -93,6 +122,15 @@ export class PlansApi {
   start(request: StartRunRequest): Promise<StartRunJson> {
     const repeatable = request.context?.runId !== undefined;
     return this.transport.ask('POST', '/api/v1/engine/runs', { body: request, repeatable });
+  }
+
+  /** With `terminate` the run is also ended at once in the engine that runs it. */
+  cancel(runId: string, request: { reason?: string; terminate?: boolean } = {}): Promise<AcceptedJson> {
+    return this.transport.ask('POST', `/api/v1/engine/runs/${part(runId)}/cancel`, { body: request, repeatable: true });
+  }
+
+  signal(runId: string, signal: SignalRequest): Promise<SignalJson> {
+    return this.transport.ask('POST', `/api/v1/engine/runs/${part(runId)}/signals`, { body: signal, repeatable: true });
   }
 
   debug(runId: string): Promise<RunDebugJson> {

@@ -2,12 +2,16 @@
 // checks webhooks.
 
 import { AdminApi, PlansApi } from './admin.ts';
+import { BulkApi } from './bulk.ts';
 import { CatalogApi } from './catalog.ts';
+import { ConnectionsApi, SecretsApi } from './connections.ts';
 import { ConsumersApi } from './consumers.ts';
 import { DeliveriesApi } from './deliveries.ts';
 import { ExecutionsApi } from './executions.ts';
 import { LifecyclesApi } from './lifecycles.ts';
+import { StatisticsApi } from './statistics.ts';
 import { SystemApi } from './system.ts';
+import { TaskQueuesApi } from './task-queues.ts';
 import { DocumentTemplatesApi, WorkflowTemplatesApi } from './templates.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import { TriggersApi } from './triggers.ts';
@@ -18,6 +22,7 @@ export type { GraphDefinition, PipelineDefinition, PipelineTask } from './defini
 export { everyItem } from './paging.ts';
 export { pipeline } from './pipeline-builder.ts';
 export { expr, type Ref, shape } from './reference.ts';
+export type { TaskContext, TaskHandler, TaskWorkOptions } from './task-worker.ts';
 export type { ClientOptions } from './transport.ts';
 export { signWebhook, verifyWebhook, WebhookVerificationError } from './webhook.ts';
 export { workflow } from './workflow-builder.ts';
@@ -29,12 +34,17 @@ export interface PawlClient {
   readonly lifecycles: LifecyclesApi;
   readonly consumers: ConsumersApi;
   readonly deliveries: DeliveriesApi;
+  readonly connections: ConnectionsApi;
+  readonly secrets: SecretsApi;
   readonly catalog: CatalogApi;
   readonly documents: DocumentTemplatesApi;
   readonly workflowTemplates: WorkflowTemplatesApi;
   readonly plans: PlansApi;
+  readonly taskQueues: TaskQueuesApi;
   readonly admin: AdminApi;
   readonly system: SystemApi;
+  readonly statistics: StatisticsApi;
+  readonly bulk: BulkApi;
 }
 
 export function createClient(options: ClientOptions): PawlClient {
@@ -47,11 +57,16 @@ export function createClient(options: ClientOptions): PawlClient {
     lifecycles: new LifecyclesApi(transport),
     consumers: new ConsumersApi(transport),
     deliveries: new DeliveriesApi(transport),
+    connections: new ConnectionsApi(transport),
+    secrets: new SecretsApi(transport),
     catalog: new CatalogApi(transport),
     documents: new DocumentTemplatesApi(transport),
     workflowTemplates: new WorkflowTemplatesApi(transport),
     plans: new PlansApi(transport),
+    taskQueues: new TaskQueuesApi(transport),
     admin: new AdminApi(transport),
     system: new SystemApi(transport),
+    statistics: new StatisticsApi(transport),
+    bulk: new BulkApi(transport),
   };
 }

@@ -7,15 +7,19 @@ export type GraphDefinition = {
   readonly nodes: readonly GraphNode[];
   readonly description?: string;
   readonly triggerSchema?: Readonly<Record<string, unknown>>;
+  /** Who may call it besides programs: `{ mcp: true }` makes it a tool of AI agents. */
+  readonly expose?: { readonly mcp?: boolean };
   readonly timeoutMs?: number;
   readonly outputs?: Readonly<Record<string, unknown>>;
   readonly vars?: Readonly<Record<string, unknown>>;
+  readonly finally?: readonly string[];
+  readonly compensationTimeoutMs?: number;
 };
 
 export interface GraphNode {
   readonly id: string;
   readonly actionType?: string;
-  readonly nodeType?: 'action' | 'subworkflow';
+  readonly nodeType?: 'action' | 'subworkflow' | 'wait' | 'end';
   readonly workflowId?: string;
   readonly workflowVersion?: number;
   readonly waitForCompletion?: boolean;
@@ -24,23 +28,75 @@ export interface GraphNode {
   readonly routePolicy?: 'parallel' | 'firstMatch';
   readonly policies?: NodePolicies;
   readonly edges?: readonly GraphEdge[];
+  readonly join?: 'any' | 'all' | { readonly first: number; readonly cancelRest?: boolean };
+  /** The node that undoes this one. */
+  readonly compensate?: string;
+  readonly forEach?: ForEach;
+  readonly repeat?: Repeat;
+  readonly body?: GraphBody;
+  /** Of a wait. */
+  readonly callback?: boolean;
+  readonly events?: readonly EventSource[];
+  readonly timeoutMs?: number;
+  readonly onTimeout?: 'fail' | 'continue';
+  readonly count?: number;
+  readonly until?: string;
+  /** Of an end node. */
+  readonly status?: 'Succeeded' | 'Failed';
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: string; readonly message?: string };
+}
+
+/** Events of a type whose data has the value `key` at the path `at`. */
+export interface EventSource {
+  readonly type: string;
+  readonly key?: string | number | boolean;
+  readonly at?: string;
+}
+
+export interface ForEach {
+  /** A template that gives a list, or a list. */
+  readonly items: string | readonly unknown[];
+  readonly parallel?: number;
+  readonly maxItems?: number;
+  readonly tolerate?: number | `${number}%`;
+}
+
+export interface Repeat {
+  readonly until: string;
+  readonly maxRounds?: number;
+  readonly delayMs?: number;
+  readonly backoffFactor?: number;
+  readonly maxDelayMs?: number;
+  readonly collect?: string;
+}
+
+export interface GraphBody {
+  readonly startNode: string;
+  readonly nodes: readonly GraphNode[];
+  readonly outputs?: Readonly<Record<string, unknown>>;
 }
 
 export interface GraphEdge {
   readonly targetNode: string;
   readonly when?: 'success' | 'failure' | 'always';
   readonly condition?: string;
+  /** Of a failure edge: the errors that it is for. */
+  readonly codes?: readonly string[];
+}
+
+interface RetryPolicy {
+  readonly maxAttempts?: number;
+  readonly baseDelayMs?: number;
+  readonly backoffFactor?: number;
+  readonly maxDelayMs?: number;
+  readonly jitter?: boolean;
 }
 
 export interface NodePolicies {
   readonly timeoutMs?: number;
   readonly rerenderOnRetry?: boolean;
-  readonly retry?: {
-    readonly maxAttempts?: number;
-    readonly baseDelayMs?: number;
-    readonly backoffFactor?: number;
-    readonly jitter?: boolean;
-  };
+  readonly retry?: RetryPolicy | readonly (RetryPolicy & { readonly on: readonly string[] })[];
 }
 
 export type PipelineDefinition = {
@@ -52,22 +108,58 @@ export type PipelineDefinition = {
   readonly timezone?: string;
   readonly catch_up?: 'skip' | 'latest' | 'all';
   readonly max_duration_seconds?: number;
+  readonly finally?: readonly string[];
+  readonly outputs?: Readonly<Record<string, unknown>>;
   readonly enabled?: boolean;
 };
 
-/** Exactly one of `url`, `sleep` and `wait_for_webhook` says what it is. */
+/** Exactly one of `url`, `sleep`, `wait_for_webhook` and `end` says what it is. */
 export type PipelineTask = {
-  readonly needs?: readonly string[];
+  readonly needs?:
+    | readonly string[]
+    | { readonly first: number; readonly of: readonly string[]; readonly cancel_rest?: boolean };
   readonly if?: string;
-} & (HttpTask | { readonly sleep: Duration } | { readonly wait_for_webhook: { readonly timeout?: Duration } });
+} & (
+  | HttpTask
+  | { readonly sleep: Duration }
+  | { readonly wait_for_webhook: { readonly timeout?: Duration } }
+  | { readonly wait_for: PipelineWait }
+  | { readonly end: true | PipelineEnd }
+);
+
+interface PipelineWait {
+  readonly webhook?: boolean;
+  readonly events?: readonly EventSource[];
+  readonly timeout?: Duration;
+  readonly on_timeout?: 'fail' | 'continue';
+  readonly count?: number;
+  readonly until?: string;
+}
+
+interface PipelineEnd {
+  readonly status?: 'completed' | 'failed';
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: string; readonly message?: string };
+}
 
 interface HttpTask {
   readonly url: string;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  readonly retries?: number;
+  readonly retries?:
+    | number
+    | { readonly times?: number; readonly on?: readonly (number | string)[]; readonly delay?: Duration };
   readonly timeout?: number;
+  readonly undo?: Pick<HttpTask, 'url' | 'method' | 'headers' | 'body' | 'retries' | 'timeout'>;
+  readonly for_each?: string | readonly unknown[];
+  readonly parallel?: number;
+  readonly max_items?: number;
+  readonly tolerate?: number | `${number}%`;
+  readonly until?: string;
+  readonly every?: Duration;
+  readonly max_rounds?: number;
+  readonly collect?: string;
 }
 
 /** `"30s"`, `"5m"`, `"2h"`, `"1d"`, or seconds. */

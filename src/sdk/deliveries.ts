@@ -9,8 +9,10 @@ import type {
   NoticeJson,
   WorkEventJson,
 } from '../protocol/delivery.ts';
+import { Backoff, isPassing } from './backoff.ts';
+import type { HandleWork, WorkOptions } from './delivery-worker.ts';
 import { serverSentEvents } from './event-source.ts';
-import { part, pause, type Transport } from './transport.ts';
+import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
 
 const BASE = '/api/v1/deliveries';
@@ -23,20 +25,15 @@ export interface PullOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface WorkOptions {
-  readonly signal: AbortSignal;
-  readonly limit?: number;
-  /** When to send a message again that the handler threw for; null: it goes to the dead letters. */
-  readonly retryAfterMs?: number | null;
-}
-
 export interface DeliveryListQuery extends PageQuery {
   readonly consumer?: string;
-  readonly stage?: DeliveryJson['stage'];
+  /** `any` as well: without a stage, a consumer's messages would be handed out. */
+  readonly stage: DeliveryJson['stage'] | 'any';
+  /** Only the deliveries of these messages, at most 100. */
+  readonly ackGuids?: readonly string[];
+  /** `desc` begins with the newest. */
+  readonly order?: 'asc' | 'desc';
 }
-
-const RETRY_AFTER_MS = 30_000;
-const AGAIN_AFTER_MS = 1_000;
 
 export class DeliveriesApi {
   private readonly transport: Transport;
@@ -61,8 +58,8 @@ export class DeliveriesApi {
   }
 
   /** E.g. `{ stage: 'Dead' }`: the dead letters. */
-  list(query: DeliveryListQuery & { readonly stage: DeliveryJson['stage'] }): Promise<Page<DeliveryJson>> {
-    return this.transport.get(BASE, { ...query });
+  list({ ackGuids, ...query }: DeliveryListQuery): Promise<Page<DeliveryJson>> {
+    return this.transport.get(BASE, { ...query, ackGuids: ackGuids?.join(',') });
   }
 
   /** Dead or failed ones are sent again; to one consumer, or to all. */
@@ -76,25 +73,14 @@ export class DeliveriesApi {
   }
 
   /**
-   * Handles what is due, one message after the other, until the signal: received, handled, done. A handler that throws reports
-   * a failure. The same message may come again (at least once): `ackGuid` tells.
+   * Handles what is due until the signal: each message is confirmed when it is received, handled, and answered for. A handler that
+   * throws reports a failure. A server that restarts is waited for. The same message may come again (at least once) when a
+   * worker dies: `ackGuid` tells.
    */
-  async work(consumer: string, handle: (event: WorkEventJson) => Promise<void>, options: WorkOptions): Promise<void> {
-    const { signal, limit = 10, retryAfterMs = RETRY_AFTER_MS } = options;
-    while (!signal.aborted) {
-      const due = await this.pull(consumer, { wait: '30s', limit, signal }).catch(async (error: unknown) => {
-        if (signal.aborted) return [];
-        throw error;
-      });
-      for (const event of due) {
-        await this.ack(event.ackGuid, { consumer, stage: 'Delivered' });
-        await this.ack(event.ackGuid, {
-          consumer,
-          stage: 'Processed',
-          ...(await outcomeOf(handle, event, retryAfterMs)),
-        });
-      }
-    }
+  async work(consumer: string, handle: HandleWork, options: WorkOptions): Promise<void> {
+    // Loaded by those who work: a page that only looks need not carry it.
+    const { DeliveryWorker } = await import('./delivery-worker.ts');
+    return new DeliveryWorker(this, consumer, handle, options).run();
   }
 
   /** The last ones, newest last. */
@@ -102,7 +88,7 @@ export class DeliveriesApi {
     return this.transport.get(NOTICES, query);
   }
 
-  /** Notices as they come, until the signal; goes on where it was after a broken connection. */
+  /** Notices as they come, until the signal; goes on where it was when the connection breaks or the server restarts. */
   async *followNotices({
     after,
     signal,
@@ -110,40 +96,29 @@ export class DeliveriesApi {
     readonly after?: string;
     readonly signal?: AbortSignal;
   } = {}): AsyncGenerator<NoticeJson> {
+    const backoff = new Backoff();
     for (let seen = after; ; ) {
-      const headers = { accept: 'text/event-stream' };
-      const answer = await this.transport.send('GET', NOTICES, {
-        query: { after: seen },
-        headers,
-        repeatable: true,
-        signal,
-      });
       try {
-        for await (const { id, data } of serverSentEvents(answer.body!)) {
+        for await (const { id, data } of serverSentEvents(await this.noticeStream(seen, signal))) {
+          backoff.reset();
           if (id === undefined) continue;
           seen = id;
           yield JSON.parse(data) as NoticeJson;
         }
       } catch (error) {
-        if (signal?.aborted === true) throw error;
+        if (signal?.aborted === true || !isPassing(error)) throw error;
       }
-      await pause(AGAIN_AFTER_MS, signal);
+      await backoff.rest(signal);
+      signal?.throwIfAborted();
     }
   }
-}
 
-async function outcomeOf(
-  handle: (event: WorkEventJson) => Promise<void>,
-  event: WorkEventJson,
-  retryAfterMs: number | null,
-): Promise<Pick<AckRequest, 'outcome' | 'message' | 'retryAt'>> {
-  try {
-    await handle(event);
-    return { outcome: 'succeeded' };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const retryAt = retryAfterMs === null ? {} : { retryAt: new Date(Date.now() + retryAfterMs).toISOString() };
-    return { outcome: 'failed', message, ...retryAt };
+  private async noticeStream(
+    after: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const headers = { accept: 'text/event-stream' };
+    return (await this.transport.send('GET', NOTICES, { query: { after }, headers, repeatable: true, signal })).body!;
   }
 }
 

@@ -11,7 +11,12 @@ import type {
   SignalRequest,
 } from '../protocol/answer.ts';
 import type { EventJson, ExecutionJson, GraphJson, HierarchyJson, Why } from '../protocol/execution.ts';
+import type { ExecutionRowJson } from '../protocol/execution-list.ts';
+import type { ItemJson, JournalJson, NodeDetailJson, TransitionJson } from '../protocol/journal.ts';
+import type { WaitJson } from '../protocol/open-wait.ts';
+import type { ArtifactJson } from '../protocol/step-output.ts';
 import { apiErrorOf } from './api-error.ts';
+import { Backoff, isPassing } from './backoff.ts';
 import { serverSentEvents } from './event-source.ts';
 import { part, pause, type Transport } from './transport.ts';
 import type { PageQuery, WorkflowsApi } from './workflows.ts';
@@ -27,6 +32,25 @@ export interface ExecutionListQuery extends PageQuery {
   /** Part of the error's code or message. */
   readonly error?: string;
   readonly why?: Why;
+  /** Started at least so long ago, e.g. `1h`. */
+  readonly olderThan?: string;
+  readonly requestId?: string;
+  readonly triggerId?: string;
+  /** `system/resourceType/resourceId`. */
+  readonly resource?: string;
+  readonly projectId?: string;
+  readonly environmentId?: string;
+  /** At most a hundred. */
+  readonly ids?: readonly string[];
+  /** Also how many there are, up to a thousand. */
+  readonly count?: boolean;
+}
+
+/** A page of a list that may be long: see `total` and `searchedTo`. */
+export interface ExecutionPage<Item> extends Page<Item> {
+  readonly total?: { readonly count: number; readonly isCapped: boolean } | undefined;
+  /** The page is short because it has looked at 50,000 executions; `nextCursor` goes on from this time. */
+  readonly searchedTo?: string | undefined;
 }
 
 export interface FollowOptions {
@@ -44,8 +68,9 @@ type NewSignal = SignalRequest extends infer Signal
 
 const BASE = '/api/v1/executions';
 const ENDED: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Cancelled', 'TimedOut']);
-/** No event has such a seq: only the end is told. */
-const ONLY_THE_END = 999_999_999;
+/** Shorter than what proxies allow a request to take. */
+const LONG_POLL = '50s';
+const ANSWERED_AT_ONCE_MS = 5_000;
 const AGAIN_AFTER_MS = 500;
 
 export class ExecutionsApi {
@@ -72,12 +97,72 @@ export class ExecutionsApi {
     return this.transport.get(of(id), query);
   }
 
-  list(query: ExecutionListQuery = {}): Promise<Page<ExecutionJson>> {
+  list(query: ExecutionListQuery = {}): Promise<ExecutionPage<ExecutionJson>> {
     return this.transport.get(BASE, { ...query });
+  }
+
+  /** The same without payloads, with what each waits for; `include: ['nodes']` adds node counts to at most 50 rows. */
+  rows(
+    query: ExecutionListQuery & { readonly include?: readonly 'nodes'[] } = {},
+  ): Promise<ExecutionPage<ExecutionRowJson>> {
+    return this.transport.get(BASE, { ...query, view: 'row' });
+  }
+
+  /** The recorded facts, to fold with the decider's `evolve`; plan and start come with the first page. */
+  journal(id: string, query: { readonly after?: number; readonly limit?: number } = {}): Promise<JournalJson> {
+    return this.transport.get(`${of(id)}/journal`, query);
+  }
+
+  /** Transitions as they are written, to the end; a connection that breaks is taken up where it was. */
+  async *transitions(
+    id: string,
+    { after, signal }: FollowOptions = {},
+  ): AsyncGenerator<TransitionJson, void, undefined> {
+    for (let seen = after; ; ) {
+      const answer = await this.stream(`${of(id)}/journal`, seen, signal);
+      try {
+        for await (const { event, data } of serverSentEvents(answer)) {
+          if (event === 'end') return;
+          const transition = JSON.parse(data) as TransitionJson;
+          seen = transition.seq;
+          yield transition;
+        }
+      } catch (error) {
+        if (signal?.aborted === true) throw error;
+      }
+      await pause(AGAIN_AFTER_MS, signal);
+    }
+  }
+
+  /** One node with everything that its attempts were given and returned. */
+  node(id: string, nodeId: string): Promise<NodeDetailJson> {
+    return this.transport.get(`${of(id)}/nodes/${part(nodeId)}`);
+  }
+
+  /** What became of the items or rounds of a loop, by index. */
+  items(
+    id: string,
+    nodeId: string,
+    query: { readonly limit?: number; readonly cursor?: string } = {},
+  ): Promise<Page<ItemJson>> {
+    return this.transport.get(`${of(id)}/nodes/${part(nodeId)}/items`, { ...query });
   }
 
   graph(id: string): Promise<GraphJson> {
     return this.transport.get(`${of(id)}/graph`);
+  }
+
+  /** Artifacts that its attempts left behind. */
+  artifacts(
+    id: string,
+    query: { readonly limit?: number; readonly cursor?: string } = {},
+  ): Promise<Page<ArtifactJson>> {
+    return this.transport.get(`${of(id)}/artifacts`, query);
+  }
+
+  /** The bytes of an artifact: `body` is a stream. */
+  artifact(artifactId: string): Promise<Response> {
+    return this.transport.send('GET', `/api/v1/artifacts/${part(artifactId)}`, { repeatable: true });
   }
 
   hierarchy(id: string): Promise<HierarchyJson> {
@@ -92,7 +177,7 @@ export class ExecutionsApi {
   /** Everything that happens, from the first event to the end; a connection that breaks is taken up where it was. */
   async *events(id: string, { after, signal }: FollowOptions = {}): AsyncGenerator<EventJson, void, undefined> {
     for (let seen = after; ; ) {
-      const answer = await this.stream(id, seen, signal);
+      const answer = await this.stream(`${of(id)}/events`, seen, signal);
       try {
         for await (const { event, data } of serverSentEvents(answer)) {
           if (event === 'end') return;
@@ -107,13 +192,24 @@ export class ExecutionsApi {
     }
   }
 
-  cancel(id: string, request: { readonly reason?: string } = {}): Promise<AcceptedJson> {
+  cancel(id: string, request: { readonly reason?: string; readonly terminate?: boolean } = {}): Promise<AcceptedJson> {
     return this.transport.ask('POST', `${of(id)}/cancel`, { body: request, repeatable: true });
   }
 
   signal(id: string, signal: NewSignal): Promise<SignalJson> {
     const body = { signalId: crypto.randomUUID() as string, ...signal };
     return this.transport.ask('POST', `${of(id)}/signals`, { body, repeatable: true });
+  }
+
+  /** Open callbacks, newest execution first. */
+  waits(query: PageQuery & { readonly workflowId?: string } = {}): Promise<Page<WaitJson>> {
+    return this.transport.get('/api/v1/waits', { ...query });
+  }
+
+  /** Calls back in place of the other side. */
+  continueWait(id: string, nodeId: string, payload: unknown = {}): Promise<{ received: true }> {
+    const path = `${of(id)}/nodes/${part(nodeId)}/callback`;
+    return this.transport.ask('POST', path, { body: payload, repeatable: true });
   }
 
   /** What a node that waits was promised: the last part of its callback URL. Also the second time it is 200. */
@@ -126,24 +222,44 @@ export class ExecutionsApi {
     return this.transport.ask('POST', `${of(id)}/retry`);
   }
 
+  /**
+   * Starts an execution and resolves when it has ended, however it did. What it came to is in the first answer if it ends within
+   * a minute; the same requestId makes trying again safe. Rejects when the signal aborts first; the execution goes on.
+   */
+  async run(
+    workflowId: string,
+    request: ExecuteRequest = {},
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<ExecutionJson> {
+    const answer = await this.workflows.executeWithin(workflowId, request, { wait: LONG_POLL, signal });
+    return 'driver' in answer && ENDED.has(answer.status) ? answer : this.waitFor(answer.executionId, signalOf(signal));
+  }
+
   /** Resolves when the execution has ended, however it did; rejects when the signal aborts first. */
   async waitFor(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<ExecutionWithIncludesJson> {
+    const backoff = new Backoff();
     for (;;) {
-      for await (const _ of this.events(id, { after: ONLY_THE_END, ...(signal === undefined ? {} : { signal }) }));
-      const execution = await this.get(id);
-      if (ENDED.has(execution.status)) return execution;
-      // The server stopped, and said so as if it were the end.
-      await pause(AGAIN_AFTER_MS, signal);
+      signal?.throwIfAborted();
+      const askedAt = performance.now();
+      try {
+        const execution = await this.transport.get<ExecutionWithIncludesJson>(of(id), { wait: LONG_POLL }, { signal });
+        if (ENDED.has(execution.status)) return execution;
+        // Answered at once, it has not waited: the server stops, or too many wait already.
+        if (performance.now() - askedAt > ANSWERED_AT_ONCE_MS) backoff.reset();
+      } catch (error) {
+        if (signal?.aborted === true || !isPassing(error)) throw error;
+      }
+      await backoff.rest(signal);
     }
   }
 
   private async stream(
-    id: string,
+    path: string,
     after: number | undefined,
     signal: AbortSignal | undefined,
   ): Promise<ReadableStream<Uint8Array>> {
     const headers = { accept: 'text/event-stream' };
-    const answer = await this.transport.send('GET', `${of(id)}/events`, {
+    const answer = await this.transport.send('GET', path, {
       query: { after },
       headers,
       repeatable: true,
@@ -155,3 +271,4 @@ export class ExecutionsApi {
 }
 
 const of = (id: string): string => `${BASE}/${part(id)}`;
+const signalOf = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });

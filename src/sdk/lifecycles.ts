@@ -11,6 +11,8 @@ import type {
   LifecycleJson,
   LifecycleTriggerJson,
   LifecycleTriggerRequest,
+  LifecycleVersionJson,
+  StateCountJson,
   TimelineEntryJson,
 } from '../protocol/lifecycle.ts';
 import { part, type Transport } from './transport.ts';
@@ -20,6 +22,8 @@ const BASE = '/api/v1/lifecycles';
 
 export interface InstanceListQuery extends PageQuery {
   readonly state?: string;
+  /** Whose externalRef begins so. */
+  readonly prefix?: string;
 }
 
 export class LifecyclesApi {
@@ -51,6 +55,16 @@ export class LifecycleApi {
   constructor(transport: Transport, base: string) {
     this.transport = transport;
     this.base = base;
+  }
+
+  /** How many instances are in each state, each counted up to 10,000. */
+  counts(): Promise<Page<StateCountJson>> {
+    return this.transport.get(`${this.base}/counts`);
+  }
+
+  /** Newest first. */
+  versions(query: PageQuery = {}): Promise<Page<LifecycleVersionJson>> {
+    return this.transport.get(`${this.base}/versions`, { ...query });
   }
 
   /** As it was imported; by default the newest version. */

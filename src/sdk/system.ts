@@ -1,6 +1,11 @@
 // The installation itself: how it is, and what it says about itself.
 
 import type { EngineHealthDetailedJson, EngineHealthJson, Page, ReadinessJson } from '../protocol/answer.ts';
+import type { FoundJson } from '../protocol/find.ts';
+import type { LiveEvent, LiveNowJson } from '../protocol/live.ts';
+import type { SessionJson } from '../protocol/session.ts';
+import { apiErrorOf } from './api-error.ts';
+import { serverSentEvents } from './event-source.ts';
 import { part, type Transport } from './transport.ts';
 
 /** Not well is an answer too. */
@@ -11,6 +16,36 @@ export class SystemApi {
 
   constructor(transport: Transport) {
     this.transport = transport;
+  }
+
+  /** Who asks: tenant, subject, scopes and roles of the token or key. */
+  session(): Promise<SessionJson> {
+    return this.transport.get('/api/v1/session');
+  }
+
+  /** What a text belongs to, exactly: an id, a requestId, a reference. */
+  find(text: string): Promise<Page<FoundJson>> {
+    return this.transport.get('/api/v1/find', { text });
+  }
+
+  /** What is live now, health and dead letters. */
+  now(): Promise<LiveNowJson> {
+    return this.transport.get('/api/v1/live');
+  }
+
+  /** The same as it changes, and the executions that are watched; ends when the connection does. */
+  async *watch(
+    ids: readonly string[] = [],
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<LiveEvent, void, undefined> {
+    const headers = { accept: 'text/event-stream' };
+    const query = { watch: ids.length === 0 ? undefined : ids };
+    const answer = await this.transport.send('GET', '/api/v1/live', { query, headers, repeatable: true, signal });
+    if (answer.body === null) throw await apiErrorOf(answer);
+    for await (const { event, data } of serverSentEvents(answer.body)) {
+      if (event === 'end') return;
+      yield { event, data: JSON.parse(data) } as LiveEvent;
+    }
   }
 
   live(): Promise<{ status: 'ok' }> {

@@ -1,6 +1,8 @@
 // What starts executions by itself: triggers and events.
 
 import type {
+  BackfillAnswerJson,
+  BackfillRequest,
   EventAnswerJson,
   EventRequest,
   FiringAnswerJson,
@@ -10,6 +12,7 @@ import type {
   TriggerCreateRequest,
   TriggerJson,
   TriggerUpdateRequest,
+  WebhookTestAnswerJson,
 } from '../protocol/answer.ts';
 import { part, type Transport } from './transport.ts';
 import { signWebhook } from './webhook.ts';
@@ -66,6 +69,11 @@ export class TriggersApi {
     return this.transport.ask('POST', `${of(id)}/fire`, { body: payload, headers, repeatable: true });
   }
 
+  /** Sends a webhook a sample that the server signs with the trigger's own secret. */
+  test(id: string, payload: unknown = { test: true }): Promise<WebhookTestAnswerJson> {
+    return this.transport.ask('POST', `${of(id)}/test`, { body: payload });
+  }
+
   /** As a webhook: signed when there is a secret, and the same id starts nothing twice. */
   async send(
     id: string,
@@ -77,6 +85,11 @@ export class TriggersApi {
         ? { 'webhook-id': webhookId }
         : await signWebhook(JSON.stringify(payload), secret, { id: webhookId });
     return this.transport.ask('POST', of(id), { body: payload, headers, repeatable: true });
+  }
+
+  /** Starts the slots of a schedule between two times; those that were started before are not started again. */
+  backfill(id: string, range: BackfillRequest): Promise<BackfillAnswerJson> {
+    return this.transport.ask('POST', `${of(id)}/backfill`, { body: range, repeatable: true });
   }
 
   firings(id: string, query: PageQuery = {}): Promise<Page<FiringJson>> {

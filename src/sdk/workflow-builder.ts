@@ -25,6 +25,8 @@ type After<Trigger, Data extends object> =
       readonly node: keyof Data & string;
       readonly when?: GraphEdge['when'];
       readonly condition?: (scope: Scope<Trigger, Data>) => string;
+      /** With `when: 'failure'`: the errors that this edge is for. */
+      readonly codes?: GraphEdge['codes'];
     };
 
 interface Common<Trigger, Data extends object, Outputs> {
@@ -34,6 +36,13 @@ interface Common<Trigger, Data extends object, Outputs> {
   readonly after?: After<Trigger, Data> | readonly After<Trigger, Data>[];
   readonly routePolicy?: GraphNode['routePolicy'];
   readonly policies?: NodePolicies;
+  readonly join?: GraphNode['join'];
+}
+
+/** Ends the execution, with its outputs or with an error. */
+export interface EndNode<Trigger, Data extends object> extends Pick<Common<Trigger, Data, unknown>, 'after' | 'join'> {
+  readonly outputs?: ParamsOf<Trigger, Data>;
+  readonly error?: { readonly code: Input; readonly message?: Input };
 }
 
 export interface ActionNode<Trigger, Data extends object, Outputs> extends Common<Trigger, Data, Outputs> {
@@ -83,6 +92,15 @@ export class WorkflowBuilder<Trigger, Data extends object> {
     return this.with(id, child, options);
   }
 
+  /** Reached, it ends the execution at once: what still runs is cancelled. */
+  end<Id extends string>(
+    id: Id extends keyof Data ? never : Id,
+    { outputs, error, ...options }: EndNode<Trigger, Data>,
+  ): WorkflowBuilder<Trigger, Data> {
+    const ending = error === undefined ? { outputs: rendered(outputs) } : { status: 'Failed' as const, error };
+    return this.with(id, { nodeType: 'end' as const, ...ending }, options);
+  }
+
   /** What the execution returns, instead of the outputs of its end nodes. */
   outputs(of: ParamsOf<Trigger, Data>): WorkflowBuilder<Trigger, Data> {
     return new WorkflowBuilder({ ...this.draft, outputs: rendered(of) });
@@ -98,7 +116,7 @@ export class WorkflowBuilder<Trigger, Data extends object> {
   private with<Next extends object>(
     id: string,
     kind: object,
-    { parameters, after = [], routePolicy, policies }: Common<Trigger, Data, unknown>,
+    { parameters, after = [], routePolicy, policies, join }: Common<Trigger, Data, unknown>,
   ): WorkflowBuilder<Trigger, Next> {
     const { nodes } = this.draft;
     const before = ([after].flat() as After<Trigger, Data>[]).map((one) =>
@@ -107,17 +125,23 @@ export class WorkflowBuilder<Trigger, Data extends object> {
     if (nodes.length > 0 && before.length === 0) {
       throw new TypeError(`node "${id}" would never run: say what it comes \`after\``);
     }
-    const node = { id, ...kind, parameters: rendered(parameters), routePolicy, policies } as GraphNode;
+    const node = { id, ...kind, parameters: rendered(parameters), routePolicy, policies, join } as GraphNode;
     const connected = before.reduce((all, one) => connect(all, id, one), nodes);
     return new WorkflowBuilder({ ...this.draft, nodes: [...connected, node] });
   }
 }
 
-type Edge = { readonly node: string; readonly when?: GraphEdge['when']; readonly condition?: (scope: never) => string };
+type Edge = {
+  readonly node: string;
+  readonly when?: GraphEdge['when'] | undefined;
+  readonly codes?: GraphEdge['codes'] | undefined;
+  readonly condition?: (scope: never) => string;
+};
 
-function connect(nodes: readonly GraphNode[], targetNode: string, { node: from, when, condition }: Edge): GraphNode[] {
-  const edge = { targetNode, when, condition: condition?.(scope() as never) } as GraphEdge;
-  return nodes.map((node) => (node.id === from ? { ...node, edges: [...(node.edges ?? []), edge] } : node));
+function connect(nodes: readonly GraphNode[], targetNode: string, edge: Edge): GraphNode[] {
+  const { node: from, when, condition, codes } = edge;
+  const connection = { targetNode, when, condition: condition?.(scope() as never), codes } as GraphEdge;
+  return nodes.map((node) => (node.id === from ? { ...node, edges: [...(node.edges ?? []), connection] } : node));
 }
 
 function rendered<Trigger, Data extends object>(of: ParamsOf<Trigger, Data> | undefined): Params | undefined {

@@ -12,10 +12,12 @@ import type {
   RunDetailJson,
   RunJson,
   RunStartedJson,
+  ValidationJson,
   VersionJson,
   WorkflowJson,
   WorkflowStateJson,
 } from '../protocol/answer.ts';
+import type { ExecutionJson } from '../protocol/execution.ts';
 import type { GraphDefinition, PipelineDefinition } from './definition.ts';
 import { part, type Transport } from './transport.ts';
 
@@ -32,6 +34,13 @@ export interface WorkflowListQuery extends PageQuery {
   readonly status?: WorkflowJson['status'];
   readonly isEnabled?: boolean;
   readonly search?: string;
+  /** `stats`: the last 24 hours of each, hour by hour. */
+  readonly include?: readonly 'stats'[];
+}
+
+export interface SaveOptions {
+  /** The `checksum` that the draft had: it is saved only if nobody else has changed it (412 otherwise). */
+  readonly ifMatch?: string;
 }
 
 interface Data<Item> {
@@ -49,9 +58,18 @@ export class WorkflowsApi {
 
   /** A graph becomes a draft; a pipeline is live at once. */
   create(definition: PipelineDefinition): Promise<PipelineJson>;
-  create(definition: GraphDefinition): Promise<WorkflowJson>;
-  async create(definition: GraphDefinition | PipelineDefinition): Promise<WorkflowJson | PipelineJson> {
-    return unwrapped(await this.transport.ask('POST', BASE, { body: definition }));
+  create(definition: GraphDefinition, options?: SaveOptions): Promise<WorkflowJson>;
+  async create(
+    definition: GraphDefinition | PipelineDefinition,
+    { ifMatch }: SaveOptions = {},
+  ): Promise<WorkflowJson | PipelineJson> {
+    const headers = ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` };
+    return unwrapped(await this.transport.ask('POST', BASE, { body: definition, headers }));
+  }
+
+  /** Everything that publishing it would say; nothing is kept. */
+  validate(definition: unknown): Promise<ValidationJson> {
+    return this.transport.ask('POST', `${BASE}/validate`, { body: definition, repeatable: true });
   }
 
   /** Replaces the tasks of a pipeline; runs in flight keep theirs. A graph is changed through its draft. */
@@ -120,6 +138,16 @@ export class WorkflowsApi {
   execute(id: string, request: ExecuteRequest = {}): Promise<ExecuteAnswer> {
     const body = { requestId: crypto.randomUUID() as string, ...request };
     return this.transport.ask('POST', `${of(id)}/execute`, { body, repeatable: true });
+  }
+
+  /** The same, answered with the finished execution if it ends within `wait` (e.g. "30s"), at most five minutes. */
+  executeWithin(
+    id: string,
+    request: ExecuteRequest,
+    { wait, signal }: { readonly wait: string; readonly signal?: AbortSignal | undefined },
+  ): Promise<ExecuteAnswer | ExecutionJson> {
+    const body = { requestId: crypto.randomUUID() as string, ...request };
+    return this.transport.ask('POST', `${of(id)}/execute`, { query: { wait }, body, repeatable: true, signal });
   }
 
   /** Starts a run with any JSON as its body. */

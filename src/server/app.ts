@@ -2,39 +2,50 @@
 // who asks (401), whether the scope allows it (403), how often (429), the body's limits (413, 415), ids (404), query and body
 // (400). Deny by default: a route that is not declared with its access does not exist (S2).
 
-import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { maskCallbacks } from '../protocol/callback-mask.ts';
+import { inTenant, STRANGERS } from '../store/tenant-scope.ts';
+import type { AnsweredRequest } from '../telemetry/log.ts';
+import { checkAnswer, send } from './answer.ts';
+import type { Witnessed } from './audit-watch.ts';
 import type { Auth } from './auth/authenticator.ts';
+import { type BodyWatch, bodyWatch } from './body-watch.ts';
+import { maskedStream, maySeeCallbacks } from './callback-sight.ts';
 import type { Caller } from './caller.ts';
 import { unusedConnections } from './connections.ts';
 import { CORRELATION_HEADER, type Correlation, correlationOf } from './correlation.ts';
-import { methodNotAllowed, notFound, refusalOf } from './error-envelope.ts';
+import { methodNotAllowed, newsOfRefusals, notFound, refusalOf } from './error-envelope.ts';
 import { wantsEventStream } from './event-stream.ts';
+import { type HeldOpen, heldOpen } from './held-open.ts';
 import { jsonTextOf, readJsonBody } from './json-body.ts';
-import { createLoad, type Load, type Place, whenClosed } from './load.ts';
+import { createLoad, type Door, type Load, type LoadLimits, type Place, whenClosed } from './load.ts';
+import { malformedRefuser } from './malformed.ts';
 import { methodTable } from './method-table.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { readRequest } from './request.ts';
-import { type Answer, type RouteSpec, scopesOf } from './route.ts';
-import { readUnread } from './unread-body.ts';
+import { readParams, readRequest } from './request.ts';
+import { type Answer, type Aside, type RouteSpec, scopesOf } from './route.ts';
+import { fromElsewhere } from './site.ts';
 
-export interface AppOptions {
+export interface AppOptions extends LoadLimits {
   readonly routes: readonly RouteSpec[];
   readonly auth: Auth;
   readonly bodyLimitBytes?: number;
   /** Null: requests are not counted. */
   readonly rateLimiter?: RateLimiter | null;
-  /** Host names that requests may be addressed to; absent: any. Loose mode names loopback, against DNS rebinding. */
-  readonly hosts?: ReadonlySet<string>;
+  /** For requests that only read; absent: they are counted with the others. */
+  readonly readLimiter?: RateLimiter | null;
+  /** Whether requests may be addressed to this host name; absent: to any. Loose mode asks, against DNS rebinding. */
+  readonly isOwnHost?: (name: string) => boolean;
   readonly observer?: AppObserver;
   /** Whose an execution or a run is, for loose requests that do not say it. */
   readonly tenantOf?: TenantOf;
-  /** More requests than this at once are told to come back, before anything is done for them (I21). */
-  readonly maxInFlight?: number;
-  /** Streams are open for as long as their client likes, and each one asks the database now and then. */
-  readonly maxStreams?: number;
+  /** Absent: nothing is refused for the database's sake. */
+  readonly guard?: Guard;
+  /** The process is about to stop, and still serves. */
+  readonly isStopping?: () => boolean;
+  /** Told of what is worth a record although it changes nothing; absent: nobody is. */
+  readonly witness?: Witness;
   /** For tests: an answer that does not match its declared schema is an error. */
   readonly checkAnswers?: boolean;
 }
@@ -45,30 +56,32 @@ export type TenantOf = (
   own: string,
 ) => Promise<string | null>;
 
+/** A known caller was refused, or read something sensitive. */
+export type Witness = (
+  what: Pick<Witnessed, 'action' | 'route' | 'reason'>,
+  caller: Caller,
+  correlationId: string,
+) => void;
+
 export interface AppObserver {
   answered(request: AnsweredRequest): void;
   failed(error: unknown, correlationId: string): void;
 }
 
-export interface AnsweredRequest {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly durationMs: number;
-  readonly correlationId: string;
-  readonly caller: Caller | null;
-}
-
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const MAX_PARAM_LENGTH = 512;
 const KEEP_ALIVE_MS = 65_000;
-/** To send a request, not to answer it. */
+/** To send a request, not to answer it. Bodies that come too slowly are given up sooner (body-watch.ts). */
 const REQUEST_TIMEOUT_MS = 60_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const CONNECTION_CHECK_MS = 2_000;
 const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 export function createApp(options: AppOptions): FastifyInstance {
   const visitOf = createVisits();
-  const refuse = refuser(options, visitOf);
+  const bodies: { watch?: BodyWatch } = {};
+  const refuse = refuser(options, visitOf, bodies);
+  const methodsAt = methodTable(options.routes);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: true,
@@ -76,30 +89,48 @@ export function createApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
+    // A request that comes on a connection while it is being closed is served like any other.
+    return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // What is missing is missed below, in our own words.
-    http: { requireHostHeader: false },
-    clientErrorHandler: refuseMalformed,
+    http: {
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    },
+    clientErrorHandler: malformedRefuser(methodsAt, options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT),
     frameworkErrors: (error, request, reply) => refuse(error, request, reply as FastifyReply),
   });
   const stopping = new AbortController();
   const load = createLoad(options);
-  const desk = { options, visitOf, stopping: stopping.signal, load };
+  const watch = bodyWatch(app.server);
+  bodies.watch = watch;
+  const guard: Guard = options.guard ?? ((work) => work());
+  const desk = {
+    options,
+    visitOf,
+    stopping: stopping.signal,
+    load,
+    guard,
+    watch,
+    open: heldOpen(app.server, options.auth),
+  };
   const closeUnused = unusedConnections(app.server);
   app.addHook('preClose', async () => {
     stopping.abort();
     if (app.server.listening) closeUnused();
   });
   app.setErrorHandler(refuse);
-  const methodsAt = methodTable(options.routes);
-  app.setNotFoundHandler(async (request, reply) => {
+  greetAndReport(app, desk);
+  // As a hook, because a handler would be called only after the body has come.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
     const methods = methodsAt(request.url);
     if (methods.length === 0) throw notFound(request.method, request.url);
     if (request.method !== 'OPTIONS') throw methodNotAllowed(request.method, methods);
     return reply.header('allow', methods.join(', ')).code(204).send();
   });
-  greetAndReport(app, desk);
-  for (const [kind, parser] of Object.entries({ json: parseJson, any: keepText })) {
+  for (const [kind, parser] of Object.entries({ json: parseJson, any: keepBytes, raw: keepBytes })) {
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
       parser(scope);
@@ -130,32 +161,51 @@ function createVisits(): VisitOf {
   };
 }
 
-function refuser({ observer, bodyLimitBytes = DEFAULT_BODY_LIMIT }: AppOptions, visitOf: VisitOf) {
+function refuser(
+  { observer, bodyLimitBytes = DEFAULT_BODY_LIMIT, witness }: AppOptions,
+  visitOf: VisitOf,
+  bodies: { readonly watch?: BodyWatch },
+) {
+  const isNews = newsOfRefusals();
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const { id } = visitOf(request).correlation;
     const refusal = refusalOf(error, { correlationId: id, at: new Date(), bodyLimitBytes });
-    if (refusal.unexpected) observer?.failed(error, id);
-    const isRead = request.raw.complete || (await readUnread(request.raw));
-    // fastify would close after any body that is too large.
-    if (isRead) reply.removeHeader('connection');
+    if (refusal.unexpected && isNews(refusal)) observer?.failed(error, id);
+    const { caller } = visitOf(request);
+    if (refusal.status === 403 && caller !== null) {
+      const route = `${request.method} ${request.routeOptions.url ?? '(none)'}`;
+      witness?.({ action: 'access.denied', route, reason: (error as Error).message.slice(0, 300) }, caller, id);
+    }
+    const isRead = (async () => request.raw.complete || (await bodies.watch!.refuse(request.raw)))();
+    // With `connection: close` Node would close it together with its answer, also while the sender is still at it.
+    if (caller === null) void isRead.then((all) => all || request.raw.socket.destroy());
+    if (caller === null || (await isRead)) reply.removeHeader('connection');
     else reply.header('connection', 'close');
     return reply.header(CORRELATION_HEADER, id).headers(refusal.headers).code(refusal.status).send(refusal.body);
   };
 }
 
-function greetAndReport(app: FastifyInstance, { options: { hosts, observer }, visitOf, load }: Desk): void {
+function greetAndReport(app: FastifyInstance, { options, visitOf, load, watch, stopping }: Desk): void {
+  const { isOwnHost, observer, auth, isStopping = () => false } = options;
   app.addHook('onRequest', async (request, reply) => {
     const visit = visitOf(request);
     const { correlation } = visit;
     reply.headers(COMMON_HEADERS).header(CORRELATION_HEADER, correlation.id);
-    visit.place = load.enter(reply, request.routeOptions.config.unlimited === true);
+    // The next request of this client goes to a server that stays.
+    if (isStopping() || stopping.aborted) reply.header('connection', 'close');
+    const { door = 'open' } = request.routeOptions.config;
+    visit.place = load.enter(reply, door, request.socket.remoteAddress ?? '');
     if (correlation.problem !== null) throw correlation.problem;
     if (request.headers.host === undefined) throw new PawlError('REQUEST_INVALID', 'the header Host is missing');
     refuseEncoded(request.headers['content-encoding']);
-    if (hosts !== undefined && !hosts.has(request.hostname)) {
+    if (isOwnHost?.(request.hostname) === false) {
       const message = 'without authentication, requests must be addressed to this machine by its loopback name';
       throw new PawlError('FORBIDDEN', message);
     }
+    if (auth.mode === 'loose' && fromElsewhere(request.method, request.headers)) {
+      throw new PawlError('FORBIDDEN', 'without authentication, a page of another origin may ask for nothing');
+    }
+    watch.read(request.raw, () => giveUpBody(request));
   });
   app.addHook('onResponse', async (request, reply) => {
     const { correlation, caller } = visitOf(request);
@@ -170,39 +220,86 @@ function greetAndReport(app: FastifyInstance, { options: { hosts, observer }, vi
   });
 }
 
+/** The framework listens for errors of the body that it reads, and refuses the request. */
+function giveUpBody({ raw }: FastifyRequest): void {
+  if (raw.listenerCount('error') === 0) raw.socket.destroy();
+  else raw.emit('error', new PawlError('REQUEST_TIMEOUT', 'the body of the request comes too slowly'));
+}
+
 interface Desk {
   readonly options: AppOptions;
   readonly visitOf: VisitOf;
   readonly stopping: AbortSignal;
   readonly load: Load;
+  readonly watch: BodyWatch;
+  readonly open: HeldOpen;
+  readonly guard: Guard;
 }
+
+/** Runs what needs the database, or refuses it while the database does not answer. */
+export type Guard = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    unlimited?: boolean;
+    door?: Door;
   }
 }
 
-function mount(scope: FastifyInstance, route: RouteSpec, { options, visitOf, stopping, load }: Desk): void {
+const doorOf = ({ access, unlimited }: RouteSpec): Door =>
+  access !== 'public' ? 'guarded' : unlimited === true ? 'probe' : 'open';
+
+function mount(scope: FastifyInstance, route: RouteSpec, desk: Desk): void {
+  const { options, visitOf, stopping, watch, open } = desk;
+  // Probes tell of a database that does not answer, by themselves.
+  const guard: Guard = route.unlimited === true ? (work) => work() : desk.guard;
   scope.route({
     method: route.method,
     url: route.path,
-    config: { unlimited: route.unlimited === true },
+    config: { door: doorOf(route) },
     onRequest: async (request, reply) => {
       const visit = visitOf(request);
-      if (route.access !== 'public') await visit.place!.during(() => admit(route, options, visit, request, reply));
+      if (route.access === 'public') {
+        route.refuseEarly?.(readParams(route, request.params));
+        return;
+      }
+      await guard(() => visit.place!.during(() => admit(route, options, visit, request, reply)));
+      watch.known(request.raw);
     },
     handler: async (request, reply) => {
       const { correlation, caller, place } = visitOf(request);
-      const signal = () => AbortSignal.any([stopping, gone(reply)]);
-      if (wantsEventStream(request.headers)) load.checkStreams();
-      const asked = readRequest(route, request, { correlation, caller, signal });
-      const answer = await place!.during(async () => route.handle(await placed(asked, options.tenantOf)));
+      watch.done(request.raw);
+      const isLong = wantsEventStream(request.headers) || hasWait(request.query);
+      const ended = isLong && caller !== null ? open.until(request.headers, reply) : null;
+      const signal = () => AbortSignal.any([stopping, gone(reply), ...(ended === null ? [] : [ended])]);
+      if (wantsEventStream(request.headers)) place!.checkStreams();
+      else if (isLong) place!.wait();
+      const aside = isLong ? <Result>(work: () => Promise<Result>) => work() : asideOf(place!);
+      const asked = readRequest(route, request, { correlation, caller, signal, aside });
+      const work = async () => route.handle(await placed(asked, options.tenantOf));
+      const answer = await inTenant(caller?.tenantId ?? STRANGERS, () => guard(() => place!.during(work)));
       if (options.checkAnswers === true) checkAnswer(route, answer);
+      if (route.sensitive === true && caller !== null) {
+        options.witness?.({ action: 'access.read', route: `${route.method} ${route.path}` }, caller, correlation.id);
+      }
       if (answer.stream !== undefined) place!.stream();
-      return send(reply, answer, request.method === 'HEAD');
+      return send(reply, maySeeCallbacks(caller) ? answer : masked(answer), request.method === 'HEAD');
     },
   });
+}
+
+/** A long poll: `?wait=30s`. */
+const hasWait = (query: unknown): boolean => ((query ?? {}) as { wait?: unknown }).wait !== undefined;
+
+/** Of a request that did not ask to wait and does: null when no place is left among those that wait. */
+function asideOf(place: Place): Aside {
+  return (work) => {
+    try {
+      place.wait();
+    } catch {
+      return null;
+    }
+    return work();
+  };
 }
 
 type Asked = ReturnType<typeof readRequest>;
@@ -218,22 +315,38 @@ async function placed(asked: Asked, tenantOf: TenantOf | undefined): Promise<Ask
   return tenantId === null ? asked : { ...asked, caller: { ...caller, tenantId } };
 }
 
+/** Somebody that is known needs no place among those that are being checked: strangers cannot crowd them out. */
+async function identify(auth: Auth, place: Place, headers: FastifyRequest['headers']): Promise<Caller> {
+  const known = auth.known?.(headers) ?? null;
+  if (known !== null) place.belongsTo(known);
+  if (known?.expiresAt !== undefined) return known;
+  if (known === null) place.verify();
+  const caller = await inTenant(known?.tenantId ?? STRANGERS, () => auth.authenticate(headers));
+  if (known === null) place.belongsTo(caller);
+  return caller;
+}
+
 /** Who may not come in is refused before anything of the body is read. */
 async function admit(
   route: RouteSpec,
-  { auth, rateLimiter }: AppOptions,
+  { auth, rateLimiter, readLimiter = rateLimiter }: AppOptions,
   visit: Visit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const caller = await auth.authenticate(request.headers);
+  const caller = await identify(auth, visit.place!, request.headers);
   visit.caller = caller;
   const scopes = scopesOf(route);
-  if (!scopes.some((scope) => caller.scopes.has(scope))) {
+  if (route.access !== 'authenticated' && !scopes.some((scope) => caller.scopes.has(scope))) {
     throw new PawlError('FORBIDDEN', `this needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}`);
   }
-  if (caller.loose || route.unlimited === true) return;
-  reply.headers((await rateLimiter?.spend(caller.rateKey)) ?? {});
+  if (route.role !== undefined && !caller.roles.has(route.role)) {
+    throw new PawlError('FORBIDDEN', `this concerns every tenant, and needs the role \`${route.role}\``);
+  }
+  const isStream = route.unlimited === 'streams' && wantsEventStream(request.headers);
+  if (caller.loose || route.unlimited === true || isStream) return;
+  const limiter = request.method === 'GET' || request.method === 'HEAD' ? readLimiter : rateLimiter;
+  reply.headers((await inTenant(caller.tenantId, async () => limiter?.spend(caller.rateKey))) ?? {});
 }
 
 function parseJson(scope: FastifyInstance): void {
@@ -255,29 +368,12 @@ function refuseEncoded(encoding = 'identity'): void {
 /** A content type that is none says nothing about the body; the framework would refuse it before anybody has seen the body. */
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 
-function keepText(scope: FastifyInstance): void {
+function keepBytes(scope: FastifyInstance): void {
   scope.addHook('onRequest', async ({ headers }) => {
     if (headers['content-type'] !== undefined && !MEDIA_TYPE.test(headers['content-type']))
       delete headers['content-type'];
   });
-  scope.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, text: string) => text);
-}
-
-const MALFORMED = ['400 Bad Request', 'this is not an HTTP request that can be understood'] as const;
-const MALFORMED_BY: Readonly<Record<string, readonly [status: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers of the request are too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not come to its end in time'],
-};
-
-/** What is not even HTTP: there is no request to answer, only a socket. */
-function refuseMalformed(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable) return;
-  const [status, message] = MALFORMED_BY[error.code ?? ''] ?? MALFORMED;
-  const problem = new PawlError('REQUEST_INVALID', message);
-  const context = { correlationId: correlationOf({}).id, at: new Date(), bodyLimitBytes: DEFAULT_BODY_LIMIT };
-  const body = JSON.stringify(refusalOf(problem, context).body);
-  const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
-  socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => bytes);
 }
 
 /** Aborts when the connection closes before the answer was sent. */
@@ -287,19 +383,10 @@ function gone(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-function send(reply: FastifyReply, { status, body, headers, stream }: Answer, isHead: boolean): FastifyReply {
-  reply.code(status).headers(headers ?? {});
-  // A stream has no end to measure, and nobody reads it.
-  if (isHead && stream !== undefined) return reply.send();
-  return reply.send(stream === undefined ? body : Readable.from(stream, { objectMode: false }));
-}
-
-function checkAnswer(route: RouteSpec, { status, body, stream, headers }: Answer): void {
-  const schema = route.responses[status];
-  const isText = stream !== undefined || typeof body === 'string';
-  if (isText && headers?.['content-type']?.split(';')[0] !== route.sends) {
-    throw new Error(`${route.method} ${route.path} does not declare that it sends ${headers?.['content-type']}`);
-  }
-  if (schema === undefined) throw new Error(`${route.method} ${route.path} does not declare the status ${status}`);
-  if (schema !== null && stream === undefined) schema.parse(JSON.parse(JSON.stringify(body)));
+/** Written here, where the text can be looked through before it leaves. */
+function masked({ body, stream, headers, ...answer }: Answer): Answer {
+  if (stream !== undefined) return { ...answer, ...(headers && { headers }), stream: maskedStream(stream) };
+  if (body === undefined || typeof body === 'string') return { ...answer, body, ...(headers && { headers }) };
+  const json = { 'content-type': 'application/json; charset=utf-8' };
+  return { ...answer, headers: { ...json, ...headers }, body: maskCallbacks(JSON.stringify(body)) };
 }

@@ -13,6 +13,9 @@ export interface Caller {
   readonly roles: ReadonlySet<Role>;
   /** Whose rate limit a request counts against. */
   readonly rateKey: string;
+  /** When the token ends, in milliseconds; absent: a key, which the database is asked about. */
+  readonly expiresAt?: number;
+  readonly keyExpiresAt?: number;
   /** Nobody proved anything: the tenant may come from a header or the body. */
   readonly loose: boolean;
   /** Loose, and the request does not say which tenant it means: the one that an id in its path belongs to. */

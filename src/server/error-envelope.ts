@@ -1,9 +1,9 @@
 // The one shape of every refusal, and what each kind of failure becomes in it. What we did not expect is INTERNAL_ERROR with
 // nothing of its inside; the log has the rest, under the same correlation id.
 
-import type { Problem } from '../core/definition/problem.ts';
 import { ERROR_CODES, type ErrorCode } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import type { Problem } from '../core/problem/problem.ts';
 import type { ErrorEnvelope } from '../protocol/error.ts';
 import { StoreError, UNSTORABLE_TEXT } from '../store/store-error.ts';
 import type { Exhausted } from './rate-limit.ts';
@@ -106,4 +106,18 @@ export function notFound(method: string, url: string): PawlError {
   const [path = ''] = url.split('?');
   const problem: Problem = { code: 'NO_SUCH_ROUTE', path: '', message: `there is no ${method} ${path.slice(0, 200)}` };
   return new PawlError('NOT_FOUND', problem.message);
+}
+
+/** How long the same failure is not told again: in an outage every request fails for the same reason. */
+const UNAVAILABLE_EVERY_MS = 10_000;
+
+/** Tells which refusals are worth a line in the log: of an outage one now and then, of everything else each. */
+export function newsOfRefusals(): (refusal: Refusal) => boolean {
+  let quietUntil = 0;
+  return ({ body }) => {
+    if (body.error.code !== 'UNAVAILABLE') return true;
+    if (performance.now() < quietUntil) return false;
+    quietUntil = performance.now() + UNAVAILABLE_EVERY_MS;
+    return true;
+  };
 }

@@ -2,7 +2,8 @@
 // clients can tell from a broken connection. An event's id is its seq, so a browser resumes by itself (Last-Event-ID).
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ExecutionEvent } from '../engine/execution/execution-event.ts';
+import type { Transition } from '../core/decider/fact.ts';
+import type { ExecutionEvent } from '../execution/execution-event.ts';
 import { presentEvent } from './present/execution.ts';
 
 const HEARTBEAT_MS = 15_000;
@@ -45,6 +46,10 @@ export async function* serverSent<Item>(
   }
   if (!signal.aborted) yield 'event: end\ndata: {}\n\n';
 }
+
+/** Each transition under its seq, which is where a client that lost the connection goes on. */
+export const transitionMessage = (transition: Transition): string =>
+  `id: ${transition.seq}\nevent: transition\ndata: ${JSON.stringify(transition)}\n\n`;
 
 /** A log line shares the seq of the fact after it, so only that fact carries the id: nothing is lost between them. */
 function message(event: ExecutionEvent): string {

@@ -2,8 +2,8 @@
 // prototype (S8), no key twice in one object. The text is scanned once for what JSON.parse would hide or suffer from.
 
 import { isUtf8 } from 'node:buffer';
-import { pointerOf } from '../core/definition/pointer.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import { pointerOf } from '../core/problem/pointer.ts';
 
 /** A workflow of 1,000 nodes with everything that a node can have is below this. */
 export const JSON_LIMITS = { depth: 64, keys: 100_000 } as const;

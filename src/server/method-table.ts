@@ -7,12 +7,15 @@ export function methodTable(routes: readonly RouteSpec[]): (url: string) => stri
   const methodsOf = Map.groupBy(routes, ({ path }) => path);
   const table = [...methodsOf].map(([path, specs]) => {
     const methods = specs.map(({ method }) => method as string);
-    return { pattern: patternOf(path), methods: methods.includes('GET') ? [...methods, 'HEAD'] : methods };
+    const parameters = path.split(':').length;
+    return { parameters, pattern: patternOf(path), methods: methods.includes('GET') ? [...methods, 'HEAD'] : methods };
   });
+  // Where several paths match, the one that names most of the address is meant, as in the description of the API.
+  table.sort((left, right) => left.parameters - right.parameters);
   return (url) => {
     const [path = ''] = url.split('?');
-    const found = table.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods);
-    return found.length === 0 ? [] : [...new Set([...found, 'OPTIONS'])].sort();
+    const found = table.find(({ pattern }) => pattern.test(path));
+    return found === undefined ? [] : [...new Set([...found.methods, 'OPTIONS'])].sort();
   };
 }
 

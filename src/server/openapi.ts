@@ -1,26 +1,38 @@
 // OpenAPI 3.1, made from the very declarations that requests are checked with.
 
-import { z } from 'zod';
 import { errorEnvelopeSchema } from '../protocol/error.ts';
 import { SCOPES } from '../protocol/scope.ts';
+import { bodyExample } from './openapi-example.ts';
+import { type JsonSchema, SchemaBook } from './openapi-schema.ts';
+import { NEVER_EMPTY } from './request.ts';
 import { type RouteSpec, scopesOf } from './route.ts';
 
-type JsonSchema = Record<string, unknown>;
+export interface About {
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  /** Requests need no token here: it may be sent all the same. */
+  readonly isLoose?: boolean;
+}
 
-export function openApiOf(routes: readonly RouteSpec[], about: { version: string; description: string }): JsonSchema {
-  const components: Record<string, JsonSchema> = {};
+export function openApiOf(routes: readonly RouteSpec[], about: About): JsonSchema {
+  const { version, description, license, isLoose = false } = about;
+  const book = new SchemaBook();
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const route of routes) {
+  const described = routes.filter(({ isPage }) => isPage !== true);
+  for (const route of described) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, components) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, path, book, isLoose) };
   }
-  const error = schemaOf(errorEnvelopeSchema, 'output', components);
+  const error = book.answer(errorEnvelopeSchema);
   return {
     openapi: '3.1.0',
-    info: { title: 'Pawl', ...about },
+    info: { title: 'Pawl', version, description, license: { name: license, identifier: license } },
+    servers: [{ url: '/', description: 'the server that this document was read from' }],
+    tags: [...new Set(described.map(({ tag }) => tag))].map((name) => ({ name, description: `${name}.` })),
     paths,
     components: {
-      schemas: sorted(components),
+      schemas: book.components(),
       responses: { Error: { description: 'Refused', content: { 'application/json': { schema: error } } } },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: `Scopes: ${SCOPES.join(', ')}` },
@@ -30,48 +42,70 @@ export function openApiOf(routes: readonly RouteSpec[], about: { version: string
   };
 }
 
-function operationOf(route: RouteSpec, components: Record<string, JsonSchema>): JsonSchema {
-  const { summary, tag, access, params, query, body, responses, bodyKind } = route;
-  const answers = Object.entries(responses).map(([status, schema]) => [
-    status,
-    {
-      description: Number(status) < 400 ? 'Done' : 'Not now',
-      ...answerContent(route, Number(status), schema, components),
-    },
-  ]);
-  const requestBody = body === undefined ? undefined : contentOf(bodyKind, schemaOf(body, 'input', components));
+function operationOf(route: RouteSpec, path: string, book: SchemaBook, isLoose: boolean): JsonSchema {
+  const { summary, tag, params, query, description } = route;
+  const requestBody = requestBodyOf(route, path, book);
   return {
     summary,
+    ...(description === undefined ? {} : { description }),
     tags: [tag],
     operationId: operationId(route),
-    parameters: [...parametersOf('path', params, components), ...parametersOf('query', query, components)],
-    ...(requestBody === undefined ? {} : { requestBody: { content: requestBody } }),
-    responses: { ...Object.fromEntries(answers), default: { $ref: '#/components/responses/Error' } },
-    ...(access === 'public'
-      ? { security: [] }
-      : {
-          security: [...scopesOf(route).map((scope) => ({ bearer: [scope] })), { apiKey: [] }],
-          'x-scope': access,
-        }),
+    parameters: [...parametersOf('path', params, book), ...parametersOf('query', query, book)],
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: { ...answersOf(route, book), ...refusalsOf(route) },
+    ...securityOf(route, isLoose),
   };
 }
 
-function answerContent(
-  { sends }: RouteSpec,
-  status: number,
-  schema: z.ZodType | null,
-  components: Record<string, JsonSchema>,
-): { content?: JsonSchema } {
+function requestBodyOf(route: RouteSpec, path: string, book: SchemaBook): JsonSchema | undefined {
+  const { body, bodyShape = body, bodyKind = 'json' } = route;
+  if (bodyShape === undefined) return undefined;
+  const example = bodyExample(route.method, path);
   const content = {
-    ...(schema === null ? {} : jsonContent(schemaOf(schema, 'output', components))),
-    ...(sends === undefined || status !== 200 ? {} : { [sends]: { schema: { type: 'string' } } }),
+    schema: bodyShape === body ? book.body(body) : book.shape(bodyShape),
+    ...(example === undefined ? {} : { example }),
   };
-  return Object.keys(content).length === 0 ? {} : { content };
+  return {
+    // An absent body is an empty one: whether that will do is the schema's decision (request.ts).
+    required: !bodyShape.safeParse({}).success,
+    content: { [bodyKind === 'json' ? 'application/json' : '*/*']: content },
+  };
 }
 
-const jsonContent = (schema: JsonSchema) => ({ 'application/json': { schema } });
-const contentOf = (kind: RouteSpec['bodyKind'], schema: JsonSchema) =>
-  kind === 'any' ? { '*/*': { schema } } : jsonContent(schema);
+function answersOf({ responses, sends }: RouteSpec, book: SchemaBook): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, schema]) => {
+      const content = {
+        ...(schema === null ? {} : { 'application/json': { schema: book.answer(schema) } }),
+        ...(sends === undefined || status !== '200' ? {} : { [sends]: { schema: { type: 'string' } } }),
+      };
+      const description = Number(status) < 400 ? 'Done' : 'Not now';
+      return [status, { description, ...(Object.keys(content).length === 0 ? {} : { content }) }];
+    }),
+  );
+}
+
+/** Those that every route of this kind can give by name; the rest by their class. */
+function refusalsOf({ access, params, body, unlimited, anyQuery }: RouteSpec): Record<string, JsonSchema> {
+  const statuses = [
+    ...(anyQuery === true && body === undefined ? [] : ['400']),
+    ...(access === 'public' ? [] : ['401', '403']),
+    ...(params === undefined ? [] : ['404']),
+    ...(body === undefined ? [] : ['413', '415']),
+    ...(access === 'public' || unlimited === true ? [] : ['429']),
+    '4XX',
+    '5XX',
+  ];
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: '#/components/responses/Error' }]));
+}
+
+function securityOf(route: RouteSpec, isLoose: boolean): JsonSchema {
+  const { access, role } = route;
+  if (access === 'public') return { security: [] };
+  const bearers = access === 'authenticated' ? [{ bearer: [] }] : scopesOf(route).map((scope) => ({ bearer: [scope] }));
+  const needed = { 'x-scope': access, ...(role === undefined ? {} : { 'x-role': role }) };
+  return { security: [...(isLoose ? [{}] : []), ...bearers, { apiKey: [] }], ...needed };
+}
 
 const operationId = ({ method, path }: RouteSpec): string =>
   `${method.toLowerCase()}${path
@@ -80,48 +114,15 @@ const operationId = ({ method, path }: RouteSpec): string =>
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
     .join('')}`;
 
-function parametersOf(where: 'path' | 'query', schema: z.ZodType | undefined, components: Record<string, JsonSchema>) {
+function parametersOf(where: 'path' | 'query', schema: RouteSpec['query'], book: SchemaBook): JsonSchema[] {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = schemaOf(schema, 'input', components) as {
-    properties?: Record<string, JsonSchema>;
-    required?: string[];
-  };
+  const { properties, required } = book.parameters(schema);
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     name,
     in: where,
     required: where === 'path' || required.includes(name),
     ...(description === undefined ? {} : { description }),
+    ...(where === 'query' && !required.includes(name) ? { allowEmptyValue: !NEVER_EMPTY.has(name) } : {}),
     schema: rest,
   }));
 }
-
-/** Schemas with an id become components that others refer to. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Record<string, JsonSchema>): JsonSchema {
-  const {
-    $schema: _dialect,
-    $defs = {},
-    ...json
-  } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    target: 'draft-2020-12',
-  }) as JsonSchema & { $defs?: Record<string, JsonSchema> };
-  for (const [id, definition] of Object.entries($defs)) components[id] = pointed(definition);
-  const { id, ...inline } = json as JsonSchema & { id?: string };
-  if (id === undefined) return pointed(inline);
-  const $ref = `#/components/schemas/${id}`;
-  // What refers to itself refers to the root of its own document.
-  const recursive = JSON.stringify(pointed(inline)).replaceAll('"$ref":"#"', `"$ref":${JSON.stringify($ref)}`);
-  components[id] = JSON.parse(recursive) as JsonSchema;
-  return { $ref };
-}
-
-function pointed(schema: JsonSchema): JsonSchema {
-  const text = JSON.stringify(schema, (key, value: unknown) =>
-    key === 'id' && typeof value === 'string' ? undefined : value,
-  );
-  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as JsonSchema;
-}
-
-const sorted = <Value>(record: Record<string, Value>): Record<string, Value> =>
-  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,10 +1,10 @@
 // A second, small door for probes and Prometheus: health and metrics without a token, on an address of its own that only the
 // inside of an installation can reach. It is how a runner, which answers nothing else, is watched.
 
+import { Health, type HealthDeps } from '../telemetry/health.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { createApp } from './app.ts';
 import { createAuth } from './auth/authenticator.ts';
-import { Health, type HealthDeps } from './health.ts';
-import type { Metrics } from './metrics.ts';
 import { healthRoutes } from './route/health-routes.ts';
 import { PortTakenError, type RunningServer } from './server.ts';
 

@@ -1,4 +1,4 @@
-// How often a token may ask, and how often a workflow may be started (000 §12.3): token buckets in the database, so that all
+// How often a token may ask, and how often a workflow may be started: token buckets in the database, so that all
 // processes share them.
 
 import { ERROR_CODES } from '../core/error/codes.ts';
@@ -28,11 +28,12 @@ export interface Rate {
   readonly burst: number;
 }
 
-export function createRateLimiter(store: AccessStore, { perMinute, burst }: Rate): RateLimiter {
+/** `kind`: which bucket of the token; reading has one of its own, because a page of a dashboard is several requests. */
+export function createRateLimiter(store: AccessStore, { perMinute, burst }: Rate, kind = 'token'): RateLimiter {
   const perSecond = perMinute / 60;
   return {
     async spend(key) {
-      const { allowed, tokens } = await store.rateSpend({ key: `token:${key}`, perSecond, burst });
+      const { allowed, tokens } = await store.rateSpend({ key: `${kind}:${key}`, perSecond, burst });
       if (!allowed) throw rateLimited(ERROR_CODES.RATE_LIMITED.message, burst, tokens, perSecond);
       return { 'x-ratelimit-limit': String(burst), 'x-ratelimit-remaining': String(Math.floor(tokens)) };
     },
@@ -62,6 +63,11 @@ function rateLimited(message: string, limit: number, tokens: number, perSecond: 
 
 export function tooManyStreams(): PawlError {
   const message = 'too many event streams are open; ask for pages of events, or try again';
+  return new PawlError('UNAVAILABLE', message, { retryAfterSeconds: 5 });
+}
+
+export function tooManyWaits(): PawlError {
+  const message = 'too many requests wait for something to happen; ask without `wait`, or try again';
   return new PawlError('UNAVAILABLE', message, { retryAfterSeconds: 5 });
 }
 

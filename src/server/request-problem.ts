@@ -2,12 +2,12 @@
 
 import { z } from 'zod';
 import { issueMessage } from '../core/definition/issue-message.ts';
-import { pointerOf } from '../core/definition/pointer.ts';
-import type { Problem } from '../core/definition/problem.ts';
-import type { ProblemList } from '../core/definition/problem-list.ts';
 import { unwrapped } from '../core/definition/schema-pieces.ts';
-import { nearMiss } from '../core/expression/near-miss.ts';
 import { didYouMean } from '../core/expression/problem.ts';
+import { nearMiss } from '../core/problem/near-miss.ts';
+import { pointerOf } from '../core/problem/pointer.ts';
+import type { Problem } from '../core/problem/problem.ts';
+import type { ProblemList } from '../core/problem/problem-list.ts';
 
 export type RequestPart = 'params' | 'query' | 'body';
 

@@ -3,34 +3,35 @@
 
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { pointerOf } from '../core/definition/pointer.ts';
-import type { ProblemList } from '../core/definition/problem-list.ts';
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { requestInvalid, requestProblems } from '../core/error/request-invalid.ts';
-import { nearMiss } from '../core/expression/near-miss.ts';
+import { nearMiss } from '../core/problem/near-miss.ts';
+import { pointerOf } from '../core/problem/pointer.ts';
+import type { ProblemList } from '../core/problem/problem-list.ts';
 import { isTenantId, TENANT_ID_RULE, tenantId } from '../protocol/identifier.ts';
 import type { Caller } from './caller.ts';
 import type { Correlation } from './correlation.ts';
 import { readJsonBody } from './json-body.ts';
 import { commonFields, type RequestPart, reportIssues } from './request-problem.ts';
-import type { RouteRequest, RouteSpec } from './route.ts';
+import type { Aside, RouteRequest, RouteSpec } from './route.ts';
 
 interface Visitor {
   readonly correlation: Correlation;
   readonly caller: Caller | null;
   /** Made when somebody asks for it: most answers are sent at once. */
   readonly signal: () => AbortSignal;
+  readonly aside: Aside;
 }
 
 export function readRequest(
   route: RouteSpec,
   request: FastifyRequest,
-  { correlation, caller, signal }: Visitor,
+  { correlation, caller, signal, aside }: Visitor,
 ): RouteRequest<unknown, unknown, unknown, Caller | null> {
   const params = readParams(route, request.params);
-  const rawBody = route.bodyKind === 'any' && typeof request.body === 'string' ? request.body : '';
-  const given = route.bodyKind === 'any' ? anyBody(rawBody, request.headers['content-type']) : request.body;
+  const rawBody = Buffer.isBuffer(request.body) ? request.body : NO_BYTES;
+  const given = givenBody(route, request, rawBody);
   const problems = requestProblems();
   const asked = givenParameters(request.query as Record<string, unknown>);
   const query = readPart('query', route.query, asked, problems);
@@ -48,13 +49,14 @@ export function readRequest(
     givenCorrelationId: correlation.given,
     headers: request.headers,
     rawBody,
+    aside,
     get signal() {
       return signal();
     },
   };
 }
 
-function readParams(route: RouteSpec, params: unknown): unknown {
+export function readParams(route: RouteSpec, params: unknown): unknown {
   if (route.params === undefined) return undefined;
   const parsed = route.params.safeParse(params);
   if (parsed.success) return parsed.data;
@@ -62,10 +64,18 @@ function readParams(route: RouteSpec, params: unknown): unknown {
   throw new PawlError(code, ERROR_CODES[code].message);
 }
 
+const NO_BYTES = Buffer.alloc(0);
+
+function givenBody({ bodyKind }: RouteSpec, { body, headers }: FastifyRequest, rawBody: Buffer): unknown {
+  if (bodyKind === 'raw') return undefined;
+  return bodyKind === 'any' ? anyBody(rawBody.toString('utf8'), headers['content-type']) : body;
+}
+
 const NO_FIELDS = z.strictObject({ tenantId: tenantId.optional() });
 
 /** Where nothing is asked for a body is not needed; one that says something means something that nobody would do. */
 function bodySchema({ body, bodyKind }: RouteSpec, given: unknown): z.ZodType | undefined {
+  if (bodyKind === 'raw') return undefined;
   return body ?? (given === undefined || bodyKind === 'any' ? undefined : NO_FIELDS);
 }
 
@@ -117,9 +127,12 @@ function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknow
   return rest.length === 0 ? others : { ...others, [key!]: without(member, rest) };
 }
 
-/** One without a value says nothing: that is how forms leave a filter out (`?status=&search=`). */
+/** Forms do not leave out a page: a limit or a cursor without a value is a mistake of the program that asks. */
+export const NEVER_EMPTY: ReadonlySet<string> = new Set(['limit', 'cursor']);
+
+/** A filter without a value says nothing: that is how forms leave it out (`?status=&search=`). */
 function givenParameters(query: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
+  return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' || NEVER_EMPTY.has(name)));
 }
 
 /** A filter that nobody reads would answer another question than was asked. */

@@ -4,12 +4,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { ErrorCode } from '../core/error/codes.ts';
-import type { Scope } from '../protocol/scope.ts';
+import type { Role, Scope } from '../protocol/scope.ts';
 import type { Actor } from '../store/audit-port.ts';
 import type { Caller } from './caller.ts';
 
-/** `public`: without a token, also in strict mode. The list of public routes is checked by a test. */
-export type Access = Scope | 'public';
+/**
+ * `public`: without a token, also in strict mode. The list of public routes is checked by a test. `authenticated`: whoever proves who
+ * they are, whatever their scopes.
+ */
+export type Access = Scope | 'public' | 'authenticated';
 
 export interface RouteRequest<Params, Query, Body, Who> {
   readonly params: Params;
@@ -23,11 +26,15 @@ export interface RouteRequest<Params, Query, Body, Who> {
   /** Undefined when the caller gave none: an execution then uses its own id. */
   readonly givenCorrelationId: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** The body's bytes as text, where `bodyKind` is `any`: what a signature was made of. */
-  readonly rawBody: string;
+  /** The body as it was sent, where `bodyKind` is `any` or `raw`; empty elsewhere. */
+  readonly rawBody: Buffer;
   /** Aborted when the caller is gone, or the server stops. */
   readonly signal: AbortSignal;
+  readonly aside: Aside;
 }
+
+/** Waits without the place of a request at work. Null: too many wait already; answer as if nobody had asked to wait. */
+export type Aside = <Result>(work: () => Promise<Result>) => Promise<Result> | null;
 
 export interface Answer {
   readonly status: number;
@@ -35,7 +42,7 @@ export interface Answer {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of a body: sent as it comes, e.g. server-sent events. */
-  readonly stream?: AsyncIterable<string>;
+  readonly stream?: AsyncIterable<string | Uint8Array>;
 }
 
 interface RouteShape {
@@ -43,6 +50,8 @@ interface RouteShape {
   /** E.g. `/api/v1/executions/:executionId`. */
   readonly path: string;
   readonly summary: string;
+  /** More than the summary has room for. */
+  readonly description?: string;
   /** Heading in the reference. */
   readonly tag: string;
   /** By status: the body's schema; null: no body, or not JSON. */
@@ -51,8 +60,10 @@ interface RouteShape {
   readonly sends?: string;
   /** The 404's code when a path parameter does not match its pattern (S9). */
   readonly notFound?: ErrorCode;
-  /** `any`: every content type; JSON is parsed, the rest is text. */
-  readonly bodyKind?: 'json' | 'any';
+  /** `any`: every content type; JSON is parsed, the rest is text. `raw`: nothing is parsed, the handler reads `rawBody`. */
+  readonly bodyKind?: 'json' | 'any' | 'raw';
+  /** What the API's description says of the body, where the layer that decides reads it and says what is wrong with it. */
+  readonly bodyShape?: z.ZodType;
   /** The body is the caller's own data: a `tenantId` in it means nothing to us. */
   readonly bodyIsPayload?: boolean;
   /**
@@ -64,8 +75,16 @@ interface RouteShape {
   readonly onlyShown?: readonly string[];
   /** Another scope that will do: who manages something may look at it too. */
   readonly orScope?: Scope;
-  /** Counted against no rate limit: streams and health. */
-  readonly unlimited?: boolean;
+  /** Whom it takes besides the scope, where it concerns every tenant (S1). */
+  readonly role?: Role;
+  /** Throws where the address alone shows that the request will be refused: before its body is read (I21). */
+  readonly refuseEarly?: (params: unknown) => void;
+  /** Whoever reads it stands in the audit log. */
+  readonly sensitive?: true;
+  /** Part of the dashboard, not of the API: the API's description leaves it out. */
+  readonly isPage?: boolean;
+  /** Counted against no rate limit. `streams`: when it is asked for a stream, which is limited by its place; otherwise it is a read like any other. */
+  readonly unlimited?: boolean | 'streams';
 }
 
 type Schema = z.ZodType | undefined;
@@ -88,9 +107,9 @@ export interface RouteSpec extends RouteShape {
   handle(request: RouteRequest<unknown, unknown, unknown, Caller | null>): Promise<Answer>;
 }
 
-/** Each of these is enough; none where everybody may come in. */
+/** Each of these is enough; none where everybody may come in, or everybody who is known. */
 export function scopesOf({ access, orScope }: Pick<RouteSpec, 'access' | 'orScope'>): Scope[] {
-  if (access === 'public') return [];
+  if (access === 'public' || access === 'authenticated') return [];
   return orScope === undefined ? [access] : [access, orScope];
 }
 

@@ -12,6 +12,9 @@ export interface Actor {
 /** Nobody in particular: the program itself. */
 export const SYSTEM: Actor = { name: 'system' };
 
+/** Whose log a deed stands in that concerns every tenant: all of them see it. No tenant is called so. */
+export const EVERY_TENANT = '*';
+
 export interface Deed {
   /** E.g. `workflow.publish`. */
   readonly action: string;
@@ -28,8 +31,26 @@ export interface AuditStore {
     work: (store: Store) => Promise<Result>;
     deed: (result: Result) => Deed | null;
   }): Promise<Result>;
-  /** Newest first, those below `beforeId`. */
+  /** Newest first, those below `beforeId`: what was done in this tenant, and what concerns all of them. */
   auditList(params: AuditFilter): Promise<AuditRecord[]>;
+  /** Follows the chain of a tenant from a link that is known to be whole; null: from its beginning. */
+  auditCheck(params: { tenantId: string; from: AuditLink | null; limit: number }): Promise<AuditCheck>;
+  /** Those with a record, by id. */
+  auditTenants(): Promise<string[]>;
+}
+
+/** A place in the chain of a tenant: the number of a record, and the hash over it and all before, in hex. */
+export interface AuditLink {
+  seq: number;
+  hash: string;
+}
+
+export interface AuditCheck {
+  checked: number;
+  /** The last link that is whole; null: there is none. */
+  head: AuditLink | null;
+  /** Where the chain is broken; null: nowhere among those checked. */
+  broken: { seq: number; expectedSeq: number } | null;
 }
 
 export interface AuditFilter {

@@ -52,4 +52,6 @@ export interface ActionRow {
   version: string;
   deprecationNotice: string | null;
   tags: string[];
+  /** What it fails with; null: it does not say. */
+  codes: string[] | null;
 }

@@ -8,6 +8,8 @@ import { describeCommit } from './contract/commit.testing.ts';
 import { describeConsumer, describeNotice } from './contract/consumer.testing.ts';
 import { describeDeadLetter } from './contract/dead-letter.testing.ts';
 import { describeDelivery } from './contract/delivery.testing.ts';
+import { describeEventWait } from './contract/event-wait.testing.ts';
+import { describeExternal } from './contract/external.testing.ts';
 import { describeFence } from './contract/fence.testing.ts';
 import { describeInbox } from './contract/inbox.testing.ts';
 import { describeInstance } from './contract/instance.testing.ts';
@@ -43,6 +45,7 @@ export function storeContract(name: string, makeStore: () => Promise<Store>): vo
     describe('commit', () => describeCommit(current));
     describe('park', () => describePark(current));
     describe('inbox', () => describeInbox(current));
+    describe('event waits', () => describeEventWait(current));
     describe('reader', () => describeReader(current));
     describe('workflow', () => describeWorkflow(current));
     describe('dead letter', () => describeDeadLetter(current));
@@ -53,6 +56,7 @@ export function storeContract(name: string, makeStore: () => Promise<Store>): vo
     describe('delivery', () => describeDelivery(current));
     describe('acknowledgement', () => describeAck(current));
     describe('outbox', () => describeOutbox(current));
+    describe('external', () => describeExternal(current));
     describe('notice', () => describeNotice(current));
   });
 }

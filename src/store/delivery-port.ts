@@ -6,11 +6,12 @@
 // leaves it due again, and what is acknowledged meanwhile is never sent again (I19). Order is kept per subject (an instance
 // or an execution) and consumer: a claim gives only what nothing older is still in the way of.
 
+import type { ConsumerKind } from '../protocol/consumer-kind.ts';
+import type { OutsideDriver } from './external-port.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
 export type DeliveryStage = 'Pending' | 'Delivered' | 'Processed' | 'Failed' | 'Dead';
 /** `workflow` and `trigger` are ours: starting a workflow, feeding event triggers. They are in no list. */
-export type ConsumerKind = 'process' | 'webhook' | 'pull' | 'nats' | 'workflow' | 'trigger';
 export type MessageKind = 'transition' | 'hook' | 'execution';
 
 export interface DeliveryStore {
@@ -41,13 +42,16 @@ export interface DeliveryStore {
   /** Idempotent; a late or repeated one changes nothing. One answer per item, in order. */
   deliveryAck(params: { acks: AckItem[]; remindMs: number[] }): Promise<AckResult[]>;
   deliveryGet(params: { tenantId: string; ackGuid: string }): Promise<MessageDetail | null>;
+  /** Oldest first, or newest first; of certain messages, always oldest first. */
   deliveryList(params: {
     tenantId: string;
     consumerId: string | null;
     stage: DeliveryStage | null;
+    ackGuids?: string[] | undefined;
+    newestFirst?: boolean | undefined;
     after: string | null;
     limit: number;
-  }): Promise<(DeliveryRow & { kind: MessageKind; subjectId: string; createdAt: Timestamp; cursor: string })[]>;
+  }): Promise<ListedDelivery[]>;
   /** Dead or Failed → Pending, due now. Returns how many. */
   deliveryRequeue(params: { tenantId: string; items: { ackGuid: string; consumerId: string }[] }): Promise<number>;
   deliveryPurgeDead(params: { tenantId: string; items: { ackGuid: string; consumerId: string }[] }): Promise<number>;
@@ -95,6 +99,17 @@ export interface DeliveryStore {
   noticeAdd(params: { notices: NewNotice[] }): Promise<void>;
   /** Newest last. After the given id (null: the last `limit`). */
   noticeList(params: { tenantId: string; afterId: string | null; limit: number }): Promise<NoticeRow[]>;
+}
+
+/** One delivery in a list, with what it is about. */
+export interface ListedDelivery extends DeliveryRow {
+  kind: MessageKind;
+  subjectId: string;
+  /** The lifecycle or workflow. */
+  source: string;
+  event: string;
+  createdAt: Timestamp;
+  cursor: string;
 }
 
 export interface ConsumerChange {
@@ -269,6 +284,10 @@ export interface OutboxRow {
   correlationId: string;
   /** Of a row that ends the execution: how often it had been reopened by then. 0 of every other. */
   reopens: number;
+  /** What runs it; null: the native engine. */
+  driver: OutsideDriver | null;
+  /** As it is known when the row is read; null: native, or not handed over yet. */
+  engineRunRef: JsonText | null;
   facts: JsonText;
 }
 

@@ -18,7 +18,7 @@ interface GroupWriteDeps<Item, Answer> {
   /** Of those that wait, never none: who goes next, and who goes on waiting. */
   readonly split: (waiting: Waiting<Item, Answer>[]) => [next: Waiting<Item, Answer>[], left: Waiting<Item, Answer>[]];
   /** Answers all of them, or rejects if it has written nothing. */
-  readonly write: (batch: readonly Waiting<Item, Answer>[]) => Promise<void>;
+  readonly write: Write<Item, Answer>;
 }
 
 export class GroupWrite<Item, Answer> {
@@ -52,24 +52,30 @@ export class GroupWrite<Item, Answer> {
     this.waiting = left;
     this.inFlight++;
     this.schedule();
-    await this.write(batch);
+    await writeGroup(batch, this.deps.write);
     this.inFlight--;
     this.schedule();
   }
+}
 
-  private async write(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
-    try {
-      await this.deps.write(batch);
-    } catch (error) {
-      const isTheirs = error instanceof StoreError && error.failure === 'data';
-      if (!isTheirs || batch.length === 1) {
-        for (const { reject } of batch) reject(isTheirs ? refusal(error) : error);
-        return;
-      }
-      const middle = batch.length >> 1;
-      await this.write(batch.slice(0, middle));
-      await this.write(batch.slice(middle));
+type Write<Item, Answer> = (batch: readonly Waiting<Item, Answer>[]) => Promise<void>;
+
+/** Never rejects: whoever cannot be written is told. */
+export async function writeGroup<Item, Answer>(
+  batch: readonly Waiting<Item, Answer>[],
+  write: Write<Item, Answer>,
+): Promise<void> {
+  try {
+    await write(batch);
+  } catch (error) {
+    const isTheirs = error instanceof StoreError && error.failure === 'data';
+    if (!isTheirs || batch.length === 1) {
+      for (const { reject } of batch) reject(isTheirs ? refusal(error) : error);
+      return;
     }
+    const middle = batch.length >> 1;
+    await writeGroup(batch.slice(0, middle), write);
+    await writeGroup(batch.slice(middle), write);
   }
 }
 

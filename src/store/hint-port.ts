@@ -3,12 +3,33 @@
 
 export type Hint =
   | { readonly kind: 'work'; readonly lanes?: readonly HintedLane[] | undefined }
-  | { readonly kind: 'mail'; readonly executionId: string };
+  | { readonly kind: 'mail'; readonly executionId: string }
+  /** Attempts wait for workers of these task queues. */
+  | { readonly kind: 'attempts'; readonly taskQueues: readonly string[] };
 
-/** Where there is work. Known only to the process that put it there: others look for themselves. */
+/** Where there is work, and how much at most. */
 export interface HintedLane {
   readonly tenantId: string;
   readonly priority: number;
+  readonly count: number;
+}
+
+/** The lanes of executions that became ready together. */
+export function hintedLanes(ready: readonly Pick<HintedLane, 'tenantId' | 'priority'>[]): HintedLane[] {
+  return addLanes(
+    [],
+    ready.map(({ tenantId, priority }) => ({ tenantId, priority, count: 1 })),
+  );
+}
+
+/** The same lane twice is one lane with more in it. */
+export function addLanes(known: readonly HintedLane[], more: readonly HintedLane[]): HintedLane[] {
+  const lanes = new Map<string, HintedLane>();
+  for (const lane of [...known, ...more]) {
+    const key = `${lane.priority}:${lane.tenantId}`;
+    lanes.set(key, { ...lane, count: lane.count + (lanes.get(key)?.count ?? 0) });
+  }
+  return [...lanes.values()];
 }
 
 export interface Hints {
@@ -17,4 +38,16 @@ export interface Hints {
   /** False: notifications do not arrive here (a transaction pooler drops them silently), so latency is the poll interval. */
   readonly delivering: boolean;
   close(): Promise<void>;
+}
+
+/** Among how many executions one runner is told to look. */
+const PER_RUNNER = 64;
+
+/**
+ * Which of the runners that have room are told of so many ready executions: no more than are needed, in turns. If all were told,
+ * each start would cost a query in every runner of the fleet.
+ */
+export function chooseRunners(withRoom: readonly string[], ready: number, turn: number): string[] {
+  const wanted = Math.min(withRoom.length, Math.max(1, Math.ceil(ready / PER_RUNNER)));
+  return Array.from({ length: wanted }, (_, index) => withRoom[(turn + index) % withRoom.length]!);
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { handTimers, settled } from '../engine/hand-timers.testing.ts';
+import { handTimers, settled } from '../clock/hand-timers.testing.ts';
 import { keepRenewing, type LeaseNews } from './lease-renewal.ts';
 
 describe('renewing a lease', () => {
-  it('waits while it is not wanted, and goes on when it is', async () => {
+  it('waits while it is not wanted, goes on when it is, and hurries when it is told', async () => {
     const timers = handTimers();
     const news: LeaseNews[] = [];
     let isWanted = true;
-    const stop = keepRenewing({
+    const renewing = keepRenewing({
       runnerId: '7',
       leaseMs: 3_000,
       store: { leaseRenew: async () => ({ renewed: true, at: 1 }) },
@@ -29,8 +29,12 @@ describe('renewing a lease', () => {
     isWanted = true;
     await pass(1);
     expect(news.at(-1)).toEqual({ type: 'renewed', startedAt: 13_000, answeredAt: 13_000, at: 1 });
-    stop();
+    renewing.hurry();
+    await settled();
+    expect(news).toHaveLength(4);
+    renewing.stop();
+    renewing.hurry();
     await pass(5);
-    expect([news.length, timers.pending]).toEqual([3, 0]);
+    expect([news.length, timers.pending]).toEqual([4, 0]);
   });
 });

@@ -2,13 +2,16 @@
 // loop, and in a thread beside it, which goes on while that loop is kept busy (store/postgres/lease-thread.ts). It only tells what
 // happened; what follows from it is decided in engine/runner/lease.ts.
 
-import type { RunnerStore, Timestamp } from './port.ts';
+import type { Timestamp } from './port.ts';
+import type { RunnerStore } from './runner-port.ts';
 
 export type LeaseNews =
   /** Times are monotonic milliseconds; `at` is the database's. */
   | { readonly type: 'renewed'; readonly startedAt: number; readonly answeredAt: number; readonly at: Timestamp }
   /** The slots are no longer live: somebody declared this runner dead. */
   | { readonly type: 'lost' }
+  /** The session that guarded the lease is gone: others may declare this runner dead soon. */
+  | { readonly type: 'unguarded' }
   | { readonly type: 'failed'; readonly error: string };
 
 export interface LeaseTerms {
@@ -32,11 +35,19 @@ export interface RenewalDeps extends LeaseTerms {
   /** Asked each time before it renews. */
   readonly isWanted: () => boolean;
   readonly heard: (news: LeaseNews) => void;
+  /** The session of the store guards the lease. */
+  readonly isGuard?: boolean;
 }
 
-/** Until the function that it returns is called, or the lease is lost. */
-export function keepRenewing(deps: RenewalDeps): () => void {
-  const { store, runnerId, leaseMs, monotonicMs, after, isWanted, heard } = deps;
+export interface Renewing {
+  /** Renews now instead of when it is time. */
+  hurry(): void;
+  stop(): void;
+}
+
+/** Until it is stopped, or the lease is lost. */
+export function keepRenewing(deps: RenewalDeps): Renewing {
+  const { store, runnerId, leaseMs, monotonicMs, after, isWanted, heard, isGuard = false } = deps;
   let stopped = false;
   let cancel = after(leaseMs / 3, renew);
 
@@ -46,7 +57,7 @@ export function keepRenewing(deps: RenewalDeps): () => void {
       cancel = after(leaseMs / 3, renew);
       return;
     }
-    store.leaseRenew({ runnerId, leaseMs }).then(
+    store.leaseRenew({ runnerId, leaseMs, isGuard }).then(
       ({ renewed, at }) => {
         if (stopped) return;
         if (!renewed) return heard({ type: 'lost' });
@@ -61,8 +72,14 @@ export function keepRenewing(deps: RenewalDeps): () => void {
     );
   }
 
-  return () => {
-    stopped = true;
-    cancel();
+  return {
+    hurry() {
+      cancel();
+      if (!stopped) renew();
+    },
+    stop() {
+      stopped = true;
+      cancel();
+    },
   };
 }

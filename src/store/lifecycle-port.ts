@@ -6,7 +6,7 @@
 // written either: the generation, a number that every import and every change of a consumer raises, must be the one the
 // decision was made with.
 
-import type { LifecycleRows } from '../lifecycle/rows.ts';
+import type { LifecycleRows } from '../lifecycle/machine/rows.ts';
 import type { NewDelivery, NewMessageRow } from './delivery-port.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
@@ -26,6 +26,14 @@ export interface LifecycleStore {
     name: string;
     version: number | null;
   }): Promise<LifecycleVersion | null>;
+  /** Newest first, before the given version (null: from the newest); without the definitions. */
+  lifecycleVersions(params: {
+    tenantId: string;
+    env: string;
+    name: string;
+    before: number | null;
+    limit: number;
+  }): Promise<Pick<LifecycleVersion, 'version' | 'checksum' | 'createdAt'>[]>;
   /** Changes whenever a machine was imported or a consumer changed, of any tenant. */
   lifecycleGeneration(): Promise<string>;
 
@@ -49,6 +57,8 @@ export interface LifecycleStore {
     env: string;
     definition: string;
     state: string | null;
+    /** Those whose externalRef begins so; '' or absent: all. */
+    prefix?: string;
     /** An externalRef; '' at first. */
     after: string;
     limit: number;
@@ -162,6 +172,8 @@ export interface TimelineEntry {
   payload: JsonText | null;
   requestId: string | null;
   cause: JsonText | null;
+  /** What was sent about it, by ackGuid; null: nothing, or not known (older than this column). */
+  messages: string[] | null;
 }
 
 /** "This hook's consumers are done": an event to be triggered, kept until it was (I1). */

@@ -19,6 +19,21 @@ export interface OperationStore {
     /** False: the execution ends, and no letter is written. */
     keepLetter?: boolean;
   }): Promise<{ applied: boolean }>;
+  /**
+   * A letter about an execution that goes on: what should undo one of its steps has failed. Once for an execution, and only by its
+   * owner (I4).
+   */
+  deadLetterNote(params: {
+    slotId: string;
+    tenantId: string;
+    executionId: string;
+    reason: string;
+    payload: JsonText;
+    attempts: number;
+    lastError: string;
+  }): Promise<{ applied: boolean }>;
+  /** The execution undoes what it has done: lists say so until it ends. Only by its owner (I4). */
+  executionUndoing(params: { slotId: string; executionId: string }): Promise<{ applied: boolean }>;
   /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues an execution; a firing is fired again. */
   deadLetterList(params: { tenantId: string; afterId: string; limit: number }): Promise<DeadLetter[]>;
   /** Those of these ids, or all of the tenant's (null). */

@@ -4,13 +4,23 @@
 // text, so that what is sent again is byte for byte what was sent before (I18) and what is read is exactly what was written (I15).
 
 import type { AccessStore } from './access-port.ts';
+import type { ArtifactStoreIndex } from './artifact-port.ts';
 import type { AuditStore } from './audit-port.ts';
+import type { BulkStore } from './bulk-port.ts';
 import type { ActionRow, CatalogStore, ConnectorRow } from './catalog-port.ts';
 import type { DeliveryStore } from './delivery-port.ts';
+import type { EventWaitStore } from './event-wait-port.ts';
+import type { EXECUTION_FIELDS, Fields } from './execution-fields.ts';
+import type { ExternalStore, OutsideDriver } from './external-port.ts';
 import type { LifecycleStore } from './lifecycle-port.ts';
 import type { OperationStore } from './operation-port.ts';
+import type { OverviewStore } from './overview-port.ts';
 import type { QuotaStore } from './quota-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
+import type { RunnerStore } from './runner-port.ts';
+import type { ConnectionStore, SecretStore } from './secret-port.ts';
+import type { StatisticsStore } from './statistics-port.ts';
+import type { TaskQueueStore } from './task-queue-port.ts';
 import type { TemplateStore } from './template-port.ts';
 import type { TriggerStore } from './trigger-port.ts';
 import type { NewDefinition, WorkflowLifeStore } from './workflow-port.ts';
@@ -37,53 +47,21 @@ export interface Store
     LifecycleStore,
     DeliveryStore,
     AuditStore,
+    StatisticsStore,
+    OverviewStore,
+    BulkStore,
+    ExternalStore,
+    ArtifactStoreIndex,
+    SecretStore,
+    ConnectionStore,
+    EventWaitStore,
+    TaskQueueStore,
     OperationStore {
   close(): Promise<void>;
 }
 
-// ── Runners: fence rows and leases (I4, I6) ─────────────────────────────────────────────────────────────────────────
-
 /** An execution whose owner crashed so often may be the cause: it runs beside few others from then on, and alone at last. */
 export const SUSPICIOUS_CRASHES = 2;
-
-export interface RunnerStore {
-  /** A new incarnation: one runner row, `slots` live fence rows (slot 0 claims and parks, the others commit), a lease. */
-  runnerRegister(params: { name: string; slots: number; leaseMs: number }): Promise<RunnerRegistration>;
-  /** False when the slots are no longer live: this incarnation was declared dead and must drop all it holds. */
-  leaseRenew(params: { runnerId: string; leaseMs: number }): Promise<{ renewed: boolean; at: Timestamp }>;
-  /** Runners whose lease ended at least `graceMs` ago and whose slots are still live. Permission to declare dead, no more. */
-  runnerListExpired(params: { graceMs: number }): Promise<string[]>;
-  /**
-   * Sets all slots of the runner dead in one statement (which waits for its commits in flight), then makes the rows it
-   * owned ready again with crashes + 1. Safe to call by several at once; returns how many rows moved in this call.
-   */
-  runnerDeclareDead(params: {
-    runnerId: string;
-    /** Only if its lease ended at least so long ago, judged in the statement itself: it may have renewed since it was listed. */
-    expiredForMs?: number;
-    /** Rows with SUSPICIOUS_CRASHES or more wait so long before they are ready. */
-    suspectDelayMs?: number;
-  }): Promise<{ declared: boolean; released: number }>;
-  /** Graceful: slots become `stopped`, owned rows ready again, without a crash being counted (I23). */
-  runnerStop(params: { runnerId: string }): Promise<{ released: number }>;
-  runnerList(): Promise<RunnerInfo[]>;
-}
-
-export interface RunnerRegistration {
-  runnerId: string;
-  slotIds: string[];
-  at: Timestamp;
-}
-
-export interface RunnerInfo {
-  runnerId: string;
-  name: string;
-  state: 'live' | 'stopped' | 'dead';
-  leaseExpiresAt: Timestamp;
-  owned: number;
-}
-
-// ── Executions: start, claim, load, commit, park ────────────────────────────────────────────────────────────────────
 
 export interface ExecutionStore {
   /** Many at once, one statement. A requestId that exists already (per tenant) is not inserted; see `existing`. */
@@ -110,7 +88,9 @@ export interface ExecutionStore {
   /** One query for the batch, in a new snapshot. Journal rows after the checkpoint's seq, if there is a usable one. */
   executionLoad(params: { executionIds: string[]; deciderVersion: number }): Promise<LoadedExecution[]>;
   /** Parameters recorded at the given sequences of one execution's journal. */
-  executionInputs(params: { executionId: string; seqs: number[] }): Promise<{ seq: number; inputs: JsonText | null }[]>;
+  executionInputs(params: {
+    items: readonly { executionId: string; seq: number }[];
+  }): Promise<{ executionId: string; seq: number; inputs: JsonText | null }[]>;
   /** The hot path: one atomic statement under one fence row (I4, I17). `applied: false` = the fence is dead. */
   executionCommit(params: CommitBatch): Promise<{ applied: boolean; at: Timestamp }>;
   /** Owned → parked, with a due time or open waits (I12). Returns the ids that were parked. */
@@ -136,30 +116,12 @@ export interface ExecutionStore {
   }): Promise<{ reopened: boolean }>;
 }
 
-export interface NewExecution {
-  executionId: string;
-  tenantId: string;
-  workflowId: string;
-  version: number;
-  format: string;
-  priority: number;
-  trigger: JsonText;
-  spec: JsonText | null;
-  principal: JsonText;
-  correlationId: string;
-  requestId: string | null;
-  parentId: string | null;
-  parentNode: string | null;
-  depth: number;
-  projectId: string;
-  environmentId: string;
-  createdAt: Timestamp;
-  /** What a runner must understand to run it; 1 when absent. */
-  behaviour?: number;
-  /** W3C trace context of what caused it. */
-  traceparent?: string | null;
+/** Its fields are described in execution-fields.ts. */
+export interface NewExecution extends Fields<typeof EXECUTION_FIELDS> {
   /** Start it only if `version` is the current one of an Active, enabled workflow. */
   ifCurrent?: boolean;
+  /** Another engine runs it: no runner ever claims it. Absent or null: it runs natively. */
+  driver?: OutsideDriver | null | undefined;
 }
 
 export interface WorkflowKey {
@@ -288,18 +250,21 @@ export interface OwnedExecution {
   epoch: number | null;
 }
 
+/** What a parked execution waits for; it may be several things at once. */
+export const PARKED_FOR = { paused: 1, retry: 2, callback: 4, child: 8, sleep: 16, undo: 32, worker: 64 } as const;
+
 export interface ParkItem extends OwnedExecution {
   dueAt: Timestamp | null;
   waits: number;
   paused: boolean;
+  /** Bits of PARKED_FOR: what it waits for. */
+  parkedFor: number;
   checkpoint: { seq: number; deciderVersion: number; state: JsonText } | null;
 }
 
-// ── Queue: what makes waiting executions ready ──────────────────────────────────────────────────────────────────────
-
 export interface QueueStore {
   /** Parked rows that are due become ready. */
-  queueWake(params: { limit: number }): Promise<number>;
+  queueWake(params: { limit: number }): Promise<{ woken: number; nextDueAt: Timestamp | null }>;
   /** Parked rows with mail become ready: the correctness path behind every hint (I10, I11). */
   queueWakeMail(params: { limit: number }): Promise<number>;
   /** Which (tenant, priority) have ready rows, and how long the oldest of each has waited. */
@@ -317,14 +282,12 @@ export interface Lane {
   oldestReadyAt: Timestamp;
 }
 
-// ── Mailbox: everything that comes from outside ─────────────────────────────────────────────────────────────────────
-
 export interface InboxStore {
   /** The door: wakes the target if it is parked; a cancel takes it out of the backlog, to CANCEL_LANE. `owner` is a hint whom to tell; live = false: no such live execution. */
   inboxSend(params: {
     message: NewMessage;
     tenantId: string;
-  }): Promise<{ live: boolean; fresh: boolean; owner: string | null }>;
+  }): Promise<{ live: boolean; fresh: boolean; owner: string | null; isExternal: boolean }>;
   /** Mail of executions that are resident: hints make it fast, this poll makes it correct. */
   inboxRead(params: { executionIds: string[] }): Promise<(InboxMessage & { executionId: string })[]>;
   /** Whether a signal was accepted once, whatever became of it: also one that came just as its execution ended. */
@@ -334,7 +297,7 @@ export interface InboxStore {
 export interface NewMessage {
   id: string;
   executionId: string;
-  kind: 'webhook' | 'signal' | 'cancel' | 'child';
+  kind: 'webhook' | 'event' | 'signal' | 'cancel' | 'child' | 'attemptResult';
   /** Dedupe key within (execution, kind). */
   key: string;
   body: JsonText;
@@ -347,12 +310,12 @@ export interface InboxMessage {
   body: JsonText;
 }
 
-// ── Workflows: definitions and versions ─────────────────────────────────────────────────────────────────────────────
-
 export interface WorkflowStore {
   /** Stores the definition as the workflow's active version; the same checksum as the current one is a no-op. */
   workflowPublish(params: NewDefinition): Promise<{ version: number; created: boolean }>;
   workflowGet(params: { tenantId: string; workflowId: string }): Promise<WorkflowRow | null>;
+  /** Which driver this version asks for; null: none, or there is no such version. */
+  definitionDriver(params: { tenantId: string; workflowId: string; version: number }): Promise<string | null>;
   definitionGet(params: { tenantId: string; workflowId: string; version: number }): Promise<DefinitionRow | null>;
   /** Registered actions and connectors, upserted at start; what an operator disabled stays disabled. */
   catalogUpsert(params: { connectors: ConnectorRow[]; actions: ActionRow[] }): Promise<void>;

@@ -21,8 +21,11 @@ export interface QuotaStore {
   usageAdd(params: { items: { tenantId: string; executions: number }[] }): Promise<void>;
   /** What would keep another execution of the tenant from starting as things stand; null: nothing. */
   quotaFull(params: { tenantId: string }): Promise<QuotaFilled | null>;
-  /** Starts one execution of a tenant with a quota, if it may. One transaction. */
-  executionStartLimited(params: { item: NewExecution }): Promise<StartOutcome | QuotaFilled>;
+  /** Starts executions of one tenant with a quota, as many as it may have; an answer for each, in their order. One transaction. */
+  executionStartLimited(params: {
+    tenantId: string;
+    items: readonly NewExecution[];
+  }): Promise<(StartOutcome | QuotaFilled)[]>;
 }
 
 export interface TenantQuota {

@@ -1,10 +1,17 @@
 // Reading executions: what people and programs ask. Part of the one door to storage (port.ts).
 
 import type { Why } from '../protocol/execution.ts';
+import type { EXECUTION_STATE_FIELDS, Fields } from './execution-fields.ts';
 import type { ActionLogRow, AttemptRow, JournalRow, JsonText, NewExecution, Timestamp } from './port.ts';
 
 export interface ExecutionReader {
   executionGet(params: { tenantId: string; executionId: string }): Promise<ExecutionView | null>;
+  /** Those of them that exist. */
+  executionKnown(params: { executionIds: string[] }): Promise<string[]>;
+  /** Those of them that have ended. */
+  executionEnded(params: { executionIds: string[] }): Promise<string[]>;
+  /** How far each has come; `seq`: where its last transition begins, -1 when there is none. */
+  executionHeads(params: { executionIds: string[] }): Promise<ExecutionHead[]>;
   /** Whose it is, for callers that prove their right otherwise: the holder of a callback token. */
   executionTenant(params: { executionId: string }): Promise<string | null>;
   /** Whose execution was started with this requestId last, where nobody says which tenant is meant: in loose mode only. */
@@ -13,30 +20,78 @@ export interface ExecutionReader {
   callbackTarget(params: { executionId: string; nodeId: string }): Promise<CallbackTarget | null>;
   /** The execution that was started with this requestId. */
   executionByRequest(params: { tenantId: string; requestId: string }): Promise<string | null>;
+  /** Ids of executions, newest first; it looks at no more than 50,000 of them, or at `maxLooked`. */
+  executionPage(params: ExecutionFilter & { maxLooked?: number }): Promise<ExecutionPage>;
   /** Newest first. Without context snapshots: they are large, and asked for one by one. */
-  executionList(params: ExecutionFilter): Promise<ListedExecution[]>;
-  /** How many there are, counted no further than `limit`. */
-  executionCount(params: ExecutionFilter): Promise<number>;
-  executionAttempts(params: { executionId: string }): Promise<(AttemptRow & { parameters: JsonText | null })[]>;
+  executionList(params: { ids: readonly string[] }): Promise<ListedExecution[]>;
+  /** Newest first, without payloads. */
+  executionBrief(params: { ids: readonly string[] }): Promise<BriefExecution[]>;
+  /** Of those that are live: what each waits for, until when, and where it is. */
+  executionStandings(params: { ids: readonly string[] }): Promise<ExecutionStanding[]>;
+  /** Ids of executions with an open callback, newest first. */
+  waitingPage(params: ExecutionFilter): Promise<ExecutionPage>;
+  /** How many live executions there are of each kind, none counted beyond `limit`. */
+  liveNow(params: { tenantId: string; limit: number }): Promise<LiveNow>;
+  /** How often a node of an execution was tried, by execution; one node of each. */
+  attemptCounts(params: {
+    nodes: readonly { readonly executionId: string; readonly nodeId: string }[];
+  }): Promise<ReadonlyMap<string, number>>;
+  /** One node's attempts that have ended, the newest `limit`, oldest first. */
+  nodeAttempts(params: { executionId: string; nodeId: string; limit: number }): Promise<AttemptRow[]>;
+  /** The last attempt that has ended of each of these nodes. */
+  nodesLastAttempts(params: { executionId: string; nodeIds: readonly string[] }): Promise<AttemptRow[]>;
+  nodeLogs(params: { executionId: string; nodeId: string; limit: number }): Promise<ActionLogRow[]>;
+  /** Attempts that have ended, in the order in which they began. Without their parameters, unless they are asked for. */
+  executionAttempts(params: {
+    executionId: string;
+    parameters?: boolean;
+    /** Of these nodes alone. */
+    nodeIds?: readonly string[] | null;
+  }): Promise<(AttemptRow & { parameters: JsonText | null })[]>;
+  executionAttemptCount(params: { executionId: string }): Promise<number>;
+  /** Bytes of all parameters and outputs. */
+  executionWeight(params: { executionId: string }): Promise<number>;
+  /** Some of them, with their parameters; without parameters and outputs, where told so. */
+  executionAttemptPage(params: {
+    executionId: string;
+    offset: number;
+    limit: number;
+    payloads: boolean;
+  }): Promise<(AttemptRow & { parameters: JsonText | null })[]>;
   executionJournal(params: { executionId: string; afterSeq: number; limit: number }): Promise<JournalRow[]>;
   /** From the transition that holds the fact after `afterSeq`: its row may begin before. */
   executionJournalFrom(params: { executionId: string; afterSeq: number; limit: number }): Promise<JournalRow[]>;
-  executionChildren(params: { executionId: string }): Promise<ExecutionView[]>;
+  /** Oldest first; all of them, unless told which. */
+  executionChildren(params: { executionId: string; offset?: number; limit?: number }): Promise<ExecutionView[]>;
   /** The execution and everything below it, parents before children. */
   executionTree(params: { tenantId: string; executionId: string; limit: number }): Promise<TreeRow[]>;
   executionLogs(params: { executionId: string; limit: number }): Promise<ActionLogRow[]>;
   /** Accepted in the moment of the end, which was decided without them: bodies of signals that no fact tells of. */
   signalMissed(params: { executionId: string }): Promise<{ body: JsonText; at: Timestamp }[]>;
-  executionLinks(params: { executionId: string }): Promise<LinkView[]>;
+  executionLinks(params: { executionId: string; offset?: number; limit?: number }): Promise<LinkView[]>;
   resourceFind(params: {
     tenantId: string;
     system: string;
     resourceType: string;
     resourceId: string;
   }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
+  /** What a text belongs to within the tenant, exactly. `uuid`: the text as one, if it is one. */
+  findText(params: { tenantId: string; text: string; uuid: string | null }): Promise<FoundText[]>;
   /** Live executions by workflow and tenant: for metrics. */
-  queueDepth(): Promise<{ workflowId: string; tenantId: string; depth: number }[]>;
+  queueDepth(): Promise<{ workflowId: string; tenantId: string; depth: number; ready: number }[]>;
   storeHealth(): Promise<StoreHealth>;
+}
+
+export interface ExecutionHead {
+  executionId: string;
+  seq: number;
+  ended: boolean;
+}
+
+export interface FoundText {
+  kind: string;
+  id: string;
+  title: string;
 }
 
 export interface StoreHealth {
@@ -61,16 +116,41 @@ export interface CallbackTarget {
   mayBeOver: boolean;
 }
 
-export interface ExecutionView extends NewExecution {
-  status: string;
-  startedAt: Timestamp | null;
-  endedAt: Timestamp | null;
-  outputs: JsonText | null;
-  error: JsonText | null;
-  contextSnapshot: JsonText | null;
-}
+export interface ExecutionView extends NewExecution, Fields<typeof EXECUTION_STATE_FIELDS> {}
 
 export type ListedExecution = ExecutionView & { why: Why | null };
+
+/** `failedNodes`: of a pipeline that has succeeded. */
+export type BriefExecution = Omit<ExecutionView, 'trigger' | 'spec' | 'outputs' | 'contextSnapshot'> & {
+  failedNodes: number | null;
+};
+
+export interface ExecutionPage {
+  ids: string[];
+  /** The last id that was looked at, where that is why the page is short. */
+  searchedTo: string | null;
+}
+
+export interface LiveNow extends Record<Why, number> {
+  /** Since when the oldest of those that are ready waits for a runner. */
+  oldestReadyAt: Timestamp | null;
+  /** Counted up to a thousand. */
+  deadLetters: number;
+  /** Id of the newest execution. */
+  newest: string | null;
+}
+
+export interface ExecutionStanding {
+  executionId: string;
+  why: Why;
+  dueAt: Timestamp | null;
+  /** The runner that has it in memory. */
+  owner: string | null;
+  /** Task queues in which attempts of it wait for workers, or are with them. */
+  taskQueues: string[];
+  /** The last attempt that failed. */
+  last: { nodeId: string; attempt: number; error: JsonText } | null;
+}
 
 export interface ExecutionFilter {
   tenantId: string;
@@ -87,6 +167,12 @@ export interface ExecutionFilter {
   /** Part of the error's code or message, in any case. */
   errorText?: string | undefined;
   why?: Why | undefined;
+  projectId?: string | undefined;
+  environmentId?: string | undefined;
+  /** Started by this trigger. */
+  triggerId?: string | undefined;
+  /** Only these. */
+  ids?: readonly string[] | undefined;
 }
 
 export interface TreeRow {

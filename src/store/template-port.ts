@@ -1,4 +1,4 @@
-// Templates, as the database keeps them: sets of documents in versions (000 §3.8), and workflows to start from (000 §3.6).
+// Templates, as the database keeps them: sets of documents in versions, and workflows to start from.
 // Part of the one door to storage (port.ts). What has no tenant is for everyone, and read-only to tenants; a tenant's own of
 // the same id hides it. Nothing else of another tenant is ever seen (S1).
 

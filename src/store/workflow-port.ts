@@ -2,6 +2,7 @@
 // (drafts, publishing, archiving, deleting), pipelines, and lists. Each method is one transaction under the workflow's row
 // lock; what was asked but is not possible is a value, so that the caller can say why. Everything is within one tenant (S1).
 
+import type { JsonObject } from '../core/json/json.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
 export type WorkflowStatus = 'Draft' | 'Active' | 'Archived';
@@ -44,6 +45,9 @@ export interface NewPipeline extends NewDefinition {
   trigger: PipelineTrigger;
   /** Of a cron trigger, besides its expression: what it says about time zone and missed slots. */
   schedule: { readonly timezone?: string; readonly catchUp?: string };
+  /** Of a webhook trigger: its settings, and a secret that is given; null: the one that it has stays. */
+  webhook: JsonObject;
+  webhookSecret: string | null;
   taskCount: number;
   /** null: as it is, or enabled if it is new. */
   isEnabled: boolean | null;
@@ -91,6 +95,12 @@ export interface WorkflowFilter {
   search: string | null;
 }
 
+export interface WorkflowActivity {
+  workflowId: string;
+  lastExecution: { executionId: string; status: string; createdAt: Timestamp } | null;
+  nextFireAt: Timestamp | null;
+}
+
 export interface WorkflowStanding {
   status: WorkflowStatus | null;
   isEnabled: boolean;
@@ -127,13 +137,22 @@ export interface WorkflowRunStore {
 
 export interface WorkflowLifeStore extends WorkflowRunStore {
   workflowFind(params: { tenantId: string; ref: WorkflowRef }): Promise<WorkflowRecord | null>;
+  /** The newest execution of each workflow, and when its next schedule is due. */
+  workflowActivity(params: { tenantId: string; workflowIds: readonly string[] }): Promise<WorkflowActivity[]>;
+  /** Live executions by version, up to 10,000 in all. */
+  versionsLive(params: { tenantId: string; workflowId: string }): Promise<ReadonlyMap<number, number>>;
   /** By id, those after `afterId`. */
   workflowList(
     params: WorkflowFilter & { tenantId: string; afterId: string; limit: number },
   ): Promise<WorkflowRecord[]>;
 
-  /** Creates a Draft or overwrites an open draft. null: the workflow exists and has no draft, or one of another format. */
-  draftSave(params: NewDefinition): Promise<{ workflow: WorkflowRecord; created: boolean } | null>;
+  /**
+   * Creates a Draft or overwrites an open draft. null: the workflow exists and has no draft, one of another format, or not the one
+   * with `ifChecksum`.
+   */
+  draftSave(
+    params: NewDefinition & { ifChecksum?: string | null },
+  ): Promise<{ workflow: WorkflowRecord; created: boolean } | null>;
   /** A new Draft. False: the name is taken, and nothing was touched. */
   draftCreate(params: NewDefinition): Promise<boolean>;
   /** A copy of the current version as a draft beside it. False: it is not Active, or has a draft already. */
@@ -181,6 +200,12 @@ export interface WorkflowLifeStore extends WorkflowRunStore {
     limit: number;
   }): Promise<Omit<VersionRow, 'definition'>[]>;
 
+  /** The published version of a plan that has this checksum, and whether it may run. null: there is none. */
+  planFind(params: {
+    tenantId: string;
+    workflowId: string;
+    checksum: NewDefinition['checksum'];
+  }): Promise<{ version: number; status: WorkflowStatus; isEnabled: boolean } | null>;
   /** A plan that is to be run, as the active version of its workflow: the one that has this checksum, or else a new one. */
   planPublish(params: NewDefinition): Promise<PlanPublication>;
 

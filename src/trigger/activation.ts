@@ -1,12 +1,14 @@
-// Whether a trigger may start its workflow: its activation condition (000 §6.3) and, of event triggers, its filter. Both are
+// Whether a trigger may start its workflow: its activation condition and, of event triggers, its filter. Both are
 // expressions of ours, over `trigger` as the execution would see it; a filter also sees the `event`. One that fails is false,
 // and says why. One is bounded by its limits, but an event may have thousands of them to pass: after a while of judging the
 // event loop has a turn (S4).
 
+import { ByteCache } from '../core/cache/byte-cache.ts';
 import type { Measure } from '../core/decider/input.ts';
-import type { Problem } from '../core/definition/problem.ts';
-import { evaluateCondition, type Limits, type Scope } from '../core/expression/evaluate.ts';
+import { evaluateCondition } from '../core/expression/evaluate.ts';
+import type { Limits, Scope } from '../core/expression/evaluation.ts';
 import { type ParseResult, parseExpression } from '../core/expression/parse.ts';
+import type { Problem } from '../core/problem/problem.ts';
 
 export type Verdict = { readonly holds: true } | { readonly holds: false; readonly reason: string; failed: boolean };
 
@@ -35,12 +37,17 @@ export interface JudgeOptions {
   readonly measure?: Measure | undefined;
 }
 
+const PARSED_BYTES = 32 * 1024 * 1024;
+/** About what a parsed expression takes for each character of its source. */
+const BYTES_PER_CHARACTER = 60;
 /** How long expressions are judged at a stretch. */
 const STRETCH_MS = 10;
 
 export class Judge {
   private readonly limits: Limits | undefined;
   private readonly measure: Measure;
+  /** Parsed expressions: an event may have to pass the filters of a thousand triggers, again and again. */
+  private readonly parsed = new ByteCache<ParseResult>(PARSED_BYTES);
   private usedMs = 0;
   private resting: Promise<void> | null = null;
 
@@ -60,13 +67,22 @@ export class Judge {
   }
 
   private judge(kind: ExpressionKind, source: string, format: string, scope: Scope): Verdict {
-    const parsed = parse(kind, source, format);
+    const parsed = this.parse(kind, source, format);
     if (!parsed.ok) return failed(kind, parsed.problems[0]!.message);
     const { value, warning } = this.measure('condition', () => evaluateCondition(parsed.expr, scope, this.limits));
     if (value) return { holds: true };
     return warning === undefined
       ? { holds: false, reason: `${NAMES[kind]} is false`, failed: false }
       : failed(kind, warning);
+  }
+
+  private parse(kind: ExpressionKind, source: string, format: string): ParseResult {
+    const key = `${kind} ${format === 'pipeline'} ${source}`;
+    const known = this.parsed.get(key);
+    if (known !== undefined) return known;
+    const result = parse(kind, source, format);
+    this.parsed.set(key, result, source.length * BYTES_PER_CHARACTER);
+    return result;
   }
 
   private rest(): Promise<void> {

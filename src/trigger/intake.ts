@@ -1,6 +1,8 @@
 // What comes from outside and fires triggers: a webhook, an event, a person. Each firing has an id that its cause gave it, so
 // that a repetition starts nothing new and is answered with the same execution (S7). A firing is recorded before it is answered.
 
+import { ByteCache } from '../core/cache/byte-cache.ts';
+import type { Verification, WebhookSettings } from '../core/definition/webhook-schema.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { TriggerRecord, TriggerStore } from '../store/trigger-port.ts';
@@ -16,7 +18,12 @@ import {
   type TriggerObserver,
 } from './firing.ts';
 import { triggerNotFound } from './triggers.ts';
-import { checkSignature, messageIdOf, type SignedRequest } from './webhook-signature.ts';
+import { challengeIn, hubChallengeIn } from './webhook/challenge.ts';
+import { deliveryIdOf } from './webhook/delivery-id.ts';
+import { type ProofDeps, prove, type SignedRequest } from './webhook/proof.ts';
+import { sampleFor } from './webhook/sample.ts';
+import { kindOf, schemeOf } from './webhook/scheme.ts';
+import { verificationOf } from './webhook/settings.ts';
 
 export interface IntakeDeps {
   readonly store: TriggerStore;
@@ -24,16 +31,28 @@ export interface IntakeDeps {
   readonly judge: Judge;
   readonly observer: TriggerObserver;
   readonly newId: () => string;
-  /** Strict: a webhook without a secret is not let in. */
+  readonly proof: ProofDeps;
+  /** Sends an event to the executions that wait for it; tells how many there were. Absent: nobody waits. */
+  readonly tellWaiting?:
+    | ((tenantId: string, event: { id: string; type: string; data: Json }) => Promise<number>)
+    | undefined;
+  /** Strict: a request that proves nothing is not let in, unless its trigger says so. */
   readonly strict: boolean;
   /** Whether payloads that cannot be used are kept; they are, unless told otherwise. */
   readonly deadLetters?: boolean;
 }
 
 export interface WebhookRequest extends SignedRequest, FiringContext {
-  readonly body: Json;
+  /** Reads the body, once its sender is known. */
+  readonly read: (verification: Verification) => Json | Promise<Json>;
   /** Those of the headers that a workflow may see. */
   readonly visibleHeaders: JsonObject;
+}
+
+/** What a provider asks of an address before it sends anything to it, to be sent back. */
+export interface Challenged {
+  readonly outcome: 'challenged';
+  readonly challenge: string;
 }
 
 export interface EventRequest {
@@ -45,35 +64,85 @@ export interface EventRequest {
 
 export interface EventAnswer {
   readonly eventId: string;
+  /** Executions that were waiting for it. */
+  readonly waiting: number;
   readonly fired: readonly { readonly triggerId: string; readonly fired: Fired }[];
 }
 
 const EVENT_PAGE = 200;
 
+const FILTER_BYTES = 8 * 1024 * 1024;
+
 export class Intake {
   private readonly deps: IntakeDeps;
+  /** Filters by the text of their configuration; null: it has none. */
+  private readonly filters = new ByteCache<string | null>(FILTER_BYTES);
 
   constructor(deps: IntakeDeps) {
     this.deps = deps;
   }
 
-  async webhook(triggerId: string, request: WebhookRequest): Promise<Fired> {
+  async webhook(
+    triggerId: string,
+    request: WebhookRequest,
+  ): Promise<{ fired: Fired | Challenged; awaitedBy: string | null }> {
     const found = await this.deps.store.webhookGet({ triggerId });
     if (found === null) throw triggerNotFound(triggerId);
     const { trigger, secrets } = found;
-    const messageId = this.messageId(secrets, request);
-    const { body, visibleHeaders: headers } = request;
-    return this.fireOne(trigger, {
+    const settings = JSON.parse(trigger.config) as WebhookSettings;
+    const verification = this.verificationOf(settings, secrets);
+    const proof = await prove(verification, secrets, request, this.deps.proof);
+    if (!proof.ok) throw new PawlError(proof.expired ? 'SIGNATURE_EXPIRED' : 'SIGNATURE_INVALID', proof.reason);
+    const body = await request.read(verification);
+    const challenge = challengeIn(body);
+    if (challenge !== null) return { fired: { outcome: 'challenged', challenge }, awaitedBy: null };
+    const { deliveryIdHeader } = settings;
+    const { headers } = request;
+    const id = deliveryIdOf({ verification, deliveryIdHeader, headers, body, seal: proof.seal }) ?? this.deps.newId();
+    const fired = await this.fireOne(trigger, {
       ...contextOf(request),
-      requestId: `webhook:${triggerId}:${messageId}`,
+      requestId: `webhook:${triggerId}:${id}`,
       body,
-      headers,
+      headers: withoutProof(request.visibleHeaders, verification),
     });
+    return { fired, awaitedBy: settings.respond === 'result' ? trigger.tenantId : null };
+  }
+
+  /** Meta's question, asked with a GET; null: it is not answered. */
+  async hubChallenge(triggerId: string, query: Readonly<Record<string, unknown>>): Promise<string | null> {
+    const found = await this.deps.store.webhookGet({ triggerId });
+    if (found === null) throw triggerNotFound(triggerId);
+    const { verifyToken } = JSON.parse(found.trigger.config) as WebhookSettings;
+    return hubChallengeIn(query, verifyToken === undefined ? found.secrets : [verifyToken]);
+  }
+
+  /** Sends the trigger a request as its sender would make it, signed with its own secret. */
+  async test(
+    key: { tenantId: string; triggerId: string },
+    { body, ...context }: FiringContext & { readonly body: Json },
+  ): Promise<{ readonly verification: string; readonly answer: Fired | Challenged }> {
+    const { triggerId } = key;
+    const trigger = await this.deps.store.triggerGet(key);
+    const found = trigger === null ? null : await this.deps.store.webhookGet({ triggerId });
+    if (found === null) throw triggerNotFound(triggerId);
+    const verification = this.verificationOf(JSON.parse(found.trigger.config) as WebhookSettings, found.secrets);
+    const rawBody = Buffer.from(JSON.stringify(body));
+    const stamp = { id: `test-${this.deps.newId()}`, now: this.deps.proof.now() };
+    const sample = sampleFor(verification, found.secrets[0] ?? '', rawBody, stamp);
+    const kind = kindOf(verification);
+    if (sample === null) {
+      throw new PawlError('REQUEST_INVALID', `only the sender can sign a request with the verification ${kind}`);
+    }
+    const visibleHeaders = { 'content-type': 'application/json', ...sample.headers };
+    const request = { ...context, ...sample, rawBody, visibleHeaders, read: () => body };
+    const { fired } = await this.webhook(triggerId, request);
+    return { verification: kind, answer: fired };
   }
 
   /** Every enabled trigger of the tenant that waits for this type, and whose filter holds. */
   async event(tenantId: string, { id, type, data }: EventRequest, context: FiringContext): Promise<EventAnswer> {
     const eventId = id ?? this.deps.newId();
+    const waiting = (await this.deps.tellWaiting?.(tenantId, { id: eventId, type, data })) ?? 0;
     const fired: EventAnswer['fired'][number][] = [];
     for (let afterId: string | null = null; ; ) {
       const page: TriggerRecord[] = await this.deps.store.eventTriggerList({
@@ -83,7 +152,7 @@ export class Intake {
         limit: EVENT_PAGE,
       });
       fired.push(...(await this.eventPage(page, { id: eventId, type, data }, context)));
-      if (page.length < EVENT_PAGE) return { eventId, fired };
+      if (page.length < EVENT_PAGE) return { eventId, fired, waiting };
       afterId = page.at(-1)!.triggerId;
     }
   }
@@ -112,12 +181,13 @@ export class Intake {
     throw fired.error ?? new PawlError('WORKFLOW_STATE', fired.reason);
   }
 
-  private messageId(secrets: readonly string[], request: WebhookRequest): string {
-    // Nobody proves anything, so an id is only a courtesy of the sender.
-    if (secrets.length === 0 && !this.deps.strict) return messageIdOf(request) ?? this.deps.newId();
-    const checked = checkSignature(secrets, request);
-    if (!checked.ok) throw new PawlError('SIGNATURE_INVALID', checked.reason);
-    return checked.messageId;
+  private verificationOf(settings: WebhookSettings, secrets: readonly string[]): Verification {
+    const { strict } = this.deps;
+    const verification = verificationOf(settings, { hasSecret: secrets.length > 0, strict });
+    if (verification === 'none' && strict && settings.allowUnsigned !== true) {
+      throw new PawlError('SIGNATURE_INVALID', 'this webhook takes unsigned requests, which are not allowed here');
+    }
+    return verification;
   }
 
   private async eventPage(
@@ -126,8 +196,7 @@ export class Intake {
     context: FiringContext,
   ): Promise<EventAnswer['fired']> {
     const matching: { trigger: TriggerRecord; verdict: Verdict | null }[] = [];
-    for (const trigger of page)
-      matching.push({ trigger, verdict: await filterVerdict(trigger, event, this.deps.judge) });
+    for (const trigger of page) matching.push({ trigger, verdict: await this.filterVerdict(trigger, event) });
     // One that simply does not match has nothing to do with this event; one that cannot say is worth a record.
     const relevant = matching.filter(({ verdict }) => verdict === null || verdict.holds || verdict.failed);
     const items = await Promise.all(
@@ -145,6 +214,25 @@ export class Intake {
       }),
     );
     return this.record(items);
+  }
+
+  /** null: it has no filter. */
+  private filterVerdict(
+    { config, workflowFormat }: TriggerRecord,
+    event: { id: string; type: string; data: Json },
+  ): Promise<Verdict> | null {
+    const filter = this.filterIn(config);
+    if (filter === null) return null;
+    const trigger = workflowFormat === 'pipeline' ? { body: event.data, headers: {} } : event.data;
+    return this.deps.judge.verdict('filter', filter, workflowFormat, { trigger, event });
+  }
+
+  private filterIn(config: string): string | null {
+    const known = this.filters.get(config);
+    if (known !== undefined) return known;
+    const { filter = null } = JSON.parse(config) as { filter?: string };
+    this.filters.set(config, filter, config.length * 4);
+    return filter;
   }
 
   private async fireOne(trigger: TriggerRecord, request: FiringRequest): Promise<Fired> {
@@ -176,14 +264,10 @@ function contextOf({ principal, correlationId, traceparent, admit }: FiringConte
   return { principal, correlationId, traceparent, admit };
 }
 
-/** null: it has no filter. */
-function filterVerdict(
-  { config, workflowFormat }: TriggerRecord,
-  event: { id: string; type: string; data: Json },
-  judge: Judge,
-): Promise<Verdict> | null {
-  const { filter } = JSON.parse(config) as { filter?: string };
-  if (filter === undefined) return null;
-  const trigger = workflowFormat === 'pipeline' ? { body: event.data, headers: {} } : event.data;
-  return judge.verdict('filter', filter, workflowFormat, { trigger, event });
+/** What proves the sender is for us and goes no further (S6). */
+function withoutProof(headers: JsonObject, verification: Verification): JsonObject {
+  const own = schemeOf(verification)?.proofHeaders ?? [];
+  const token = typeof verification === 'object' && 'token' in verification ? verification.token.header : undefined;
+  const hidden = token === undefined ? own : [...own, token.toLowerCase()];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hidden.includes(name)));
 }

@@ -2,6 +2,7 @@
 // slot's own request id, and only then moves them on: whoever dies before that leaves them due again when its claim ends, and
 // the same slots find the same executions. So each slot starts at most one execution, however many schedulers run (I9).
 
+import { ByteCache } from '../core/cache/byte-cache.ts';
 import type { Json } from '../core/json/json.ts';
 import type {
   ClaimedSchedule,
@@ -21,6 +22,7 @@ import {
   type StartExecution,
   type TriggerObserver,
 } from './firing.ts';
+import { slotId, slotRequestOf } from './slot-request.ts';
 import { type ScheduleConfig, scheduleOf } from './trigger-config.ts';
 
 export interface SchedulerOptions {
@@ -38,7 +40,7 @@ export interface SchedulerOptions {
   readonly portion?: number;
 }
 
-const PORTIONS = { batch: 100, portion: 100 };
+const PORTIONS = { batch: 500, portion: 100 };
 
 export interface SchedulerDeps {
   readonly store: Pick<TriggerStore, 'scheduleClaim' | 'scheduleSettle' | 'firingPurge'>;
@@ -62,7 +64,9 @@ interface Seen {
 
 const PURGE_EVERY_MS = 3_600_000;
 const PURGE_LIMIT = 5_000;
-const KEPT_CONFIGS = 1_000;
+/** A schedule with its time zone's clock takes some kilobytes. */
+const CONFIG_BYTES = 64 * 1024 * 1024;
+const BYTES_PER_CONFIG = 4_096;
 
 export class Scheduler {
   private readonly deps: SchedulerDeps;
@@ -70,7 +74,7 @@ export class Scheduler {
   private cancelTimer: () => void = () => {};
   private round: Promise<void> = Promise.resolve();
   private running = false;
-  private readonly configs = new Map<string, ScheduleConfig | string>();
+  private readonly configs = new ByteCache<ScheduleConfig | string>(CONFIG_BYTES);
   private purgeAt = 0;
 
   constructor(deps: SchedulerDeps) {
@@ -146,8 +150,7 @@ export class Scheduler {
     const known = this.configs.get(text);
     if (known !== undefined) return known;
     const config = scheduleOf(JSON.parse(text) as Json);
-    if (this.configs.size >= KEPT_CONFIGS) this.configs.delete(this.configs.keys().next().value!);
-    this.configs.set(text, config);
+    this.configs.set(text, config, BYTES_PER_CONFIG + text.length);
     return config;
   }
 
@@ -157,14 +160,7 @@ export class Scheduler {
     const { admitCron } = this.deps;
     const admit = admitCron && (({ tenantId }: { readonly tenantId: string }) => admitCron(tenantId));
     for (const slot of slots) {
-      const body = { scheduledFor: isoTime(slot) };
-      const request = {
-        requestId: slotId(trigger, slot),
-        slot,
-        body,
-        admit,
-        keepRefused: this.deps.deadLetters ?? true,
-      };
+      const request = { ...slotRequestOf(trigger, slot), admit, keepRefused: this.deps.deadLetters ?? true };
       const fired = await fireTrigger(this.deps, trigger, request);
       firings.push({ fired, firing: firingOf(trigger, request, fired) });
     }
@@ -191,7 +187,6 @@ export class Scheduler {
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();
-const slotId = ({ triggerId }: TriggerRecord, slot: number): string => `schedule:${triggerId}:${isoTime(slot)}`;
 const keyOf = ({ trigger, revision }: ClaimedSchedule) => ({ triggerId: trigger.triggerId, revision });
 
 /** One record for all of them: there may be very many. */

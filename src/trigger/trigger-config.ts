@@ -1,12 +1,13 @@
 // What a trigger may be configured to do, and everything that is wrong with a configuration, at once.
 
-import type { Problem } from '../core/definition/problem.ts';
+import type { WebhookSettings } from '../core/definition/webhook-schema.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
-import { secretProblem } from '../protocol/webhook-secret.ts';
+import type { Problem } from '../core/problem/problem.ts';
 import type { TriggerType } from '../store/trigger-port.ts';
 import { expressionProblems } from './activation.ts';
 import { readSchedule, type Schedule } from './cron.ts';
 import { CATCH_UP, type CatchUp } from './due-slots.ts';
+import { WEBHOOK_FIELDS, webhookProblems } from './webhook/settings.ts';
 
 export interface TriggerDraft {
   readonly triggerType: TriggerType;
@@ -21,7 +22,9 @@ export interface CheckedConfig {
   /** As it is kept and shown: without secrets. */
   readonly config: JsonObject;
   readonly eventType: string | null;
-  readonly secret: string | null;
+  /** Of a webhook, with its secret; null of everything else. */
+  readonly webhook: WebhookSettings | null;
+  /** A secret is to be made, whatever else is said. */
   readonly wantsSecret: boolean;
 }
 
@@ -30,7 +33,7 @@ const DEFAULT_CATCH_UP: CatchUp = 'latest';
 
 const FIELDS: Readonly<Record<TriggerType, readonly string[]>> = {
   Schedule: ['cron', 'timezone', 'catchUp'],
-  Webhook: ['secret', 'generateSecret', 'path'],
+  Webhook: [...WEBHOOK_FIELDS, 'generateSecret', 'path'],
   Event: ['eventType', 'filter'],
   Manual: [],
 };
@@ -45,8 +48,8 @@ export function checkConfig({ triggerType, config, activationCondition, format }
     ...unknownFields(triggerType, given),
     ...(condition === null ? [] : expressionProblems('condition', condition, format, '/activationCondition')),
   ];
-  const { secret, generateSecret, ...kept } = given;
-  const nothing = { config: kept, eventType: null, secret: null, wantsSecret: false };
+  const { secret: _apart, generateSecret, ...kept } = given;
+  const nothing = { config: kept, eventType: null, webhook: null, wantsSecret: false };
   switch (triggerType) {
     case 'Manual':
       return { ...nothing, problems };
@@ -59,9 +62,9 @@ export function checkConfig({ triggerType, config, activationCondition, format }
     case 'Webhook':
       return {
         ...nothing,
-        secret: typeof secret === 'string' ? secret : null,
+        webhook: given as WebhookSettings,
         wantsSecret: generateSecret === true,
-        problems: [...problems, ...webhookProblems(given)],
+        problems: [...problems, ...webhookTriggerProblems(given)],
       };
   }
 }
@@ -111,8 +114,8 @@ function eventProblems({ eventType, filter }: JsonObject, format: string): Probl
   return [...problems, ...expressionProblems('filter', filter, format, '/config/filter')];
 }
 
-/** A path (000 §3.7) is what people call the webhook by: it is kept and shown, and the address is the trigger's id. */
-function webhookProblems({ secret, generateSecret: generate, path }: JsonObject): Problem[] {
+/** A path is what people call the webhook by: it is kept and shown, and the address is the trigger's id. */
+function webhookTriggerProblems({ generateSecret: generate, path, ...settings }: JsonObject): Problem[] {
   const problems: Problem[] = [];
   if (path !== undefined && !(typeof path === 'string' && PRINTABLE.test(path))) {
     problems.push(problem('/config/path', 'must be a text of at most 200 characters, e.g. "/orders/paid"'));
@@ -120,10 +123,10 @@ function webhookProblems({ secret, generateSecret: generate, path }: JsonObject)
   if (generate !== undefined && typeof generate !== 'boolean') {
     problems.push(problem('/config/generateSecret', 'must be true or false'));
   }
-  if (secret === undefined) return problems;
-  if (generate === true) problems.push(problem('/config/secret', 'cannot be given and generated at once'));
-  const wrong = typeof secret === 'string' ? secretProblem(secret) : 'must be a text';
-  return wrong === undefined ? problems : [...problems, problem('/config/secret', wrong)];
+  if (settings.secret !== undefined && generate === true) {
+    problems.push(problem('/config/secret', 'cannot be given and generated at once'));
+  }
+  return [...problems, ...webhookProblems(settings, '/config')];
 }
 
 function unknownFields(triggerType: TriggerType, config: JsonObject): Problem[] {

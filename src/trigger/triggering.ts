@@ -1,19 +1,26 @@
 // Puts the triggers together: managing them, what comes from outside, and the schedules.
 
 import type { Measure } from '../core/decider/input.ts';
-import type { Limits } from '../core/expression/evaluate.ts';
+import type { Limits } from '../core/expression/evaluation.ts';
 import type { AuditStore } from '../store/audit-port.ts';
+import type { OverviewStore } from '../store/overview-port.ts';
 import type { TriggerStore } from '../store/trigger-port.ts';
 import type { WorkflowLifeStore } from '../store/workflow-port.ts';
 import { Judge } from './activation.ts';
+import { Backfill } from './backfill.ts';
 import type { StartExecution, TriggerObserver } from './firing.ts';
-import { Intake } from './intake.ts';
+import { Intake, type IntakeDeps } from './intake.ts';
 import { Scheduler, type SchedulerDeps, type SchedulerOptions } from './scheduler.ts';
 import { Triggers } from './triggers.ts';
+import { type FetchKeys, JwtCheck } from './webhook/jwt.ts';
 
 export interface TriggeringDeps {
-  readonly store: TriggerStore & Pick<WorkflowLifeStore, 'workflowFind'> & Pick<AuditStore, 'audited'>;
+  readonly store: TriggerStore &
+    Pick<OverviewStore, 'lastFirings' | 'lastMissed'> &
+    Pick<WorkflowLifeStore, 'workflowFind'> &
+    Pick<AuditStore, 'audited'>;
   readonly start: StartExecution;
+  readonly tellWaiting?: IntakeDeps['tellWaiting'];
   /** Throws when the tenant may have no schedules. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
   readonly observer: TriggerObserver;
@@ -24,7 +31,10 @@ export interface TriggeringDeps {
   readonly timers: SchedulerDeps['timers'];
   readonly newId: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Webhooks must have a secret. */
+  /** How the keys of senders are fetched: guarded, because the address is a tenant's (S5). */
+  readonly fetchKeys: FetchKeys;
+  readonly wallClockMs: () => number;
+  /** Webhooks must prove their sender. */
   readonly strict: boolean;
   /** Whether payloads that were accepted and cannot be used are kept; absent: they are. */
   readonly deadLetters?: boolean;
@@ -34,15 +44,18 @@ export interface TriggeringDeps {
 export interface Triggering {
   readonly triggers: Triggers;
   readonly intake: Intake;
+  readonly backfill: Backfill;
   /** Not started: that is for processes that run executions. */
   readonly scheduler: Scheduler;
 }
 
-export function createTriggering({ expressionLimits: limits, ...deps }: TriggeringDeps): Triggering {
+export function createTriggering({ expressionLimits: limits, fetchKeys, ...deps }: TriggeringDeps): Triggering {
   const judge = new Judge({ limits, measure: deps.measure });
+  const proof = { jwt: new JwtCheck(fetchKeys), now: deps.wallClockMs };
   return {
     triggers: new Triggers(deps),
-    intake: new Intake({ ...deps, judge }),
+    intake: new Intake({ ...deps, judge, proof }),
+    backfill: new Backfill({ ...deps, judge }),
     scheduler: new Scheduler({ ...deps, judge }),
   };
 }

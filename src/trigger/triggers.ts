@@ -1,22 +1,28 @@
-// Triggers as people manage them (000 §13.7): create, change, delete, look at; and the secrets of webhooks, which are shown
+// Triggers as people manage them: create, change, delete, look at; and the secrets of webhooks, which are shown
 // once, when they are made. Everything that is wrong with a request is said at once.
 
-import type { Problem } from '../core/definition/problem.ts';
+import type { Verification, WebhookSettings } from '../core/definition/webhook-schema.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { requestInvalid } from '../core/error/request-invalid.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
-import { NEW_SECRET_BYTES, secretProblem } from '../protocol/webhook-secret.ts';
+import type { Problem } from '../core/problem/problem.ts';
+import { NEW_SECRET_BYTES, SECRET_PREFIX } from '../protocol/webhook-secret.ts';
 import { workflowRef } from '../protocol/workflow.ts';
 import { type Actor, type AuditStore, type Deed, SYSTEM } from '../store/audit-port.ts';
+import type { OverviewStore } from '../store/overview-port.ts';
 import type { Store } from '../store/port.ts';
 import type { FiringRecord, TriggerFilter, TriggerRecord, TriggerStore, TriggerType } from '../store/trigger-port.ts';
 import type { WorkflowLifeStore, WorkflowRecord } from '../store/workflow-port.ts';
 import { readSchedule, upcomingSlots } from './cron.ts';
 import { type CheckedConfig, checkConfig, scheduleOf } from './trigger-config.ts';
-import { secretOf } from './webhook-signature.ts';
+import { kindOf } from './webhook/scheme.ts';
+import { makesSecret, unsignedProblem, usableSecret, verificationOf } from './webhook/settings.ts';
 
 export interface TriggersDeps {
-  readonly store: TriggerStore & Pick<WorkflowLifeStore, 'workflowFind'> & Pick<AuditStore, 'audited'>;
+  readonly store: TriggerStore &
+    Pick<OverviewStore, 'lastFirings' | 'lastMissed'> &
+    Pick<WorkflowLifeStore, 'workflowFind'> &
+    Pick<AuditStore, 'audited'>;
   readonly newId: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
   /** Strict: a webhook without a secret does not exist. */
@@ -44,6 +50,11 @@ export interface TriggerAnswer {
   readonly secret: string | null;
 }
 
+export interface LastFirings {
+  readonly lastFiring: FiringRecord | undefined;
+  readonly missed: FiringRecord | undefined;
+}
+
 interface Key {
   readonly tenantId: string;
   readonly triggerId: string;
@@ -54,6 +65,20 @@ export class Triggers {
 
   constructor(deps: TriggersDeps) {
     this.deps = deps;
+  }
+
+  /** Of each, by its id: what became of its newest firing, and the newest slots that a schedule missed. */
+  async lastOf(tenantId: string, triggers: readonly TriggerRecord[]): Promise<ReadonlyMap<string, LastFirings>> {
+    const { store } = this.deps;
+    const idsOf = (list: readonly TriggerRecord[]) => list.map(({ triggerId }) => triggerId);
+    const schedules = triggers.filter(({ triggerType }) => triggerType === 'Schedule');
+    const [fired, missed] = await Promise.all([
+      store.lastFirings({ tenantId, triggerIds: idsOf(triggers) }),
+      store.lastMissed({ tenantId, triggerIds: idsOf(schedules) }),
+    ]);
+    const byId = (list: readonly FiringRecord[]) => new Map(list.map((firing) => [firing.triggerId, firing]));
+    const [newest, misses] = [byId(fired), byId(missed)];
+    return new Map(idsOf(triggers).map((id) => [id, { lastFiring: newest.get(id), missed: misses.get(id) }]));
   }
 
   async get(key: Key): Promise<TriggerRecord> {
@@ -80,7 +105,7 @@ export class Triggers {
     const problems = [...checked.problems, ...this.secretProblems(request, checked)];
     if (problems.length > 0) throw requestInvalid(problems);
     if (triggerType === 'Schedule') await this.deps.admitCron?.(tenantId);
-    const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
+    const { secret, made } = this.secretFor(checked, false);
     const wanted = {
       triggerId: this.deps.newId(),
       tenantId,
@@ -92,12 +117,10 @@ export class Triggers {
       eventType: checked.eventType,
       secrets: secret === null ? [] : [secret],
     };
-    const { workflowId } = workflow;
-    const trigger = await this.change({ ...wanted, by }, 'create', { workflowId, triggerType }, (store) =>
-      store.triggerCreate(wanted),
-    );
+    const details = { workflowId: workflow.workflowId, triggerType, ...webhookDetails(checked) };
+    const trigger = await this.change({ ...wanted, by }, 'create', details, (store) => store.triggerCreate(wanted));
     if (trigger === null) throw workflowNotFound(request);
-    return { trigger, secret: checked.wantsSecret ? secret : null };
+    return { trigger, secret: made };
   }
 
   /** What the request does not say stays. A secret in it is added as in a rotation. */
@@ -108,18 +131,24 @@ export class Triggers {
     const { isEnabled, activationCondition } = request;
     const condition = activationCondition === undefined ? existing.activationCondition : activationCondition;
     const checked = checkConfig({ triggerType, config, activationCondition: condition, format });
-    const problems = [...identityProblems(existing, request), ...checked.problems];
+    const unsigned = checked.webhook === null ? null : unsignedProblem(checked.webhook, this.deps.strict, '/config');
+    const problems = [
+      ...identityProblems(existing, request),
+      ...checked.problems,
+      ...(unsigned === null ? [] : [unsigned]),
+    ];
     if (problems.length > 0) throw requestInvalid(problems);
-    const secret = checked.wantsSecret ? this.newSecret() : checked.secret;
+    const { secret, made } = this.secretFor(checked, existing.hasSecret);
     const { eventType } = checked;
     const changed = request.config === undefined ? {} : { config: JSON.stringify(checked.config), eventType };
     const fields = Object.keys(request).filter((name) => request[name as keyof typeof request] !== undefined);
-    const trigger = await this.change({ ...key, by }, 'update', { fields }, async (store) => {
+    const details = { fields, ...(request.config === undefined ? {} : webhookDetails(checked)) };
+    const trigger = await this.change({ ...key, by }, 'update', details, async (store) => {
       if (secret !== null) await store.webhookSecretAdd({ ...key, secret, keepPrevious: true });
       return store.triggerUpdate({ ...key, isEnabled, activationCondition, ...changed });
     });
     if (trigger === null) throw triggerNotFound(key.triggerId);
-    return { trigger, secret: checked.wantsSecret ? secret : null };
+    return { trigger, secret: made };
   }
 
   async delete(key: Key, by: Actor = SYSTEM): Promise<void> {
@@ -133,25 +162,29 @@ export class Triggers {
     { secret: given, keepPrevious = true }: { secret?: string | undefined; keepPrevious?: boolean | undefined },
     by: Actor = SYSTEM,
   ): Promise<TriggerAnswer> {
-    const wrong = given === undefined ? undefined : secretProblem(given);
-    if (wrong !== undefined) throw requestInvalid([{ code: 'CONFIG_INVALID', path: '/secret', message: wrong }]);
-    const { triggerType } = await this.get(key);
+    const { triggerType, config } = await this.get(key);
     if (triggerType !== 'Webhook') {
-      const message = `a ${triggerType} trigger has no secret`;
-      throw requestInvalid([{ code: 'CONFIG_INVALID', path: '', message }]);
+      throw new PawlError('WRONG_KIND', `a ${triggerType} trigger has no secret`);
     }
-    const secret = given ?? this.newSecret();
+    const { verification = 'standard' } = JSON.parse(config) as WebhookSettings;
+    const wrong = usableSecret(verification, given ?? this.newSecret(verification));
+    if (wrong !== undefined) throw requestInvalid([{ code: 'CONFIG_INVALID', path: '/secret', message: wrong }]);
+    const secret = given ?? this.newSecret(verification);
     await this.change({ ...key, by }, 'rotate-secret', { keepPrevious }, (store) =>
       store.webhookSecretAdd({ ...key, secret, keepPrevious }),
     );
     return { trigger: await this.get(key), secret: given === undefined ? secret : null };
   }
 
-  /** Where webhooks need a secret, the one of a pipeline that has none yet; null: it has one, or needs none. */
+  /** The secret that is made for a pipeline's webhook; null: it has one, needs none, or its sender makes it. */
   async firstSecretOf(tenantId: string, { pipeline }: WorkflowRecord): Promise<string | null> {
     const triggerId = pipeline?.webhookTriggerId ?? null;
-    if (!this.deps.strict || triggerId === null) return null;
-    const secret = this.newSecret();
+    if (triggerId === null) return null;
+    const { config } = await this.get({ tenantId, triggerId });
+    const settings = JSON.parse(config) as WebhookSettings;
+    const verification = verificationOf(settings, { hasSecret: false, strict: this.deps.strict });
+    if (!makesSecret({ ...settings, verification }, false)) return null;
+    const secret = this.newSecret(verification);
     const params = { tenantId, triggerId, secret, keepPrevious: false, onlyFirst: true };
     return (await this.deps.store.webhookSecretAdd(params)) ? secret : null;
   }
@@ -168,16 +201,40 @@ export class Triggers {
     return this.deps.store.audited({ tenantId, by, work, deed: (result) => (happened(result) ? deed : null) });
   }
 
-  private secretProblems({ triggerType }: NewTriggerRequest, { secret, wantsSecret }: CheckedConfig): Problem[] {
-    if (!this.deps.strict || triggerType !== 'Webhook' || secret !== null || wantsSecret) return [];
+  private secretProblems({ triggerType }: NewTriggerRequest, { webhook, wantsSecret }: CheckedConfig): Problem[] {
+    if (!this.deps.strict || triggerType !== 'Webhook' || webhook === null) return [];
+    const unsigned = unsignedProblem(webhook, true, '/config');
+    if (unsigned !== null) return [unsigned];
+    if (webhook.verification !== undefined || webhook.secret !== undefined || wantsSecret) return [];
     const message = 'a webhook needs a secret here';
-    const suggestion = 'give one, or set `generateSecret` to true';
+    const suggestion = 'give one, set `generateSecret` to true, or choose a `verification`';
     return [{ code: 'SECRET_REQUIRED', path: '/config/secret', message, suggestion }];
   }
 
-  private newSecret(): string {
-    return secretOf(this.deps.randomBytes(NEW_SECRET_BYTES));
+  /** Given, or made: only what was made is shown. */
+  private secretFor(
+    { webhook, wantsSecret }: CheckedConfig,
+    hasSecret: boolean,
+  ): { readonly secret: string | null; readonly made: string | null } {
+    if (webhook === null) return { secret: null, made: null };
+    if (webhook.secret !== undefined) return { secret: webhook.secret, made: null };
+    if (!wantsSecret && !makesSecret(webhook, hasSecret)) return { secret: null, made: null };
+    const made = this.newSecret(webhook.verification ?? 'standard');
+    return { secret: made, made };
   }
+
+  private newSecret(verification: Verification): string {
+    const bytes = Buffer.from(this.deps.randomBytes(NEW_SECRET_BYTES));
+    if (kindOf(verification) === 'standard') return `${SECRET_PREFIX}${bytes.toString('base64')}`;
+    return bytes.toString('base64url');
+  }
+}
+
+/** How requests prove their sender is worth a line in the audit log, above all when they do not. */
+function webhookDetails({ webhook }: CheckedConfig): JsonObject {
+  if (webhook?.verification === undefined) return {};
+  const { verification, allowUnsigned } = webhook;
+  return { verification: kindOf(verification), ...(allowUnsigned === true ? { allowUnsigned } : {}) };
 }
 
 const SHOWN_FIRE_TIMES = 5;

@@ -1,12 +1,9 @@
-// A real Chromium, spoken to over its own debugging protocol: no package, nothing to download on install. It is the one on the
-// PATH; where there is none, and this is root on Debian, it comes from Debian's packages. Otherwise it is said, loudly, what is
-// missing and how to get it.
+// A real Chromium for playwright-core, which downloads none: the one on the PATH. Where there is none, and this is root on
+// Debian, it comes from Debian's packages. Otherwise one loud line says what is missing and how to get it.
 
-import { execFile, spawn } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -15,7 +12,6 @@ const INSTALL_MS = 120_000;
 /** No second tries, no waiting for a network that is not there or for somebody else who installs something. */
 const APT_OPTIONS = ['Acquire::http::Timeout=10', 'Acquire::Retries=0', 'APT::Update::Error-Mode=any'];
 const START_MS = 60_000;
-const LISTENING = /^DevTools listening on (ws:\/\/\S+)$/;
 
 const run = promisify(execFile);
 
@@ -67,30 +63,14 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Where it listens, and how to end it. */
-export async function startChromium(program: string): Promise<{ address: string; stop(): Promise<void> }> {
-  const profile = mkdtempSync(join(tmpdir(), 'pawl-browser-'));
-  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
-  const child = spawn(program, [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const stop = async () => {
-    child.kill();
-    await exited;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-  };
-  const late = setTimeout(() => child.kill('SIGKILL'), START_MS);
-  const { promise: listening, resolve } = Promise.withResolvers<string>();
-  const said: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    said.push(line);
-    const [, address] = LISTENING.exec(line) ?? [];
-    if (address !== undefined) resolve(address);
-  });
-  const address = await Promise.race([listening, exited]);
-  clearTimeout(late);
-  if (address !== undefined) return { address, stop };
-  rmSync(profile, { recursive: true, force: true });
-  throw new Error(`Chromium ended before it listened:\n${said.join('\n')}`);
-}
+/** Headless, without what Chromium would look up or fetch by itself. */
+export const CHROMIUM_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];

@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { PawlError } from '../../src/core/error/pawl-error.ts';
-import { callbackToken } from '../../src/engine/execution/callback-token.ts';
+import { callbackToken } from '../../src/execution/callback-token.ts';
 import type { Pawl } from '../../src/main.ts';
 import type { AckLedger } from './ack-ledger.ts';
 import type { Random } from './random.ts';

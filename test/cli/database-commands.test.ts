@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase, withClient } from '../support/database.ts';
 import { command, pawl } from './dev-process.ts';
 
 let database: TestDatabase;
@@ -55,6 +55,20 @@ describe('commands for a database', () => {
     expect((await onDatabase('keys', 'revoke', keys[0]!.id, '--tenant', 'acme')).stdout).toBe('revoked\n');
     expect(await onDatabase('keys', 'create', '--tenant', 'acme', '--scope', 'everything')).toMatchObject({ code: 2 });
     expect(await onDatabase('keys', 'create', '--tenant', 'acme')).toMatchObject({ code: 2 });
+  });
+
+  it('verify the audit log, and fail when a record was changed', async () => {
+    const whole = await onDatabase('audit', 'verify');
+    expect([whole.code, whole.stdout]).toEqual([0, expect.stringMatching(/acme +2 +whole +2:[0-9a-f]{64}/)]);
+    await withClient(database.connectionString, async (client) => {
+      await client.query('set session_replication_role = replica');
+      await client.query(`update audit_log set actor = 'nobody' where seq = 1`);
+    });
+    expect(await onDatabase('audit', 'verify', '--tenant', 'acme')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('record 1 was changed'),
+    });
+    expect((await onDatabase('audit', 'verify', '--head', '1:x')).code).toBe(2);
   });
 
   it('say so when there is no database', async () => {

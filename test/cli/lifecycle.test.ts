@@ -53,7 +53,7 @@ describe('pawl lifecycle', () => {
     expect((await lifecycle('show', 'prod/loan', '--mermaid')).stdout).toMatch(/^stateDiagram-v2\n/);
 
     const pending = await lifecycle('deliveries', '--consumer', 'kyc');
-    const [, guid] = /^ACKGUID +CONSUMER .*\n(\S+) +kyc +Pending +hook +\d /.exec(pending.stdout) ?? [];
+    const [, guid] = /^ACKGUID +CONSUMER .*\n(\S+) +kyc +Pending +hook +loan submit +\d /.exec(pending.stdout) ?? [];
     const { deliveries } = createClient({ url: dev.url });
     const [work] = await deliveries.pull('kyc', { wait: '10s' });
     expect(work!.ackGuid).toBe(guid);

@@ -124,17 +124,13 @@ describe('pawl run beside a server that uses the folder', () => {
     expect(run).toMatchObject({ code: 1, stdout: expect.stringContaining('did you mean `core.echo`?') });
   });
 
-  it('says what a run does not do as its file asks', async () => {
+  it('runs the steps of every task queue itself when nobody else would', async () => {
     const metadata = { planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests', schemaVersion: 'v1' };
     const steps = [{ stepId: 'a', type: 'core.echo', inputs: {}, timeout: '10s', dispatch: { taskQueue: 'q' } }];
     const scope = { tenantId: 'default', projectId: 'p', environmentId: 'e', repoSha: 's' };
     const plan = file('routed.json', { metadata: { ...metadata, planId: 'routed' }, scope, steps });
-    for (const where of [data, join(folder, 'own')]) {
-      const shown = await pawl({}, 'run', plan, '--data', where);
-      expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('warning[DISPATCH_IGNORED]') });
-      const { stdout } = await pawl({}, 'run', plan, '--data', where, '--json');
-      expect(JSON.parse(stdout)).toMatchObject({ status: 'Succeeded', warnings: [{ path: '/steps/0/dispatch' }] });
-    }
+    const { stdout } = await pawl({}, 'run', plan, '--data', join(folder, 'own'), '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'Succeeded' });
   });
 
   it('starts no second one', async () => {
@@ -227,5 +223,25 @@ describe('a server that is restarted', () => {
     expect(stdout.match(/ExecutionStarted/g)).toHaveLength(1);
     expect(stdout).toContain('ExecutionCancelled');
     expect(await waiting.finished).toMatchObject({ code: 3, stdout: expect.stringContaining('Cancelled in') });
+  });
+});
+
+describe('what is going on', () => {
+  it('is told by stats, failures, waits and find, also as JSON', async () => {
+    const { stdout } = await there('start', 'hello-pawl', '--request-id', 'to-be-found', '--wait', '--json');
+    const { executionId } = JSON.parse(stdout) as { executionId: string };
+    for (const command of ['stats', 'failures', 'waits']) {
+      expect(await there(command)).toMatchObject({ code: 0 });
+      expect(JSON.parse((await there(command, '--json')).stdout)).toHaveProperty('data');
+    }
+    expect((await there('find', 'to-be-found')).stdout).toMatch(new RegExp(`execution +${executionId}`));
+    expect((await there('find', 'nothing-at-all')).stdout).toBe('nothing is called "nothing-at-all"\n');
+  });
+
+  it('bulk counts first, and acts with --yes', async () => {
+    const chosen = ['bulk', 'cancel', '--workflow', 'hello-pawl', '--reason', 'a test'];
+    expect((await there(...chosen)).stdout).toMatch(/^cancel: \d+ executions\. Do it with --yes\n$/);
+    expect((await there(...chosen, '--yes')).stdout).toMatch(/^done: \d+ done, \d+ skipped, 0 failed\n$/);
+    expect(await there('bulk', 'cancel', '--reason', 'everything')).toMatchObject({ code: 2 });
   });
 });

@@ -3,13 +3,13 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createHttpClient } from '../../src/action/http/client.ts';
+import { systemTimers } from '../../src/clock/system-timers.ts';
 import { uuidV7 } from '../../src/core/id/id.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import type { WorkflowStart } from '../../src/delivery/channel/workflow.ts';
 import type { ConsumerRequest } from '../../src/delivery/consumer.ts';
 import { createDelivering, type Delivering, type DeliveringDeps } from '../../src/delivery/delivering.ts';
 import type { RaisedNotice } from '../../src/delivery/notices.ts';
-import { systemTimers } from '../../src/engine/system-timers.ts';
 import type { MessageKind, NewDelivery, NewMessageRow } from '../../src/store/delivery-port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';

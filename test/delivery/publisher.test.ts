@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemTimers } from '../../src/clock/system-timers.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { systemTimers } from '../../src/engine/system-timers.ts';
-import { PlanCache } from '../../src/engine/workflow/plan-cache.ts';
 import { createPawl, type Pawl } from '../../src/main.ts';
 import { eventSchemaFiles, type PublishedEvent } from '../../src/protocol/event.ts';
 import { StoreError } from '../../src/store/store-error.ts';
+import { PlanCache } from '../../src/workflow/plan-cache.ts';
 import { withClient } from '../support/database.ts';
 import { type DeliveryUnderTest, deliveryWorld, TENANT, type World } from './delivery-under-test.ts';
 

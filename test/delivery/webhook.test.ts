@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemTimers } from '../../src/engine/system-timers.ts';
+import { systemTimers } from '../../src/clock/system-timers.ts';
 import { type DeliveryUnderTest, deliveryWorld, TENANT, type World } from './delivery-under-test.ts';
 import { type Received, type WebhookReceiver, webhookReceiver } from './webhook-receiver.ts';
 

@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { callbackToken } from '../../src/engine/execution/callback-token.ts';
+import { callbackToken } from '../../src/execution/callback-token.ts';
 import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';
 
 // Accepts; the runners are other engines, which come when it is too late.

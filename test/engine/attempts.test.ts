@@ -71,7 +71,7 @@ describe('a node that fails', () => {
     expect(again.context.attempt).toBe(2);
     again.succeed();
     await engine.pawl.result(executionId);
-    const [first, second] = await engine.pawl.store.executionAttempts({ executionId });
+    const [first, second] = await engine.pawl.store.executionAttempts({ executionId, parameters: true });
     expect(second!.startedAt - first!.endedAt).toBeGreaterThanOrEqual(1_000);
   });
 });

@@ -155,9 +155,9 @@ describe('strange but legal results are kept as they are', () => {
       graph('proto', [{ id: 'odd', actionType: 'test.bad', parameters: { how: 'proto' } }]),
     );
     expect(result.status).toBe('Succeeded');
-    expect((await engine.pawl.store.executionAttempts({ executionId: result.executionId }))[0]!.outputs).toBe(
-      '{"__proto__":{"polluted":true},"constructor":{"prototype":1}}',
-    );
+    expect(
+      (await engine.pawl.store.executionAttempts({ executionId: result.executionId, parameters: true }))[0]!.outputs,
+    ).toBe('{"__proto__":{"polluted":true},"constructor":{"prototype":1}}');
   });
 });
 

@@ -21,16 +21,18 @@ export interface ControlledAction {
   readonly begun: readonly HeldAttempt[];
   /** Whatever a test left behind is not the next test's. */
   forget(): void;
+  /** The attempts of one execution: for tests that run side by side. */
+  of(executionId: string): Pick<ControlledAction, 'next'>;
 }
 
 export function controlledAction(type: string): ControlledAction {
   const begun: HeldAttempt[] = [];
   const free: HeldAttempt[] = [];
-  const takers: { nodeId: string | undefined; take: (attempt: HeldAttempt) => void }[] = [];
+  const takers: { isWanted: (attempt: HeldAttempt) => boolean; take: (attempt: HeldAttempt) => void }[] = [];
 
   function arrived(attempt: HeldAttempt): void {
     begun.push(attempt);
-    const taker = takers.findIndex(({ nodeId }) => nodeId === undefined || nodeId === attempt.context.nodeId);
+    const taker = takers.findIndex(({ isWanted }) => isWanted(attempt));
     if (taker < 0) free.push(attempt);
     else takers.splice(taker, 1)[0]!.take(attempt);
   }
@@ -54,6 +56,15 @@ export function controlledAction(type: string): ControlledAction {
     },
   });
 
+  function take(nodeId?: string, executionId?: string): Promise<HeldAttempt> {
+    const isWanted = ({ context }: HeldAttempt) =>
+      (nodeId === undefined || nodeId === context.nodeId) &&
+      (executionId === undefined || executionId === context.executionId);
+    const index = free.findIndex(isWanted);
+    if (index >= 0) return Promise.resolve(free.splice(index, 1)[0]!);
+    return new Promise((resolve) => takers.push({ isWanted, take: resolve }));
+  }
+
   return {
     definition,
     begun,
@@ -61,10 +72,7 @@ export function controlledAction(type: string): ControlledAction {
       free.length = 0;
       takers.length = 0;
     },
-    next(nodeId) {
-      const index = free.findIndex(({ context }) => nodeId === undefined || nodeId === context.nodeId);
-      if (index >= 0) return Promise.resolve(free.splice(index, 1)[0]!);
-      return new Promise((take) => takers.push({ nodeId, take }));
-    },
+    next: (nodeId) => take(nodeId),
+    of: (executionId) => ({ next: (nodeId) => take(nodeId, executionId) }),
   };
 }

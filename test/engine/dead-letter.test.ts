@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeadLetters } from '../../src/engine/execution/dead-letters.ts';
+import { DeadLetters } from '../../src/execution/dead-letters.ts';
 import { engineUnderTest, eventually, QUICK, TENANT } from './engine-under-test.ts';
 import { superviseRunner } from './spawned-runner.ts';
 import { echo, graph, held } from './workflow-definition.ts';
@@ -62,8 +62,11 @@ describe('executions whose runners crashed repeatedly', () => {
     return ids;
   }
 
-  /** Polls so seldom that the next one comes in time only if it is thought of. */
-  const openForgetful = () => engine.open({ engine: { pollMs: 600_000 } });
+  /**
+   * Polls seldom, so that the next one comes in time only if it is thought of. Not never: a hint may name a runner of an earlier test,
+   * which is believed to have room for some seconds after it was killed.
+   */
+  const openForgetful = () => engine.open({ engine: { pollMs: 3_000 } });
 
   it('run alone on their last chance, beside all others, until they make progress', async () => {
     await engine.pawl.publish(graph('trusted', [echo('a')]));

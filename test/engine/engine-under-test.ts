@@ -146,7 +146,7 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
       return Object.fromEntries(state.plan.nodes.map(({ id }, index) => [id, state.nodes[index]!.status]));
     },
     async attempts(executionId) {
-      const rows = await own.store.executionAttempts({ executionId });
+      const rows = await own.store.executionAttempts({ executionId, parameters: true });
       return rows.map(({ nodeId, attempt, status, parameters, outputs, error }) => ({
         nodeId,
         attempt,

@@ -163,3 +163,20 @@ describe('an execution that nobody has begun', () => {
     expect(await engine.nodes(executionId)).toEqual({ first: 'Succeeded' });
   });
 });
+
+describe('an execution that a newer version has started', () => {
+  it('says that it waits for a newer runner, and goes on when one has come', async () => {
+    const executionId = await accept('from the future');
+    await engine.sql('update execution_queue set behaviour = 2 where execution_id = $1', [executionId]);
+    const why = async () =>
+      (await engine.sql<{ why: string }>('select execution_why($1) as why', [executionId]))[0]!.why;
+    expect(await why()).toBe('noWorker');
+    const older = await engine.open();
+    await expect.poll(why).toBe('needsNewerRunner');
+    await older.store.runnerRegister({ name: 'newer', slots: 1, leaseMs: 60_000, behaviour: 2 });
+    expect(await why()).toBe('queued');
+    await engine.sql('update execution_queue set behaviour = 1 where execution_id = $1', [executionId]);
+    (await engine.work.next()).succeed();
+    expect(await older.result(executionId)).toMatchObject({ status: 'Succeeded' });
+  });
+});

@@ -9,6 +9,8 @@ import { createPawl, defineAction, type PawlOptions } from '../../src/main.ts';
 export interface RunnerProcessSettings {
   readonly url: string;
   readonly engine: NonNullable<PawlOptions['engine']>;
+  /** Beside what the test has: credentials and addresses of connectors. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export type RunnerProcessNews =

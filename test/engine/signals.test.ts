@@ -200,6 +200,46 @@ describe('ESCALATE_ALERT', () => {
   });
 });
 
+describe('RERUN_FROM', () => {
+  it('runs a succeeded step of an ended execution again, with all that follows, and keeps the rest', async () => {
+    const executionId = await engine.start(
+      graph('again', [held('first', to('second')), held('second', to('third')), held('third')]),
+    );
+    for (const nodeId of ['first', 'second', 'third']) (await work.next(nodeId)).succeed({ nodeId });
+    expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
+    expect(await send(executionId, 'RERUN_FROM', { stepId: 'second' }, 'again')).toEqual({ repeated: false });
+    const second = await work.next('second');
+    expect(second.context).toMatchObject({ attempt: 2, idempotencyKey: `${executionId}:second:1` });
+    expect(await send(executionId, 'RERUN_FROM', { stepId: 'second' }, 'again')).toEqual({ repeated: true });
+    second.succeed();
+    (await work.next('third')).succeed({ better: true });
+    expect(await engine.pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { better: true } });
+    const attempts = (await engine.attempts(executionId)).map(({ nodeId, attempt }) => `${nodeId} ${attempt}`);
+    expect(attempts).toEqual(['first 1', 'second 1', 'third 1', 'second 2', 'third 2']);
+  });
+});
+
+describe('COMPLETE_STEP', () => {
+  it('gives a failed step its outputs, records them as an attempt, and lets the execution go on', async () => {
+    const executionId = await engine.start(
+      graph('by-hand', [
+        held('broken', { ...tries(1), ...to('after') }),
+        echo('after', { value: '{{ context.data.broken.paid }}' }),
+      ]),
+    );
+    (await work.next()).fail(new TerminalError('NO', 'broken'));
+    expect((await engine.pawl.result(executionId)).status).toBe('Failed');
+    await send(executionId, 'COMPLETE_STEP', { stepId: 'broken', outputs: { paid: 7 } });
+    await eventually(() => status(executionId)).toBe('Succeeded');
+    const attempts = await engine.attempts(executionId);
+    expect(attempts.map(({ nodeId, attempt, status: s }) => `${nodeId} ${attempt} ${s}`).sort()).toEqual([
+      'after 1 Succeeded',
+      'broken 1 Failed',
+      'broken 2 Succeeded',
+    ]);
+  });
+});
+
 describe('RETRY_STEP', () => {
   it('does not wait for the delay of the next try', async () => {
     const hour = { retry: { maxAttempts: 2, baseDelayMs: 3_600_000 } };

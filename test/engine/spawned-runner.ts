@@ -66,6 +66,7 @@ export function superviseRunner(settings: RunnerProcessSettings): { readonly cra
 function launch(settings: RunnerProcessSettings): ChildProcess {
   return spawn(process.execPath, ['--no-warnings', ENTRY, JSON.stringify(settings)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, ...settings.environment },
   });
 }
 

@@ -46,6 +46,31 @@ describe('an execution that is started in a transaction of the application', () 
     expect(await orders()).toContain(1);
   });
 
+  it('waits for the engine that the request, the workflow or the installation names', async () => {
+    await engine.pawl.publish(graph('there', [echo('a')], { driver: 'temporal' }));
+    const client = await application();
+    const start = (request: Omit<Parameters<typeof startInTransaction>[1], 'workflowId'>, workflowId = 'ship') =>
+      startInTransaction(client, { workflowId, trigger: { order: 1 }, ...request });
+    await client.query('begin');
+    const started = [
+      await start({}, 'there'),
+      await start({ driver: 'conductor' }),
+      await start({ drivers: { default: 'temporal' } }),
+      await start({ environmentId: 'prod', drivers: { byEnvironment: { prod: 'temporal' } } }),
+      await start({ drivers: { default: 'temporal' }, driver: 'native' }),
+    ];
+    await client.query('commit');
+    expect(await engine.pawl.result(started[4]!.executionId)).toMatchObject({ status: 'Succeeded' });
+    const views = await Promise.all(started.map(({ executionId }) => engine.pawl.executions.get(TENANT, executionId)));
+    expect(views.map(({ driver, status }) => `${driver ?? 'native'} ${status}`)).toEqual([
+      'temporal Pending',
+      'conductor Pending',
+      'temporal Pending',
+      'temporal Pending',
+      'native Succeeded',
+    ]);
+  });
+
   it('never existed when the transaction is rolled back', async () => {
     const client = await application();
     await client.query('begin');

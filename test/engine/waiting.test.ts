@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { callbackToken } from '../../src/engine/execution/callback-token.ts';
+import { callbackToken } from '../../src/execution/callback-token.ts';
 import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';
 import { delay, echo, graph, held, to } from './workflow-definition.ts';
 
@@ -22,7 +22,7 @@ describe('a sleep', () => {
     await eventually(() => engine.queueState(executionId)).toBe('parked');
     expect(engine.pawl.runner!.holds(executionId)).toBe(false);
     expect(await engine.pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { awake: true } });
-    const [nap] = await engine.pawl.store.executionAttempts({ executionId });
+    const [nap] = await engine.pawl.store.executionAttempts({ executionId, parameters: true });
     expect(nap!.endedAt - nap!.startedAt).toBeGreaterThanOrEqual(1_000);
   });
 

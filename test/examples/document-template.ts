@@ -1,4 +1,4 @@
-// Writes the document templates that the examples 15.5 and 15.7 of 000 §15 name, through the API (000 §3.8, §13.6).
+// Writes the document templates that the graph examples name, through the API.
 
 import type { Pawl } from '../../src/main.ts';
 

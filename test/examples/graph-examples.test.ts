@@ -1,4 +1,4 @@
-// The seven graph workflows of 000 §15, exactly as they are written there (examples/graph), from the trigger to what they
+// The seven graph workflows of examples/graph, as they are published, from the trigger to what they
 // leave in the systems they talk to.
 
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ async function run(name: string, request: StartRequest): Promise<ExecutionResult
 const texts = (): string[] => slack.messages.map(({ text }) => text);
 
 async function attemptsOf(executionId: string): Promise<string[]> {
-  const attempts = await pawl.store.executionAttempts({ executionId });
+  const attempts = await pawl.store.executionAttempts({ executionId, parameters: true });
   return attempts.map(({ nodeId, attempt, status }) => `${nodeId} ${attempt} ${status}`);
 }
 
@@ -116,7 +116,7 @@ describe('15.6 retry with deterministic parameters', () => {
 
 const rendersDocuments = pawl.actionTypes.has('core.template.render');
 if (!rendersDocuments) {
-  console.warn('SKIPPED: examples 15.5 and 15.7 of 000 §15 wait for the action core.template.render');
+  console.warn('SKIPPED: the examples with documents wait for the action core.template.render');
 }
 
 describe.skipIf(!rendersDocuments)('documents', () => {
@@ -168,7 +168,7 @@ describe('credentials', () => {
     expect(status).toBe('Failed');
     expect(error?.message).toContain('Bad [redacted]');
     const left = [
-      await pawl.store.executionAttempts({ executionId }),
+      await pawl.store.executionAttempts({ executionId, parameters: true }),
       await pawl.store.executionJournal({ executionId, afterSeq: -1, limit: 1_000 }),
       await pawl.store.executionLogs({ executionId, limit: 1_000 }),
     ];

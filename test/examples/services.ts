@@ -1,4 +1,4 @@
-// Everything that the examples of 000 §15 talk to, for one test file: Pawl on a database of its own, and stand-ins for
+// Everything that the graph examples talk to, for one test file: Pawl on a database of its own, and stand-ins for
 // Slack, Monday and Confluence with the boards, channels and spaces that the examples name.
 
 import { afterAll, vi } from 'vitest';

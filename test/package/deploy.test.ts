@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { mistypedVariables, optionReference, resolveConfig } from '../../src/config.ts';
+import { mistypedVariables, optionReference, resolveConfig } from '../../src/config/config.ts';
 import { pawl } from '../cli/dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -119,7 +119,7 @@ describe('what is set', () => {
 /** Of a graceful stop by default, whose parts follow each other. */
 function longestStopSeconds(): number {
   const { server, engine, delivery } = resolveConfig({}, {}, null);
-  return (server.shutdownMs + engine.drainMs + engine.abortGraceMs + delivery.drainMs) / 1_000;
+  return (server.stopDelayMs + server.shutdownMs + engine.drainMs + engine.abortGraceMs + delivery.drainMs) / 1_000;
 }
 
 describe('a stop', () => {

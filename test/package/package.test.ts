@@ -2,10 +2,12 @@
 // by a compiler and by the command line. Its dependencies are those that are here.
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -80,7 +82,22 @@ describe('the installed package', () => {
     };
     // One mistake was made on purpose: had the types not been found, everything would be any.
     expect(failure.stdout.trim()).toMatch(/^types\.ts\(7,14\): error TS2322: Type 'number \| "not a number"'/);
-    expect(failure.stdout.match(/: error /g)).toHaveLength(1);
+    // The only one: an optional peer that is not installed must not be needed by the types either.
+    expect(failure.stdout.match(/error TS/g)).toHaveLength(1);
+  });
+
+  it('has nothing that publint complains about', async () => {
+    const { messages } = await publint({ pkgDir: join(modules, 'pawl'), pack: false });
+    expect(messages).toEqual([]);
+  });
+
+  it('has types that every kind of resolution for ES modules finds (attw)', async () => {
+    const tarball = readFileSync(join(folder, `pawl-${packageJson.version}.tgz`));
+    const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
+    const { problems = [] } = analysis as { problems?: { kind: string; resolutionKind?: string }[] };
+    // The package is for Node 24, which knows `exports` and ES modules; the old resolution and `require` types are not for it.
+    const ours = problems.filter(({ resolutionKind }) => !['node10', 'node16-cjs'].includes(resolutionKind ?? ''));
+    expect(ours).toEqual([]);
   });
 
   it('has the command, with everything that it reads', async () => {

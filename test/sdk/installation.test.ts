@@ -52,7 +52,7 @@ describe('the installation', () => {
     const { system, admin } = client;
     expect(await system.live()).toEqual({ status: 'ok' });
     expect(await system.ready()).toMatchObject({ status: 'ready' });
-    expect(await system.health()).toEqual({ status: 'healthy' });
+    expect(await system.health()).toEqual({ status: 'healthy', reasons: [] });
     expect(await system.detailedHealth()).toMatchObject({ checks: { native: { liveRunners: 1 } } });
     expect(await system.metrics()).toContain('# TYPE');
     expect((await system.schemas()).data).toContain('/schemas/graph.schema.json');

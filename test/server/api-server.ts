@@ -98,7 +98,10 @@ function strict(url: string): PawlOptions {
     database: { url },
     server: { port: 0, checkAnswers: true },
     auth: { secret: SECRET, issuer: ISSUER, audience: AUDIENCE },
-    rateLimit: { perTokenPerMinute: 1_000_000, perTokenBurst: 1_000_000 },
+    rateLimit: {
+      ...{ perTokenPerMinute: 1_000_000, perTokenBurst: 1_000_000 },
+      ...{ readsPerTokenPerMinute: 1_000_000, readsPerTokenBurst: 1_000_000 },
+    },
     http: { allowLoopback: true },
     engine: { pollMs: 50, inboxPollMs: 50, drainMs: 1_000 },
   };

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { createApiKey, revokeApiKey } from '../../src/server/auth/api-key.ts';
+import { withClient } from '../support/database.ts';
 import { chain, echo, sleep, tokenFor, useServer } from './api-server.ts';
 
 const server = useServer();
@@ -159,7 +160,9 @@ describe('the log', () => {
     const paged = [first, next].flatMap(({ body }) => (body.data as JsonObject[]).map(({ id }) => id));
     expect(paged).toEqual(all);
     const token = await tokenFor({ tenant: 'globex' });
-    expect((await server.get('/api/v1/admin/audit', { token })).body).toEqual({ data: [] });
+    const { body: theirs } = await server.get('/api/v1/admin/audit', { token });
+    const ofEveryone = (theirs.data as JsonObject[]).map(({ action }) => action as string);
+    expect(ofEveryone.filter((action) => !/^(?:action|connector)\./.test(action))).toEqual([]);
     expect((await server.get('/api/v1/admin/audit?cursor=x')).status).toBe(400);
   });
 
@@ -173,6 +176,60 @@ describe('the log', () => {
     } finally {
       await client.end();
     }
+  });
+});
+
+describe('the chain of records', () => {
+  const verify = async (head?: string) =>
+    (await server.get(`/api/v1/admin/audit/verify${head === undefined ? '' : `?head=${head}`}`)).body;
+  /** As whoever has the database and its owner's rights. */
+  const tamper = (sql: string) =>
+    withClient(server.database.connectionString, async (client) => {
+      await client.query('set session_replication_role = replica');
+      await client.query(sql);
+    });
+
+  it('stays whole when many change something at once', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `at-once-${index}`);
+    await Promise.all(names.map((name) => server.ask('PUT', `/api/v1/secrets/${name}`, { body: { value: 'x' } })));
+    expect(await verify()).toEqual({
+      ok: true,
+      records: expect.any(Number),
+      head: expect.stringMatching(/^\d+:[0-9a-f]{64}$/),
+    });
+  });
+
+  it('shows a record that was changed, one that was removed, and an end that was cut off', async () => {
+    const { head, records: count } = await verify();
+    expect(await verify(head as string)).toMatchObject({ ok: true, records: count });
+    const last = Number((head as string).split(':')[0]);
+    await tamper(`update audit_log set actor = 'nobody' where tenant_id = 'acme' and seq = ${last}`);
+    expect(await verify()).toMatchObject({ ok: false, problem: `record ${last} was changed, or one before it was` });
+    await tamper(`delete from audit_log where tenant_id = 'acme' and seq = ${last}`);
+    expect(await verify()).toMatchObject({ ok: true, records: last - 1 });
+    expect(await verify(head as string)).toMatchObject({ ok: false, problem: '1 records at the end are missing' });
+    await tamper(`delete from audit_log where tenant_id = 'acme' and seq in (${last - 4}, ${last - 3})`);
+    expect(await verify()).toMatchObject({
+      ok: false,
+      records: last - 5,
+      problem: `records ${last - 4} to ${last - 3} are missing`,
+    });
+  });
+});
+
+describe('what changes nothing', () => {
+  it('is recorded when it was refused, or read something sensitive, once a minute', async () => {
+    const eve = { token: await tokenFor({ subject: 'eve', scope: ['workflows:read', 'secrets:manage'] }) };
+    for (let count = 0; count < 3; count++) {
+      expect((await server.post('/api/v1/workflows/w/execute', {}, eve)).status).toBe(403);
+      expect((await server.get('/api/v1/secrets', eve)).status).toBe(200);
+    }
+    await expect
+      .poll(() => lines('?actor=eve'))
+      .toEqual(['eve access.denied POST /api/v1/workflows/:workflowId/execute', 'eve access.read GET /api/v1/secrets']);
+    expect(await records('?action=access.denied&actor=eve')).toMatchObject([
+      { details: { reason: expect.stringContaining('workflows:execute') } },
+    ]);
   });
 });
 

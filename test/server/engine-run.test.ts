@@ -74,7 +74,7 @@ describe('starting a run', () => {
     };
     expect(await startRun(withStep('routed', { dispatch: { taskQueue: 'tq' }, retryPolicyRef: 'r' }))).toMatchObject({
       status: 202,
-      body: { warnings: [{ path: '/steps/0/retryPolicyRef' }, { path: '/steps/0/dispatch' }] },
+      body: { warnings: [{ path: '/steps/0/retryPolicyRef' }] },
     });
     expect(await startRun(withStep('secret', { secretRefs: [{ provider: 'env', key: 'HOME' }] }))).toMatchObject({
       status: 400,

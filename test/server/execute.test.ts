@@ -1,4 +1,4 @@
-// `POST /workflows/{id}/execute` (000 §13.1): durable before it is acknowledged, the same for the same requestId, refused with
+// `POST /workflows/{id}/execute`: durable before it is acknowledged, the same for the same requestId, refused with
 // a code that says why.
 
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Problem } from '../../src/core/definition/problem.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { callbackToken } from '../../src/engine/execution/callback-token.ts';
+import type { Problem } from '../../src/core/problem/problem.ts';
+import { callbackToken } from '../../src/execution/callback-token.ts';
 import { chain, echo, sleep, tokenFor, useServer } from './api-server.ts';
 
 const server = useServer();
@@ -80,19 +80,21 @@ describe('signals', () => {
     expect(await statusOf(id)).toBe('Running');
   });
 
-  it('need the role of 004 §2.3', async () => {
+  it('need the role of their type', async () => {
     const id = await start('long');
     const payloads: Record<string, JsonObject> = {
       PAUSE: {},
       RESUME: {},
       RETRY_STEP: { stepId: 'nap' },
+      RERUN_FROM: { stepId: 'nap' },
+      COMPLETE_STEP: { stepId: 'nowhere' },
       UPDATE_PARAMS: { newParams: { a: 1 } },
       INJECT_OVERRIDE: { stepId: 'nap', override: {} },
       ESCALATE_ALERT: { level: 'LOW' },
     };
     const allowed: Record<string, string[]> = {
       Operator: ['PAUSE', 'RESUME'],
-      Engineer: ['PAUSE', 'RESUME', 'RETRY_STEP'],
+      Engineer: ['PAUSE', 'RESUME', 'RETRY_STEP', 'RERUN_FROM'],
       Admin: Object.keys(payloads),
       System: ['ESCALATE_ALERT'],
       Nobody: [],
@@ -112,6 +114,8 @@ describe('signals', () => {
     const id = await start('long');
     const wrong: [string, JsonObject][] = [
       ['RETRY_STEP', {}],
+      ['RERUN_FROM', {}],
+      ['COMPLETE_STEP', { outputs: {} }],
       ['UPDATE_PARAMS', { newParams: 1 }],
       ['ESCALATE_ALERT', { level: 'EXTREME' }],
       ['DANCE', {}],

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Problem } from '../../src/core/definition/problem.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
+import type { Problem } from '../../src/core/problem/problem.ts';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
 const server = useServer();
@@ -123,11 +123,17 @@ describe('a parameter without a value', () => {
     '/api/v1/triggers?workflowId=&triggerType=&isEnabled=',
     '/api/v1/templates?team=&set=',
     '/api/v1/templates/workflows?category=&isOfficial=&search=',
-    '/api/v1/executions?status=&cursor=',
+    '/api/v1/executions?status=&error=',
   ])('%s is one that was left out', async (path) => {
     const { status, body } = await server.get(path);
     expect(status, JSON.stringify(body)).toBe(200);
     expect(body.data).toEqual((await server.get(path.split('?')[0]!)).body.data);
+  });
+
+  it.each(['limit', 'cursor'])('is refused as %s: a page is not a filter', async (name) => {
+    const { status, body } = await server.get(`/api/v1/executions?${name}=`);
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ details: [{ path: `/query/${name}` }] });
   });
 });
 
@@ -354,11 +360,11 @@ describe('a list that comes whole', () => {
     expect(whole.length).toBeGreaterThan(0);
     const seen: unknown[] = [];
     for (let cursor = ''; ; ) {
-      const { status, body } = await server.get(`${path}?limit=1&cursor=${cursor}`);
+      const { status, body } = await server.get(`${path}?limit=1${cursor}`);
       expect([status, (body.data as unknown[]).length]).toEqual([200, 1]);
       seen.push(...(body.data as JsonObject[]).map((item) => item[key]));
       if (body.nextCursor === undefined) break;
-      cursor = body.nextCursor as string;
+      cursor = `&cursor=${body.nextCursor as string}`;
     }
     expect(seen).toEqual(whole.map((item) => item[key]));
     expect(await server.get(`${path}?cursor=nothing-of-this-list`)).toMatchObject({

@@ -1,4 +1,4 @@
-// Where nobody proves who they are (000 §12.5.4), the tenant is what the request says, or whose the id in its path is.
+// Where nobody proves who they are, the tenant is what the request says, or whose the id in its path is.
 
 import { expect, it } from 'vitest';
 import { chain, echo, useServer } from './api-server.ts';

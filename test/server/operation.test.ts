@@ -2,7 +2,7 @@
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { mistypedVariables } from '../../src/config.ts';
+import { mistypedVariables } from '../../src/config/config.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { createPawl } from '../../src/main.ts';
 import type { ConnectorJson } from '../../src/protocol/answer.ts';
@@ -39,7 +39,7 @@ describe('health', () => {
       checks: {
         native: { liveRunners: 1, owned: 0, queueDepth: 0 },
         stateStore: { latencyMs: expect.any(Number), connections: expect.any(Number), writable: true },
-        secretsProvider: { reachable: false, detail: expect.stringContaining('none') },
+        secretsProvider: { reachable: true, detail: expect.stringContaining('table') },
         artifactStore: { writable: false, detail: expect.stringContaining('none') },
         eventBus: { connected: true, backlogDepth: expect.any(Number) },
       },
@@ -54,7 +54,7 @@ describe('health', () => {
       const answer = await fetch(`${idle.probeUrl}${path}`);
       return { code: answer.status, body: (await answer.json()) as JsonObject };
     };
-    expect(await ask('/engine/health')).toEqual({ code: 200, body: { status: 'degraded' } });
+    expect(await ask('/engine/health')).toMatchObject({ code: 200, body: { status: 'degraded' } });
     await withClient(other.connectionString, (client) =>
       client.query(
         `alter database ${new URL(other.connectionString).pathname.slice(1)} set default_transaction_read_only = on`,
@@ -82,7 +82,7 @@ describe('health', () => {
 });
 
 describe('metrics', () => {
-  it('have the names of 000 §14.3', async () => {
+  it('have the names that dashboards use', async () => {
     await server.pawl.publish(chain('counted', echo('a')), { tenantId });
     const flaky = { id: 'f', actionType: 'core.sometimes-fails', parameters: { failTimes: 5 } };
     const policies = { retry: { maxAttempts: 2, baseDelayMs: 1, jitter: false } };
@@ -112,7 +112,7 @@ describe('metrics', () => {
 });
 
 describe('the log', () => {
-  it('has the properties of 000 §14.1, and no token', async () => {
+  it('has the properties that log queries use, and no token', async () => {
     await server.pawl.publish(chain('logged', echo('a')), { tenantId });
     const executionId = await run('logged', { 'x-correlation-id': 'find-me' });
     const entries = lines.map((line) => JSON.parse(line) as JsonObject);
@@ -251,12 +251,10 @@ describe('documents', () => {
   });
 
   it('are there for people and for editors', async () => {
-    for (const path of ['/', '/docs']) {
-      const page = await server.get(path, { token: null });
-      expect(page.headers.get('content-type')).toContain('text/html');
-      expect(page.headers.get('content-security-policy')).toContain("script-src 'sha256-");
-      expect(String(page.body)).not.toMatch(/(?:src|href)="https?:/);
-    }
+    const page = await server.get('/docs', { token: null });
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'sha256-");
+    expect(String(page.body)).not.toMatch(/(?:src|href)="https?:/);
     expect((await server.get('/schemas/graph.schema.json', { token: null })).body).toMatchObject({
       title: 'Pawl graph workflow',
     });

@@ -15,9 +15,9 @@ function plan(planId: string, stepId = 'one'): JsonObject {
   };
 }
 
-/** As somebody who may start what there is, and change nothing. */
+/** As a planner, who may publish a plan by running it. */
 async function startRun(body: JsonObject, tenant = 'acme') {
-  const token = await tokenFor({ tenant, subject: 'planner', scope: 'workflows:execute' });
+  const token = await tokenFor({ tenant, subject: 'planner', scope: 'workflows:execute workflows:manage' });
   const { status, body: answer } = await server.post('/api/v1/engine/runs', body, { token });
   const { code, message } = (answer.error ?? {}) as JsonObject;
   return { status, code, message };
@@ -156,7 +156,7 @@ describe('a run that is refused leaves no version behind', () => {
 describe('the audit log', () => {
   it('has who published a version by running it, and nothing of runs that publish none', async () => {
     const headers = { 'x-correlation-id': 'night-7' };
-    const token = await tokenFor({ subject: 'planner', scope: 'workflows:execute' });
+    const token = await tokenFor({ subject: 'planner', scope: 'workflows:execute workflows:manage' });
     const records = async () =>
       (await server.get('/api/v1/admin/audit?target=workflow/nightly')).body.data as JsonObject[];
     await server.post('/api/v1/engine/runs', { plan: plan('nightly') }, { token, headers });

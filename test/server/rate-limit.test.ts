@@ -1,9 +1,14 @@
-// Rate limits (000 §12.3): a bucket per token and one per workflow, in the database, so that processes share them.
+// Rate limits: a bucket per token and one per workflow, in the database, so that processes share them.
 
 import { describe, expect, it } from 'vitest';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
-const server = useServer({ rateLimit: { perTokenPerMinute: 1, perTokenBurst: 5, perWorkflowPerMinute: 2 } });
+const server = useServer({
+  rateLimit: {
+    ...{ perTokenPerMinute: 1, perTokenBurst: 5, perWorkflowPerMinute: 2 },
+    ...{ readsPerTokenPerMinute: 1, readsPerTokenBurst: 5 },
+  },
+});
 
 describe('rate limits', () => {
   it('let a burst through, then say when to come back; others are not affected', async () => {
@@ -69,5 +74,12 @@ describe('rate limits', () => {
     const spend = () => server.pawl.store.rateSpend({ key: 'test', perSecond: 1_000, burst: 1 });
     expect(await spend()).toMatchObject({ allowed: true });
     await expect.poll(async () => (await spend()).allowed).toBe(true);
+  });
+
+  it('count reads of live addresses that ask for no stream', async () => {
+    const token = await tokenFor({ subject: 'watcher' });
+    const replies = [];
+    for (let asked = 0; asked < 6; asked++) replies.push(await server.get('/api/v1/live', { token }));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
   });
 });

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPawl, type Pawl } from '../../src/main.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { openNetwork } from '../support/network.ts';
 import { chain, sleep } from './api-server.ts';
 
 let database: TestDatabase;
@@ -45,5 +46,56 @@ describe('a server that stops', () => {
     await second.executions.cancel('default', executionId);
     expect(await second.result(executionId)).toMatchObject({ status: 'Cancelled' });
     await second.close();
+  });
+
+  it('says first that it is not ready, and serves until it closes, each client for the last time', async () => {
+    const pawl = await createPawl({
+      serve: true,
+      database: { url: database.connectionString },
+      server: { port: 0, stopDelayMs: 500 },
+      auth: { allowLooseAuth: true },
+    });
+    const ready = () => fetch(`${pawl.url}/health/ready`);
+    expect((await ready()).status).toBe(200);
+    const announced = pawl.announceStop();
+    const refused = await ready();
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ status: 'notReady', checks: { stopping: { ok: false } } });
+    const served = await fetch(`${pawl.url}/api/v1/workflows`);
+    expect(served.status).toBe(200);
+    expect(served.headers.get('connection')).toBe('close');
+    await announced;
+    await pawl.close();
+  });
+});
+
+describe('a database behind a network that has gone silent', () => {
+  it('makes requests fail with 503 within seconds, once in the log, and serves again when it is back', async () => {
+    const network = await openNetwork(new URL(database.connectionString));
+    const lines: string[] = [];
+    const pawl = await createPawl({
+      serve: true,
+      runner: false,
+      database: { url: network.connectionString },
+      server: { port: 0, databaseTimeoutMs: 300 },
+      auth: { allowLooseAuth: true },
+      logTarget: { write: (line) => lines.push(line) },
+    });
+    const list = () => fetch(`${pawl.url}/api/v1/workflows`);
+    expect((await list()).status).toBe(200);
+    network.freeze();
+    const answers = await Promise.all(Array.from({ length: 20 }, list));
+    for (const answer of answers) {
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(await answer.json()).toMatchObject({ error: { code: 'UNAVAILABLE' } });
+    }
+    const errors = lines.filter((line) => line.includes('"level":50'));
+    expect(errors.length).toBeLessThanOrEqual(1);
+    expect(lines.filter((line) => line.includes('does not answer: requests are refused'))).toHaveLength(1);
+    network.thaw();
+    await expect.poll(async () => (await list()).status).toBe(200);
+    await pawl.close();
+    network.close();
   });
 });

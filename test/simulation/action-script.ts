@@ -1,7 +1,8 @@
 // The outside world of actions: each attempt takes its time, has its effect, and comes to what its workflow's script says.
 // The effect belongs to the world, not to the process: it may happen although the process that asked for it is gone.
 
-import type { AttemptRequest, AttemptResult, RunAttempt } from '../../src/engine/environment.ts';
+import type { AttemptRequest, AttemptResult, RunAttempt } from '../../src/action/attempt.ts';
+import type { JsonObject } from '../../src/core/json/json.ts';
 import type { Audit } from './audit.ts';
 import type { Random } from './random.ts';
 import type { AttemptOutcome } from './workflow.ts';
@@ -12,6 +13,8 @@ export interface ActionDeps {
   readonly audit: Audit;
   readonly random: Random;
   readonly outcomeOf: (executionId: string, nodeId: string, attempt: number) => AttemptOutcome;
+  /** What an attempt that succeeds returns besides. */
+  readonly outputsOf: (executionId: string, nodeId: string) => JsonObject;
   /** Effects so far, by idempotency key. */
   readonly effects: Map<string, number>;
 }
@@ -22,6 +25,7 @@ export function createActions(deps: ActionDeps, process: Process, crash: () => v
     const run = audit.dispatched(process, request);
     const { executionId, nodeId, attempt, idempotencyKey } = request;
     const outcome = deps.outcomeOf(executionId, nodeId, attempt);
+    const more = deps.outputsOf(executionId, nodeId);
     if (outcome !== 'crash' && random.chance(0.15)) return atOnce();
     return new Promise((resolve) => {
       const takesMs = duration(random);
@@ -38,7 +42,9 @@ export function createActions(deps: ActionDeps, process: Process, crash: () => v
         dispatch.isOver = true;
         resolve(result);
       };
-      process.timers.after(takesMs, () => (outcome === 'crash' ? crash() : finish(resultOf(outcome, run, request))));
+      process.timers.after(takesMs, () =>
+        outcome === 'crash' ? crash() : finish(resultOf(outcome, run, request, more)),
+      );
       const obeysAfterMs = random.chance(0.6) ? random.between(0, 300) : null;
       request.signal.addEventListener('abort', () => {
         if (obeysAfterMs === null || isOver) return;
@@ -51,7 +57,7 @@ export function createActions(deps: ActionDeps, process: Process, crash: () => v
     function atOnce(): AttemptResult {
       effects.set(idempotencyKey, (effects.get(idempotencyKey) ?? 0) + 1);
       Object.assign(audit.dispatches.get(run)!, { isFinished: true, isOver: true });
-      return resultOf(outcome, run, request);
+      return resultOf(outcome, run, request, more);
     }
   };
 }
@@ -61,12 +67,17 @@ function duration(random: Random): number {
   return random.chance(0.75) ? random.between(40, 600) : random.between(600, 6_000);
 }
 
-function resultOf(outcome: AttemptOutcome, run: string, { executionId, nodeId }: AttemptRequest): AttemptResult {
+function resultOf(
+  outcome: AttemptOutcome,
+  run: string,
+  { executionId, nodeId }: AttemptRequest,
+  more: JsonObject,
+): AttemptResult {
   switch (outcome) {
     case 'ok': {
       const link = { system: 'world', resourceType: 'effect', resourceId: `${executionId}/${nodeId}` };
       const log = { at: 1, level: 'Info', message: `run ${run}`, data: null };
-      return { ok: true, outputsText: JSON.stringify({ ok: true, run }), resourceLinks: [link], logs: [log] };
+      return { ok: true, outputsText: JSON.stringify({ ok: true, run, ...more }), resourceLinks: [link], logs: [log] };
     }
     case 'badData': {
       const link = { system: 'wor\u0000ld', resourceType: 'effect', resourceId: nodeId };

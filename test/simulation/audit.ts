@@ -1,11 +1,12 @@
 // Watches every statement as it happens in the database, and every external call as it starts, and says which invariant
 // is broken the moment it is. It trusts nobody: what it knows, it read in the rows themselves.
 
+import type { AttemptRequest } from '../../src/action/attempt.ts';
 import { fromCheckpoint, toCheckpoint } from '../../src/core/decider/checkpoint.ts';
 import type { Fact } from '../../src/core/decider/fact.ts';
-import type { AttemptRequest } from '../../src/engine/environment.ts';
+import type { ExternalTurn } from '../../src/store/external-port.ts';
 import type { AttemptRow, CommitBatch, ParkItem } from '../../src/store/port.ts';
-import { liveRunner, OWNED, type Statements, type Tables } from './database/tables.ts';
+import { EXTERNAL, liveRunner, OWNED, type Statements, type Tables } from './database/tables.ts';
 import { foldExecution, planOf, startOf } from './fold.ts';
 import { JournalWatch } from './journal-watch.ts';
 import type { Process, World } from './world.ts';
@@ -57,6 +58,8 @@ export class Audit {
   private readonly deps: AuditDeps;
   private readonly watches = new Map<string, JournalWatch>();
   private readonly keys = new Map<string, string>();
+  /** Which attempts were dispatched in which epoch. */
+  private readonly places = new Set<string>();
   private readonly parameters = new Map<string, string>();
   private statements = 0;
 
@@ -85,9 +88,45 @@ export class Audit {
         return this.park(params as { items: ParkItem[] }, run as () => { parked: string[] });
       case 'deadLetterAdd':
         return this.bury(params as BurialParams, run as () => { applied: boolean });
+      case 'externalCommit':
+        return this.commitOutside(params as ExternalTurn, run as () => { applied: boolean });
+      case 'externalGiveUp':
+        return this.bury(params as BurialParams, run as () => { applied: boolean });
       default:
-        return run();
+        return this.untouched(method, run());
     }
+  }
+
+  /** What another engine runs is never anybody's of ours: not ready, not owned, not parked. */
+  private untouched<Result>(method: string, result: Result): Result {
+    const { externalRuns, queue } = this.deps.tables;
+    for (const executionId of externalRuns.keys()) {
+      const row = queue.get(executionId);
+      if (row === undefined || row.state === EXTERNAL) continue;
+      this.violate('I4', `${executionId} belongs to another engine, and ${method} left it in state ${row.state}`);
+    }
+    return result;
+  }
+
+  /** Written at the epoch of its row and at no other (I5), and each attempt once (I3). */
+  private commitOutside(turn: ExternalTurn, run: () => { applied: boolean }): { applied: boolean } {
+    const { tables } = this.deps;
+    const { executionId, epoch } = turn;
+    const row = { ...tables.queue.get(executionId) };
+    const known = new Set(tables.attempts.get(executionId)?.keys() ?? []);
+    const result = this.untouched('externalCommit', run());
+    if (!result.applied) return result;
+    if (Math.max(row.epoch ?? -1, 1) !== epoch) {
+      this.violate('I5', `${executionId}: a turn of epoch ${epoch} was written in epoch ${row.epoch}`);
+    }
+    for (const { nodeId, attempt } of turn.attempts) {
+      if (known.has(`${attempt}:${nodeId}`)) this.violate('I3', `${executionId}: ${nodeId} attempt ${attempt} twice`);
+    }
+    for (const event of turn.events) {
+      const facts = JSON.parse(event.facts) as Fact[];
+      this.watchOf(executionId).follow(event.seq, facts, this.statements, epoch);
+    }
+    return result;
   }
 
   /** An external call starts. */
@@ -101,19 +140,24 @@ export class Audit {
     if (!watch.hasStarted(nodeId, attempt) && !watch.mayBegin(nodeId, attempt)) {
       this.violate('I2', `${what}: dispatched before its start is durable`);
     }
-    if (watch.isStopped(nodeId, attempt, row?.epoch ?? -1))
+    const isOutside = tables.externalRuns.has(executionId);
+    // Nobody owns what another engine runs: whoever is asked runs it, and the commit decides whose result counts.
+    if (!isOutside && watch.isStopped(nodeId, attempt, row?.epoch ?? -1))
       this.violate('I13', `${what}: dispatched while the execution is stopping`);
-    if (lease === undefined || world.now > lease.startedAt + leaseMs - leaseMarginMs) {
+    if (!isOutside && (lease === undefined || world.now > lease.startedAt + leaseMs - leaseMarginMs)) {
       this.violate('I6', `${what}: dispatched after its lease`);
     }
-    if (row?.state !== OWNED || row.runnerId !== lease?.runnerId) {
+    if (!isOutside && (row?.state !== OWNED || row.runnerId !== lease?.runnerId)) {
       this.violate('I4', `${what}: dispatched by runner ${lease?.runnerId}, which is not the owner (${row?.runnerId})`);
     }
     this.checkKey(idempotencyKey, `${executionId} ${nodeId} ${watch.generation}`);
     this.checkParameters(`${executionId} ${nodeId} ${attempt}`, JSON.stringify(request.params), what);
     const id = `r${this.dispatches.size}`;
     const epoch = row?.epoch ?? -1;
-    const { runnerId } = lease ?? {};
+    const runnerId = isOutside ? undefined : lease?.runnerId;
+    const place = `${executionId} ${nodeId} ${attempt} ${epoch}`;
+    if (!isOutside && this.places.has(place)) this.violate('I14', `${what}: dispatched twice in epoch ${epoch}`);
+    this.places.add(place);
     this.dispatches.set(id, { id, executionId, nodeId, attempt, epoch, runnerId, isFinished: false, isOver: false });
     return id;
   }

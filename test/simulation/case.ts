@@ -4,6 +4,8 @@
 import type { EngineOptions } from '../../src/engine/environment.ts';
 import { type Expectation, expectationOf } from './expectation.ts';
 import { type Fault, LEASE_MS, randomFates, randomFaults } from './fault.ts';
+import type { ForeignFaults } from './foreign-engine.ts';
+import { type Language, languageWorkflows } from './language.ts';
 import type { Fate } from './network.ts';
 import { createRandom, type Random } from './random.ts';
 import {
@@ -24,6 +26,10 @@ type Control =
   | { readonly kind: 'patch'; readonly afterMs: number; readonly nodeId: string }
   /** Once it has failed: try again by force until it succeeds, or once without. */
   | { readonly kind: 'retry' }
+  /** Once it has succeeded: a step and all after it again, asked for twice. */
+  | { readonly kind: 'rerun'; readonly nodeId: string }
+  /** Whatever step waits, sleeps, is between tries or has failed by then counts as done, asked for twice. */
+  | { readonly kind: 'complete'; readonly afterMs: number }
   | { readonly kind: 'refusedRetry' };
 
 export interface ExecutionCase {
@@ -34,6 +40,8 @@ export interface ExecutionCase {
   readonly priority: number;
   readonly isSentTwice: boolean;
   readonly control: Control;
+  /** An engine that is not ours runs it. */
+  readonly isOutside?: boolean;
   /** When the callbacks come, per webhook node: −1 = before the node waits, as early as can be. */
   readonly callbacks: readonly { readonly nodeId: string; readonly afterMs: number; readonly isSentTwice: boolean }[];
 }
@@ -48,6 +56,8 @@ export interface Case {
   /** From then on nothing new goes wrong. */
   readonly healAtMs: number;
   readonly options: Partial<EngineOptions>;
+  /** How bad the way from and to an engine that is not ours is; null: every execution is native. */
+  readonly foreign: ForeignFaults | null;
 }
 
 export const LEASE_MARGIN_MS = 600;
@@ -65,6 +75,7 @@ export function generateCase(seed: number): Case {
     fates: randomFates(random.fork('fates')),
     hintLoss: random.pick([0, 0.2, 1]),
     healAtMs,
+    foreign: null,
     options: {
       leaseMs: LEASE_MS,
       leaseMarginMs: LEASE_MARGIN_MS,
@@ -77,6 +88,21 @@ export function generateCase(seed: number): Case {
       maxParallelPerTenant: random.pick([1, 2, 0]),
     },
   };
+}
+
+/** The same with an engine that is not ours, which runs most of the executions. Nobody there counts the crashes of a poisoned one. */
+export function generateOutsideCase(seed: number): Case {
+  const given = generateCase(seed);
+  const random = createRandom(seed).fork('foreign');
+  const level = random.pick([0, 0.05, 0.15]);
+  const share = () => level * random.pick([0, 0.5, 1]);
+  const foreign = { lost: share(), twice: share(), unanswered: share(), gone: share() / 10 };
+  const isPoisoned = ({ id, nodes }: WorkflowSpec): boolean =>
+    id === 'poison' || nodes.some(({ child }) => child !== null && isPoisoned(child));
+  const executions = given.executions.map((execution) =>
+    isPoisoned(execution.workflow) ? execution : { ...execution, isOutside: random.chance(0.8) },
+  );
+  return { ...given, foreign, executions };
 }
 
 function randomExecutions(random: Random, healAtMs: number): ExecutionCase[] {
@@ -98,6 +124,7 @@ function randomExecutions(random: Random, healAtMs: number): ExecutionCase[] {
   if (random.chance(0.3)) workflows.push(cascadeWorkflow(random, 'cascade'));
   if (random.chance(0.15))
     workflows.push(randomWorkflow(random, { id: 'long', children: [], webhooks: false, long: true }));
+  workflows.push(...languageWorkflows(random));
   const count = random.pick([5, 8, 15, 30, 60]);
   // Spread over the time of the faults, or all at once: a backlog.
   const latestMs = random.chance(0.4) ? 300 : healAtMs * 0.7;
@@ -115,7 +142,9 @@ function randomExecution(random: Random, number: number, workflow: WorkflowSpec,
     tenantId: random.pick(TENANTS),
     priority: random.pick([5, 5, 5, 9, 0]),
     isSentTwice: random.chance(0.2),
-    control: isBlocked ? { kind: 'cancel', afterMs: random.between(0, 5_000) } : randomControl(random, workflow),
+    control: isBlocked
+      ? { kind: 'cancel', afterMs: random.between(0, 5_000) }
+      : randomControl(random, number, workflow),
     callbacks: isBlocked
       ? []
       : workflow.nodes
@@ -128,18 +157,30 @@ function randomExecution(random: Random, number: number, workflow: WorkflowSpec,
   };
 }
 
-function randomControl(random: Random, workflow: WorkflowSpec): Control {
+function randomControl(random: Random, number: number, workflow: WorkflowSpec): Control {
   if (random.chance(0.08)) return { kind: 'cancel', afterMs: random.between(0, 4_000) };
   if (random.chance(0.1))
     return { kind: 'pause', afterMs: random.between(0, 3_000), forMs: random.between(400, 4_000) };
   if (random.chance(0.15)) {
-    return { kind: 'patch', afterMs: random.between(0, 2_500), nodeId: random.pick(workflow.nodes).id };
+    const { nodes } = workflow.language?.definition ?? workflow;
+    return { kind: 'patch', afterMs: random.between(0, 2_500), nodeId: random.pick(nodes as { id: string }[]).id };
   }
-  const canRecover = expectationOf(workflow).status === 'Failed' && workflow.nodes.every(({ child }) => child === null);
+  const isCurable = workflow.language?.isCurable ?? workflow.nodes.every(({ child }) => child === null);
+  const canRecover = expectationOf(workflow).status === 'Failed' && isCurable;
   if (canRecover && workflow.id !== 'poison' && random.chance(0.5)) {
     return { kind: random.pick(['retry', 'refusedRetry']) };
   }
-  return { kind: 'none' };
+  return randomRepair(random.fork(`repair ${number}`), workflow);
+}
+
+/** From a stream of its own: older seeds keep their cases. A callback comes once, so what waits for one is not run again. */
+function randomRepair(random: Random, workflow: WorkflowSpec): Control {
+  const { status } = expectationOf(workflow);
+  const isScripted = workflow.language !== undefined;
+  const isPlain = !isScripted && workflow.nodes.every(({ kind }) => kind === 'action' || kind === 'sleep');
+  if (!isPlain || workflow.id === 'poison' || status === 'TimedOut' || !random.chance(0.4)) return { kind: 'none' };
+  if (status === 'Succeeded' && random.chance(0.5)) return { kind: 'rerun', nodeId: random.pick(workflow.nodes).id };
+  return { kind: 'complete', afterMs: random.between(0, 3_000) };
 }
 
 /** How the execution may end, whatever goes wrong meanwhile. */
@@ -150,7 +191,14 @@ export function allowedEnds({ workflow, control }: ExecutionCase): { statuses: s
   if (control.kind === 'cancel') statuses.push('Cancelled');
   if (control.kind === 'retry') return { statuses: ['Succeeded'], expectation };
   if (control.kind === 'refusedRetry') statuses.push('Succeeded');
+  // Another way through the graph may end otherwise: its nodes have scripts of their own.
+  if (control.kind === 'rerun' || control.kind === 'complete') statuses.push('Succeeded', 'Failed');
   return { statuses, expectation };
+}
+
+function describeLanguage({ definition, outcomes, outputs, events }: Language): string {
+  const told = { outcomes: Object.fromEntries(outcomes), outputs: Object.fromEntries(outputs), events };
+  return `${JSON.stringify(definition)} ${JSON.stringify(told)}`;
 }
 
 export function describeCase({ seed, runners, executions, faults, fates, hintLoss, healAtMs, options }: Case): string {
@@ -160,6 +208,7 @@ export function describeCase({ seed, runners, executions, faults, fates, hintLos
       const child = node.child === null ? '' : ` ${node.child.id}`;
       return `${node.id}:${node.kind}${child}(${needs})[${node.outcomes.join()}]`;
     });
+    if (workflow.language !== undefined) nodes.push(describeLanguage(workflow.language));
     const calls = callbacks.map(({ nodeId, afterMs }) => `${nodeId}@${afterMs}`).join();
     return `  #${number} ${workflow.id} ${workflow.format} at ${startAtMs} ${JSON.stringify(control)} ${calls} ${nodes.join(' ')}`;
   });

@@ -2,17 +2,19 @@
 // cancel and retry, and ask again when no answer comes: with the same request id, signal id or token, as they are told to.
 
 import { PawlError } from '../../src/core/error/pawl-error.ts';
-import { callbackToken } from '../../src/engine/execution/callback-token.ts';
-import { Executions } from '../../src/engine/execution/executions.ts';
-import { SchemaCheck } from '../../src/engine/start/schema-check.ts';
-import type { Adopt } from '../../src/engine/start/starter.ts';
+import { callbackToken } from '../../src/execution/callback-token.ts';
+import { Executions } from '../../src/execution/executions.ts';
+import type { Adopt } from '../../src/execution/start/starter.ts';
 import type { HintedLane } from '../../src/store/hint-port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
+import { SchemaCheck } from '../../src/workflow/schema-check.ts';
 import type { Audit } from './audit.ts';
 import type { Case, ExecutionCase } from './case.ts';
 import type { Tables } from './database/tables.ts';
+import type { PostedEvent } from './language.ts';
 import { planSource } from './machine.ts';
+import { OUTSIDE_DRIVER } from './outside-worker.ts';
 import type { Random } from './random.ts';
 import type { Process } from './world.ts';
 
@@ -25,11 +27,22 @@ export interface ClientDeps {
   readonly workWanted: (lanes?: readonly HintedLane[]) => void;
   readonly mailArrived: (executionId: string) => void;
   readonly adopt: Adopt;
+  /** An execution waits to be handed over. */
+  readonly handOverWanted: () => void;
 }
 
 const CALLBACK_KEY = new Uint8Array(32).fill(7);
+/** How long whoever posts an event until it is heeded waits before the next. */
+const REPEATED_AFTER_MS = 400;
 /** More than any script has failures. */
 const MOST_RETRIES = 100;
+
+type Repair =
+  | { readonly type: 'RERUN_FROM'; readonly payload: { readonly stepId: string } }
+  | {
+      readonly type: 'COMPLETE_STEP';
+      readonly payload: { readonly stepId: string; readonly outputs: { readonly byHand: boolean } };
+    };
 
 export class Client {
   /** Execution ids, by the number of their case. */
@@ -51,6 +64,10 @@ export class Client {
       workWanted: deps.workWanted,
       mailArrived: deps.mailArrived,
       adopt: deps.adopt,
+      drivers: {
+        choose: ({ wished }) => (wished === OUTSIDE_DRIVER ? OUTSIDE_DRIVER : undefined),
+        wanted: deps.handOverWanted,
+      },
     });
   }
 
@@ -74,11 +91,33 @@ export class Client {
     await Promise.all([
       this.control(execution, executionId),
       ...execution.callbacks.map((callback) => this.callBack(executionId, callback)),
+      ...(execution.workflow.language?.events ?? []).map((event) => this.post(execution, executionId, event)),
     ]);
   }
 
-  private async start({ number, tenantId, workflow, priority, isSentTwice }: ExecutionCase): Promise<string> {
+  private async post({ number, tenantId }: ExecutionCase, executionId: string, event: PostedEvent): Promise<void> {
+    if (event.afterMs > 0) await this.deps.process.sleep(event.afterMs);
+    const { type, isSentTwice, isRepeated } = event;
+    const tell = (id: string) =>
+      this.persist(() => this.executions.tellWaiting(tenantId, { id, type, data: { order: number } }));
+    for (let time = 0; ; time++) {
+      const id = `${event.id}-${time}`;
+      await Promise.all(isSentTwice ? [tell(id), tell(id)] : [tell(id)]);
+      if (!isRepeated || this.deps.tables.outcomes.has(executionId)) return;
+      await this.deps.process.sleep(REPEATED_AFTER_MS);
+    }
+  }
+
+  private async start({
+    number,
+    tenantId,
+    workflow,
+    priority,
+    isSentTwice,
+    isOutside = false,
+  }: ExecutionCase): Promise<string> {
     const request = {
+      ...(isOutside ? ({ driver: OUTSIDE_DRIVER } as const) : {}),
       tenantId,
       workflowId: workflow.id,
       priority,
@@ -133,6 +172,36 @@ export class Client {
         return this.retryUntilSuccess(tenantId, executionId);
       case 'refusedRetry':
         return this.retryWithoutForce(tenantId, executionId);
+      case 'rerun':
+        return this.rerun(tenantId, executionId, control.nodeId);
+      case 'complete':
+        await this.deps.process.sleep(control.afterMs);
+        return this.complete(tenantId, executionId);
+    }
+  }
+
+  private async rerun(tenantId: string, executionId: string, stepId: string): Promise<void> {
+    await this.persist(() => this.executions.result(tenantId, executionId));
+    await this.repair(tenantId, executionId, { type: 'RERUN_FROM', payload: { stepId } });
+    await this.persist(() => this.executions.result(tenantId, executionId));
+  }
+
+  private async complete(tenantId: string, executionId: string): Promise<void> {
+    const { state } = await this.persist(() => this.executions.inspect(tenantId, executionId));
+    const stuck = state.nodes.findIndex(({ status }) => /^(Sleeping|Waiting|Retrying|Failed|TimedOut)$/.test(status));
+    if (stuck < 0) return;
+    const payload = { stepId: state.plan.nodes[stuck]!.id, outputs: { byHand: true } };
+    await this.repair(tenantId, executionId, { type: 'COMPLETE_STEP', payload });
+  }
+
+  /** Twice, as somebody does who has not seen the answer: it is taken once. */
+  private async repair(tenantId: string, executionId: string, signal: Repair): Promise<void> {
+    const signalId = `${signal.type} ${executionId}`;
+    for (const isRepeat of [false, true]) {
+      await this.unlessEnded(async () => {
+        const { repeated } = await this.executions.signal(tenantId, executionId, { signalId, ...signal });
+        if (isRepeat && !repeated) this.deps.audit.violate('I10', `signal ${signalId} was taken twice`);
+      });
     }
   }
 

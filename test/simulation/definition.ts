@@ -9,6 +9,7 @@ import type { NodeSpec, WorkflowSpec } from './workflow.ts';
 const ATTEMPT_TIMEOUT_MS = 60_000;
 
 export function definitionOf(workflow: WorkflowSpec): JsonObject {
+  if (workflow.language !== undefined) return workflow.language.definition;
   switch (workflow.format) {
     case 'graph':
       return {

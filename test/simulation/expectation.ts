@@ -15,6 +15,7 @@ export interface Expectation {
 }
 
 export function expectationOf(workflow: WorkflowSpec): Expectation {
+  if (workflow.language !== undefined) return { status: workflow.language.status, nodes: null, isPoison: false };
   if (workflow.timeoutMs !== null) return { status: 'TimedOut', nodes: null, isPoison: false };
   const ends = new Map<string, NodeEnd>();
   let isFatal = false;

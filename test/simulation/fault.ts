@@ -48,11 +48,12 @@ const TRAPPED_METHODS = [
   'executionPark',
   'parkCheck',
   'leaseRenew',
-  'runnerListExpired',
+  'runnerListLive',
   'runnerDeclareDead',
   'executionRelease',
   'inboxRead',
   'deadLetterAdd',
+  'deadLetterNote',
 ] as const satisfies readonly (keyof Store)[];
 type TrappedMethod = (typeof TRAPPED_METHODS)[number];
 

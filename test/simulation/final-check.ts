@@ -8,6 +8,7 @@ import { isRetry } from './database/queue-statements.ts';
 import type { Statements, Tables } from './database/tables.ts';
 import { attemptsOf, type Expectation } from './expectation.ts';
 import { foldExecution } from './fold.ts';
+import { checkLanguage } from './language-check.ts';
 import type { NodeSpec } from './workflow.ts';
 
 export interface Outcome {
@@ -62,6 +63,7 @@ function checkExecution(outcome: Outcome, execution: ExecutionCase): void {
   for (const [signalId, times] of audit.signalsOf(executionId)) {
     if (times > 1) audit.violate('I10', `${executionId} applied signal ${signalId} ${times} times`);
   }
+  checkLanguage(outcome, execution, executionId);
   const isUndisturbed = ['none', 'pause', 'patch'].includes(execution.control.kind);
   if (isUndisturbed && expectation.nodes !== null) checkNodes(outcome, execution, executionId, expectation);
 }

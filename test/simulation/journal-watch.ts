@@ -2,7 +2,9 @@
 // started and ended once (I3, I14), no timer early or twice (I8), nothing after the end (I13), signals once (I10).
 
 import type { Fact } from '../../src/core/decider/fact.ts';
+import { isJsonObject, type Json } from '../../src/core/json/json.ts';
 import type { Plan } from '../../src/core/plan/plan.ts';
+import { nodeIdAt, nodeIndexOf, placeOf, planNodeAt } from '../../src/core/plan/virtual-node.ts';
 
 type Ending = Extract<
   Fact,
@@ -11,6 +13,9 @@ type Ending = Extract<
 type Beginning = Extract<Fact, { type: 'NodeStarted' | 'NodeSleeping' | 'NodeWaiting' }>;
 
 const ENDS = ['ExecutionSucceeded', 'ExecutionFailed', 'ExecutionCancelled', 'ExecutionTimedOut'];
+
+/** What a wait returns that went on without anything. */
+const isTimeout = (outputs: Json): boolean => isJsonObject(outputs) && outputs.by === 'timeout';
 
 export class JournalWatch {
   generation = 0;
@@ -31,7 +36,7 @@ export class JournalWatch {
   private readonly ended = new Set<string>();
   /** When the current wait of a node is over. */
   private readonly until = new Map<number, number>();
-  /** Nodes that somebody asked to try again at once. */
+  /** Nodes that somebody asked to try again at once, or said to be done. */
   private readonly hurried = new Set<string>();
 
   constructor(plan: Plan, deps: { latestTime: () => number; violate: (invariant: string, what: string) => void }) {
@@ -46,8 +51,9 @@ export class JournalWatch {
 
   /** Nothing is recorded yet, and this is what the plan begins with: the claim is its cause, and the audit knows whose it is. */
   mayBegin(nodeId: string, attempt: number): boolean {
-    const { start, nodes } = this.plan;
-    return this.nextSeq === 0 && attempt === 1 && start.some((index) => nodes[index]!.id === nodeId);
+    const index = nodeIndexOf(this.plan, nodeId);
+    const written = placeOf(this.plan, index)?.owner ?? index;
+    return this.nextSeq === 0 && attempt === 1 && this.plan.start.includes(written);
   }
 
   /** Whoever runs this attempt in this epoch knows that the execution is stopping: nothing may start any more. */
@@ -82,7 +88,8 @@ export class JournalWatch {
       case 'SignalApplied': {
         this.signals.set(fact.signalId, (this.signals.get(fact.signalId) ?? 0) + 1);
         const { stepId } = fact.payload;
-        if (fact.signal === 'RETRY_STEP' && typeof stepId === 'string') this.hurried.add(stepId);
+        const isHurry = fact.signal === 'RETRY_STEP' || fact.signal === 'COMPLETE_STEP';
+        if (isHurry && typeof stepId === 'string') this.hurried.add(stepId);
         return;
       }
       case 'ExecutionStarted':
@@ -92,6 +99,10 @@ export class JournalWatch {
         this.hasEnded = false;
         this.generation = fact.generation;
         this.deadline = fact.deadline;
+        return;
+      case 'ExecutionCompensating':
+        // What undoes the work starts now, and only that.
+        this.stopping = null;
         return;
       case 'ExecutionStopping':
         this.stopping = this.current;
@@ -106,21 +117,25 @@ export class JournalWatch {
   }
 
   private begin(fact: Beginning): void {
-    const id = this.plan.nodes[fact.node]!.id;
+    const id = nodeIdAt(this.plan, fact.node);
+    const { kind } = planNodeAt(this.plan, fact.node).step;
     const key = `${fact.attempt}:${id}`;
     const isChildWait = fact.type === 'NodeWaiting' && fact.kind === 'child';
-    if (this.started.has(key) && !isChildWait) this.violate('I14', `started ${id} attempt ${fact.attempt} twice`);
-    this.started.set(key, this.current.statement);
-    const retryAt = this.until.get(fact.node);
-    if (fact.type === 'NodeStarted' && retryAt !== undefined && !this.hurried.has(id)) {
-      this.requireTime(retryAt, `the retry of ${id}`);
+    const isLoop = (kind === 'forEach' || kind === 'repeat') && fact.type !== 'NodeStarted';
+    if (this.started.has(key) && !isChildWait && !isLoop) {
+      this.violate('I14', `started ${id} attempt ${fact.attempt} twice`);
     }
+    this.started.set(key, this.current.statement);
+    const dueAt = this.until.get(fact.node);
+    const isDue = fact.type === 'NodeStarted' || (fact.type === 'NodeWaiting' && fact.kind === 'rounds');
+    if (isDue && dueAt !== undefined && !this.hurried.has(id)) this.requireTime(dueAt, `the wait of ${id}`);
     this.until.delete(fact.node);
     if (fact.type !== 'NodeStarted' && fact.until !== null) this.until.set(fact.node, fact.until);
   }
 
   private end(fact: Ending): void {
-    const { id, step } = this.plan.nodes[fact.node]!;
+    const id = nodeIdAt(this.plan, fact.node);
+    const { step } = planNodeAt(this.plan, fact.node);
     const key = `${fact.attempt}:${id}`;
     if (!this.started.has(key)) this.violate('I2', `ended ${id} attempt ${fact.attempt}, which never started`);
     // A node that waited for its next try is cancelled under the number of the attempt before.
@@ -129,8 +144,12 @@ export class JournalWatch {
     }
     this.ended.add(key);
     const until = this.until.get(fact.node) ?? null;
-    if (step.kind === 'sleep' && fact.type === 'NodeSucceeded') this.requireTime(until, `the sleep of ${id}`);
-    if (step.kind === 'webhook' && fact.type === 'NodeTimedOut') this.requireTime(until, `the wait of ${id}`);
+    const isSleepOver = step.kind === 'sleep' && fact.type === 'NodeSucceeded' && !this.hurried.has(id);
+    if (isSleepOver) this.requireTime(until, `the sleep of ${id}`);
+    const isOutOfTime = fact.type === 'NodeTimedOut' || (fact.type === 'NodeSucceeded' && isTimeout(fact.outputs));
+    if ((step.kind === 'webhook' || step.kind === 'wait') && isOutOfTime) {
+      this.requireTime(until, `the wait of ${id}`);
+    }
     this.until.delete(fact.node);
     if (fact.type === 'RetryScheduled') this.until.set(fact.node, fact.until);
   }

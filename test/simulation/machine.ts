@@ -1,19 +1,17 @@
 // A machine that keeps a runner process going: boots it, and boots it again after a crash or a stop. The runner in it is
 // the real one.
 
-import type {
-  EngineMetric,
-  EngineObserver,
-  EngineOptions,
-  PlanSource,
-  RunAttempt,
-  Timers,
-} from '../../src/engine/environment.ts';
+import type { RunAttempt } from '../../src/action/attempt.ts';
+import type { Timers } from '../../src/clock/timers.ts';
+import type { EngineMetric, EngineObserver, EngineOptions } from '../../src/engine/environment.ts';
 import { Runner } from '../../src/engine/runner/runner.ts';
-import { PlanCache } from '../../src/engine/workflow/plan-cache.ts';
 import type { Store } from '../../src/store/port.ts';
+import type { PlanSource } from '../../src/workflow/plan-cache.ts';
+import { PlanCache } from '../../src/workflow/plan-cache.ts';
 import { type ActionDeps, createActions } from './action-script.ts';
 import { compileText } from './definition.ts';
+import type { ForeignEngine } from './foreign-engine.ts';
+import { createOutsideWorker, type OutsideWorker, type OutsideWorkerDeps } from './outside-worker.ts';
 import type { Random } from './random.ts';
 import { Process } from './world.ts';
 
@@ -23,6 +21,10 @@ export interface MachineDeps extends ActionDeps {
   readonly counts: Map<string, number>;
   readonly ids: Random;
   readonly changeRun: (run: RunAttempt) => RunAttempt;
+  /** The engine that is not ours; null: every execution is native. */
+  readonly foreign: ForeignEngine | null;
+  readonly lostHandOver: () => 'before' | 'after' | null;
+  readonly changeTurns: (turns: OutsideWorker['turns']) => OutsideWorker['turns'];
 }
 
 const BOOT_AGAIN_MS = 150;
@@ -30,6 +32,8 @@ const BOOT_AGAIN_MS = 150;
 export class Machine {
   process: Process;
   runner: Runner | null = null;
+  /** What this process does for the engine that is not ours. */
+  outside: OutsideWorker | null = null;
   /** Stops that have not come to their end. */
   stopping = 0;
   private readonly deps: MachineDeps;
@@ -47,12 +51,18 @@ export class Machine {
     const process = new Process(world, `${this.name}.${this.boots++}`);
     this.process = process;
     const store = connect(process);
+    const plans = planSource(store, process.timers);
+    const observer = this.observer();
+    const act = this.deps.changeRun(
+      createActions(this.deps, process, () => this.crash(this.deps.random.between(100, 800))),
+    );
+    this.outside = this.bootOutside({ process, store, plans, observer, run: act });
     const runner = new Runner({
       store,
       timers: process.timers,
-      observer: this.observer(),
-      plans: planSource(store, process.timers),
-      run: this.deps.changeRun(createActions(this.deps, process, () => this.crash(this.deps.random.between(100, 800)))),
+      observer,
+      plans,
+      run: act,
       newId: () => ids.uuid(),
       newSeed: () => ids.between(0, 0xffffffff),
       callbackUrl: (executionId, nodeId) => `https://callback/${executionId}/${nodeId}`,
@@ -72,6 +82,7 @@ export class Machine {
     if (this.process.isDead) return;
     this.process.isDead = true;
     this.runner = null;
+    this.outside = null;
     this.stopping = 0;
     this.deps.world.schedule(downMs, null, () => this.boot());
   }
@@ -90,6 +101,8 @@ export class Machine {
     const { world, audit } = this.deps;
     if (runner === null || process.isDead) return;
     this.runner = null;
+    void this.outside?.handOver.stop();
+    this.outside = null;
     this.stopping++;
     const over = () => {
       this.stopping--;
@@ -103,6 +116,15 @@ export class Machine {
         over();
       }, over);
     });
+  }
+
+  private bootOutside(
+    parts: Pick<OutsideWorkerDeps, 'process' | 'store' | 'plans' | 'observer' | 'run'>,
+  ): OutsideWorker | null {
+    const { foreign, ids, options, lostHandOver, changeTurns } = this.deps;
+    if (foreign === null) return null;
+    const worker = createOutsideWorker({ ...parts, ids, options, foreign, lostHandOver });
+    return { ...worker, turns: changeTurns(worker.turns) };
   }
 
   private observer(): EngineObserver {

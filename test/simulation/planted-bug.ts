@@ -1,7 +1,8 @@
 // Bugs put in on purpose. A simulation that does not find them proves nothing; planted-bug.test.ts holds it to that.
 // Each replaces a part of the database, of the way to it, or of the engine's classes, for one run only.
 
-import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
+import type { RunAttempt } from '../../src/action/attempt.ts';
+import type { EngineOptions } from '../../src/engine/environment.ts';
 import { Claimer } from '../../src/engine/runner/claimer.ts';
 import { Incarnation } from '../../src/engine/runner/incarnation.ts';
 import { LostClaims } from '../../src/engine/runner/lost-claims.ts';
@@ -13,10 +14,13 @@ import type { Turn } from '../../src/engine/turn/transition.ts';
 import type { NewMessage, Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { makeReady, OWNED, type Tables } from './database/tables.ts';
+import { PLANTED_LANGUAGE_BUGS } from './planted-language-bug.ts';
+import { replace } from './replace.ts';
 import type { Plant } from './simulation.ts';
 
 /** Some keep state of their own: each run gets a new one. */
 export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
+  ...PLANTED_LANGUAGE_BUGS,
   'a commit is not fenced': () => ({
     statements: (statements, tables) => ({
       executionCommit: (batch) => withLiveSlot(tables, batch.slotId, () => statements.executionCommit(batch)),
@@ -55,7 +59,7 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
   }),
   'a runner is declared dead without another look at its lease': () => ({
     statements: (statements) => ({
-      runnerListExpired: () => statements.runnerListExpired({ graceMs: -1_500 }),
+      runnerListLive: () => statements.runnerListLive({ expiredForMs: -1_500 }),
       runnerDeclareDead: ({ runnerId }) => statements.runnerDeclareDead({ runnerId }),
     }),
   }),
@@ -137,7 +141,8 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
     statements: (statements, tables) => ({
       inboxSend(params) {
         const isEarly = tables.queue.get(params.message.executionId)?.epoch === 0;
-        if (params.message.kind === 'webhook' && isEarly) return { live: true, fresh: true, owner: null };
+        if (params.message.kind === 'webhook' && isEarly)
+          return { live: true, fresh: true, owner: null, isExternal: false };
         return statements.inboxSend(params);
       },
     }),
@@ -250,12 +255,4 @@ interface WithAdoption {
 
 interface WithDrain extends Pick<Incarnation, 'abandon' | 'drain' | 'registration'> {
   readonly deps: { readonly store: Store };
-}
-
-function replace<T extends object, K extends keyof T>(target: T, key: K, change: (original: T[K]) => T[K]): () => void {
-  const original = target[key];
-  target[key] = change(original);
-  return () => {
-    target[key] = original;
-  };
 }

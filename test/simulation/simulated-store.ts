@@ -5,7 +5,9 @@ import type { Store } from '../../src/store/port.ts';
 import { commitStatements } from './database/commit-statements.ts';
 import { consumerStatements } from './database/consumer-statements.ts';
 import { deliveryStatements } from './database/delivery-statements.ts';
+import { eventWaitStatements } from './database/event-wait-statements.ts';
 import { executionStatements } from './database/execution-statements.ts';
+import { externalStatements } from './database/external-statements.ts';
 import { lifecycleStatements } from './database/lifecycle-statements.ts';
 import { operationStatements } from './database/operation-statements.ts';
 import { outboxStatements } from './database/outbox-statements.ts';
@@ -20,12 +22,14 @@ export function createStatements(tables: Tables): Statements {
     ...executionStatements(tables),
     ...commitStatements(tables),
     ...queueStatements(tables),
+    ...eventWaitStatements(tables),
     ...readerStatements(tables),
     ...operationStatements(tables),
     ...lifecycleStatements(tables),
     ...consumerStatements(tables),
     ...deliveryStatements(tables),
     ...outboxStatements(tables),
+    ...externalStatements(tables),
   };
 }
 

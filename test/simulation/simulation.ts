@@ -1,8 +1,9 @@
 // Runs one case from the first start to quiescence and checks it: warm up, faults, heal, run until nothing is left to do
 // within a budget of virtual time, stop gracefully, check. The engine is the real one; everything around it is simulated.
 
-import type { EngineOptions, RunAttempt } from '../../src/engine/environment.ts';
-import type { Adopt } from '../../src/engine/start/starter.ts';
+import type { RunAttempt } from '../../src/action/attempt.ts';
+import type { EngineOptions } from '../../src/engine/environment.ts';
+import type { Adopt } from '../../src/execution/start/starter.ts';
 import type { NewExecution, Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { Audit, type HeldLease, type Violation } from './audit.ts';
@@ -13,9 +14,11 @@ import { createTables, type Statements, type Tables } from './database/tables.ts
 import { compileText, definitionOf } from './definition.ts';
 import { LEASE_MS } from './fault.ts';
 import { checkOutcome } from './final-check.ts';
+import { ForeignEngine } from './foreign-engine.ts';
 import { Machine } from './machine.ts';
 import { Network, type Tap } from './network.ts';
-import { createRandom } from './random.ts';
+import type { OutsideWorker } from './outside-worker.ts';
+import { createRandom, type Random } from './random.ts';
 import { createStatements, runStatement } from './simulated-store.ts';
 import { Weather } from './weather.ts';
 import type { WorkflowSpec } from './workflow.ts';
@@ -29,6 +32,8 @@ export interface Plant {
   readonly store?: (store: Store) => Partial<Store>;
   /** Another way to run attempts; one for each process. */
   readonly run?: (run: RunAttempt) => RunAttempt;
+  /** Another turn service; one for each process. */
+  readonly turns?: (turns: OutsideWorker['turns']) => OutsideWorker['turns'];
   readonly options?: Partial<EngineOptions>;
   /** Changes the engine's classes; returns what changes them back. */
   readonly patch?: () => () => void;
@@ -119,18 +124,24 @@ class Run {
     });
     this.weather = new Weather({ world, network: this.network, machines: this.machines, given });
     const actions = { world, audit: this.audit, random: random.fork('actions'), effects, counts };
+    const foreign = this.foreignEngine(random);
     for (let index = 0; index < given.runners; index++) {
       const connect = (process: Process) => this.connectRunner(process, index, plant);
       const options = { ...given.options, ...plant.options, maxPoisonRetries: MAX_POISON_RETRIES };
       const outcomeOf = (executionId: string, nodeId: string, attempt: number) =>
         this.scriptOf(executionId, nodeId)[attempt - 1] ?? 'ok';
+      const outputsOf = (executionId: string, nodeId: string) =>
+        this.workflowOf(executionId).language?.outputs.get(nodeId) ?? {};
       const deps = {
         ...actions,
         ids: random.fork(`ids ${index}`),
         connect,
         options,
         outcomeOf,
+        outputsOf,
         changeRun: plant.run ?? ((run: RunAttempt) => run),
+        changeTurns: plant.turns ?? ((turns: OutsideWorker['turns']) => turns),
+        ...foreign,
       };
       this.machines.push(new Machine(deps, `runner${index}`));
     }
@@ -151,9 +162,42 @@ class Run {
       mailArrived: (id) =>
         this.hint(
           () => !hints.chance(given.hintLoss),
-          ({ runner }) => runner?.mailHint(id),
+          ({ runner, outside }) => {
+            runner?.mailHint(id);
+            void outside?.handOver.mail(id);
+          },
+        ),
+      handOverWanted: () =>
+        this.hint(
+          () => !hints.chance(given.hintLoss),
+          ({ outside }) => outside?.handOver.hint(),
         ),
     });
+  }
+
+  /** Only where there is one: a case without it is the same as ever. */
+  private foreignEngine(random: Random) {
+    const { world, given, machines } = this;
+    const { foreign: faults } = given;
+    if (faults === null) return { foreign: null, lostHandOver: () => null };
+    const isStormy = () => world.now < given.healAtMs;
+    const foreign = new ForeignEngine({
+      world,
+      random: random.fork('foreign'),
+      faults,
+      isStormy,
+      clock: () => this.tables.clock(),
+      workers: () =>
+        machines.flatMap(({ outside, process }) =>
+          outside === null || process.isDead || process.pausedUntil > world.now ? [] : [outside],
+        ),
+    });
+    const chance = random.fork('hand-over');
+    const lostHandOver = () => {
+      if (!isStormy() || !chance.chance(faults.lost)) return null;
+      return chance.pick(['before', 'after'] as const);
+    };
+    return { foreign, lostHandOver };
   }
 
   async toTheEnd(): Promise<Verdict> {
@@ -214,9 +258,14 @@ class Run {
     for (const { workflow } of this.given.executions) add(workflow);
   }
 
+  private workflowOf(executionId: string): WorkflowSpec {
+    return this.workflows.get(this.tables.executions.get(executionId)!.workflowId)!;
+  }
+
   private scriptOf(executionId: string, nodeId: string) {
-    const { workflowId } = this.tables.executions.get(executionId)!;
-    return this.workflows.get(workflowId)!.nodes.find(({ id }) => id === nodeId)!.outcomes;
+    const { language, nodes } = this.workflowOf(executionId);
+    if (language !== undefined) return language.outcomes.get(nodeId) ?? [];
+    return nodes.find(({ id }) => id === nodeId)!.outcomes;
   }
 
   private connectRunner(process: Process, index: number, plant: Plant): Store {

@@ -2,6 +2,7 @@
 // purpose: what matters here is not what a plan can say (the decider's own tests do that), but when things happen.
 
 import type { Format } from '../../src/core/plan/plan.ts';
+import type { Language } from './language.ts';
 import type { Random } from './random.ts';
 
 /** `crash`: takes its runner's process with it. `badData`: a result that the database refuses. */
@@ -26,6 +27,8 @@ export interface WorkflowSpec {
   readonly format: Format;
   readonly nodes: readonly NodeSpec[];
   readonly timeoutMs: number | null;
+  /** Written as it stands, with its own script; it has no other nodes. */
+  readonly language?: Language;
 }
 
 export interface WorkflowShape {

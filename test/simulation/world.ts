@@ -3,7 +3,7 @@
 // run is a function of its seed. A process that crashed gets none of its events any more; one that is paused gets them
 // late, all at once: a zombie.
 
-import type { Timers } from '../../src/engine/environment.ts';
+import type { Timers } from '../../src/clock/timers.ts';
 
 interface Event {
   readonly at: number;

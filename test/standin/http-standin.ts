@@ -22,6 +22,8 @@ type Fault = { readonly matching?: string } & (
   | { readonly kind: 'answer'; readonly answer: StandinAnswer }
   /** The work is done and the connection closed: the client cannot know. */
   | { readonly kind: 'loseAnswer' }
+  /** The work is done and nothing is answered; `done` is told, so that the client can be killed at that very point. */
+  | { readonly kind: 'withhold'; readonly done: () => void }
   /** No answer until the client goes away. */
   | { readonly kind: 'hang' }
 );
@@ -62,6 +64,7 @@ export async function httpStandin(
     else {
       const answer = await handle(request);
       if (fault?.kind === 'loseAnswer') incoming.socket.destroy();
+      else if (fault?.kind === 'withhold') fault.done();
       else send(response, answer);
     }
   });

@@ -20,6 +20,8 @@ export interface SmtpStandin {
   readonly mails: ReceivedMail[];
   /** The next message is refused with this reply after it was sent. */
   refuseNext(reply: number): void;
+  /** The next message is kept and its client never told; resolves when it is kept. */
+  withholdNext(): Promise<void>;
   /** The next conversation stops at its sender; resolves when the client has gone away. */
   hangNext(): Promise<void>;
   /** Resolves when a conversation has stopped so. */
@@ -38,6 +40,7 @@ export async function smtpStandin({ user, password, secure = false }: SmtpStandi
   const mails: ReceivedMail[] = [];
   const refusals: number[] = [];
   const hangs: (() => void)[] = [];
+  const withheld: (() => void)[] = [];
   const gone: (() => void)[] = [];
   const hanging = Promise.withResolvers<void>();
 
@@ -75,7 +78,9 @@ export async function smtpStandin({ user, password, secure = false }: SmtpStandi
           to: rcptTo.map(({ address }) => address),
           user: account,
         });
-        done();
+        const kept = withheld.shift();
+        if (kept === undefined) done();
+        else kept();
       });
     },
     onClose: () => {
@@ -91,6 +96,7 @@ export async function smtpStandin({ user, password, secure = false }: SmtpStandi
     port,
     mails,
     refuseNext: (code) => void refusals.push(code),
+    withholdNext: () => new Promise((resolve) => withheld.push(resolve)),
     hangNext: () => new Promise((resolve) => hangs.push(resolve)),
     hanging: hanging.promise,
     close: () => new Promise((resolve) => server.close(() => resolve())),

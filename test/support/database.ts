@@ -1,9 +1,11 @@
 // A database of its own for a test file: a clone of the migrated template, dropped when the file's tests are done.
 
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { inject } from 'vitest';
+import { withClient as connected } from './client.ts';
 import { TEMPLATE_DATABASE } from './global-setup.ts';
+
+export const withClient = connected;
 
 export interface TestDatabase {
   readonly connectionString: string;
@@ -39,17 +41,4 @@ async function clearTables(connectionString: string): Promise<void> {
     await client.query(`set session_replication_role = replica`);
     for (const { name } of tables.rows) await client.query(`delete from ${name}`);
   });
-}
-
-export async function withClient<Result>(
-  connectionString: string,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,4 +1,4 @@
-// Every metric of 000 §14.3, 004 §8.2 and §12.2 by its exact name and labels, and that what happens moves it.
+// Every metric by its exact name and labels, and that what happens moves it.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -126,7 +126,7 @@ describe('the metrics', () => {
     ['queue_depth', { workflowId: 'late' }, 1],
     ['subworkflow_invocation_total', { parentWorkflowId: 'parent' }, 1],
     ['engine_steps_executed_total', { type: 'core.fail', status: 'Failed' }, 1],
-    ['engine_queue_depth', { adapter: 'native', taskQueue: 'default' }, 1],
+    ['engine_queue_depth', { adapter: 'native', taskQueue: 'default' }, 0],
     ['engine_errors_total', { category: 'ACTION' }, 2],
     ['engine_errors_total', { category: 'TIMEOUT' }, 1],
     ['engine_errors_total', { category: 'VALIDATION' }, 1],

@@ -1,4 +1,4 @@
-// Document templates through the API (000 §13.6): sets, versions, rendering, whose they are, and what is refused.
+// Document templates through the API: sets, versions, rendering, whose they are, and what is refused.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';

@@ -1,4 +1,4 @@
-// Workflow templates through the API (000 §13.5): writing them, making workflows from them, whose they are, what is refused.
+// Workflow templates through the API: writing them, making workflows from them, whose they are, what is refused.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';

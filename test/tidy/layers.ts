@@ -2,6 +2,8 @@
 // checks every import against it, and the diagram in ARCHITECTURE.md is drawn from it. What is not listed is forbidden.
 // A path ending in `/*` stands for each folder directly below; the most specific row counts.
 
+import { dashboardLayers } from './dashboard-layers.ts';
+
 export interface Layer {
   /** A folder, a single file, or `folder/*`. */
   readonly path: string;
@@ -12,21 +14,26 @@ export interface Layer {
   readonly packages: readonly string[];
   /** No clock, randomness, I/O, waiting or state of its own: everything arrives as data. */
   readonly pure?: true;
-  /** One way among several to fill a port: only main.ts, storage.ts and catalog.ts know that it exists. */
+  /** One way among several to fill a port: only src/app and src/main.ts know that it exists. */
   readonly implementation?: true;
   /** What its folders are for, where it has many: they may import each other. */
   readonly rooms?: Readonly<Record<string, string>>;
 }
 
-const pure = ['src/core', 'src/lifecycle', 'src/protocol'];
-const ports = [...pure, 'src/store', 'src/action'];
-const services = ['src/engine', 'src/delivery', 'src/trigger'];
-const edges = ['src/server', 'src/driver'];
+const pure = ['src/core', 'src/lifecycle/machine', 'src/protocol'];
+const ports = [...pure, 'src/clock', 'src/store', 'src/artifact', 'src/action'];
+const rooms = [
+  ...['src/secret', 'src/connection', 'src/engine', 'src/execution', 'src/workflow', 'src/template', 'src/quota'],
+  ...['src/task-queue', 'src/statistics', 'src/lifecycle/instance'],
+  ...['src/delivery', 'src/trigger', 'src/telemetry', 'src/driver'],
+];
 const implementations = [
   'src/store/postgres',
   'src/store/migrate',
   'src/store/embedded',
+  'src/artifact/*',
   'src/action/*',
+  'src/secret/*',
   'src/driver/*',
 ];
 
@@ -39,7 +46,7 @@ export const layers: readonly Layer[] = [
     pure: true,
   },
   {
-    path: 'src/lifecycle',
+    path: 'src/lifecycle/machine',
     job: 'state machines of business objects, their transitions and policies',
     imports: ['src/core'],
     packages: ['zod'],
@@ -48,27 +55,39 @@ export const layers: readonly Layer[] = [
   {
     path: 'src/protocol',
     job: 'the shapes of the HTTP API, shared by server, client and dashboard',
-    imports: ['src/core', 'src/lifecycle'],
+    imports: ['src/core', 'src/lifecycle/machine'],
     packages: ['zod'],
     pure: true,
   },
   {
+    path: 'src/clock',
+    job: 'time inside a process: timers, the clock of the database, long work in turns of the loop',
+    imports: ['src/core'],
+    packages: ['node:perf_hooks'],
+  },
+  {
     path: 'src/store',
-    job: 'the storage port, and what every user of it needs: renewing a lease, writing in groups',
-    imports: pure,
-    packages: [],
+    job: 'the storage port, lease renewal and group writes',
+    imports: [...pure, 'src/clock'],
+    packages: ['node:async_hooks'],
+  },
+  {
+    path: 'src/store/connection',
+    job: 'how a PostgreSQL is reached: URL, hosts, TLS, the settings of a session, poolers',
+    imports: ['src/store'],
+    packages: ['pg', 'node:*'],
   },
   {
     path: 'src/store/postgres',
-    job: 'the port on PostgreSQL: named queries, one module per aggregate, startInTransaction, the lease thread',
-    imports: [...pure, 'src/store'],
+    job: 'the port on PostgreSQL: one folder per aggregate with its SQL, startInTransaction, the lease thread',
+    imports: [...pure, 'src/clock', 'src/store', 'src/store/connection'],
     packages: ['pg', 'node:*'],
     implementation: true,
   },
   {
     path: 'src/store/migrate',
     job: 'brings a database to the schema of migrations/, and dumps it',
-    imports: [...pure, 'src/store'],
+    imports: [...pure, 'src/store', 'src/store/connection'],
     packages: ['pg', 'node:*'],
     implementation: true,
   },
@@ -80,73 +99,153 @@ export const layers: readonly Layer[] = [
     implementation: true,
   },
   {
+    path: 'src/artifact',
+    job: 'large results of attempts: the index, retention, and the port to where the bytes lie',
+    imports: [...pure, 'src/clock', 'src/store'],
+    packages: ['node:stream'],
+  },
+  {
+    path: 'src/artifact/*',
+    job: 'where the bytes of artifacts lie, one folder each',
+    imports: [...pure, 'src/artifact'],
+    packages: ['node:*'],
+    implementation: true,
+  },
+  {
     path: 'src/action',
-    job: 'the action contract and the registry',
-    imports: [...pure, 'src/store'],
+    job: 'the action contract, attempts and the registry',
+    imports: [...pure, 'src/clock', 'src/store', 'src/artifact'],
     packages: ['zod', 'ajv', 'node:async_hooks'],
   },
   {
     path: 'src/action/*',
     job: 'the connectors, one folder each',
-    imports: [...pure, 'src/store', 'src/action'],
+    imports: ports,
     packages: ['zod', 'node:*'],
     implementation: true,
   },
   {
     path: 'src/action/core',
     job: 'the built-in core.* actions',
-    imports: [...pure, 'src/store', 'src/action'],
+    imports: ports,
     packages: ['zod', 'liquidjs', 'node:*'],
     implementation: true,
   },
   {
     path: 'src/action/http',
     job: 'guarded outbound HTTP',
-    imports: [...pure, 'src/store', 'src/action'],
+    imports: ports,
     packages: ['zod', 'undici', 'ipaddr.js', 'node:*'],
     implementation: true,
   },
   {
     path: 'src/action/slack',
     job: 'Slack',
-    imports: [...pure, 'src/store', 'src/action'],
+    imports: ports,
     packages: ['zod', '@slack/web-api', 'node:*'],
     implementation: true,
   },
   {
     path: 'src/action/monday',
     job: 'Monday',
-    imports: [...pure, 'src/store', 'src/action'],
+    imports: ports,
     packages: ['zod', '@mondaydotcomorg/api'],
     implementation: true,
   },
   {
     path: 'src/action/email',
     job: 'e-mail',
-    imports: [...pure, 'src/store', 'src/action'],
+    imports: ports,
     packages: ['zod', 'nodemailer', 'node:*'],
     implementation: true,
   },
+  { path: 'src/secret', job: 'the port to keepers of secrets, and a box', imports: ports, packages: ['node:crypto'] },
+  {
+    path: 'src/secret/*',
+    job: 'keepers of secrets, one folder each',
+    imports: [...ports, 'src/secret'],
+    packages: ['@aws-sdk/*', '@azure/*', '@google-cloud/*', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/connection',
+    job: 'credentials of tenants for other systems: kinds, tokens, who gets which',
+    imports: [...ports, 'src/secret'],
+    packages: ['node:crypto'],
+  },
+  { path: 'src/quota', job: 'limits of tenants, and how much of them is used', imports: ports, packages: [] },
+  {
+    path: 'src/workflow',
+    job: 'definitions: drafts, publishing and its checks, pipelines, plans by reference, compiled plans',
+    imports: [...ports, 'src/quota'],
+    packages: ['node:*'],
+  },
+  {
+    path: 'src/template',
+    job: 'document templates and workflow templates',
+    imports: [...ports, 'src/workflow'],
+    packages: [],
+  },
   {
     path: 'src/engine',
-    job: 'the native engine: claim, load, decide, commit, dispatch; timers, mailbox, leases, sweeper',
+    job: 'the native engine; what its three rooms share lies directly in it',
+    imports: [...ports, 'src/workflow', 'src/quota'],
+    packages: [],
+  },
+  {
+    path: 'src/engine/attempt',
+    job: 'hands attempts to actions and takes their results: places, turns between tenants',
+    imports: [...ports, 'src/engine'],
+    packages: ['node:async_hooks'],
+  },
+  {
+    path: 'src/engine/turn',
+    job: 'one turn of an execution: take input, decide, commit, carry out; parking, alarms, mail, dead letters',
+    imports: [...ports, 'src/workflow', 'src/engine', 'src/engine/attempt'],
+    packages: [],
+  },
+  {
+    path: 'src/engine/runner',
+    job: "a process's share of the work: lease, claims by lanes, loading, fairness, leaving",
+    imports: [...ports, 'src/workflow', 'src/quota', 'src/engine', 'src/engine/attempt', 'src/engine/turn'],
+    packages: [],
+  },
+  {
+    path: 'src/driver',
+    job: 'the engine boundary: which engine runs an execution, handing it over, looking after its run',
     imports: ports,
-    packages: ['node:async_hooks', 'node:crypto', 'node:perf_hooks'],
-    rooms: {
-      runner:
-        "a process's share of the work: lease, claims by lanes, loading, fairness between workflows and tenants, leaving",
-      turn: 'what an execution in memory goes through: input, decision, commit, commands; parking, alarms, mail, dead letters',
-      attempt:
-        'handing attempts to actions and taking their results: places, turns between tenants, where a stray error came from',
-      start:
-        'accepting executions: which version, whether the payload suits it, many in one statement, closing the door',
-      execution:
-        'what may be asked of executions: cancel, signal, retry, call back, list, follow; runs of plans; dead letters',
-      workflow: 'definitions: drafts, publishing and its checks, differences, dry runs, pipelines, compiled plans',
-      template: 'document and workflow templates',
-      quota: 'limits of tenants, and what they have used',
-      lifecycle: 'state machines of business objects on the store: triggers, timeouts, reactions',
-    },
+    packages: [],
+  },
+  {
+    path: 'src/driver/*',
+    job: 'the engines behind the boundary: native, Temporal',
+    imports: [...ports, 'src/engine/turn', 'src/driver', 'src/workflow'],
+    packages: ['@temporalio/*', 'node:*'],
+    implementation: true,
+  },
+  {
+    path: 'src/execution',
+    job: 'starting executions; commands (cancel, signal, retry, call back), queries, runs of plans, dead letters',
+    imports: [...ports, 'src/workflow', 'src/quota', 'src/engine', 'src/engine/turn', 'src/engine/attempt'],
+    packages: ['node:crypto'],
+  },
+  {
+    path: 'src/task-queue',
+    job: 'attempts of task queues: workers in this process, and the door for workers that speak HTTP',
+    imports: [...ports, 'src/engine', 'src/engine/turn'],
+    packages: [],
+  },
+  {
+    path: 'src/statistics',
+    job: 'what became of executions and attempts, added up: numbers over time, failures by cause',
+    imports: ports,
+    packages: ['node:crypto'],
+  },
+  {
+    path: 'src/lifecycle/instance',
+    job: 'business objects on the store: triggers, timeouts, reactions',
+    imports: [...ports, 'src/workflow'],
+    packages: [],
   },
   {
     path: 'src/delivery',
@@ -156,34 +255,25 @@ export const layers: readonly Layer[] = [
   },
   {
     path: 'src/trigger',
-    job: 'what starts executions: webhook, schedule, event, manual',
-    imports: [...pure, 'src/store'],
-    packages: ['croner', 'standardwebhooks'],
+    job: 'webhooks, schedules and events that start executions',
+    imports: ports,
+    packages: ['croner', 'jose', 'node:crypto'],
   },
   {
-    path: 'src/driver',
-    job: 'the engine boundary: what runs a plan',
-    imports: [...pure, 'src/store'],
-    packages: ['zod'],
-  },
-  {
-    path: 'src/driver/*',
-    job: 'its implementations: native, Temporal, Conductor',
-    imports: [...ports, 'src/engine', 'src/driver'],
-    packages: ['@temporalio/*', 'undici', 'zod', 'node:*'],
-    implementation: true,
+    path: 'src/telemetry',
+    job: 'log, metrics, traces and health',
+    imports: [
+      ...ports,
+      ...['src/secret', 'src/engine', 'src/engine/attempt', 'src/engine/turn'],
+      ...['src/driver', 'src/execution', 'src/delivery', 'src/trigger'],
+    ],
+    packages: ['pino', 'prom-client', 'zod', '@opentelemetry/*', 'node:*'],
   },
   {
     path: 'src/server',
     job: 'HTTP: translation only, no decisions',
-    imports: [...ports, ...services, 'src/driver'],
-    packages: ['fastify', 'jose', 'zod', 'pino', 'prom-client', 'node:*'],
-  },
-  {
-    path: 'src/trace',
-    job: 'OpenTelemetry: spans of executions, nodes and attempts',
-    imports: [...pure, 'src/store', 'src/engine'],
-    packages: ['@opentelemetry/*', 'node:crypto'],
+    imports: [...ports, ...rooms, 'src/engine/attempt'],
+    packages: ['fastify', 'jose', 'zod', 'node:*'],
   },
   {
     path: 'src/sdk',
@@ -192,75 +282,39 @@ export const layers: readonly Layer[] = [
     packages: [],
   },
   {
+    path: 'src/mcp',
+    job: 'workflows as tools of AI agents (Model Context Protocol): a client of the API',
+    imports: ['src/protocol', 'src/sdk'],
+    packages: ['@modelcontextprotocol/*', 'node:*'],
+  },
+  {
     path: 'src/config',
-    job: 'every option with its form, default and reason; the configuration file',
+    job: 'every option with its form, default and reason; the configuration file; the only reader of the environment',
     imports: ['src/core', 'src/protocol', 'src/engine'],
     packages: ['zod', 'yaml', 'node:*'],
   },
+  { path: 'package.json', job: 'name, version and description', imports: [], packages: [] },
   {
-    path: 'src/config.ts',
-    job: 'one resolved, validated configuration; the only reader of the environment',
-    imports: ['src/core', 'src/engine', 'src/config'],
-    packages: ['zod'],
-  },
-  {
-    path: 'package.json',
-    job: 'name, version and description',
-    imports: [],
-    packages: [],
-  },
-  {
-    path: 'src/telemetry.ts',
-    job: 'whom the parts tell what happens: the log, the metrics and the traces',
-    imports: [...ports, ...services, 'src/server', 'src/trace', 'src/config.ts', 'package.json'],
-    packages: [],
-  },
-  {
-    path: 'src/storage.ts',
-    job: 'the database of an installation: the one it names, or an embedded one',
-    imports: ['src/store', 'src/store/postgres', 'src/store/migrate', 'src/store/embedded', 'src/config.ts'],
-    packages: [],
-  },
-  {
-    path: 'src/catalog.ts',
-    job: 'the actions and templates of an installation; knows every connector',
-    imports: [...ports, 'src/action/*', 'src/store/migrate', 'src/engine', 'src/config.ts', 'src/telemetry.ts'],
-    packages: [],
-  },
-  {
-    path: 'src/messaging.ts',
-    job: 'puts lifecycles and delivery together',
-    imports: [...ports, ...services, 'src/config.ts', 'src/telemetry.ts'],
-    packages: ['node:crypto'],
-  },
-  {
-    path: 'src/foundation.ts',
-    job: 'what the other parts stand on: the database, the actions, the telemetry, and what they share',
+    path: 'src/app',
+    job: 'puts an installation together, one file per part; the only folder that knows the implementations',
     imports: [
-      ...[...ports, 'src/engine', 'src/config', 'src/config.ts'],
-      ...['src/telemetry.ts', 'src/storage.ts', 'src/catalog.ts'],
+      ...[
+        ...ports,
+        ...rooms,
+        ...implementations,
+        'src/engine/attempt',
+        'src/engine/turn',
+        'src/engine/runner',
+        'src/server',
+      ],
+      ...['src/config', 'src/mcp', 'src/store/connection', 'package.json'],
     ],
-    packages: ['node:crypto'],
-  },
-  {
-    path: 'src/services.ts',
-    job: 'what may be asked of an installation',
-    imports: [...ports, ...services, 'src/config', 'src/messaging.ts', 'src/foundation.ts'],
-    packages: ['node:crypto'],
-  },
-  {
-    path: 'src/running.ts',
-    job: 'the runner of an installation, and the way of an attempt through it',
-    imports: [...ports, 'src/engine', 'src/catalog.ts', 'src/foundation.ts'],
-    packages: ['node:crypto'],
+    packages: ['node:*'],
   },
   {
     path: 'src/main.ts',
-    job: 'puts the parts together, and is what a program imports',
-    imports: [
-      ...[...ports, ...services, ...edges, ...implementations, 'src/config.ts', 'src/telemetry.ts'],
-      ...['src/messaging.ts', 'src/foundation.ts', 'src/services.ts', 'src/running.ts'],
-    ],
+    job: 'what a program imports',
+    imports: [...ports, ...implementations, 'src/delivery', 'src/config', 'src/app'],
     packages: [],
   },
   {
@@ -274,18 +328,16 @@ export const layers: readonly Layer[] = [
     job: 'the pawl command; used by nothing',
     rooms: {
       command: 'the commands, one file each',
-      file: 'what people wrote: definitions, machines, actions, with the place of every value',
-      terminal: 'how it looks: tables, nodes as they run, problems in their lines',
+      file: 'reads the files that people write: definitions, machines, actions, with the place of every value',
+      terminal: 'prints tables, running nodes, and problems in their lines',
     },
-    imports: [...ports, ...services, ...edges, 'src/sdk', 'src/config.ts', 'src/main.ts', 'package.json', 'schemas'],
-    packages: ['commander', 'node:*'],
+    imports: [
+      ...[...ports, ...rooms, 'src/engine/attempt', 'src/server', 'src/sdk', 'src/mcp', 'src/config'],
+      ...['src/main.ts', 'package.json', 'schemas'],
+    ],
+    packages: ['commander', '@modelcontextprotocol/*', 'node:*'],
   },
-  {
-    path: 'dashboard',
-    job: 'what people see in the browser',
-    imports: ['src/core', 'src/protocol', 'src/sdk'],
-    packages: ['*'],
-  },
+  ...dashboardLayers,
   {
     path: 'examples',
     job: 'programs a user could have written; each is run by a test',
@@ -293,9 +345,6 @@ export const layers: readonly Layer[] = [
     packages: ['zod', 'node:*'],
   },
 ];
-
-/** The only file that reads process.env. */
-export const environmentReader = 'src/config.ts';
 
 /**
  * What must run unchanged in a browser and in a Temporal workflow, and the packages that it may reach at run time, through

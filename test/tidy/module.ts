@@ -50,6 +50,19 @@ export function parseModule(path: string, source: string): Module {
   return { path, program, comments: remarks, imports: [...runtimeImports(program), ...typeImports(erased)], erased };
 }
 
+const IMPORTED = /^(?:import|export)\b(?: (type) )?[^;'"]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
+
+/** A file with JSX, which neither Node nor acorn reads: only its imports are known, and so only rules about imports hold. */
+export function readImports(path: string, source: string): Module {
+  const lineOf = lineIndex(source);
+  const imports = [...source.matchAll(IMPORTED)].map((match): Import => {
+    const [, type, from, bare, loaded] = match;
+    return { specifier: from ?? bare ?? loaded, line: lineOf(match.index), kind: type === 'type' ? 'type' : 'runtime' };
+  });
+  const program = parse('', { ecmaVersion: 'latest', sourceType: 'module', locations: true });
+  return { path, program, comments: [], imports, erased: [] };
+}
+
 export function lineOfNode(node: AnyNode): number {
   return node.loc?.start.line ?? 1;
 }

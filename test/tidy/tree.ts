@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, matchesGlob } from 'node:path';
-import { type Module, parseModule } from './module.ts';
+import { type Module, parseModule, readImports } from './module.ts';
 
 export interface Tree {
   /** Text by path, relative to the root, with forward slashes. */
@@ -44,6 +44,7 @@ function parseTree(files: ReadonlyMap<string, string>): Tree {
   const modules = new Map<string, Module>();
   const unreadable: { path: string; message: string }[] = [];
   for (const [path, text] of files) {
+    if (path.endsWith('.tsx')) modules.set(path, readImports(path, text));
     if (!path.endsWith('.ts')) continue;
     try {
       modules.set(path, parseModule(path, text));

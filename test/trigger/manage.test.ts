@@ -1,4 +1,4 @@
-// Managing triggers over HTTP (000 §13.7): what may be said, what is shown, and to whom.
+// Managing triggers over HTTP: what may be said, what is shown, and to whom.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';

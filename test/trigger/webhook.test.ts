@@ -44,18 +44,18 @@ describe('a signed webhook', () => {
 describe('a webhook that proves nothing', () => {
   it.each([
     ['signed with another secret', { secret: OTHER }, 'does not fit'],
-    ['from ten minutes ago', { secret: SECRET, ageSeconds: 600 }, 'five minutes'],
-    ['from ten minutes ahead', { secret: SECRET, ageSeconds: -600 }, 'five minutes'],
+    ['from ten minutes ago', { secret: SECRET, ageSeconds: 600 }, 'five minutes', 'SIGNATURE_EXPIRED'],
+    ['from ten minutes ahead', { secret: SECRET, ageSeconds: -600 }, 'five minutes', 'SIGNATURE_EXPIRED'],
     ['without a signature', {}, 'webhook-id'],
     ['with a signature of nothing', { secret: SECRET, headers: { 'webhook-signature': 'v1,' } }, 'does not fit'],
-    ['with another time than was signed', { secret: SECRET, headers: { 'webhook-timestamp': '1' } }, 'five minutes'],
+    ['with another time than was signed', { secret: SECRET, headers: { 'webhook-timestamp': '1' } }, 'does not fit'],
     ['with a time that is none', { secret: SECRET, headers: { 'webhook-timestamp': 'now' } }, 'seconds since 1970'],
     ['with another id than was signed', { secret: SECRET, headers: { 'webhook-id': 'msg_other' } }, 'does not fit'],
-  ])('is refused: %s', async (_, sent, reason) => {
+  ])('is refused: %s', async (_, sent, reason, code = 'SIGNATURE_INVALID') => {
     await publishEcho(server, 'guarded');
     const { id } = await webhook('guarded');
     const { status, body, headers } = await sendWebhook(server, id, sent);
-    expect([status, body]).toMatchObject([401, { error: { code: 'SIGNATURE_INVALID' } }]);
+    expect([status, body]).toMatchObject([401, { error: { code } }]);
     expect((body.error as { message?: string }).message).toContain(reason);
     expect(headers.get('www-authenticate')).toBeNull();
     expect(await executionsOf(server, 'guarded')).toEqual([]);
@@ -135,7 +135,7 @@ describe('secrets', () => {
 
   it('are for webhooks', async () => {
     const { id } = await createTrigger(server, { workflowId: 'hooked', triggerType: 'Manual' });
-    expect((await server.post(`/api/v1/triggers/${id}/rotate-secret`, {})).status).toBe(400);
+    expect((await server.post(`/api/v1/triggers/${id}/rotate-secret`, {})).status).toBe(409);
   });
 });
 

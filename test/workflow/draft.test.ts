@@ -1,4 +1,4 @@
-// Drafts and publishing over HTTP (000 §3.0, §9.1.1, §13.3).
+// Drafts and publishing over HTTP.
 
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
@@ -17,6 +17,7 @@ describe('saving a graph', () => {
     expect(created.status).toBe(201);
     expect(created.body).toEqual({
       id: 'first',
+      checksum: expect.stringMatching(/^[0-9a-f]{64}$/),
       displayName: 'Echo first',
       description: 'says hello',
       format: 'graph',

@@ -1,4 +1,4 @@
-// The graph workflows of 000 §15 through the API: all are kept as drafts as they are written, published where
+// The graph workflows of examples/graph through the API: all are kept as drafts as they are written, published where
 // their actions are there, and run where those need nobody else.
 
 import { readdirSync, readFileSync } from 'node:fs';

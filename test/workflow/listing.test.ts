@@ -112,8 +112,14 @@ describe('versions and what changed between them', () => {
   it('newest first, with the current one marked', async () => {
     const { body } = await api().get('/workflows/changing/versions');
     expect(body.data).toEqual([
-      { version: 2, checksum: expect.stringMatching(/^[0-9a-f]{64}$/), isCurrent: true, createdAt: expect.any(String) },
-      { version: 1, checksum: expect.any(String), isCurrent: false, createdAt: expect.any(String) },
+      {
+        version: 2,
+        checksum: expect.stringMatching(/^[0-9a-f]{64}$/),
+        isCurrent: true,
+        live: 0,
+        createdAt: expect.any(String),
+      },
+      { version: 1, checksum: expect.any(String), isCurrent: false, live: 0, createdAt: expect.any(String) },
     ]);
     const page = await api().get<{ data: { version: number }[]; nextCursor: string }>(
       '/workflows/changing/versions?limit=1',

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { type ActionContext, type ActionDefinition, defineAction } from '../action.ts';
 import { isFromEarlierAttempt } from '../earlier-attempt.ts';
+import { REMOTE_CODES } from '../remote-failure.ts';
 import type { ConfluenceOptions } from './client.ts';
 import { type PageAddress, pageAddress, pageBody, pageId, pageTitle, spaceKey, type Wiki } from './page.ts';
 import { openWiki } from './wiki.ts';
@@ -20,6 +21,7 @@ export function createPage(options: ConfluenceOptions): ActionDefinition {
     type: 'confluence.create-page',
     version: '1.0.0',
     connector: 'confluence',
+    codes: REMOTE_CODES,
     category: 'Document',
     displayName: 'Create a page',
     description: 'Adds a page to a space, optionally below another page.',
@@ -28,7 +30,7 @@ export function createPage(options: ConfluenceOptions): ActionDefinition {
     outputs: pageAddress,
     async run({ space, title, body, parentId }, context) {
       const wiki = openWiki(options, context);
-      const earlier = context.attempt > 1 ? await earlierPage(wiki, { space, title }, context) : null;
+      const earlier = context.mayHaveRun ? await earlierPage(wiki, { space, title }, context) : null;
       const { pageId: id, url } = earlier ?? (await wiki.create({ space, title, body, parentId }));
       return { outputs: { pageId: id, url }, resourceLinks: [{ ...linkTo(id), url }] };
     },

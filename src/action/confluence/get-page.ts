@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
 import { type ActionDefinition, defineAction } from '../action.ts';
+import { REMOTE_CODES } from '../remote-failure.ts';
 import type { ConfluenceOptions } from './client.ts';
 import { pageAddress, pageId, pageTitle, spaceKey, type Wiki } from './page.ts';
 import { openWiki } from './wiki.ts';
@@ -14,6 +15,7 @@ export function getPage(options: ConfluenceOptions): ActionDefinition {
     type: 'confluence.get-page',
     version: '1.0.0',
     connector: 'confluence',
+    codes: REMOTE_CODES,
     category: 'Document',
     displayName: 'Get a page',
     description: 'Reads a page: by pageId, or by space and title.',

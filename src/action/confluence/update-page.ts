@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isTerminalError, RetryableError } from '../../core/error/error.ts';
 import { type ActionDefinition, defineAction } from '../action.ts';
+import { REMOTE_CODES } from '../remote-failure.ts';
 import type { ConfluenceOptions } from './client.ts';
 import { type PageAddress, type PageRevision, pageAddress, pageBody, pageId, pageTitle, type Wiki } from './page.ts';
 import { openWiki } from './wiki.ts';
@@ -25,6 +26,7 @@ export function updatePage(options: ConfluenceOptions): ActionDefinition {
     type: 'confluence.update-page',
     version: '1.0.0',
     connector: 'confluence',
+    codes: REMOTE_CODES,
     category: 'Document',
     displayName: 'Update a page',
     description: 'Saves a new version of a page.',

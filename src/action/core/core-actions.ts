@@ -1,7 +1,7 @@
 // The actions of the connector `core`, and the connector itself.
 
 import { z } from 'zod';
-import type { Limits } from '../../core/expression/evaluate.ts';
+import type { Limits } from '../../core/expression/evaluation.ts';
 import type { ActionDefinition } from '../action.ts';
 import type { ConnectorDefinition } from '../connector.ts';
 import { delay } from './delay.ts';

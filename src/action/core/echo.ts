@@ -7,6 +7,7 @@ export const echo = defineAction({
   type: 'core.echo',
   version: '1.0.0',
   connector: 'core',
+  codes: [],
   category: 'Data',
   displayName: 'Echo',
   description: 'Returns its parameters as its outputs.',

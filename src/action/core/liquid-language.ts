@@ -4,7 +4,7 @@
 // the process that runs it is what is stopped (S4).
 
 import { type FilterImplOptions, filters, Liquid, LiquidError, type TagToken, type Token, toValue } from 'liquidjs';
-import type { Problem } from '../../core/definition/problem.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 
 export interface LanguageOptions {
   readonly allowLoops: boolean;

@@ -1,7 +1,7 @@
 // What goes to a rendering process and what comes back. JSON travels as text: parsing it there makes plain objects, whatever
 // their keys are called (S8).
 
-import type { Problem } from '../../core/definition/problem.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 
 export interface ProcessOptions {
   readonly allowLoops: boolean;

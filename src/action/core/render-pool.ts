@@ -1,8 +1,8 @@
 // The document renderer: a few rendering processes, kept warm, and a queue in which tenants take turns. The first process is
 // started by the first document; one that had to be stopped is replaced by the next.
 
-import type { Problem } from '../../core/definition/problem.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 import type { DocumentRenderer, Turn } from '../document-renderer.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { ProcessOptions, RenderJob, RenderOutcome } from './render-job.ts';

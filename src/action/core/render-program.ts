@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Context, type Template, toValueSync } from 'liquidjs';
-import type { Problem } from '../../core/definition/problem.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
 import { BoundedOutput, OutputTooLarge } from './bounded-output.ts';
 import { causeOf, createLanguage, errorsIn, problemsIn } from './liquid-language.ts';

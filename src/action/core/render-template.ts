@@ -1,4 +1,4 @@
-// core.template.render: a document from a template of the catalog and the answers to its questions (000 §5.4, §15.5). The
+// core.template.render: a document from a template of the catalog and the answers to its questions. The
 // same answers give the same document, so it is safe to repeat.
 
 import { z } from 'zod';
@@ -34,6 +34,7 @@ export function documentActions(documents: DocumentActionsOptions): ActionDefini
       type: 'core.template.render',
       version: '1.0.0',
       connector: 'core',
+      codes: ['TEMPLATE_ERROR', 'TEMPLATE_TIMEOUT', 'SCHEMA_INVALID', 'OUTPUT_TOO_LARGE'],
       category: 'Document',
       displayName: 'Render a document',
       description: 'Renders a document template with answers. Without a version: the newest that is enabled.',

@@ -1,4 +1,4 @@
-// core.sometimes-fails: fails on its first attempts and then succeeds, to try a retry policy (000 §15.6). It counts by
+// core.sometimes-fails: fails on its first attempts and then succeeds, to try a retry policy. It counts by
 // the attempt's number, so it does the same in every process and after a crash.
 
 import { z } from 'zod';
@@ -9,6 +9,7 @@ export const sometimesFails = defineAction({
   type: 'core.sometimes-fails',
   version: '1.0.0',
   connector: 'core',
+  codes: ['ACTION_FAILED'],
   category: 'Flow',
   displayName: 'Sometimes fails',
   description: 'Fails, retryably, on each attempt up to failTimes; then returns its other parameters.',

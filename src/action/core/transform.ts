@@ -3,7 +3,8 @@
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
-import { EvaluationError, evaluate, type Limits } from '../../core/expression/evaluate.ts';
+import { evaluate } from '../../core/expression/evaluate.ts';
+import { EvaluationError, type Limits } from '../../core/expression/evaluation.ts';
 import { parseExpression } from '../../core/expression/parse.ts';
 import { type ActionDefinition, defineAction } from '../action.ts';
 
@@ -13,6 +14,7 @@ export const transform = (limits?: Limits): ActionDefinition =>
     type: 'core.transform',
     version: '1.0.0',
     connector: 'core',
+    codes: ['EVALUATION_ERROR', 'BUDGET_EXCEEDED'],
     category: 'Data',
     displayName: 'Transform',
     description: 'Evaluates an expression over `input`, e.g. input.items.filter(item => item.open).length',

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
 import { type ActionDefinition, defineAction } from '../action.ts';
+import { REMOTE_CODES } from '../remote-failure.ts';
 import { type EmailOptions, mailServer } from './server.ts';
 import { deliver } from './transport.ts';
 
@@ -30,6 +31,7 @@ export function sendEmail(options: EmailOptions): ActionDefinition {
     type: 'email.send',
     version: '1.0.0',
     connector: 'email',
+    codes: ['CONNECTOR_NOT_CONFIGURED', ...REMOTE_CODES],
     category: 'Communication',
     displayName: 'Send an e-mail',
     description: 'Sends an e-mail over SMTP.',

@@ -66,12 +66,12 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
 }
 
 /** Throws when it may not be sent. */
-function firstHop(targets: Targets, { url, method = 'GET', headers = {}, body }: HttpRequest): Hop {
+function firstHop(targets: Targets, { url, method = 'GET', headers = {}, body, secretHeaders }: HttpRequest): Hop {
   if (!HTTP_TOKEN.test(method)) {
     throw new TerminalError(
       'PARAMETERS_INVALID',
       `The method ${JSON.stringify(method.slice(0, 100))} is not one of HTTP`,
     );
   }
-  return { target: targets.get(url), method, headers: requestHeaders(headers), body: body ?? null };
+  return { target: targets.get(url), method, headers: requestHeaders(headers), body: body ?? null, secretHeaders };
 }

@@ -7,7 +7,7 @@ import { RetryableError, TerminalError } from '../../core/error/error.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { ActionContext } from '../action.ts';
 import { retryDelay, safeHeaderValue } from '../header-value.ts';
-import type { HttpResponse } from '../http-client.ts';
+import type { HttpRequest, HttpResponse } from '../http-client.ts';
 import { describeRequest } from './network-error.ts';
 
 /** So that the receiver can tell a repeat of a step from a new one (I7), and who asked. What the workflow says wins. */
@@ -24,6 +24,20 @@ export function outgoingHeaders(
   if (contentType !== undefined) headers['content-type'] = contentType;
   for (const name of Object.keys(given)) headers[name.toLowerCase()] = String(given[name]);
   return headers;
+}
+
+/** With the credential of the attempt's connection, if there is one. */
+export function sendAs({ http, credential }: ActionContext, request: HttpRequest): Promise<HttpResponse> {
+  return http.request(credential === null ? request : credential.authorize(request));
+}
+
+/** A token that ended early: the next try gets a new one. Undefined: it is a status like any other. */
+export function refusedOr({ credential }: ActionContext, { status }: HttpResponse, outputs: Json): Error | undefined {
+  if (status !== 401 || credential === null) return undefined;
+  const message = `the credential of connection "${credential.connection}" was refused (status 401)`;
+  return credential.refused()
+    ? new RetryableError('CREDENTIAL_REFUSED', message, { outputs })
+    : new TerminalError('CREDENTIAL_REFUSED', message, { outputs });
 }
 
 // ── Bodies ──────────────────────────────────────────────────────────────────────────────────────────────────────────

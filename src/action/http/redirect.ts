@@ -10,6 +10,8 @@ export interface Hop {
   /** Names, in lower case, and values by turns. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array | null;
+  /** Headers that are for this origin only. */
+  readonly secretHeaders?: readonly string[] | undefined;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -22,12 +24,14 @@ export function nextHop(hop: Hop, status: number, location: string | undefined):
   const becomesGet = (status === 303 && hop.method !== 'HEAD') || (status < 303 && hop.method === 'POST');
   const isSameOrigin = url.origin === hop.target.origin;
   const follows = (name: string) =>
-    !(becomesGet && BODY_HEADER.test(name)) && (isSameOrigin || !SECRET_HEADER.test(name));
+    !(becomesGet && BODY_HEADER.test(name)) &&
+    (isSameOrigin || !(SECRET_HEADER.test(name) || hop.secretHeaders?.includes(name) === true));
   return {
     target: targetOf(url),
     method: becomesGet ? 'GET' : hop.method,
     headers: hop.headers.filter((_text, index) => follows(hop.headers[index & ~1]!)),
     body: becomesGet ? null : hop.body,
+    secretHeaders: hop.secretHeaders,
   };
 }
 

@@ -1,4 +1,4 @@
-// http.request: calls any HTTP API from a graph workflow, and says for whom (000 §12.5.3). What the workflow says wins.
+// http.request: calls any HTTP API from a graph workflow, and says for whom. What the workflow says wins.
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
@@ -13,9 +13,12 @@ import {
   isSuccess,
   outgoingHeaders,
   parseJson,
+  refusedOr,
+  sendAs,
   statusError,
   TEXT_TYPE,
 } from './exchange.ts';
+import { HTTP_CODES } from './http-codes.ts';
 
 const ABOUT_REDIRECTS = 'redirects are not followed unless maxRedirects is set';
 
@@ -26,6 +29,7 @@ export const httpRequest = defineAction({
   type: 'http.request',
   version: '1.0.0',
   connector: 'http',
+  codes: HTTP_CODES,
   category: 'Integration',
   displayName: 'HTTP request',
   description:
@@ -58,7 +62,7 @@ export const httpRequest = defineAction({
       );
     }
     const sent = encodeBody(params.body, () => TEXT_TYPE);
-    const response = await context.http.request({
+    const response = await sendAs(context, {
       url: withQuery(params.url, params.query),
       method,
       headers: { ...passThroughHeaders(context), ...outgoingHeaders(context, sent, params.headers) },
@@ -69,7 +73,8 @@ export const httpRequest = defineAction({
     const read = readAs(params.responseType, response);
     const { status, url } = response;
     const outputs = { status, headers: response.headers, body: read.body, url };
-    if (!isExpected(status, params.expectStatus)) throw statusError(method, response, outputs, ABOUT_REDIRECTS);
+    if (!isExpected(status, params.expectStatus))
+      throw refusedOr(context, response, outputs) ?? statusError(method, response, outputs, ABOUT_REDIRECTS);
     if (!read.ok) throw new TerminalError('RESPONSE_INVALID', 'The response is not JSON', { outputs });
     return { outputs };
   },

@@ -14,9 +14,12 @@ import {
   JSON_TYPE,
   outgoingHeaders,
   parseJson,
+  refusedOr,
+  sendAs,
   statusError,
   TEXT_TYPE,
 } from './exchange.ts';
+import { HTTP_CODES } from './http-codes.ts';
 
 const HEADER_TYPES = [z.string(), z.number(), z.boolean()];
 const NOT_TEXT = 'must be text, and its template gave something else';
@@ -25,6 +28,7 @@ export const httpStep = defineAction({
   type: 'http.step',
   version: '1.0.0',
   connector: 'http',
+  codes: HTTP_CODES,
   category: 'Integration',
   displayName: 'HTTP step of a pipeline',
   description:
@@ -46,7 +50,7 @@ export const httpStep = defineAction({
   async run({ url, method, headers, body }, context) {
     const sent = encodeBody(method === 'GET' || method === 'HEAD' ? undefined : (body as Json | undefined), textTypeOf);
     const startedAt = performance.now();
-    const response = await context.http.request({
+    const response = await sendAs(context, {
       url,
       method,
       headers: outgoingHeaders(context, sent, headers),
@@ -64,7 +68,10 @@ export const httpStep = defineAction({
       duration_ms: Math.round(performance.now() - startedAt),
     };
     const outputs = isTruncated ? { ...answer, is_truncated: true as const } : answer;
-    if (!isSuccess(response.status)) throw statusError(method, response, outputs, 'redirects are not followed');
+    if (!isSuccess(response.status))
+      throw (
+        refusedOr(context, response, outputs) ?? statusError(method, response, outputs, 'redirects are not followed')
+      );
     return { outputs };
   },
 });

@@ -7,7 +7,7 @@ import type { ActionContext } from '../action.ts';
 import { guardedFetch } from '../guarded-fetch.ts';
 import { passThroughHeaders } from '../pass-through.ts';
 import { readAnswer, requireToken } from '../remote-failure.ts';
-import { mondayError } from './error.ts';
+import { type FailedResponse, mondayError } from './error.ts';
 
 export interface MondayOptions {
   /** Of the GraphQL API, e.g. `https://api.monday.com/v2` (the default). */
@@ -27,7 +27,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
 export async function connectMonday({ baseUrl }: MondayOptions, context: ActionContext): Promise<AskMonday> {
   const token = requireToken(context, 'monday');
-  const { ApiClient, ClientError } = await import('@mondaydotcomorg/api');
+  const { ApiClient } = await import('@mondaydotcomorg/api');
   const headers = passThroughHeaders(context);
   const client = new ApiClient({
     token,
@@ -39,7 +39,13 @@ export async function connectMonday({ baseUrl }: MondayOptions, context: ActionC
       return readAnswer('Monday', answer, await client.request(query, { ...variables }));
     } catch (thrown) {
       context.signal.throwIfAborted();
-      throw mondayError(thrown instanceof ClientError ? thrown.response : null, thrown);
+      throw mondayError(responseIn(thrown), thrown);
     }
   };
+}
+
+/** Told by its shape: the package's own class of errors is not visible to every way of loading the package. */
+export function responseIn(thrown: unknown): FailedResponse | null {
+  const { response = null } = (thrown ?? {}) as { response?: FailedResponse | null };
+  return typeof response?.status === 'number' ? response : null;
 }

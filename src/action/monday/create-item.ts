@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { type ActionContext, type ActionDefinition, defineAction } from '../action.ts';
 import { isFromEarlierAttempt } from '../earlier-attempt.ts';
+import { REMOTE_CODES } from '../remote-failure.ts';
 import { columnsOf } from './board.ts';
 import { type AskMonday, connectMonday, type MondayOptions } from './client.ts';
 import { columnValues, encodeColumnValues } from './column-value.ts';
@@ -26,6 +27,7 @@ export function createItem(options: MondayOptions): ActionDefinition {
     type: 'monday.create-item',
     version: '1.0.0',
     connector: 'monday',
+    codes: REMOTE_CODES,
     category: 'Work management',
     displayName: 'Create an item',
     description: 'Adds an item to a board, with values for its columns by title.',
@@ -34,7 +36,7 @@ export function createItem(options: MondayOptions): ActionDefinition {
     outputs: z.object({ itemId: z.string(), url: z.string() }),
     async run(request, context) {
       const monday = await connectMonday(options, context);
-      const earlier = context.attempt > 1 ? await earlierItem(monday, request, context) : null;
+      const earlier = context.mayHaveRun ? await earlierItem(monday, request, context) : null;
       const { id, url } = earlier ?? (await create(monday, request));
       return { outputs: { itemId: id, url }, resourceLinks: [{ ...linkTo(id), url }] };
     },

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
 import { type ActionDefinition, defineAction } from '../action.ts';
+import { REMOTE_CODES } from '../remote-failure.ts';
 import { connectMonday, type MondayOptions } from './client.ts';
 import { ITEM_FIELDS, item, numericId, rawItem, readItem } from './item.ts';
 
@@ -13,6 +14,7 @@ export function getItem(options: MondayOptions): ActionDefinition {
     type: 'monday.get-item',
     version: '1.0.0',
     connector: 'monday',
+    codes: REMOTE_CODES,
     category: 'Work management',
     displayName: 'Get an item',
     description: 'Reads one item, with its columns by title.',

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { type ActionDefinition, defineAction } from '../action.ts';
+import { REMOTE_CODES } from '../remote-failure.ts';
 import { boardNotFound, columnsOf } from './board.ts';
 import { type AskMonday, connectMonday, type MondayOptions } from './client.ts';
 import { type CompiledFilter, compileFilter, filterSchema, type ItemsQuery } from './filter.ts';
@@ -12,6 +13,7 @@ export function getItems(options: MondayOptions): ActionDefinition {
     type: 'monday.get-items',
     version: '1.0.0',
     connector: 'monday',
+    codes: REMOTE_CODES,
     category: 'Work management',
     displayName: 'Get items',
     description: 'Reads the items of a board, with their columns by title, optionally filtered.',

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { type ActionDefinition, defineAction } from '../action.ts';
+import { REMOTE_CODES } from '../remote-failure.ts';
 import { columnsOf } from './board.ts';
 import { connectMonday, type MondayOptions } from './client.ts';
 import { columnValues, encodeColumnValues } from './column-value.ts';
@@ -14,6 +15,7 @@ export function updateItem(options: MondayOptions): ActionDefinition {
     type: 'monday.update-item',
     version: '1.0.0',
     connector: 'monday',
+    codes: REMOTE_CODES,
     category: 'Work management',
     displayName: 'Update an item',
     description: 'Changes columns of an item, by title; "Name" is its name.',

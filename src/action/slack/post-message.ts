@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isTerminalError } from '../../core/error/error.ts';
 import { type ActionContext, type ActionDefinition, type ActionResult, defineAction } from '../action.ts';
-import { readAnswer } from '../remote-failure.ts';
+import { REMOTE_CODES, readAnswer } from '../remote-failure.ts';
 import { type CallSlack, connectSlack, type SlackOptions } from './client.ts';
 import { blocks, channelId, messageText, type PostedMessage, posted, timestamp } from './message.ts';
 
@@ -22,6 +22,7 @@ export function postMessage(options: SlackOptions): ActionDefinition {
     type: 'slack.post-message',
     version: '1.0.0',
     connector: 'slack',
+    codes: REMOTE_CODES,
     category: 'Communication',
     displayName: 'Post a message',
     description: 'Posts a message to a channel, a conversation or a thread.',
@@ -30,7 +31,7 @@ export function postMessage(options: SlackOptions): ActionDefinition {
     outputs: posted.extend({ permalink: z.string().optional() }),
     async run(message, context) {
       const slack = await connectSlack(options, context);
-      const found = context.attempt > 1 ? await earlierMessage(slack, message, context) : null;
+      const found = context.mayHaveRun ? await earlierMessage(slack, message, context) : null;
       return await result(slack, found ?? (await post(slack, message, context)), context);
     },
   });

@@ -180,7 +180,8 @@ describe('what Slack may answer instead', () => {
     expect(retryable).toBe(false);
     expect(error).toEqual({
       code: 'CREDENTIAL_MISSING',
-      message: 'The connector "slack" has no credential: set CONNECTOR_SLACK_TOKEN',
+      message:
+        'The connector "slack" has no credential: create a connection for it, or set CONNECTOR_SLACK_TOKEN (for the default tenant)',
     });
   });
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type ActionDefinition, defineAction } from '../action.ts';
-import { readAnswer } from '../remote-failure.ts';
+import { REMOTE_CODES, readAnswer } from '../remote-failure.ts';
 import { connectSlack, type SlackOptions } from './client.ts';
 import { blocks, channelId, messageText, posted, timestamp } from './message.ts';
 
@@ -11,6 +11,7 @@ export function updateMessage(options: SlackOptions): ActionDefinition {
     type: 'slack.update-message',
     version: '1.0.0',
     connector: 'slack',
+    codes: REMOTE_CODES,
     category: 'Communication',
     displayName: 'Update a message',
     description: 'Replaces the text and the blocks of a message.',

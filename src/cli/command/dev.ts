@@ -1,13 +1,15 @@
 // `pawl dev`: everything in one process, on an embedded PostgreSQL, for this machine only. Loose: no token is needed, and
-// workflows may reach the developer's own programs on loopback. A first start publishes a sample.
+// workflows may reach the developer's own programs on loopback. A first start makes samples and runs them.
 
 import type { Command } from 'commander';
-import { clientPreferences } from '../../config.ts';
+import { clientPreferences, resolveConfig } from '../../config/config.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Pawl, PawlOptions } from '../../main.ts';
-import { wholeNumber } from '../argument.ts';
+import type { Driver } from '../../protocol/driver.ts';
+import { createClient } from '../../sdk/client.ts';
+import { driverOption, wholeNumber } from '../argument.ts';
 import { rememberAddress } from '../dev-address.ts';
-import { SAMPLE_WORKFLOW } from '../sample-workflow.ts';
+import { SAMPLE_APPROVAL, SAMPLE_FAILURE, SAMPLE_LIFECYCLE, SAMPLE_WORKFLOW } from '../sample-workflow.ts';
 import { runUntilStopped } from '../server-process.ts';
 import { readableLog } from '../terminal/readable-log.ts';
 
@@ -16,6 +18,9 @@ interface DevFlags {
   readonly data?: string;
   readonly actions?: string;
   readonly verbose?: boolean;
+  readonly samples?: boolean;
+  readonly driver?: Driver;
+  readonly runner: boolean;
 }
 
 export function register(program: Command): void {
@@ -25,12 +30,19 @@ export function register(program: Command): void {
     .option('-p, --port <number>', 'port to listen on (7295); 0 for any free one', wholeNumber(0, 65_535))
     .option('--data <folder>', 'folder of the embedded database (.pawl)')
     .option('--actions <folder>', 'a folder with your own actions')
+    .option(
+      '--samples',
+      'on a first start, run samples to look at (by default in .pawl, not in a folder that you name)',
+    )
+    .option('--no-samples', 'only publish hello-pawl')
+    .addOption(driverOption())
+    .option('--no-runner', 'answer requests only; executions are run by other processes')
     .option('--verbose', 'log every request and execution')
     .addHelpText('after', NOTES)
     .action(async (flags: DevFlags) => {
       process.exitCode = await runUntilStopped(devOptions(flags), {
         ready: welcome,
-        started: publishSample,
+        started: (pawl) => makeSamples(pawl, flags),
       });
     });
 }
@@ -49,7 +61,7 @@ function welcome({ url, config: { database } }: Pawl): () => void {
 }
 
 function firstSteps(url: string): string {
-  return `  Look around     ${url}/ and ${url}/docs
+  return `  Look around     ${url}/ (the dashboard) and ${url}/docs
   Run the sample  npx pawl start ${SAMPLE_WORKFLOW.id} --trigger '{"name":"Ada"}' --wait${other(url)}
   or over HTTP    curl -X POST ${url}/api/v1/workflows/${SAMPLE_WORKFLOW.id}/execute -H 'content-type: application/json' -d '{"trigger":{"name":"Ada"}}'
   See it          npx pawl list${other(url)}
@@ -61,9 +73,13 @@ function firstSteps(url: string): string {
 /** Commands find the default address by themselves. */
 const other = (url: string): string => (url === clientPreferences({}).url ? '' : ` --url ${url}`);
 
-function devOptions({ port, data, actions, verbose }: DevFlags): PawlOptions {
+function devOptions({ port, data, actions, verbose, driver, runner }: DevFlags): PawlOptions {
+  const { folder } = resolveConfig().dbt;
+  const dbtFolders = folder.length > 0 ? folder : [process.cwd()];
   return {
     serve: true,
+    runner,
+    driver: { default: driver },
     database: { dataDir: data },
     server: { port, host: '127.0.0.1', logLevel: verbose === true ? 'info' : 'warn' },
     auth: { allowLooseAuth: true },
@@ -71,12 +87,32 @@ function devOptions({ port, data, actions, verbose }: DevFlags): PawlOptions {
     // A developer who presses Ctrl-C does not want to wait; what was running is run again at the next start.
     engine: { drainMs: 2_000 },
     action: { folder: actions },
+    dbt: { folder: dbtFolders },
     logTarget: readableLog(process.stderr),
     onProgress: (step) => process.stderr.write(`… ${step}\n`),
   };
 }
 
-async function publishSample(pawl: Pawl): Promise<void> {
+/** Only on a first start: whoever deletes the samples does not get them back. A folder or database that was named begins empty. */
+async function makeSamples(pawl: Pawl, { data, samples }: DevFlags): Promise<void> {
   const known = await pawl.store.workflowGet({ tenantId: 'default', workflowId: SAMPLE_WORKFLOW.id });
-  if (known === null) await pawl.publish(SAMPLE_WORKFLOW as unknown as Json);
+  if (known !== null) return;
+  await pawl.publish(SAMPLE_WORKFLOW as unknown as Json);
+  if (!(samples ?? (data === undefined && pawl.config.database.url === undefined))) return;
+  const client = createClient({ url: pawl.url! });
+  await pawl.publish(SAMPLE_FAILURE as unknown as Json);
+  await client.workflows.create(SAMPLE_APPROVAL);
+  await client.lifecycles.import({ definition: SAMPLE_LIFECYCLE });
+  const loans = client.lifecycles.of(SAMPLE_LIFECYCLE.env, SAMPLE_LIFECYCLE.name);
+  const events = [
+    ['loan-1', 'submit'],
+    ['loan-1', 'approve'],
+    ['loan-2', 'submit'],
+  ] as const;
+  for (const [externalRef, event] of events) {
+    await loans.trigger({ externalRef, event, requestId: `sample-${externalRef}-${event}` });
+  }
+  for (const id of [SAMPLE_WORKFLOW.id, SAMPLE_FAILURE.id, SAMPLE_APPROVAL.name]) {
+    await pawl.start(id, { requestId: `sample-${id}`, trigger: { name: 'Ada' } });
+  }
 }

@@ -2,7 +2,7 @@
 // is well, 1 when something is not.
 
 import type { Command } from 'commander';
-import type { ConfigInput } from '../../config.ts';
+import type { ConfigInput } from '../../config/config.ts';
 import { wholeNumber } from '../argument.ts';
 import { databaseFindings } from '../database-check.ts';
 import { EXIT } from '../exit.ts';

@@ -89,7 +89,9 @@ const ACTOR = { name: 'pawl keys' };
 async function withStore(flags: KeyFlags, work: (pawl: Pawl) => Promise<void>): Promise<void> {
   if (!isTenantId(flags.tenant)) throw new UsageError(`"${flags.tenant}" cannot be the id of a tenant`);
   const { createPawl } = await import('../../main.ts');
-  const pawl = await explained(() => createPawl({ runner: false, database: { dataDir: flags.data } }));
+  const pawl = await explained(() =>
+    createPawl({ runner: false, isWatched: false, database: { dataDir: flags.data } }),
+  );
   try {
     await work(pawl);
   } finally {

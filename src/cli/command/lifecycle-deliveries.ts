@@ -10,7 +10,7 @@ import { table } from '../terminal/table.ts';
 import { printJson } from '../terminal/terminal.ts';
 
 interface ListFlags extends ClientFlags {
-  readonly stage: DeliveryJson['stage'];
+  readonly stage: (typeof STAGES)[number];
   readonly consumer?: string;
 }
 
@@ -18,8 +18,8 @@ interface RequeueFlags extends ClientFlags {
   readonly consumer?: string;
 }
 
-const STAGES = ['Pending', 'Delivered', 'Processed', 'Failed', 'Dead'] as const;
-const HEAD = ['ACKGUID', 'CONSUMER', 'STAGE', 'KIND', 'ATTEMPTS', 'CREATED', 'NEXT', 'MESSAGE'];
+const STAGES = ['Pending', 'Delivered', 'Processed', 'Failed', 'Dead', 'any'] as const;
+const HEAD = ['ACKGUID', 'CONSUMER', 'STAGE', 'KIND', 'EVENT', 'ATTEMPTS', 'CREATED', 'NEXT', 'MESSAGE'];
 
 export function register(lifecycle: Command): void {
   clientCommand(lifecycle, 'deliveries', 'list messages to consumers by how far they got')
@@ -40,7 +40,9 @@ async function list(flags: ListFlags): Promise<void> {
     ...(consumer === undefined ? {} : { consumer }),
   });
   if (flags.json === true) return printJson(page);
-  if (page.data.length === 0) return void process.stdout.write(`no deliveries are ${stage}\n`);
+  if (page.data.length === 0) {
+    return void process.stdout.write(stage === 'any' ? 'no deliveries\n' : `no deliveries are ${stage}\n`);
+  }
   const more = page.nextCursor === undefined ? '' : 'the first 200; --consumer narrows it down\n';
   process.stdout.write(`${table(HEAD, page.data.map(rowOf))}${more}`);
 }
@@ -50,6 +52,8 @@ const rowOf = ({
   consumer,
   stage,
   kind,
+  source,
+  event,
   attempts,
   createdAt,
   nextAttemptAt,
@@ -59,6 +63,7 @@ const rowOf = ({
   consumer,
   stage,
   kind,
+  printable(`${source} ${event}`),
   String(attempts),
   createdAt,
   nextAttemptAt ?? '',

@@ -2,7 +2,7 @@
 // imported, 1 when it is not, 2 when a file cannot be read.
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
-import { compileLifecycle } from '../../lifecycle/compile.ts';
+import { compileLifecycle } from '../../lifecycle/machine/compile.ts';
 import type { LifecycleImportJson } from '../../protocol/lifecycle.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { readDefinitionFile } from '../file/definition-file.ts';

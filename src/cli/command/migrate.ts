@@ -2,7 +2,7 @@
 // start; these are for deployments that do it in a step of its own, and for going back.
 
 import type { Command } from 'commander';
-import { resolveConfig } from '../../config.ts';
+import { resolveConfig } from '../../config/config.ts';
 import { UsageError } from '../exit.ts';
 import { explained } from '../start-problem.ts';
 import { table } from '../terminal/table.ts';
@@ -33,10 +33,12 @@ export function register(program: Command): void {
     .action(status);
 }
 
-function target(): { connectionString: string; schema: string } {
-  const { url, schema } = resolveConfig().database;
+function target() {
+  const { url, directUrl, schema } = resolveConfig().database;
   if (url === undefined) throw new UsageError('set DATABASE_URL: the embedded database is migrated when it starts');
-  return { connectionString: url, schema };
+  const onWaiting = (holder: string) =>
+    void process.stderr.write(`waiting for another migration of this database: ${holder}\n`);
+  return { connectionString: directUrl ?? url, schema, onWaiting };
 }
 
 async function up(flags: MigrateFlags): Promise<void> {

@@ -3,8 +3,8 @@
 
 import type { Command } from 'commander';
 import { compileDefinition } from '../../core/definition/compile.ts';
-import type { Problem } from '../../core/definition/problem.ts';
 import type { Json } from '../../core/json/json.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 import { EXIT } from '../exit.ts';
 import { type DefinitionFile, readDefinitionFile } from '../file/definition-file.ts';
 import type { JsonSource } from '../file/json-source.ts';

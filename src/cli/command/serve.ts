@@ -3,7 +3,8 @@
 
 import type { Command } from 'commander';
 import type { Pawl, PawlOptions } from '../../main.ts';
-import { wholeNumber } from '../argument.ts';
+import type { Driver } from '../../protocol/driver.ts';
+import { driverOption, wholeNumber } from '../argument.ts';
 import { runUntilStopped } from '../server-process.ts';
 
 interface ServeFlags {
@@ -13,6 +14,8 @@ interface ServeFlags {
   readonly actions?: string;
   readonly insecure?: boolean;
   readonly runner: boolean;
+  readonly driver?: Driver;
+  readonly taskQueue?: string[];
 }
 
 export function register(program: Command): void {
@@ -24,6 +27,7 @@ export function register(program: Command): void {
     .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
     .option('--actions <folder>', 'a folder with your own actions')
     .option('--no-runner', 'answer requests only; executions are run by `pawl runner` processes')
+    .addOption(driverOption())
     .option('--insecure', 'let everybody in, without any token')
     .addHelpText('after', NOTES)
     .action(async (flags: ServeFlags) => {
@@ -35,6 +39,8 @@ export function register(program: Command): void {
     .description('claim and run executions, without a server')
     .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
     .option('--actions <folder>', 'a folder with your own actions')
+    .addOption(driverOption())
+    .option('--task-queue <names...>', 'run only attempts of these task queues')
     .action(async (flags: ServeFlags) => {
       const life = {
         ready: ({ config }: Pawl) => say(`The runner is ready${whoseWork(config)}`),
@@ -44,8 +50,10 @@ export function register(program: Command): void {
     });
 }
 
-function options({ port, host, data, actions, insecure }: ServeFlags): PawlOptions {
+function options({ port, host, data, actions, insecure, driver, taskQueue }: ServeFlags): PawlOptions {
   return {
+    driver: { default: driver },
+    ...(taskQueue === undefined ? {} : { taskQueues: taskQueue }),
     database: { dataDir: data },
     server: { port, host },
     auth: insecure === true ? { allowLooseAuth: true } : {},

@@ -15,6 +15,7 @@ interface SignalFlags extends ClientFlags {
 }
 
 interface CancelFlags extends ClientFlags {
+  readonly terminate?: boolean;
   readonly reason?: string;
 }
 
@@ -23,6 +24,8 @@ const SIGNALS = {
   PAUSE: [],
   RESUME: [],
   RETRY_STEP: ['stepId'],
+  RERUN_FROM: ['stepId'],
+  COMPLETE_STEP: ['stepId'],
   UPDATE_PARAMS: ['newParams'],
   INJECT_OVERRIDE: ['stepId', 'override'],
   ESCALATE_ALERT: ['level'],
@@ -37,6 +40,7 @@ export function register(program: Command): void {
   clientCommand(program, 'cancel', 'cancel an execution')
     .argument('<id>', 'the execution', executionId)
     .option('--reason <text>', 'why')
+    .option('--terminate', 'undo nothing, and stop what is being undone')
     .action(cancel);
   clientCommand(program, 'signal', 'send a signal to an execution: pause, resume, retry a step, change parameters')
     .argument('<id>', 'the execution', executionId)
@@ -52,6 +56,8 @@ Examples:
   pawl signal $id PAUSE --payload '{"reason":"maintenance"}'
   pawl signal $id RESUME
   pawl signal $id RETRY_STEP --payload '{"stepId":"charge"}'
+  pawl signal $id RERUN_FROM --payload '{"stepId":"charge"}'
+  pawl signal $id COMPLETE_STEP --payload '{"stepId":"charge","outputs":{"paid":true}}'
   pawl signal $id UPDATE_PARAMS --payload '{"stepId":"charge","newParams":{"amount":5}}'
   pawl signal $id INJECT_OVERRIDE --payload '{"stepId":"charge","override":{"paid":true}}'
   pawl signal $id ESCALATE_ALERT --payload '{"level":"HIGH","note":"look at this"}'`;
@@ -63,7 +69,10 @@ async function retry(id: string, flags: ClientFlags): Promise<void> {
 }
 
 async function cancel(id: string, flags: CancelFlags): Promise<void> {
-  const answer = await connect(flags).executions.cancel(id, flags.reason === undefined ? {} : { reason: flags.reason });
+  const answer = await connect(flags).executions.cancel(id, {
+    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+    ...(flags.terminate === true ? { terminate: true } : {}),
+  });
   if (flags.json === true) return printJson(answer);
   process.stdout.write(answer.status === 'Cancelled' ? 'cancelled\n' : 'cancelling\n');
 }

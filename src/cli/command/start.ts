@@ -2,10 +2,11 @@
 // prints the execution's id. Exit code 0 when it was accepted; with --wait, its outcome.
 
 import type { Command } from 'commander';
-import { nearMiss } from '../../core/expression/near-miss.ts';
+import { nearMiss } from '../../core/problem/near-miss.ts';
+import type { Driver } from '../../protocol/driver.ts';
 import { MAX_PAGE } from '../../protocol/page.ts';
 import { PawlApiError, type PawlClient } from '../../sdk/client.ts';
-import { jsonOption, wholeNumber } from '../argument.ts';
+import { driverOption, jsonOption, wholeNumber } from '../argument.ts';
 import { executionThere, PATIENCE } from '../execution-there.ts';
 import { EXIT } from '../exit.ts';
 import { follow } from '../follow.ts';
@@ -19,6 +20,7 @@ interface StartFlags extends ClientFlags {
   readonly requestId?: string;
   readonly workflowVersion?: number;
   readonly priority?: number;
+  readonly driver?: Driver;
   readonly wait?: boolean;
 }
 
@@ -29,6 +31,7 @@ export function register(program: Command): void {
     .option('--spec <json>', 'the structured payload of a graph workflow (`spec`)')
     .option('--request-id <text>', 'the same one twice starts one execution')
     .option('--workflow-version <number>', 'this version instead of the current one', wholeNumber(0, 1_000_000_000))
+    .addOption(driverOption())
     .option('--priority <number>', '0 to 9, higher first (5)', wholeNumber(0, 9))
     .option(
       '-w, --wait',
@@ -47,10 +50,10 @@ Examples:
   id=$(pawl start nightly) && pawl logs "$id" --follow`;
 
 async function start(workflow: string, flags: StartFlags): Promise<number> {
-  const { requestId, workflowVersion: version, priority, json: asJson = false } = flags;
+  const { requestId, workflowVersion: version, priority, driver, json: asJson = false } = flags;
   const trigger = jsonOption('--trigger', flags.trigger);
   const spec = jsonOption('--spec', flags.spec);
-  const wanted = Object.entries({ trigger, spec, requestId, version, priority });
+  const wanted = Object.entries({ trigger, spec, requestId, version, priority, driver });
   const request = Object.fromEntries(wanted.filter(([, value]) => value !== undefined));
   const server = connect(flags);
   const answer = await server.workflows.execute(workflow, request).catch(async (error: unknown) => {

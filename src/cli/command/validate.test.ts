@@ -63,7 +63,7 @@ describe('pawl validate', () => {
 5 |     "ship": {
   |     ^^^^^^
   = at /tasks/ship
-  = help: add one of \`url\`, \`sleep\` and \`wait_for_webhook\`
+  = help: add one of \`url\`, \`sleep\`, \`wait_for_webhook\`, \`wait_for\` and \`end\`
 
 error[UNKNOWN_NODE]: unknown task \`chrage\`
  --> ${path}:6:17
@@ -96,7 +96,7 @@ error[UNKNOWN_KEY]: \`ur\` is not a field here
           code: 'MISSING_STEP_TYPE',
           path: '/tasks/ship',
           message: 'a task needs something to do',
-          suggestion: 'add one of `url`, `sleep` and `wait_for_webhook`',
+          suggestion: 'add one of `url`, `sleep`, `wait_for_webhook`, `wait_for` and `end`',
           line: 5,
           column: 5,
         },

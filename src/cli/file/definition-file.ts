@@ -2,7 +2,7 @@
 // is the core's business.
 
 import { readFileSync, statSync } from 'node:fs';
-import type { Problem } from '../../core/definition/problem.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 import { type JsonSource, readJsonSource, type Span } from './json-source.ts';
 import { readStandardInput } from './standard-input.ts';
 import { reasonUnread } from './unreadable.ts';

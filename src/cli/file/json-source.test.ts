@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pointerOf } from '../../core/definition/pointer.ts';
+import { pointerOf } from '../../core/problem/pointer.ts';
 import { type JsonSource, readJsonSource } from './json-source.ts';
 
 function sourceOf(text: string): JsonSource {

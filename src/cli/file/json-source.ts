@@ -3,8 +3,8 @@
 // costs no stack.
 
 import { MAX_DEPTH, MAX_PARAMETER_DEPTH, MAX_VALUES } from '../../core/definition/limits.ts';
-import { childPointer, pointerKeys } from '../../core/definition/pointer.ts';
-import type { Problem } from '../../core/definition/problem.ts';
+import { childPointer, pointerKeys } from '../../core/problem/pointer.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 
 export interface Span {
   readonly start: number;

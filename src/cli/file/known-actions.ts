@@ -1,7 +1,9 @@
 // Action types, as far as a check without a database can know them: those that come with Pawl, and your own from a folder. A
-// type of a connector of theirs must be one of its actions; of other connectors nothing is known, so nothing is said.
+// type of a connector of theirs must be one of its actions, and a connector that is nearly one of them is a slip of the keyboard; of other
+// connectors nothing is known, so nothing is said.
 
 import builtIn from '../../../schemas/actions.json' with { type: 'json' };
+import { nearMiss } from '../../core/problem/near-miss.ts';
 import { offerOwnModules } from './action-imports.ts';
 
 class KnownActions extends Set<string> {
@@ -13,7 +15,9 @@ class KnownActions extends Set<string> {
   }
 
   override has(type: string): boolean {
-    return super.has(type) || !this.connectors.has(connectorOf(type));
+    const connector = connectorOf(type);
+    const isKnown = this.connectors.has(connector) || nearMiss(connector, this.connectors) !== undefined;
+    return super.has(type) || !isKnown;
   }
 }
 

@@ -1,10 +1,10 @@
 // What a file about a lifecycle holds: a machine, policies, or both as `{ definition, policies }`. Told apart by their members,
 // as the formats of workflows are. Problems come back with pointers into the file as it is.
 
-import type { Problem } from '../../core/definition/problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
-import { checkPolicies, compileLifecycle } from '../../lifecycle/compile.ts';
-import type { Machine } from '../../lifecycle/machine.ts';
+import type { Problem } from '../../core/problem/problem.ts';
+import { checkPolicies, compileLifecycle } from '../../lifecycle/machine/compile.ts';
+import type { Machine } from '../../lifecycle/machine/machine.ts';
 
 export type LifecycleFile =
   | {

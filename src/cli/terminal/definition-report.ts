@@ -1,8 +1,8 @@
 // Whether a definition is valid, and everything that is wrong with it: as text, each problem in its line, or as JSON.
 
 import { compileDefinition } from '../../core/definition/compile.ts';
-import type { Problem } from '../../core/definition/problem.ts';
 import type { Format } from '../../core/plan/plan.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 import { EXIT } from '../exit.ts';
 import type { DefinitionFile, DefinitionText, FileProblem } from '../file/definition-file.ts';
 import type { JsonSource } from '../file/json-source.ts';

@@ -1,8 +1,8 @@
 // A lifecycle on a terminal: its states with what leads out of each, and where an instance is; and the timeline of an instance.
 
-import { compileLifecycle } from '../../lifecycle/compile.ts';
-import { diagramEdges } from '../../lifecycle/diagram/edge.ts';
-import type { Machine, MachineState } from '../../lifecycle/machine.ts';
+import { compileLifecycle } from '../../lifecycle/machine/compile.ts';
+import { diagramEdges } from '../../lifecycle/machine/diagram/edge.ts';
+import type { Machine, MachineState } from '../../lifecycle/machine/machine.ts';
 import type { InstanceJson, LifecycleDetailJson, TimelineEntryJson } from '../../protocol/lifecycle.ts';
 import { printable } from '../file/line-map.ts';
 import { table } from './table.ts';

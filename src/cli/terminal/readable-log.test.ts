@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLog } from '../../server/log.ts';
+import { createLog } from '../../telemetry/log.ts';
 import { readableLog } from './readable-log.ts';
 
 afterEach(() => void vi.unstubAllEnvs());

@@ -1,7 +1,7 @@
 // The log of `pawl dev` for somebody who reads it in a terminal: one short line for each JSON line, and where an action
 // threw. In a pipe it stays JSON, for programs.
 
-import type { LogTarget } from '../../server/log.ts';
+import type { LogTarget } from '../../telemetry/log.ts';
 import { printable } from '../file/line-map.ts';
 import { canRedraw, paintOn } from './terminal.ts';
 

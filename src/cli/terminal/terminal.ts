@@ -2,7 +2,7 @@
 // --no-color, TERM=dumb).
 
 import { styleText } from 'node:util';
-import { terminalPreferences } from '../../config.ts';
+import { terminalPreferences } from '../../config/config.ts';
 import { coloursAreRefused } from './colour.ts';
 
 type Style = Parameters<typeof styleText>[0];

@@ -3,7 +3,9 @@
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type ExecutionStart, initialState, isFinal, type NodeState, type State } from './state.ts';
+import { bodyOf } from '../plan/virtual-node.ts';
+import { tellStart } from './evolve.ts';
+import { type ExecutionStart, type Frame, initialState, isFinal, type NodeState, type State } from './state.ts';
 import { pushTimer } from './timer-heap.ts';
 
 /** What a checkpoint keeps as it is. Everything else of a State follows from these, the plan and the start. */
@@ -16,9 +18,14 @@ const KEPT = [
   'deadline',
   'generation',
   'stopping',
+  'ending',
+  'undo',
+  'terminated',
+  'compensation',
   'error',
   'patch',
   'contextBytes',
+  'renderedBytes',
   'dataCount',
 ] as const satisfies readonly (keyof State)[];
 
@@ -28,19 +35,29 @@ export function toCheckpoint(state: State): Json {
   return {
     ...kept,
     ...(state.outputs === undefined ? {} : { outputs: state.outputs }),
-    nodes: state.nodes.map(({ params: _params, ...node }) => node as unknown as Json),
+    nodes: state.nodes.map(withoutParams),
+    frames: [...state.frames.values()].map(({ graph: _graph, nodes, ...frame }) => ({
+      ...(frame as unknown as JsonObject),
+      nodes: nodes.map(withoutParams),
+    })),
     edges: [...state.edges],
     signals: [...state.signals],
     unhandledNodes: [...state.unhandledNodes],
     fatal: [...state.fatal],
+    completed: [...state.completed],
     data: { ...state.data },
   };
 }
+
+const withoutParams = ({ params: _params, ...node }: NodeState): Json => node as unknown as Json;
 
 export function fromCheckpoint(plan: Plan, start: ExecutionStart, checkpoint: Json): State {
   const saved = checkpoint as unknown as SavedState;
   const state = initialState(plan, start);
   for (const key of KEPT) Object.assign(state, { [key]: saved[key] });
+  // Checkpoints of earlier versions did not count them.
+  state.renderedBytes ??= 0;
+  tellStart(state);
   state.outputs = saved.outputs;
   saved.edges.forEach((edge, index) => {
     state.edges[index] = edge;
@@ -48,23 +65,30 @@ export function fromCheckpoint(plan: Plan, start: ExecutionStart, checkpoint: Js
   for (const id of saved.signals) state.signals.add(id);
   for (const node of saved.unhandledNodes) state.unhandledNodes.add(node);
   for (const node of saved.fatal) state.fatal.add(node);
+  state.completed.push(...saved.completed);
   Object.assign(state.data, saved.data);
   saved.nodes.forEach((node, index) => {
-    restoreNode(state, index, { ...node, params: undefined });
+    state.nodes[index] = restored(state, index, node);
+    if (isFinal(node.status) && !plan.nodes[index]!.aside) state.unresolved--;
   });
+  for (const frame of saved.frames) {
+    const nodes = frame.nodes.map((node, local) => restored(state, frame.base + local, node));
+    state.frames.set(frame.base, { ...frame, graph: bodyOf(plan.nodes[frame.owner]!)!, nodes });
+  }
   return state;
 }
 
 interface SavedState extends Pick<State, (typeof KEPT)[number] | 'outputs' | 'edges' | 'data'> {
   readonly nodes: readonly NodeState[];
+  readonly frames: readonly Frame[];
   readonly signals: readonly string[];
   readonly unhandledNodes: readonly number[];
   readonly fatal: readonly number[];
+  readonly completed: readonly number[];
 }
 
-function restoreNode(state: State, index: number, node: NodeState): void {
-  state.nodes[index] = node;
-  if (isFinal(node.status)) state.unresolved--;
-  else if (node.status !== 'Pending') state.inFlight++;
+function restored(state: State, index: number, node: NodeState): NodeState {
+  if (!isFinal(node.status) && node.status !== 'Pending') state.inFlight++;
   if (node.until !== null) pushTimer(state.timers, node.until, index);
+  return { ...node, arrivals: [...node.arrivals], params: undefined };
 }

@@ -2,9 +2,11 @@
 // all they need, so that a driver never has to look into the state.
 
 import type { Json } from '../json/json.ts';
+import { placeOf, planNodeAt } from '../plan/virtual-node.ts';
 import type { Deciding } from './deciding.ts';
-import type { EndStatus, Fact } from './fact.ts';
-import type { State } from './state.ts';
+import type { EndStatus, Fact, NodeError, Subscription } from './fact.ts';
+import { allNodes, idOf, nodeAt, planNodeOf } from './frame.ts';
+import type { NodeState, State } from './state.ts';
 
 export type Command =
   | {
@@ -25,37 +27,60 @@ export type Command =
       readonly version: number | null;
       readonly trigger: Json;
     }
-  | { readonly type: 'cancelChild'; readonly childId: string }
+  | { readonly type: 'cancelChild'; readonly childId: string; readonly reason: string }
   | { readonly type: 'abort'; readonly node: number; readonly attempt: number }
+  /** Before the wait is durable: events of these types and keys are sent to this node. */
+  | { readonly type: 'subscribe'; readonly node: number; readonly subscriptions: readonly Subscription[] }
+  /** What was done is being undone from now on: said where people look for it. */
+  | { readonly type: 'noteUndo' }
+  /** What should undo a node has failed: somebody has to look at it. */
+  | { readonly type: 'deadLetter'; readonly node: number; readonly error: NodeError }
   | { readonly type: 'complete'; readonly status: EndStatus };
 
-export function commandsOf({ state, facts, inputs }: Deciding): Command[] {
+export function commandsOf(deciding: Deciding): Command[] {
   const commands: Command[] = [];
-  for (const fact of facts) collect(commands, state, fact, inputs);
+  for (const fact of deciding.facts) collect(commands, deciding, fact);
   return commands;
 }
 
-function collect(commands: Command[], state: State, fact: Fact, inputs: Deciding['inputs']): void {
+/** Also of a virtual node whose item is over by now: this very decision ended it. */
+function nodeOf({ state, ended }: Deciding, index: number): NodeState {
+  return nodeAt(state, index) ?? ended!.get(index)!;
+}
+
+function collect(commands: Command[], deciding: Deciding, fact: Fact): void {
+  const { state, inputs } = deciding;
   switch (fact.type) {
     case 'NodeStarted': {
-      const params = inputs?.[state.plan.nodes[fact.node]!.id];
-      const { status } = state.nodes[fact.node]!;
+      const params = inputs?.[idOf(state, fact.node)];
+      const { status, loop } = nodeOf(deciding, fact.node);
       // An attempt that could not be rendered has ended in the same transition: nothing to run.
-      if (params !== undefined && (status === 'Running' || status === 'Waiting')) {
+      if (params !== undefined && loop === null && (status === 'Running' || status === 'Waiting')) {
         commands.push(startCommand(state, fact.node, params));
       }
       return;
     }
+    case 'EventsAwaited':
+      commands.push({ type: 'subscribe', node: fact.node, subscriptions: fact.subscriptions });
+      return;
+    case 'ExecutionCompensating':
+      commands.push({ type: 'noteUndo' });
+      return;
+    case 'NodeFailed':
+      return noteFailedUndo(commands, state, fact.node, fact.error);
     case 'NodeCancelled':
     case 'NodeTimedOut': {
-      const { childId } = state.nodes[fact.node]!;
-      if (childId !== null) commands.push({ type: 'cancelChild', childId });
+      if (fact.type === 'NodeTimedOut') noteFailedUndo(commands, state, fact.node, fact.error);
+      const { childId } = nodeOf(deciding, fact.node);
+      if (childId !== null)
+        commands.push({ type: 'cancelChild', childId, reason: `its parent: ${fact.error.message}` });
+      else if ('lost' in fact) commands.push({ type: 'abort', node: fact.node, attempt: fact.attempt });
       return;
     }
     case 'ExecutionStopping':
-      state.nodes.forEach((node, index) => {
+      for (const [index, node] of allNodes(state)) {
         if (node.status === 'Running') commands.push({ type: 'abort', node: index, attempt: node.attempts });
-      });
+      }
       return;
     case 'ExecutionSucceeded':
     case 'ExecutionFailed':
@@ -65,10 +90,14 @@ function collect(commands: Command[], state: State, fact: Fact, inputs: Deciding
   }
 }
 
+function noteFailedUndo(commands: Command[], state: State, node: number, error: NodeError): void {
+  if (node < state.nodes.length && state.plan.nodes[node]!.aside) commands.push({ type: 'deadLetter', node, error });
+}
+
 /** The command of the node's current attempt; also what a new owner of the execution repeats after a crash (I7). */
 export function startCommand(state: State, index: number, params: Json): Command {
-  const planNode = state.plan.nodes[index]!;
-  const { attempts: attempt, childId } = state.nodes[index]!;
+  const planNode = planNodeOf(state, index);
+  const { attempts: attempt, childId } = nodeAt(state, index)!;
   const { step } = planNode;
   if (step.kind === 'subworkflow') {
     const { workflowId, version } = step;
@@ -81,10 +110,15 @@ export function startCommand(state: State, index: number, params: Json): Command
     attempt,
     params,
     timeoutMs,
-    idempotencyKey: idempotencyKey(state, planNode.id),
+    idempotencyKey: idempotencyKey(state, index),
   };
 }
 
-function idempotencyKey({ start, generation }: State, nodeId: string): string {
+/** Of an item or a round with its index: `execution:node:3`, or `execution:node:3:inner`. */
+function idempotencyKey({ plan, start, generation }: State, index: number): string {
+  const place = placeOf(plan, index);
+  const item = place === null ? null : `${plan.nodes[place.owner]!.id}:${place.item}`;
+  const own = place === null || !place.body.isSingle ? planNodeAt(plan, index).id : null;
+  const nodeId = [item, own].filter((part) => part !== null).join(':');
   return generation === 0 ? `${start.executionId}:${nodeId}` : `${start.executionId}:${nodeId}:${generation}`;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { call, compiled, pipeline } from '../definition/definition.testing.ts';
 import { startRun } from './test-run.testing.ts';
 
 test('the default outputs of a pipeline are those of its last steps, without the status that conditions see', () => {
@@ -38,4 +39,20 @@ test.each([false, true])('a callback that was cut says so in expressions, also w
   run.send({ type: 'webhookReceived', nodeId: 'answer', payload: '{"paid":', truncated: true });
   run.succeed('call', {});
   expect(run.state.data.answer).toMatchObject({ status: 'received', body: '{"paid":', is_truncated: true });
+});
+
+test.each([
+  [{}, { body: null }],
+  ['done', { body: null }],
+  [
+    { by: 'hand', data: 1 },
+    { by: 'hand', body: 1 },
+  ],
+])('a wait of a pipeline that somebody completed by hand with %j can be read', (outputs, entry) => {
+  const plan = compiled(
+    pipeline({ w: { wait_for: { webhook: true } }, after: call({ needs: ['w'], body: '{{ tasks.w }}' }) }),
+  );
+  const run = startRun(plan);
+  run.signal('COMPLETE_STEP', { stepId: 'w', outputs });
+  expect(run.state.data.w).toMatchObject({ status: 'received', ...entry });
 });

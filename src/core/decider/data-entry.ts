@@ -3,6 +3,7 @@
 
 import { isJsonObject, type Json } from '../json/json.ts';
 import type { Format, Step } from '../plan/plan.ts';
+import type { Failure } from '../retry/error-match.ts';
 import type { NodeError } from './fact.ts';
 
 export function succeededEntry(
@@ -14,11 +15,17 @@ export function succeededEntry(
     case 'graph':
       return outputs;
     case 'pipeline':
+      if (kind === 'wait') return { ...response(waited(outputs)), status: 'received' };
       if (kind !== 'webhook') return { ...response(outputs), status: 'success' };
       return { ...response({ body: outputs }), status: 'received', ...(truncated ? { is_truncated: true } : {}) };
     case 'plan':
       return { status: 'SUCCESS', output: outputs };
   }
+}
+
+/** What a wait got, as the body of an answer would be read: `tasks.decision.by`, `tasks.decision.body`. */
+function waited(outputs: Json): Json {
+  return isJsonObject(outputs) ? { ...outputs, body: outputs.data ?? null } : outputs;
 }
 
 /** The outputs again, from the entry of a node that succeeded. */
@@ -37,15 +44,35 @@ export function failedEntry(
   outputs: Json | undefined,
   timedOut: boolean,
 ): Json {
-  const told = { code: error.code, message: error.message };
+  const { code, message, cause } = error;
+  const told = { code, message, ...(cause === undefined ? {} : { cause: cause as unknown as Json }) };
   switch (format) {
     case 'graph':
-      return { error: told, errorNode: nodeId };
+      return { error: outputs === undefined ? told : { ...told, details: detailsOf(outputs) }, errorNode: nodeId };
     case 'pipeline':
       return { ...response(outputs), status: pipelineFailure(error, timedOut), error: told };
     case 'plan':
       return { status: 'FAILED', output: outputs ?? null, error: told };
   }
+}
+
+const MAX_DETAIL_CHARS = 16 * 1024;
+
+/** What the failed attempt had to say, for conditions and messages. The whole of it stays with the attempt. */
+function detailsOf(outputs: Json): Json {
+  if (!isJsonObject(outputs)) return cutDetail(outputs);
+  return Object.fromEntries(Object.entries(outputs).map(([key, value]) => [key, cutDetail(value)]));
+}
+
+function cutDetail(value: Json): Json {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= MAX_DETAIL_CHARS ? value : `${text.slice(0, MAX_DETAIL_CHARS)}…`;
+}
+
+/** The failure that the entry of a graph's node tells of, as rules about errors read it. */
+export function failureOf(error: NodeError, timedOut: boolean, entry: Json): Failure {
+  const { error: told } = entry as { error: { details?: Json } };
+  return { error, timedOut, outputs: told.details };
 }
 
 export function skippedEntry(format: Format): Json | undefined {

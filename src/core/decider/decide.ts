@@ -2,17 +2,23 @@
 // a business outcome; the same state, input and context give byte-identical facts (I16). The state is advanced by
 // evolve as facts are emitted, so that folding the returned transition over the state before gives the state after (I15).
 
+import { nodeIndexOf } from '../plan/virtual-node.ts';
 import { type Command, commandsOf } from './command.ts';
 import { beginDecision, type Deciding, emit, hasWorkedEnough } from './deciding.ts';
-import type { Transition } from './fact.ts';
+import type { ExecutionError, Transition } from './fact.ts';
+import { nodeAt, planNodeOf } from './frame.ts';
 import type { DecideContext, Input } from './input.ts';
+import { nextRound } from './looping.ts';
 import { effectiveDeadline, nextTimer } from './next-due.ts';
 import { type AttemptFailure, failAttempt, receiveCallback, succeedAttempt } from './outcome.ts';
+import { takeUpAgain } from './repair.ts';
 import { reconsiderAll, route } from './routing.ts';
-import { applySignal, takeUpAgain, timeoutError } from './signal.ts';
+import { applySignal, timeoutError } from './signal.ts';
 import { startNode } from './starting.ts';
 import { type Callback, callbackOf, isTerminal, type NodeState, type State } from './state.ts';
 import { endGrace, endIfDone, stop } from './stopping.ts';
+import { breakUndo } from './undoing.ts';
+import { arrive, endWait, subscribeEarly } from './waiting.ts';
 
 export interface Decision {
   /** No facts = the input changed nothing. */
@@ -22,10 +28,12 @@ export interface Decision {
   readonly isCutShort: boolean;
   /** What its evaluations and parameters took; 1 is all that one evaluation may take. */
   readonly effort: number;
+  /** Virtual nodes whose attempts ended, with what is known of them: their items may be over. */
+  readonly ended: ReadonlyMap<number, NodeState> | null;
 }
 
 /** Checkpoints of another version are not read: the journal is folded instead. */
-export const DECIDER_VERSION = 3;
+export const DECIDER_VERSION = 6;
 
 export function decide(state: State, input: Input, context: DecideContext): Decision {
   const deciding = beginDecision(state, context);
@@ -38,6 +46,7 @@ export function decide(state: State, input: Input, context: DecideContext): Deci
     commands: commandsOf(deciding),
     isCutShort: deciding.isCutShort,
     effort: deciding.effort,
+    ended: deciding.ended,
   };
 }
 
@@ -59,6 +68,8 @@ function handle(deciding: Deciding, input: Input): void {
       return ringTimers(deciding);
     case 'webhookReceived':
       return receiveWebhook(deciding, input.nodeId, callbackOf(input));
+    case 'eventReceived':
+      return receiveEvent(deciding, input);
     case 'childFinished':
       return finishChild(deciding, input);
     case 'signal':
@@ -69,14 +80,14 @@ function handle(deciding: Deciding, input: Input): void {
     case 'reopened':
       return takeUpAgain(deciding);
     case 'cancel':
-      return stopUnlessOver(deciding, 'Cancelled', { code: 'CANCELLED', message: input.reason });
+      return cancel(deciding, input);
     case 'giveUp':
       return stopUnlessOver(deciding, 'Failed', input.error);
   }
 }
 
 function isMail({ type }: Input): boolean {
-  return type === 'webhookReceived' || type === 'childFinished' || type === 'signal';
+  return type === 'webhookReceived' || type === 'eventReceived' || type === 'childFinished' || type === 'signal';
 }
 
 function start(deciding: Deciding): void {
@@ -84,32 +95,42 @@ function start(deciding: Deciding): void {
   if (state.status !== 'Pending') return;
   const { timeoutMs, start: startNodes } = state.plan;
   emit(deciding, { type: 'ExecutionStarted', deadline: timeoutMs === null ? null : now + timeoutMs });
+  subscribeEarly(deciding);
   deciding.admissible.push(...startNodes);
 }
 
 /** A late or repeated result, of an attempt that is over, changes nothing (I3). */
 function isRunning(state: State, { node: index, attempt }: { node: number; attempt: number }): boolean {
-  const node = state.nodes[index]!;
-  return node.attempts === attempt && node.status === 'Running';
+  const node = nodeAt(state, index);
+  return node !== undefined && node.attempts === attempt && node.status === 'Running';
 }
 
 /** The node waits for a child that could not be started. */
 function childRefused(state: State, { node: index, attempt }: { node: number; attempt: number }): boolean {
-  const node = state.nodes[index]!;
-  return node.attempts === attempt && isWaitingForChild(state, index, node);
+  const node = nodeAt(state, index);
+  return node !== undefined && node.attempts === attempt && isWaitingForChild(state, index, node);
 }
 
 function isWaitingForChild(state: State, index: number, node: NodeState): boolean {
-  return node.status === 'Waiting' && state.plan.nodes[index]!.step.kind === 'subworkflow';
+  return node.status === 'Waiting' && planNodeOf(state, index).step.kind === 'subworkflow';
+}
+
+/** A cancel does not stop what is being undone; only a termination does. */
+function cancel(deciding: Deciding, { reason, terminate }: Extract<Input, { type: 'cancel' }>): void {
+  if (deciding.state.undo !== null) return terminate ? breakUndo(deciding, 'Terminated') : undefined;
+  stopUnlessOver(deciding, 'Cancelled', { code: 'CANCELLED', message: reason }, terminate);
 }
 
 function stopUnlessOver(
   deciding: Deciding,
   outcome: 'Failed' | 'Cancelled' | 'TimedOut',
   error: { code: string; message: string },
+  terminate = false,
 ): void {
   const { state } = deciding;
-  if (!isTerminal(state.status) && state.stopping === null) stop(deciding, outcome, error);
+  if (!isTerminal(state.status) && state.stopping === null && state.undo === null) {
+    stop(deciding, outcome, error, terminate);
+  }
 }
 
 function ringTimers(deciding: Deciding): void {
@@ -118,7 +139,7 @@ function ringTimers(deciding: Deciding): void {
     const timer = nextTimer(state);
     const deadline = effectiveDeadline(state);
     if (deadline !== null && deadline <= now && deadline <= (timer?.time ?? now)) {
-      return stop(deciding, 'TimedOut', timeoutError(state));
+      return state.undo === null ? stop(deciding, 'TimedOut', timeoutError(state)) : breakUndo(deciding, 'TimedOut');
     }
     // A timer that is not rung stays due.
     if (timer === undefined || timer.time > now || hasWorkedEnough(deciding)) break;
@@ -130,13 +151,14 @@ function ringTimers(deciding: Deciding): void {
 
 function ring(deciding: Deciding, index: number): void {
   const { state } = deciding;
-  const node = state.nodes[index]!;
+  const node = nodeAt(state, index)!;
   switch (node.status) {
     case 'Retrying':
       return startNode(deciding, index);
     case 'Sleeping':
-      return wake(deciding, index, node);
+      return node.loop === null ? wake(deciding, index, node) : nextRound(deciding, index);
     default: {
+      if (planNodeOf(state, index).step.kind === 'wait') return endWait(deciding, index);
       const child = isWaitingForChild(state, index, node);
       const waited = node.until! - node.startedAt!;
       const error = child
@@ -156,29 +178,50 @@ function wake(deciding: Deciding, index: number, node: NodeState): void {
 
 function receiveWebhook(deciding: Deciding, nodeId: string, callback: Callback): void {
   const { state } = deciding;
-  const index = state.plan.nodes.findIndex((node) => node.id === nodeId && node.step.kind === 'webhook');
-  const node = state.nodes[index];
-  if (node === undefined) return;
+  const index = nodeIndexOf(state.plan, nodeId);
+  const node = nodeAt(state, index);
+  const step = node === undefined ? null : planNodeOf(state, index).step;
+  if (node === undefined || !(step?.kind === 'webhook' || (step?.kind === 'wait' && step.callback))) return;
+  if (step.kind === 'wait' && node.status === 'Waiting') {
+    return arrive(deciding, index, { by: 'callback', data: callback.payload });
+  }
   if (node.status === 'Waiting') return receiveCallback(deciding, index, callback);
   if (node.status === 'Pending' && node.early === null) {
     emit(deciding, { type: 'WebhookBuffered', node: index, ...callback });
   }
 }
 
+/** The same event twice is one; one that comes when nobody waits any more changes nothing. */
+function receiveEvent(deciding: Deciding, input: Extract<Input, { type: 'eventReceived' }>): void {
+  const { state } = deciding;
+  const index = nodeIndexOf(state.plan, input.nodeId);
+  const node = nodeAt(state, index);
+  const isWanted = node !== undefined && (node.status === 'Waiting' || node.status === 'Pending');
+  if (!isWanted || planNodeOf(state, index).step.kind !== 'wait') return;
+  if (node.arrivals.some(({ eventId }) => eventId === input.eventId)) return;
+  arrive(deciding, index, { by: input.eventType, data: input.data, eventId: input.eventId });
+}
+
 function finishChild(deciding: Deciding, input: Extract<Input, { type: 'childFinished' }>): void {
   const { state } = deciding;
-  const index = state.plan.nodes.findIndex((node) => node.id === input.nodeId);
-  const node = state.nodes[index];
+  const index = nodeIndexOf(state.plan, input.nodeId);
+  const node = nodeAt(state, index);
   if (node === undefined || node.status !== 'Waiting' || node.childId !== input.childId) return;
-  const { childId, status, error } = input;
+  const { childId, status, error: cause } = input;
   if (status === 'Succeeded') {
     const outputs = { executionId: childId, status, outputs: input.outputs ?? {} };
     return succeedAttempt(deciding, index, { outputs });
   }
-  const because = error === undefined ? '' : `: ${error.code}: ${error.message}`;
-  const failure: AttemptFailure = {
-    error: { code: 'CHILD_FAILED', message: `Subworkflow ${childId} ended as ${status}${because}` },
-    retryable: true,
-  };
+  const root = rootCause(cause);
+  const because = root === undefined ? '' : `: ${root.code}: ${root.message}`;
+  const told = { code: 'CHILD_FAILED', message: `Subworkflow ${childId} ended as ${status}${because}` };
+  const failure: AttemptFailure = { error: cause === undefined ? told : { ...told, cause }, retryable: true };
   failAttempt(deciding, index, failure);
+}
+
+/** Of children of children only the innermost error says what happened. */
+function rootCause(error: ExecutionError | undefined): ExecutionError | undefined {
+  let root = error;
+  while (root?.cause !== undefined) root = root.cause;
+  return root;
 }

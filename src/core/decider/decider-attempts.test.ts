@@ -290,7 +290,11 @@ describe('a subworkflow node', () => {
     run.ring();
     expect(run.statuses()).toEqual({ a: 'TimedOut', h: 'Running' });
     const { childId } = run.find('NodeStarted', 'a');
-    expect(run.commands).toContainEqual({ type: 'cancelChild', childId });
+    expect(run.commands).toContainEqual({
+      type: 'cancelChild',
+      childId,
+      reason: expect.stringMatching(/^its parent: /),
+    });
   });
 
   test.each(['Failed', 'Cancelled', 'TimedOut'] as const)('fails when its child ended as %s', (status) => {

@@ -235,3 +235,18 @@ test('a trigger with a spec of its own keeps it', () => {
   const run = startRun({ format: 'graph', nodes }, { trigger: { spec: 'own' }, spec: { n: 4 } });
   expect(run.paramsOf('a')).toEqual([{ one: 'own', two: 4 }]);
 });
+
+describe('times of the execution itself', () => {
+  test('are data: when it began, and which attempt is being prepared', () => {
+    const parameters = { at: '{{ execution.startedAt }}', n: '{{ attempt.number }}', now: '{{ attempt.startedAt }}' };
+    const spec = { id: 'a', parameters, rerenderOnRetry: true, retry: { maxAttempts: 2 } };
+    const run = startRun({ format: 'graph', nodes: [spec] });
+    run.fail('a');
+    run.ring();
+    const at = '1970-01-01T00:16:40.000Z';
+    expect(run.paramsOf('a')).toEqual([
+      { at, n: 1, now: at },
+      { at, n: 2, now: '1970-01-01T00:16:40.100Z' },
+    ]);
+  });
+});

@@ -33,6 +33,8 @@ const EVERYTHING: ControlKind[] = [
   'giveUp',
   'retryStep',
   'forceRetryStep',
+  'rerunFrom',
+  'completeStep',
   'updateParams',
   'override',
   'escalate',
@@ -55,6 +57,22 @@ describe('the decider agrees with the naive reference', () => {
   test('after steps are retried and ended runs reopened', () => {
     check(randomPlan({ maxNodes: 12 }), ['retryStep', 'forceRetryStep', 'pause'], 600, (random, script) => {
       expectAgreement(play(random, script, expectSameProgress));
+    });
+  });
+
+  test('after ended runs are run again from a step and steps are completed by hand', () => {
+    const repairs: ControlKind[] = ['rerunFrom', 'completeStep', 'forceRetryStep', 'pause', 'cancel'];
+    check(randomPlan({ maxNodes: 12 }), repairs, 800, (random, script) => {
+      expectAgreement(play(random, script, expectSameProgress));
+    });
+  });
+
+  test('with joins of all and of the first few, losers that are cancelled, and edges by code', () => {
+    const graphs = randomPlan({ formats: ['graph'], maxNodes: 14, joins: true });
+    check(graphs, ['cancel', 'pause', 'resume', 'updateParams'], 900, (random, script) => {
+      const run = play(random, script, expectSameProgress);
+      expectAgreement(run);
+      checkJournal(run);
     });
   });
 
@@ -221,9 +239,10 @@ function expectAgreement(run: Run): void {
 }
 
 const REASONS: Record<SkipCategory, RegExp> = {
-  'no satisfied edge': /no satisfied edge/,
+  'no satisfied edge': /no satisfied edge|satisfied edges where|not needed/,
   cascade: /cascade|need|depend/,
   condition: /condition/,
+  'not needed': /not needed|no satisfied edge|satisfied edges where|cascade/,
   stopped: /./,
 };
 

@@ -346,7 +346,8 @@ describe('cancel', () => {
     const run = graph({ id: 'a', step: child });
     run.send({ type: 'cancel', reason: 'stop' });
     const { childId } = run.find('NodeStarted', 'a');
-    expect(run.commands).toContainEqual({ type: 'cancelChild', childId });
+    const reason = 'its parent: No longer waiting: stop';
+    expect(run.commands).toContainEqual({ type: 'cancelChild', childId, reason });
   });
 });
 

@@ -9,8 +9,9 @@ import { DEFAULT_LIMITS } from '../expression/evaluation.ts';
 import { type Json, type JsonObject, weightOf } from '../json/json.ts';
 import { beginTransition, evolve } from './evolve.ts';
 import type { Fact } from './fact.ts';
+import { nodeAt } from './frame.ts';
 import type { DecideContext } from './input.ts';
-import type { State } from './state.ts';
+import type { NodeState, State } from './state.ts';
 
 export interface Deciding {
   readonly state: State;
@@ -24,6 +25,11 @@ export interface Deciding {
   readonly finished: number[];
   /** Nodes whose incoming edges may all be resolved now, in the order in which they were. */
   readonly admissible: number[];
+  /** Loops that may start more items, or be over; and items that may be. */
+  readonly loops: Set<number>;
+  readonly frames: Set<number>;
+  /** Virtual nodes whose attempts ended in this decision: their item may be over, and they gone, before it is. */
+  ended: Map<number, NodeState> | null;
   /** What evaluations and parameters have taken so far; 1 is all that one evaluation may take. */
   effort: number;
   readonly spend: (effort: number) => void;
@@ -46,6 +52,9 @@ export function beginDecision(state: State, context: DecideContext): Deciding {
     inputs: undefined,
     finished: [],
     admissible: [],
+    loops: new Set(),
+    frames: new Set(),
+    ended: null,
     effort: 0,
     spend: (effort) => {
       deciding.effort += effort;
@@ -60,13 +69,29 @@ export function hasWorkedEnough({ effort, context }: Deciding): boolean {
   return effort > (context.effortPerDecision ?? EFFORT_PER_DECISION);
 }
 
-/** Parameters are written to the journal, whoever made them: their size counts, too. */
-export function spendOnParameters(deciding: Deciding, params: Json): void {
+/** Parameters are written to the journal, whoever made them: their size counts, too. About how long they are, or how much too long. */
+export function spendOnParameters(deciding: Deciding, params: Json): number {
   const { maxBytes } = deciding.context.limits ?? DEFAULT_LIMITS;
-  deciding.effort += weightOf(params, maxBytes) / maxBytes;
+  const bytes = weightOf(params, maxBytes);
+  deciding.effort += bytes / maxBytes;
+  return bytes;
+}
+
+/** Why parameters of this size may not be kept; null: they may. */
+export function parameterRefusal({ context, state }: Deciding, bytes: number): string | null {
+  const { maxBytes, maxRenderedBytes = DEFAULT_LIMITS.maxRenderedBytes } = context.limits ?? DEFAULT_LIMITS;
+  if (bytes > maxBytes) return `the parameters have more than ${maxBytes} bytes (expression.maxBytes)`;
+  if (state.renderedBytes + bytes <= maxRenderedBytes) return null;
+  return `the parameters of all nodes have more than ${maxRenderedBytes} bytes together (expression.maxRenderedBytes)`;
 }
 
 export function emit(deciding: Deciding, fact: Fact, params?: Json): void {
   deciding.facts.push(fact);
+  if ('attempt' in fact && fact.node >= deciding.state.nodes.length) remember(deciding, fact.node);
   evolve(deciding.state, fact, params);
+}
+
+function remember(deciding: Deciding, index: number): void {
+  deciding.ended ??= new Map();
+  deciding.ended.set(index, nodeAt(deciding.state, index)!);
 }

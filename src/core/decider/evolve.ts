@@ -5,16 +5,29 @@
 // counts nodes that are not final; `inFlight` counts nodes that are running, retrying, sleeping or waiting.
 
 import { type Json, jsonType } from '../json/json.ts';
+import type { PlanNode } from '../plan/plan.ts';
+import { nodeIndexOf } from '../plan/virtual-node.ts';
+import { toIso } from '../time/iso-time.ts';
 import { failedEntry, skippedEntry, succeededEntry } from './data-entry.ts';
-import type { EndStatus, ExecutionError, Fact, Transition } from './fact.ts';
+import { beginLoop, breakLoop, endLoop, itemFinished, nodesExpanded } from './evolve-loop.ts';
+import type { Compensation, EndStatus, ExecutionError, Fact, FactOf, Transition } from './fact.ts';
+import { allNodes, frameOf, idOf, isSingle, nodeAt, planNodeOf } from './frame.ts';
 import { signalKey } from './signal-key.ts';
-import { callbackOf, type EdgeState, isFinal, type NodeState, type NodeStatus, type State } from './state.ts';
+import {
+  callbackOf,
+  type EdgeState,
+  type Frame,
+  isFinal,
+  type NodeState,
+  type NodeStatus,
+  type State,
+} from './state.ts';
 import { pushTimer } from './timer-heap.ts';
 
 export function applyTransition(state: State, transition: Transition): void {
   beginTransition(state, transition.at);
   for (const fact of transition.facts) {
-    const params = fact.type === 'NodeStarted' ? transition.inputs?.[state.plan.nodes[fact.node]!.id] : undefined;
+    const params = fact.type === 'NodeStarted' ? transition.inputs?.[idOf(state, fact.node)] : undefined;
     evolve(state, fact, params);
   }
 }
@@ -32,6 +45,7 @@ export function evolve(state: State, fact: Fact, params?: Json): void {
       state.status = 'Running';
       state.startedAt = state.at;
       state.deadline = fact.deadline;
+      tellStart(state);
       return;
     case 'NodeStarted':
       return nodeStarted(state, fact, params);
@@ -43,17 +57,34 @@ export function evolve(state: State, fact: Fact, params?: Json): void {
     case 'NodeFailed':
     case 'NodeTimedOut':
       return nodeFailed(state, fact);
-    case 'NodeCancelled':
-      finish(state, fact.node, 'Cancelled').error = fact.error;
+    case 'NodeCancelled': {
+      const node = finish(state, fact.node, 'Cancelled');
+      // What still runs of its items is waited for, as everything is when an execution stops.
+      if (node.loop !== null && fact.lost) breakLoop(state, fact.node, node.loop);
+      node.error = fact.error;
+      node.stopped = fact.lost !== true;
       return;
+    }
     case 'RetryScheduled':
       return retryScheduled(state, fact);
     case 'NodeSkipped':
       return nodeSkipped(state, fact);
     case 'EdgesResolved':
       return edgesResolved(state, fact);
+    case 'EventsAwaited':
+      nodeAt(state, fact.node)!.isSubscribed = true;
+      return;
+    case 'EventReceived': {
+      const { by, data, eventId } = fact;
+      nodeAt(state, fact.node)!.arrivals.push(eventId === undefined ? { by, data } : { by, data, eventId });
+      return;
+    }
+    case 'NodesExpanded':
+      return nodesExpanded(state, fact);
+    case 'ItemFinished':
+      return itemFinished(state, fact);
     case 'WebhookBuffered':
-      state.nodes[fact.node]!.early = callbackOf(fact);
+      nodeAt(state, fact.node)!.early = callbackOf(fact);
       return;
     case 'SignalApplied':
       return signalApplied(state, fact);
@@ -67,12 +98,17 @@ export function evolve(state: State, fact: Fact, params?: Json): void {
   }
 }
 
-type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>;
+/** Expressions of graphs see when the execution began, as a text: it is data, and the same in every replay. */
+export function tellStart({ scope, startedAt }: State): void {
+  const execution = scope.execution as { startedAt: string | null } | undefined;
+  if (execution !== undefined && startedAt !== null) execution.startedAt = toIso(startedAt);
+}
 
 type ExecutionFact = FactOf<
   | 'ExecutionPaused'
   | 'ExecutionResumed'
   | 'ExecutionStopping'
+  | 'ExecutionCompensating'
   | 'ExecutionSucceeded'
   | 'ExecutionFailed'
   | 'ExecutionCancelled'
@@ -91,39 +127,64 @@ function executionMoved(state: State, fact: ExecutionFact): void {
       return;
     case 'ExecutionStopping':
       state.stopping = { outcome: fact.outcome, error: fact.error, graceUntil: fact.graceUntil };
+      state.terminated = fact.terminate === true;
       return;
+    case 'ExecutionCompensating': {
+      const { outcome, error, result, nodes, until } = fact;
+      state.undo = { outcome, error, result, nodes, until };
+      // Items that the end cut off have come to theirs: nothing of them goes on while the rest is undone.
+      for (const owner of state.plan.loops ?? []) {
+        const { loop } = state.nodes[owner]!;
+        if (loop !== null) breakLoop(state, owner, loop);
+      }
+      state.status = 'Running';
+      state.stopping = null;
+      return;
+    }
     case 'ExecutionSucceeded':
       state.status = 'Succeeded';
+      state.stopping = null;
+      state.undo = null;
+      state.compensation = fact.compensation ?? null;
       state.outputs = fact.outputs;
       return;
     case 'ExecutionFailed':
-      return executionStopped(state, 'Failed', fact.error);
+      return executionStopped(state, 'Failed', fact);
     case 'ExecutionCancelled':
-      return executionStopped(state, 'Cancelled', fact.error);
+      return executionStopped(state, 'Cancelled', fact);
     case 'ExecutionTimedOut':
-      return executionStopped(state, 'TimedOut', fact.error);
+      return executionStopped(state, 'TimedOut', fact);
     case 'ExecutionReopened':
       state.status = 'Running';
       state.startedAt ??= state.at;
+      tellStart(state);
       state.generation = fact.generation;
       state.deadline = fact.deadline;
       state.fatal.clear();
+      state.ending = null;
+      state.terminated = false;
+      state.compensation = null;
       state.error = null;
       state.outputs = undefined;
       return;
   }
 }
 
-function executionStopped(state: State, status: EndStatus, error: ExecutionError): void {
+function executionStopped(
+  state: State,
+  status: EndStatus,
+  { error, compensation }: { error: ExecutionError; compensation?: Compensation },
+): void {
   state.status = status;
   state.error = error;
+  state.compensation = compensation ?? null;
   state.stopping = null;
+  state.undo = null;
 }
 
 /** Retry timers are silent while an execution is paused (see next-due.ts); they are set again when it goes on. */
 function ringAgain(state: State): void {
-  for (let node = 0; node < state.nodes.length; node++) {
-    const { status, until } = state.nodes[node]!;
+  for (const [node, { status, until }] of allNodes(state)) {
     if (status === 'Retrying' && until !== null) pushTimer(state.timers, until, node);
   }
 }
@@ -135,22 +196,27 @@ function nodeStarted(state: State, fact: FactOf<'NodeStarted'>, params: Json | u
     // Parameters with a one-shot override in them are not what the next attempt may reuse: it renders again.
     node.renderedSeq = node.override === null ? state.transitionSeq : -1;
     node.params = node.override === null ? params : undefined;
+    state.renderedBytes += fact.bytes ?? 0;
   }
   node.override = null;
+  const frame = frameOf(state, fact.node)!;
+  // What was injected for a loop is for its next attempt, whichever item that is.
+  if (frame.owner >= 0) state.nodes[frame.owner]!.override = null;
 }
 
 function nodeResting(state: State, fact: FactOf<'NodeSleeping' | 'NodeWaiting'>): void {
-  const node =
-    state.nodes[fact.node]!.status === 'Running'
-      ? state.nodes[fact.node]!
-      : takeOff(state, fact.node, 'Sleeping', fact.attempt);
+  const before = nodeAt(state, fact.node)!;
+  const isUnderWay = before.status === 'Running' || (before.loop !== null && !isFinal(before.status));
+  const node = isUnderWay && before.status !== 'Pending' ? before : takeOff(state, fact.node, 'Sleeping', fact.attempt);
   node.status = fact.type === 'NodeSleeping' ? 'Sleeping' : 'Waiting';
   node.cut = fact.type === 'NodeSleeping' && fact.cut === true;
+  if (fact.type === 'NodeWaiting' && (fact.kind === 'items' || fact.kind === 'rounds'))
+    beginLoop(node, fact.count ?? 0);
   setTimer(state, fact.node, fact.until);
 }
 
 function takeOff(state: State, index: number, status: NodeStatus, attempt: number): NodeState {
-  const node = state.nodes[index]!;
+  const node = nodeAt(state, index)!;
   if (node.status === 'Pending') state.inFlight++;
   node.status = status;
   node.attempts = attempt;
@@ -164,25 +230,38 @@ function takeOff(state: State, index: number, status: NodeStatus, attempt: numbe
 }
 
 function setTimer(state: State, index: number, until: number | null): void {
-  state.nodes[index]!.until = until;
+  nodeAt(state, index)!.until = until;
   if (until !== null) pushTimer(state.timers, until, index);
 }
 
 function nodeSucceeded(state: State, fact: FactOf<'NodeSucceeded'>): void {
   const node = finish(state, fact.node, 'Succeeded');
-  const planNode = state.plan.nodes[fact.node]!;
+  const planNode = planNodeOf(state, fact.node);
+  if (planNode.step.kind === 'end') state.ending = fact.node;
+  if (planNode.compensate !== undefined) state.completed.push(fact.node);
+  if (node.loop !== null) endLoop(state, fact.node, node);
   // Only now is a callback that came early used up: a node that is skipped and reset may still need it.
   node.early = null;
   node.truncated = fact.truncated === true;
   for (const pruned of fact.pruned ?? []) forget(state, pruned);
   node.bytes = fact.bytes;
   node.dataType = jsonType(fact.outputs);
+  const frame = frameOf(state, fact.node)!;
+  if (frame.owner >= 0) {
+    // It counts when its item is over. An item of one node has no other data.
+    frame.data[planNode.id] = fact.dropped ? null : dataOf(state, planNode, frame, fact);
+    return;
+  }
   if (fact.dropped) return;
   node.dataOrder = state.dataCount++;
   state.contextBytes += fact.bytes;
   if (planNode.retain) {
     state.data[planNode.id] = succeededEntry(state.plan.format, planNode.step.kind, fact);
   }
+}
+
+function dataOf(state: State, { step }: PlanNode, frame: Frame, fact: FactOf<'NodeSucceeded'>): Json {
+  return isSingle(frame) ? fact.outputs : succeededEntry(state.plan.format, step.kind, fact);
 }
 
 /** Takes a node's data out of the context; what it was and how large stays known. */
@@ -197,12 +276,14 @@ function nodeFailed(state: State, fact: FactOf<'NodeFailed' | 'NodeTimedOut'>): 
   const timedOut = fact.type === 'NodeTimedOut';
   const node = finish(state, fact.node, timedOut ? 'TimedOut' : 'Failed');
   node.error = fact.error;
-  const { id } = state.plan.nodes[fact.node]!;
-  state.data[id] = failedEntry(state.plan.format, id, fact.error, fact.outputs, timedOut);
+  if (node.loop !== null) breakLoop(state, fact.node, node.loop);
+  const { id } = planNodeOf(state, fact.node);
+  const { data } = frameOf(state, fact.node)!;
+  data[id] = failedEntry(state.plan.format, id, fact.error, fact.outputs, timedOut);
 }
 
 function retryScheduled(state: State, fact: FactOf<'RetryScheduled'>): void {
-  const node = state.nodes[fact.node]!;
+  const node = nodeAt(state, fact.node)!;
   node.status = 'Retrying';
   node.error = fact.error;
   node.endedAt = state.at;
@@ -211,14 +292,16 @@ function retryScheduled(state: State, fact: FactOf<'RetryScheduled'>): void {
 }
 
 function finish(state: State, index: number, status: NodeStatus): NodeState {
-  const node = state.nodes[index]!;
+  const frame = frameOf(state, index)!;
+  const node = frame.nodes[index - frame.base]!;
   if (node.status !== 'Pending') state.inFlight--;
-  state.unresolved--;
+  if (frame.owner >= 0) frame.unresolved--;
+  else if (!frame.graph.nodes[index]!.aside) state.unresolved--;
   node.status = status;
   node.endedAt = state.at;
   node.until = null;
-  // It has had its last try: whoever asks what it was given finds it in the journal.
-  node.params = undefined;
+  // It has had its last try: whoever asks what it was given finds it in the journal. The items of a loop are needed when it is retried.
+  if (node.loop === null) node.params = undefined;
   return node;
 }
 
@@ -226,36 +309,41 @@ function nodeSkipped(state: State, fact: FactOf<'NodeSkipped'>): void {
   const node = finish(state, fact.node, 'Skipped');
   node.reason = fact.reason;
   node.stopped = fact.stopped === true;
-  const planNode = state.plan.nodes[fact.node]!;
+  const planNode = planNodeOf(state, fact.node);
+  const frame = frameOf(state, fact.node)!;
   const entry = skippedEntry(state.plan.format);
-  if (entry !== undefined) state.data[planNode.id] = entry;
-  for (const edge of planNode.outgoing) setEdge(state, edge, 'unsatisfied');
+  if (entry !== undefined) frame.data[planNode.id] = entry;
+  for (const edge of planNode.outgoing) setEdge(frame, edge, 'unsatisfied');
 }
 
 function edgesResolved(state: State, fact: FactOf<'EdgesResolved'>): void {
-  for (const edge of fact.satisfied) setEdge(state, edge, 'satisfied');
-  for (const edge of fact.unsatisfied) setEdge(state, edge, 'unsatisfied');
+  const frame = fact.frame === undefined ? state.root : state.frames.get(fact.frame)!;
+  for (const edge of fact.satisfied) setEdge(frame, edge, 'satisfied');
+  for (const edge of fact.unsatisfied) setEdge(frame, edge, 'unsatisfied');
   if (fact.unhandled === undefined) return;
+  if (frame.owner >= 0) {
+    frame.failed = fact.unhandled;
+    return;
+  }
   state.unhandledNodes.add(fact.unhandled);
   state.fatal.add(fact.unhandled);
 }
 
-function setEdge(state: State, index: number, next: EdgeState): void {
-  const target = state.nodes[state.plan.edges[index]!.to]!;
-  const before = state.edges[index]!;
+function setEdge(frame: Frame, index: number, next: EdgeState): void {
+  const target = frame.nodes[frame.graph.edges[index]!.to]!;
+  const before = frame.edges[index]!;
   if (before === 'pending') target.pendingEdges--;
   if (before === 'satisfied') target.satisfiedEdges--;
   if (next === 'pending') target.pendingEdges++;
   if (next === 'satisfied') target.satisfiedEdges++;
-  state.edges[index] = next;
+  frame.edges[index] = next;
 }
 
 function signalApplied(state: State, fact: FactOf<'SignalApplied'>): void {
   state.signals.add(signalKey(fact));
   if (fact.refused !== undefined) return;
   const { stepId } = fact.payload;
-  const index = typeof stepId === 'string' ? state.plan.nodes.findIndex((node) => node.id === stepId) : -1;
-  const node = state.nodes[index];
+  const node = nodeAt(state, nodeIndexOf(state.plan, stepId));
   if (fact.signal === 'UPDATE_PARAMS') {
     const newParams = fact.payload.newParams as Record<string, Json>;
     if (node) node.patch = { ...node.patch, ...newParams };
@@ -265,11 +353,17 @@ function signalApplied(state: State, fact: FactOf<'SignalApplied'>): void {
 }
 
 function resetNode(state: State, index: number, keepAttempts: boolean): void {
-  const node = state.nodes[index]!;
+  const node = nodeAt(state, index)!;
+  if (node.loop !== null) breakLoop(state, index, node.loop);
+  if (node.status === 'Succeeded') node.loop = null;
   if (isFinal(node.status)) {
-    state.unresolved++;
-    node.renderedSeq = -1;
-    node.params = undefined;
+    if (index < state.nodes.length && !state.plan.nodes[index]!.aside) state.unresolved++;
+    const done = state.completed.indexOf(index);
+    if (done >= 0) state.completed.splice(done, 1);
+    if (node.loop === null) {
+      node.renderedSeq = -1;
+      node.params = undefined;
+    }
   } else {
     // It was about to be tried again: that is brought forward, with the parameters it has.
     state.inFlight--;
@@ -282,8 +376,14 @@ function resetNode(state: State, index: number, keepAttempts: boolean): void {
   node.error = null;
   node.endedAt = null;
   node.childId = null;
-  delete state.data[state.plan.nodes[index]!.id];
+  node.arrivals.length = 0;
+  // The data of a step that had succeeded makes room again.
+  if (node.dataOrder >= 0) forget(state, index);
+  node.truncated = false;
+  const frame = frameOf(state, index)!;
+  const planNode = planNodeOf(state, index);
+  delete frame.data[planNode.id];
   state.unhandledNodes.delete(index);
   state.fatal.delete(index);
-  for (const edge of state.plan.nodes[index]!.outgoing) setEdge(state, edge, 'pending');
+  for (const edge of planNode.outgoing) setEdge(frame, edge, 'pending');
 }

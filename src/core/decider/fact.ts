@@ -15,6 +15,8 @@ export interface Transition {
 export interface NodeError {
   readonly code: string;
   readonly message: string;
+  /** Of a subworkflow that failed: its own error. */
+  readonly cause?: ExecutionError;
 }
 
 export type EndStatus = 'Succeeded' | 'Failed' | 'Cancelled' | 'TimedOut';
@@ -23,9 +25,30 @@ export interface ExecutionError {
   readonly code: string;
   readonly message: string;
   readonly nodeId?: string;
+  readonly cause?: ExecutionError;
 }
 
-export type SignalType = 'PAUSE' | 'RESUME' | 'RETRY_STEP' | 'UPDATE_PARAMS' | 'INJECT_OVERRIDE' | 'ESCALATE_ALERT';
+/** `key` is `path=value`; empty: every event of the type. */
+export interface Subscription {
+  readonly type: string;
+  readonly key: string;
+}
+
+/** How the undoing went. `Terminated`: somebody had it skipped. */
+export interface Compensation {
+  readonly status: 'Succeeded' | 'Failed' | 'TimedOut' | 'Terminated';
+  readonly nodes: readonly { readonly nodeId: string; readonly status: string }[];
+}
+
+export type SignalType =
+  | 'PAUSE'
+  | 'RESUME'
+  | 'RETRY_STEP'
+  | 'RERUN_FROM'
+  | 'COMPLETE_STEP'
+  | 'UPDATE_PARAMS'
+  | 'INJECT_OVERRIDE'
+  | 'ESCALATE_ALERT';
 
 export type Fact =
   | { readonly type: 'ExecutionStarted'; readonly deadline: number | null }
@@ -35,6 +58,8 @@ export type Fact =
       readonly attempt: number;
       /** The parameters were rendered now (and are in the transition's `inputs`), not taken over from an earlier attempt. */
       readonly rendered?: true;
+      /** About how long the rendered parameters are, where that matters for the budget of the execution. */
+      readonly bytes?: number;
       /** Of a subworkflow node: the execution that this transition creates. */
       readonly childId?: string;
     }
@@ -50,8 +75,35 @@ export type Fact =
       readonly type: 'NodeWaiting';
       readonly node: number;
       readonly attempt: number;
-      readonly kind: 'webhook' | 'child';
+      readonly kind: 'webhook' | 'child' | 'items' | 'rounds' | 'wait';
       readonly until: number | null;
+      /** Of a forEach: how many items there are. */
+      readonly count?: number;
+    }
+  /** Events of these types and keys are for this node from now on. */
+  | { readonly type: 'EventsAwaited'; readonly node: number; readonly subscriptions: readonly Subscription[] }
+  /** Something came that the node waits for, or will. */
+  | {
+      readonly type: 'EventReceived';
+      readonly node: number;
+      readonly by: string;
+      readonly data: Json;
+      readonly eventId?: string;
+    }
+  /** These items, or this round, of a loop begin: their virtual nodes are there. */
+  | { readonly type: 'NodesExpanded'; readonly node: number; readonly items: readonly number[] }
+  /** An item or a round is over, and its virtual nodes are gone. */
+  | {
+      readonly type: 'ItemFinished';
+      readonly node: number;
+      readonly item: number;
+      readonly bytes: number;
+      /** Why it failed; absent: it did not. */
+      readonly error?: NodeError;
+      /** What it left. Absent: what its only node did. */
+      readonly result?: Json;
+      /** What `collect` of a repeat gave after this round. */
+      readonly collected?: readonly Json[];
     }
   | {
       readonly type: 'NodeSucceeded';
@@ -81,6 +133,8 @@ export type Fact =
       readonly error: NodeError;
       /** It waited for its next try: its last attempt had ended, and is on record, before. */
       readonly betweenAttempts?: true;
+      /** Given up by routing, because nobody needs it any more, and not because the execution ends. */
+      readonly lost?: true;
     }
   | {
       readonly type: 'RetryScheduled';
@@ -95,6 +149,8 @@ export type Fact =
   | { readonly type: 'NodeSkipped'; readonly node: number; readonly reason: string; readonly stopped?: true }
   | {
       readonly type: 'EdgesResolved';
+      /** The number of the first node of the item that these edges belong to; absent: they are the execution's own. */
+      readonly frame?: number;
       readonly satisfied: readonly number[];
       readonly unsatisfied: readonly number[];
       /** The node whose failure none of these edges handles. */
@@ -115,17 +171,33 @@ export type Fact =
   /** In-flight attempts were told to stop; the end comes when they have, or at `graceUntil`. */
   | {
       readonly type: 'ExecutionStopping';
-      readonly outcome: 'Failed' | 'Cancelled' | 'TimedOut';
+      readonly outcome: EndStatus;
       readonly error: ExecutionError;
       readonly graceUntil: number;
+      /** Nothing is undone. */
+      readonly terminate?: true;
     }
-  | { readonly type: 'ExecutionSucceeded'; readonly outputs: Json }
-  | { readonly type: 'ExecutionFailed'; readonly error: ExecutionError }
-  | { readonly type: 'ExecutionCancelled'; readonly error: ExecutionError }
-  | { readonly type: 'ExecutionTimedOut'; readonly error: ExecutionError }
+  /** The end is known, and these nodes run before it, one after the other: compensations, then `finally`. */
+  | {
+      readonly type: 'ExecutionCompensating';
+      readonly outcome: EndStatus;
+      readonly error?: ExecutionError;
+      /** What a succeeded execution returns. */
+      readonly result?: Json;
+      readonly nodes: readonly number[];
+      readonly until: number;
+    }
+  | { readonly type: 'ExecutionSucceeded'; readonly outputs: Json; readonly compensation?: Compensation }
+  | {
+      readonly type: 'ExecutionFailed' | 'ExecutionCancelled' | 'ExecutionTimedOut';
+      readonly error: ExecutionError;
+      readonly compensation?: Compensation;
+    }
   | { readonly type: 'ExecutionReopened'; readonly generation: number; readonly deadline: number | null }
   /** These nodes are to run again: they and their outgoing edges are pending as if they had never run. */
   | { readonly type: 'NodesReset'; readonly nodes: readonly number[]; readonly keepAttempts?: true }
   | { readonly type: 'Warning'; readonly code: string; readonly message: string; readonly node?: number };
 
 export type FactType = Fact['type'];
+
+export type FactOf<T extends FactType> = Extract<Fact, { type: T }> | (Fact & { readonly type: T });

@@ -1,7 +1,7 @@
 // What may happen to an execution, from the decider's point of view. Everything that a decision depends on arrives here
 // or in DecideContext as data: the decider asks no clock, no random source and no store.
 
-import type { Limits } from '../expression/evaluate.ts';
+import type { Limits } from '../expression/evaluation.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { TemplateStyle } from '../template/render.ts';
 import type { EndStatus, ExecutionError, NodeError, SignalType } from './fact.ts';
@@ -31,6 +31,13 @@ export type Input =
     }
   /** Some timer of this execution is due at `now`: whichever those are, they are all handled. */
   | { readonly type: 'timerDue' }
+  | {
+      readonly type: 'eventReceived';
+      readonly nodeId: string;
+      readonly eventId: string;
+      readonly eventType: string;
+      readonly data: Json;
+    }
   | { readonly type: 'webhookReceived'; readonly nodeId: string; readonly payload: Json; readonly truncated?: true }
   | {
       readonly type: 'childFinished';
@@ -41,7 +48,8 @@ export type Input =
       readonly error?: ExecutionError;
     }
   | { readonly type: 'signal'; readonly signalId: string; readonly signal: SignalType; readonly payload: JsonObject }
-  | { readonly type: 'cancel'; readonly reason: string }
+  /** `terminate`: nothing is undone, and what is being undone stops. */
+  | { readonly type: 'cancel'; readonly reason: string; readonly terminate?: true }
   /** The engine gives up on the whole execution (the workflow was archived, the execution is poison). */
   | { readonly type: 'giveUp'; readonly error: ExecutionError }
   /** The decision before this one had worked long enough, and left something to route (S4). */

@@ -42,6 +42,9 @@ function checkSequence(steps: readonly Step[]): void {
   }
 }
 
+/** Told by a person: such an end keeps to no timer, and its attempt was never run. */
+const isByHand = ({ input }: Step): boolean => input.type === 'signal' && input.signal === 'COMPLETE_STEP';
+
 const STARTS = ['NodeStarted', 'NodeSleeping', 'NodeWaiting'];
 const ENDS = ['ExecutionSucceeded', 'ExecutionFailed', 'ExecutionCancelled', 'ExecutionTimedOut'];
 
@@ -89,7 +92,7 @@ function checkPauses(steps: readonly Step[]): void {
     const { type } = place.fact;
     if (type === 'ExecutionPaused') paused = true;
     else if (type === 'ExecutionResumed' || type === 'ExecutionReopened') paused = false;
-    else if (paused && STARTS.includes(type)) broken('nothing starts during a pause', place);
+    else if (paused && STARTS.includes(type) && !isByHand(place.step)) broken('nothing starts during a pause', place);
   }
 }
 
@@ -130,11 +133,13 @@ function checkTimers(run: Run): void {
         break;
       case 'NodeStarted':
       case 'NodeTimedOut':
-        if (at < (until.get(fact.node) ?? 0)) broken('too early', place);
+        if (at < (until.get(fact.node) ?? 0) && !isByHand(place.step)) broken('too early', place);
         until.delete(fact.node);
         break;
       case 'NodeSucceeded':
-        if (run.random.kinds[fact.node] === 'sleep' && at < until.get(fact.node)!) broken('woken too early', place);
+        if (run.random.kinds[fact.node] === 'sleep' && at < until.get(fact.node)! && !isByHand(place.step)) {
+          broken('woken too early', place);
+        }
         until.delete(fact.node);
         break;
       case 'ExecutionStopping':
@@ -153,10 +158,16 @@ function checkTimers(run: Run): void {
 
 /** Every attempt that was started, and not ended by its own template, is handed to the driver exactly once. */
 function checkStartCommands(run: Run): void {
-  for (const { decision } of run.steps) {
+  for (const step of run.steps) {
+    const { decision } = step;
     const { facts } = decision.transition;
+    const byHand = isByHand(step) ? (step.input as { payload: { stepId?: unknown } }).payload.stepId : null;
+    // What a join gave up in the very transition that started it need not be run at all.
+    const lost = new Set(facts.flatMap((fact) => ('lost' in fact ? [fact.node] : [])));
     const started = facts.flatMap((fact) => {
-      if (fact.type !== 'NodeStarted' || run.random.kinds[fact.node] === 'badTemplate') return [];
+      if (fact.type !== 'NodeStarted' || run.random.kinds[fact.node] === 'badTemplate' || lost.has(fact.node))
+        return [];
+      if (run.random.plan.nodes[fact.node]!.id === byHand) return [];
       const { kind } = run.random.plan.nodes[fact.node]!.step;
       return kind === 'action' || kind === 'subworkflow' ? [`${fact.node}:${fact.attempt}`] : [];
     });

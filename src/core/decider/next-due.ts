@@ -1,7 +1,8 @@
 // When the execution wants to be woken next: the earliest of its nodes' timers, its deadline and the end of a grace
 // period. While it is paused, retries and the deadline wait for the resume; sleeps and waits go on.
 
-import type { NodeState, State } from './state.ts';
+import { nodeAt } from './frame.ts';
+import type { State } from './state.ts';
 import { isTerminal } from './state.ts';
 import { peekTimer } from './timer-heap.ts';
 
@@ -16,17 +17,18 @@ export function nextDue(state: State): number | null {
 export function nextTimer(state: State): { time: number; node: number } | undefined {
   const silent = state.status === 'Paused';
   return peekTimer(state.timers, (index, time) => {
-    const node: NodeState = state.nodes[index]!;
-    return node.until === time && !(silent && node.status === 'Retrying');
+    const node = nodeAt(state, index);
+    return node !== undefined && node.until === time && !(silent && node.status === 'Retrying');
   });
 }
 
 /** Whether what is due next is the end of a wait, which mail could still decide. */
 export function isWaitEnding(state: State): boolean {
   const timer = nextTimer(state);
-  return timer !== undefined && timer.time === nextDue(state) && state.nodes[timer.node]!.status === 'Waiting';
+  return timer !== undefined && timer.time === nextDue(state) && nodeAt(state, timer.node)!.status === 'Waiting';
 }
 
 export function effectiveDeadline(state: State): number | null {
-  return state.status === 'Running' && state.stopping === null ? state.deadline : null;
+  if (state.status !== 'Running' || state.stopping !== null) return null;
+  return state.undo === null ? state.deadline : state.undo.until;
 }

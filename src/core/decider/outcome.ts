@@ -1,9 +1,11 @@
 // What an attempt's end means for its node: success (if the context has room for it), another try, or failure.
 
 import { isJsonObject, type Json } from '../json/json.ts';
+import { ruleFor } from '../retry/error-match.ts';
 import { retryDelayMs } from '../retry/retry.ts';
 import { type Deciding, emit } from './deciding.ts';
 import type { NodeError } from './fact.ts';
+import { idOf, nodeAt, planNodeOf } from './frame.ts';
 import type { Callback } from './state.ts';
 
 export interface AttemptSuccess {
@@ -30,9 +32,10 @@ export function receiveCallback(deciding: Deciding, index: number, { payload, tr
 
 export function succeedAttempt(deciding: Deciding, index: number, success: AttemptSuccess): void {
   const { state } = deciding;
-  const attempt = state.nodes[index]!.attempts;
+  const { attempts: attempt, loop } = nodeAt(state, index)!;
   const { outputs, bytes = JSON.stringify(outputs).length, truncated } = success;
-  const room = roomFor(deciding, bytes);
+  // The results of a loop are counted item by item already.
+  const room = roomFor(deciding, bytes - (loop?.bytes ?? 0));
   if (room === 'none') {
     const { format, snapshot } = state.plan;
     // Only graphs may set it themselves; for the others it is the operator's.
@@ -55,8 +58,8 @@ export function succeedAttempt(deciding: Deciding, index: number, success: Attem
  * is cut, as one over 256 KB is, and what is left is small enough not to count.
  */
 function succeedWithoutBody(deciding: Deciding, node: number, outputs: Json, message: string): void {
-  const attempt = deciding.state.nodes[node]!.attempts;
-  const isCallback = deciding.state.plan.nodes[node]!.step.kind === 'webhook';
+  const attempt = nodeAt(deciding.state, node)!.attempts;
+  const isCallback = planNodeOf(deciding.state, node).step.kind === 'webhook';
   const left = isCallback ? '' : withoutBody(outputs);
   const bytes = JSON.stringify(left).length;
   const cut = isCallback ? { truncated: true as const } : {};
@@ -98,10 +101,10 @@ const MAX_NAMED = 10;
 function warnOfOverflow(deciding: Deciding, index: number, { dropped, pruned }: Exclude<Room, 'none'>): void {
   const leftOut = dropped ? [index] : pruned;
   if (leftOut === undefined) return;
-  const { nodes, snapshot } = deciding.state.plan;
+  const { snapshot } = deciding.state.plan;
   const names = leftOut
     .slice(0, MAX_NAMED)
-    .map((node) => `\`${nodes[node]!.id}\``)
+    .map((node) => `\`${idOf(deciding.state, node)}\``)
     .join(', ');
   const others = leftOut.length > MAX_NAMED ? ` and ${leftOut.length - MAX_NAMED} more` : '';
   const message = `the outputs of ${names}${others} were left out of the context, which holds at most ${snapshot.maxContextSizeBytes} bytes (${snapshot.overflowBehavior})`;
@@ -110,7 +113,7 @@ function warnOfOverflow(deciding: Deciding, index: number, { dropped, pruned }: 
 
 export function failAttempt(deciding: Deciding, index: number, failure: AttemptFailure): void {
   const { state } = deciding;
-  const attempt = state.nodes[index]!.attempts;
+  const attempt = nodeAt(state, index)!.attempts;
   const { error, timedOut, outputs } = failure;
   if (failure.aborted && state.stopping !== null) {
     return emit(deciding, { type: 'NodeCancelled', node: index, attempt, error });
@@ -126,9 +129,12 @@ export function failAttempt(deciding: Deciding, index: number, failure: AttemptF
 }
 
 function nextTryAt({ state, context, now }: Deciding, index: number, failure: AttemptFailure): number | null {
-  if (!failure.retryable || state.stopping !== null) return null;
-  const { retry } = state.plan.nodes[index]!.policy;
-  const { attempts, attemptBase } = state.nodes[index]!;
+  if (state.stopping !== null) return null;
+  const { policy } = planNodeOf(state, index);
+  const otherwise = failure.retryable ? policy.retry : null;
+  const retry = policy.rules === undefined ? otherwise : ruleFor(policy.rules, failure);
+  if (retry === null) return null;
+  const { attempts, attemptBase } = nodeAt(state, index)!;
   const tries = attempts - attemptBase;
   if (tries >= retry.maxAttempts) return null;
   const delayMs = retryDelayMs(retry, tries, context.seed ^ Math.imul(index + 1, 0x9e3779b1) ^ attempts);

@@ -3,7 +3,17 @@
 
 import { type Dialect, parseExpression } from '../expression/parse.ts';
 import type { Json, JsonObject } from '../json/json.ts';
-import type { Condition, Format, Plan, PlanEdge, PlanNode, RetryPolicy, SnapshotPolicy, Step } from '../plan/plan.ts';
+import type {
+  Condition,
+  Format,
+  Plan,
+  PlanEdge,
+  PlanNode,
+  RetryPolicy,
+  RetryRule,
+  SnapshotPolicy,
+  Step,
+} from '../plan/plan.ts';
 import { compileTemplate } from '../template/compile.ts';
 import type { Template } from '../template/template.ts';
 import type { ExecutionStart } from './state.ts';
@@ -12,6 +22,7 @@ export interface EdgeSpec {
   readonly to: string;
   readonly when?: PlanEdge['when'];
   readonly condition?: string;
+  readonly codes?: readonly string[];
 }
 
 export interface NodeSpec {
@@ -30,6 +41,8 @@ export interface NodeSpec {
   /** Pipeline `if`, execution plan `when`. */
   readonly condition?: string;
   readonly retain?: boolean;
+  readonly join?: PlanNode['join'];
+  readonly rules?: readonly RetryRule[];
 }
 
 export interface PlanSpec {
@@ -42,7 +55,7 @@ export interface PlanSpec {
 }
 
 const ROOTS: Record<Format, readonly string[]> = {
-  graph: ['trigger', 'context', 'vars', 'spec', 'execution', 'principal'],
+  graph: ['trigger', 'context', 'vars', 'spec', 'execution', 'principal', 'attempt'],
   pipeline: ['trigger', 'tasks', 'wait'],
   plan: ['inputs', 'steps', 'scope'],
 };
@@ -103,6 +116,7 @@ function graphEdges(spec: PlanSpec, indexOf: ReadonlyMap<string, number>): PlanE
       when: edge.when ?? 'success',
       condition: edge.condition === undefined ? null : condition('graph', edge.condition),
       implicit: false,
+      ...(edge.codes === undefined ? {} : { codes: edge.codes }),
     }));
     if (node.onFailure === undefined) return explicit;
     const to = indexOf.get(node.onFailure)!;
@@ -124,7 +138,7 @@ function needEdges(spec: PlanSpec, indexOf: ReadonlyMap<string, number>): PlanEd
 
 function buildNode(format: Format, spec: NodeSpec, index: number, edges: readonly PlanEdge[]): PlanNode {
   const step = spec.step ?? { kind: 'action', actionType: 'core.echo' };
-  const hasParameters = step.kind === 'action' || step.kind === 'subworkflow';
+  const hasParameters = step.kind === 'action' || step.kind === 'subworkflow' || step.kind === 'end';
   return {
     id: spec.id,
     step,
@@ -133,8 +147,9 @@ function buildNode(format: Format, spec: NodeSpec, index: number, edges: readonl
       timeoutMs: spec.timeoutMs ?? null,
       rerenderOnRetry: spec.rerenderOnRetry ?? false,
       retry: { ...RETRY, ...spec.retry },
+      ...(spec.rules === undefined ? {} : { rules: spec.rules }),
     },
-    join: joinOf(format, spec),
+    join: spec.join ?? joinOf(format, spec),
     condition: spec.condition === undefined ? null : condition(format, spec.condition),
     routePolicy: spec.routePolicy ?? 'parallel',
     incoming: edges.flatMap((edge, at) => (edge.to === index ? [at] : [])),

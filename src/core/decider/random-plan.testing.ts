@@ -34,6 +34,8 @@ export type ControlKind =
   | 'giveUp'
   | 'retryStep'
   | 'forceRetryStep'
+  | 'rerunFrom'
+  | 'completeStep'
   | 'updateParams'
   | 'override'
   | 'escalate'
@@ -70,6 +72,10 @@ interface NodeDraft {
   readonly condition: ConditionDraft;
   readonly onFailure: number | null;
   readonly firstMatch: boolean;
+  /** Of a graph: how many edges are enough; 0: any, -1: all. */
+  readonly join: number;
+  readonly cancelRest: boolean;
+  readonly codes: readonly string[] | null;
   readonly retry: RetryPolicy;
   readonly waitMs: number | null;
   /** What a sleep may take more (or, negative, less) than it does; null: as long as it likes. */
@@ -84,6 +90,8 @@ interface PlanShape {
   /** Only plans whose final node statuses do not depend on the order of completion. */
   readonly orderFree?: boolean;
   readonly timeouts?: boolean;
+  /** Graphs with joins of all and of the first few, and with edges by code. */
+  readonly joins?: boolean;
 }
 
 const conditionDraft: fc.Arbitrary<ConditionDraft> = fc.oneof(
@@ -109,7 +117,7 @@ const retryPolicy: fc.Arbitrary<RetryPolicy> = fc.record({
   jitter: fc.boolean(),
 });
 
-function nodeDraft(failures: boolean, orderFree: boolean): fc.Arbitrary<NodeDraft> {
+function nodeDraft(failures: boolean, orderFree: boolean, joins: boolean): fc.Arbitrary<NodeDraft> {
   const good: fc.Arbitrary<Outcome> = fc.constantFrom<Outcome>('ok', 'ok', 'ok', 'notOk');
   const any: fc.Arbitrary<Outcome> = fc.oneof(
     { weight: 4, arbitrary: good },
@@ -125,6 +133,9 @@ function nodeDraft(failures: boolean, orderFree: boolean): fc.Arbitrary<NodeDraf
     condition: conditionDraft,
     onFailure: fc.option(fc.nat(1000), { freq: 2 }),
     firstMatch: fc.boolean(),
+    join: joins ? fc.constantFrom(0, 0, -1, 1, 1, 2, 3) : fc.constant(0),
+    cancelRest: fc.boolean(),
+    codes: joins ? fc.constantFrom(null, ['*'], ['TIMEOUT'], ['TERMINAL', 'OTHER']) : fc.constant(null),
     retry: retryPolicy,
     // A webhook that may time out before it is called depends on the order of events.
     waitMs: orderFree ? fc.constant(null) : fc.option(fc.integer({ min: 1, max: 3_000 }), { freq: 3 }),
@@ -140,7 +151,7 @@ export function randomPlan(shape: PlanShape = {}): fc.Arbitrary<RandomPlan> {
     const failures = !orderFree || format === 'pipeline';
     return fc
       .record({
-        drafts: fc.array(nodeDraft(failures, orderFree), {
+        drafts: fc.array(nodeDraft(failures, orderFree, shape.joins === true), {
           minLength: shape.minNodes ?? 1,
           maxLength: shape.maxNodes ?? 40,
           size: 'max',
@@ -178,13 +189,32 @@ function assemble(
   const order = drafts.map((_, at) => at);
   // Definition order is not topological order: half of the plans name what comes last first.
   if (reversed) order.reverse();
+  const plan = buildPlan({ format, nodes: order.map((at) => specs[at]!), timeoutMs });
   const random: RandomPlan = {
-    plan: buildPlan({ format, nodes: order.map((at) => specs[at]!), timeoutMs }),
+    plan: format === 'graph' ? withJoins(plan, (at) => drafts[order[at]!]!) : plan,
     kinds: order.map((at) => kindOf(format, drafts[at]!)),
     meaning,
     outcomes: order.map((at) => drafts[at]!.outcomes),
   };
   return Object.assign(random, { [fc.toStringMethod]: () => summary(random) });
+}
+
+function withJoins(plan: Plan, draftOf: (node: number) => NodeDraft): Plan {
+  const nodes = plan.nodes.map((node, index) => {
+    const { join, cancelRest } = draftOf(index);
+    const first = Math.min(join, node.incoming.length);
+    if (first === 0) return node;
+    return { ...node, join: first < 0 ? ('all' as const) : { first, rest: cancelRest ? restOf(plan, index) : [] } };
+  });
+  return { ...plan, nodes };
+}
+
+/** Every path from the node ends at the target, and there is one. */
+function restOf({ nodes, edges }: Plan, target: number): number[] {
+  const leadsOnlyThere = (node: number): boolean =>
+    node === target ||
+    (nodes[node]!.outgoing.length > 0 && nodes[node]!.outgoing.every((edge) => leadsOnlyThere(edges[edge]!.to)));
+  return nodes.flatMap((_, node) => (node !== target && leadsOnlyThere(node) ? [node] : []));
 }
 
 /** What a failing case prints instead of the whole plan: a line per node. */
@@ -255,7 +285,13 @@ function routes(drafts: readonly NodeDraft[], at: number, meaning: Map<string, M
     for (const link of drafts[to]!.links) {
       if (parentOf(link, to) !== at) continue;
       const source = conditionOn('graph', drafts, at, link.condition, meaning);
-      edges.push({ to: `n${to}`, when: link.when, ...(source === null ? {} : { condition: source }) });
+      const { codes } = drafts[at]!;
+      edges.push({
+        to: `n${to}`,
+        when: link.when,
+        ...(source === null ? {} : { condition: source }),
+        ...(codes === null || link.when !== 'failure' ? {} : { codes }),
+      });
     }
   }
   const later = drafts.length - at - 1;

@@ -2,9 +2,9 @@
 // admitted, why one is skipped, and which failures nobody handles. All of it is recomputed from the nodes' statuses.
 
 import type { RandomPlan } from './random-plan.testing.ts';
-import type { ExecutionStatus, NodeStatus } from './state.ts';
+import { type ExecutionStatus, isFinal, type NodeStatus } from './state.ts';
 
-export type SkipCategory = 'no satisfied edge' | 'cascade' | 'condition' | 'stopped';
+export type SkipCategory = 'no satisfied edge' | 'cascade' | 'condition' | 'stopped' | 'not needed';
 
 interface ReferenceNode {
   status: NodeStatus;
@@ -20,6 +20,10 @@ interface ReferenceNode {
   /** A callback came before the node waited for it. */
   early: boolean;
   childId: string | null;
+  /** Of the last failure. */
+  code: string;
+  /** Given up by a join that went on without it. */
+  lost: boolean;
 }
 
 export interface Reference {
@@ -49,6 +53,8 @@ export function createReference(random: RandomPlan): Reference {
       endedWhileStopping: false,
       early: false,
       childId: null,
+      code: '',
+      lost: false,
     })),
     edges: random.plan.edges.map(() => null),
     deadline: null,
@@ -58,7 +64,7 @@ export function createReference(random: RandomPlan): Reference {
   };
 }
 
-/** 000 §4.3, with the implicit `onFailure` edge as the last candidate. */
+/** The first edge whose condition holds, with the implicit `onFailure` edge as the last candidate. */
 export function resolveEdges(reference: Reference, index: number): void {
   const { plan } = reference.random;
   const { outgoing, routePolicy } = plan.nodes[index]!;
@@ -69,8 +75,12 @@ export function resolveEdges(reference: Reference, index: number): void {
     const edge = plan.edges[at]!;
     const matches = outcome !== null && (edge.when === 'always' || edge.when === outcome);
     const isOpen: boolean = !(routePolicy === 'firstMatch' && taken) && !(edge.implicit && failureRouted);
+    const { code, status } = reference.nodes[index]!;
+    const isMeant =
+      edge.codes === undefined ||
+      edge.codes.some((name) => name === '*' || name === code || (name === 'TIMEOUT' && status === 'TimedOut'));
     const satisfied: boolean =
-      matches && isOpen && (edge.condition === null || holds(reference, edge.condition.source));
+      matches && isOpen && isMeant && (edge.condition === null || holds(reference, edge.condition.source));
     reference.edges[at] = satisfied;
     taken ||= satisfied;
     failureRouted ||= satisfied && edge.when === 'failure';
@@ -95,8 +105,11 @@ function holds(reference: Reference, source: string): boolean {
 }
 
 export function isAdmitted(reference: Reference, index: number): boolean {
-  const { incoming } = reference.random.plan.nodes[index]!;
-  return reference.nodes[index]!.status === 'Pending' && incoming.every((edge) => reference.edges[edge] !== null);
+  const { incoming, join } = reference.random.plan.nodes[index]!;
+  if (reference.nodes[index]!.status !== 'Pending') return false;
+  const open = incoming.filter((edge) => reference.edges[edge] === null).length;
+  const satisfied = incoming.filter((edge) => reference.edges[edge] === true).length;
+  return open === 0 || (typeof join === 'object' && (satisfied >= join.first || satisfied + open < join.first));
 }
 
 export function whySkip(reference: Reference, index: number): SkipCategory | null {
@@ -105,6 +118,7 @@ export function whySkip(reference: Reference, index: number): SkipCategory | nul
   const satisfied = incoming.filter((edge) => reference.edges[edge] === true).length;
   if (join === 'any' && incoming.length > 0 && satisfied === 0) return 'no satisfied edge';
   if (join === 'all' && satisfied < incoming.length) return 'cascade';
+  if (typeof join === 'object' && satisfied < join.first && incoming.length > 0) return 'no satisfied edge';
   return condition !== null && !holds(reference, condition.source) ? 'condition' : null;
 }
 
@@ -115,4 +129,23 @@ export function unhandledFailures(reference: Reference): ReferenceNode[] {
     if (node.status !== 'Failed' && node.status !== 'TimedOut') return false;
     return !plan.nodes[index]!.outgoing.some((edge) => plan.edges[edge]!.when !== 'success' && reference.edges[edge]);
   });
+}
+
+/** A join has gone on without it. */
+export function giveUp(
+  reference: Reference,
+  index: number,
+  finish: (reference: Reference, index: number, status: NodeStatus) => void,
+): void {
+  const node = reference.nodes[index]!;
+  if (isFinal(node.status)) return;
+  if (node.status === 'Pending') node.skip = 'not needed';
+  else node.lost = true;
+  finish(reference, index, node.status === 'Pending' ? 'Skipped' : 'Cancelled');
+}
+
+/** The scripts' outputs say `ok` at the top, or in the body as an HTTP step would. */
+export function saysOk({ outputs }: { outputs: unknown }): boolean {
+  const { ok, body } = outputs as { ok?: boolean; body?: { ok?: boolean } };
+  return ok === true || body?.ok === true;
 }

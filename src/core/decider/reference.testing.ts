@@ -6,7 +6,15 @@
 import type { Transition } from './fact.ts';
 import type { Input } from './input.ts';
 import { isCutSleep, type RandomPlan } from './random-plan.testing.ts';
-import { isAdmitted, type Reference, resolveEdges, unhandledFailures, whySkip } from './reference-routing.testing.ts';
+import {
+  giveUp,
+  isAdmitted,
+  type Reference,
+  resolveEdges,
+  saysOk,
+  unhandledFailures,
+  whySkip,
+} from './reference-routing.testing.ts';
 import { isFinal, isTerminal, type NodeStatus } from './state.ts';
 
 interface Moment {
@@ -93,16 +101,13 @@ function waiting(reference: Reference, nodeId: string, kind: 'webhook' | 'child'
   );
 }
 
-/** The scripts' outputs say `ok` at the top, or in the body as an HTTP step would. */
-function saysOk({ outputs }: { outputs: unknown }): boolean {
-  const { ok, body } = outputs as { ok?: boolean; body?: { ok?: boolean } };
-  return ok === true || body?.ok === true;
-}
-
-type Failure = Omit<Extract<Input, { type: 'attemptFailed' }>, 'type' | 'attempt' | 'error'>;
+type Failure = Omit<Extract<Input, { type: 'attemptFailed' }>, 'type' | 'attempt' | 'error'> & {
+  error?: { code: string };
+};
 
 function failAttempt(reference: Reference, input: Failure, moment: Moment): void {
   const node = reference.nodes[input.node]!;
+  node.code = input.error?.code ?? '';
   const { retry } = reference.random.plan.nodes[input.node]!.policy;
   if (reference.stopping !== null && input.aborted === true) {
     finish(reference, input.node, 'Cancelled');
@@ -190,6 +195,8 @@ function applySignal(reference: Reference, input: Extract<Input, { type: 'signal
     ring(reference, moment);
   }
   if (input.signal === 'RETRY_STEP') retryStep(reference, input.payload, moment);
+  if (input.signal === 'RERUN_FROM') rerunFrom(reference, input.payload, moment);
+  if (input.signal === 'COMPLETE_STEP') completeStep(reference, input.payload, moment);
 }
 
 function mayRetryStep(reference: Reference, index: number, force: boolean): boolean {
@@ -205,22 +212,69 @@ function retryStep(reference: Reference, payload: { stepId?: unknown; force?: un
   const { plan } = reference.random;
   const index = plan.nodes.findIndex((node) => node.id === payload.stepId);
   if (!mayRetryStep(reference, index, payload.force === true)) return;
-  if (isTerminal(reference.status)) {
-    reference.status = 'Running';
-    reference.generation++;
-    reference.deadline = plan.timeoutMs === null ? null : moment.now + plan.timeoutMs;
-    for (const node of reference.nodes) node.tolerated = node.status === 'Failed' || node.status === 'TimedOut';
-  }
+  reopen(reference, moment);
   reference.nodes.forEach((node, at) => {
-    if (at !== index && node.status !== 'Skipped' && node.status !== 'Cancelled') return;
-    node.status = 'Pending';
+    if (at !== index && node.status !== 'Skipped' && (node.status !== 'Cancelled' || node.lost)) return;
+    reset(reference, at);
     // "Honours the policy unless forced": without force the attempts that were made still count.
     if (at === index ? payload.force === true : !keepsAttempts(moment, at)) node.base = node.attempts;
-    node.skip = null;
-    node.tolerated = false;
-    node.endedWhileStopping = false;
-    for (const edge of plan.nodes[at]!.outgoing) reference.edges[edge] = null;
   });
+}
+
+function reopen(reference: Reference, moment: Moment): void {
+  if (!isTerminal(reference.status)) return;
+  const { timeoutMs } = reference.random.plan;
+  reference.status = 'Running';
+  reference.generation++;
+  reference.deadline = timeoutMs === null ? null : moment.now + timeoutMs;
+  for (const node of reference.nodes) node.tolerated = node.status === 'Failed' || node.status === 'TimedOut';
+}
+
+function reset(reference: Reference, at: number): void {
+  const node = reference.nodes[at]!;
+  node.status = 'Pending';
+  node.skip = null;
+  node.tolerated = false;
+  node.endedWhileStopping = false;
+  for (const edge of reference.random.plan.nodes[at]!.outgoing) reference.edges[edge] = null;
+}
+
+/** Of what has ended: the step, every step that can be reached from it, and whatever did not run. */
+function rerunFrom(reference: Reference, payload: { stepId?: unknown }, moment: Moment): void {
+  const { plan } = reference.random;
+  const index = plan.nodes.findIndex((node) => node.id === payload.stepId);
+  if (index < 0 || !isTerminal(reference.status) || reference.nodes[index]!.status === 'Skipped') return;
+  reopen(reference, moment);
+  reference.nodes.forEach((node, at) => {
+    const isSwept = node.status === 'Skipped' || node.status === 'Cancelled';
+    if (!isSwept && !isReachable(reference, index, at)) return;
+    reset(reference, at);
+    node.base = node.attempts;
+  });
+}
+
+function isReachable(reference: Reference, from: number, to: number): boolean {
+  const { edges } = reference.random.plan;
+  return from === to || edges.some((edge) => edge.from === from && isReachable(reference, edge.to, to));
+}
+
+/** The step has succeeded because somebody says so; what its failure stopped is judged anew. */
+function completeStep(reference: Reference, payload: { stepId?: unknown; outputs?: unknown }, moment: Moment): void {
+  const index = reference.random.plan.nodes.findIndex((node) => node.id === payload.stepId);
+  const node = reference.nodes[index];
+  if (node === undefined || reference.stopping !== null) return;
+  const isOpen = node.status === 'Sleeping' || (node.status === 'Waiting' && reference.random.kinds[index] !== 'child');
+  if (!isOpen && !['Retrying', 'Failed', 'TimedOut', 'Cancelled'].includes(node.status)) return;
+  if (!isOpen && node.status !== 'Retrying') {
+    reopen(reference, moment);
+    reference.nodes.forEach((other, at) => {
+      if (at !== index && other.status !== 'Skipped' && other.status !== 'Cancelled') return;
+      reset(reference, at);
+      other.base = other.attempts;
+    });
+  }
+  if (!isOpen) node.attempts++;
+  finish(reference, index, 'Succeeded', saysOk({ outputs: payload.outputs }));
 }
 
 /** Whether the tries of a node that was only swept along count again is left open. */
@@ -272,7 +326,9 @@ function startNext(reference: Reference, moment: Moment): boolean {
 
 function startAttempt(reference: Reference, index: number, { now, witness }: Moment): void {
   const node = reference.nodes[index]!;
-  const { step, policy } = reference.random.plan.nodes[index]!;
+  const { step, policy, join } = reference.random.plan.nodes[index]!;
+  for (const other of typeof join === 'object' && node.status === 'Pending' ? join.rest : [])
+    giveUp(reference, other, finish);
   node.attempts++;
   node.until = null;
   if (reference.random.kinds[index] === 'badTemplate') finish(reference, index, 'Failed');
@@ -289,7 +345,7 @@ function startAttempt(reference: Reference, index: number, { now, witness }: Mom
   } else {
     node.status = step.kind === 'sleep' ? 'Sleeping' : 'Waiting';
     const sleepMs = (durationMs: unknown) => Math.min(Number(durationMs), policy.timeoutMs ?? Infinity);
-    const wait = step.kind === 'sleep' ? sleepMs(step.durationMs) : step.timeoutMs;
+    const wait = step.kind === 'sleep' ? sleepMs(step.durationMs) : step.kind === 'webhook' ? step.timeoutMs : null;
     node.until = wait === null ? null : now + wait;
   }
 }

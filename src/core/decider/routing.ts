@@ -1,22 +1,30 @@
-// Which way it goes: edges of a node that has finished, and nodes whose edges are all resolved (the admission table of
-// the design, 3.3). Works through a list, never by recursion: a chain of a thousand skipped nodes is one loop (I14). Before
-// each evaluation it looks whether there have been enough for one decision (S4).
+// Which way it goes: edges of a node that has finished, and nodes whose edges say enough to start or to skip them. Works through
+// a list, never by recursion: a chain of a thousand skipped nodes is one loop (I14). Before each evaluation it looks whether there
+// have been enough for one decision (S4). Items of loops are routed like the execution itself, each in its own frame.
 
-import { evaluateCondition } from '../expression/evaluate.ts';
-import type { Condition, PlanEdge } from '../plan/plan.ts';
-import { whyAbsent } from './absence.ts';
+import type { Condition, FirstJoin, PlanEdge } from '../plan/plan.ts';
+import { isAmong } from '../retry/error-match.ts';
+import { failureOf } from './data-entry.ts';
 import { type Deciding, emit, hasWorkedEnough } from './deciding.ts';
+import { allNodes, frameOf, isSingle, nodeAt, planNodeOf } from './frame.ts';
+import { conditionRefusal } from './judging.ts';
+import { settleLoops } from './looping.ts';
+import { loseNode } from './losing.ts';
 import { startNode } from './starting.ts';
-import { isFinal, isTerminal, type NodeState, type State } from './state.ts';
+import { type Frame, hasOpenEdges, isFinal, isTerminal, mayStart, type NodeState, type State } from './state.ts';
 
 /** Follows from what has finished until nothing more follows, or a failure asks for the end of the execution. */
 export function route(deciding: Deciding): void {
   const { finished, admissible, state } = deciding;
   for (;;) {
-    const node = finished.shift() ?? nextAdmissible(deciding);
-    if (node === undefined) break;
-    if (isFinal(state.nodes[node]!.status)) resolveEdges(deciding, node);
-    else admit(deciding, node, state.nodes[node]!);
+    const index = finished.shift() ?? nextAdmissible(deciding);
+    if (index === undefined) {
+      if (settleLoops(deciding)) continue;
+      break;
+    }
+    const node = nodeAt(state, index)!;
+    if (isFinal(node.status)) leave(deciding, index);
+    else admit(deciding, index, node);
   }
   admissible.length = 0;
 }
@@ -25,8 +33,8 @@ function nextAdmissible(deciding: Deciding): number | undefined {
   const { admissible, state } = deciding;
   while (mayStart(state) && admissible.length > 0) {
     const index = admissible.shift()!;
-    const node = state.nodes[index]!;
-    if (node.status !== 'Pending' || node.pendingEdges > 0) continue;
+    const frame = frameOf(state, index);
+    if (frame === undefined || !isReady(frame, index - frame.base)) continue;
     if (!hasWorkedEnough(deciding)) return index;
     deciding.isCutShort = true;
     break;
@@ -34,11 +42,21 @@ function nextAdmissible(deciding: Deciding): number | undefined {
   return undefined;
 }
 
+function leave(deciding: Deciding, index: number): void {
+  const frame = frameOf(deciding.state, index)!;
+  // What runs at the end leads nowhere, and its failure ends nothing.
+  if (frame.graph.nodes[index - frame.base]!.aside) return;
+  if (frame.owner >= 0) deciding.frames.add(frame.base);
+  // The item of a loop over one step is over with it: there are no edges.
+  if (!isSingle(frame)) resolveEdges(deciding, frame, index);
+}
+
 /** Resolves the outgoing edges of a node that succeeded, failed or timed out; those that an earlier decision left of them. */
-function resolveEdges(deciding: Deciding, index: number): void {
+function resolveEdges(deciding: Deciding, frame: Frame, index: number): void {
   const { state } = deciding;
-  const failed = state.nodes[index]!.status !== 'Succeeded';
-  const { outgoing, routePolicy } = state.plan.nodes[index]!;
+  const { graph, base } = frame;
+  const failed = nodeAt(state, index)!.status !== 'Succeeded';
+  const { outgoing, routePolicy } = planNodeOf(state, index);
   const satisfied: number[] = [];
   const unsatisfied: number[] = [];
   let taken = 0;
@@ -46,12 +64,12 @@ function resolveEdges(deciding: Deciding, index: number): void {
   let handled = false;
   let isCutShort = false;
   for (const edgeIndex of outgoing) {
-    const edge = state.plan.edges[edgeIndex]!;
-    const before = state.edges[edgeIndex]!;
+    const edge = graph.edges[edgeIndex]!;
+    const before = frame.edges[edgeIndex]!;
     if (before === 'unsatisfied') continue;
     if (before === 'pending') {
       const closed = routePolicy === 'firstMatch' ? taken > 0 : edge.implicit && failureEdgeTaken;
-      const isOpen = !closed && matches(edge, failed);
+      const isOpen = !closed && matches(edge, failed) && isForError(frame, edge);
       isCutShort = isOpen && edge.condition !== null && hasWorkedEnough(deciding);
       if (isCutShort) break;
       if (!isOpen || !holds(deciding, edge.condition, index)) {
@@ -67,77 +85,98 @@ function resolveEdges(deciding: Deciding, index: number): void {
   deciding.isCutShort ||= isCutShort;
   const unhandled = failed && !handled && !isCutShort && state.plan.onUnhandledFailure !== 'continue';
   if (satisfied.length + unsatisfied.length === 0 && !unhandled) return;
-  emit(deciding, { type: 'EdgesResolved', satisfied, unsatisfied, ...(unhandled ? { unhandled: index } : {}) });
-  for (const edgeIndex of outgoing) deciding.admissible.push(state.plan.edges[edgeIndex]!.to);
+  const where = frame.owner < 0 ? {} : { frame: base };
+  emit(deciding, {
+    type: 'EdgesResolved',
+    ...where,
+    satisfied,
+    unsatisfied,
+    ...(unhandled ? { unhandled: index } : {}),
+  });
+  for (const edgeIndex of outgoing) deciding.admissible.push(base + graph.edges[edgeIndex]!.to);
 }
 
 function matches(edge: PlanEdge, failed: boolean): boolean {
   return edge.when === 'always' || (edge.when === 'failure') === failed;
 }
 
-function holds(deciding: Deciding, condition: Condition | null, node: number): boolean {
-  return conditionRefusal(deciding, condition, node) === null;
+/** An edge that names codes is for those errors only. */
+function isForError({ graph, nodes, data }: Frame, { from, codes }: PlanEdge): boolean {
+  if (codes === undefined) return true;
+  const { error, status } = nodes[from]!;
+  return isAmong(codes, failureOf(error!, status === 'TimedOut', data[graph.nodes[from]!.id]!));
 }
 
-/** A condition that throws or exceeds its budget is a warning, and false (000 §6.2). */
-function conditionRefusal(deciding: Deciding, condition: Condition | null, node: number): string | null {
-  if (condition === null) return null;
-  const { state, context, spend } = deciding;
-  const work = () => evaluateCondition(condition.expr, state.scope, context.limits, spend, whyAbsent(state));
-  const { value, warning } = context.measure === undefined ? work() : context.measure('condition', work);
-  if (warning !== undefined) {
-    const message = `condition \`${condition.source}\` counts as false: ${warning}`;
-    emit(deciding, { type: 'Warning', code: 'CONDITION_ERROR', message, node });
-    return message;
-  }
-  return value ? null : `condition false: ${condition.source}`;
+function holds(deciding: Deciding, condition: Condition | null, node: number): boolean {
+  return conditionRefusal(deciding, condition, node) === null;
 }
 
 /** After a pause, a reopen or a decision that was cut short: look at every node once more. */
 export function reconsiderAll(deciding: Deciding): void {
   const { state } = deciding;
-  state.nodes.forEach((node, index) => {
-    if (hasOpenEdges(state, index)) deciding.finished.push(index);
-    if (node.status === 'Pending' && node.pendingEdges === 0) deciding.admissible.push(index);
-  });
+  for (const [index] of allNodes(state)) {
+    const frame = frameOf(state, index)!;
+    if (hasOpenEdges(frame, index - frame.base)) deciding.finished.push(index);
+    if (isReady(frame, index - frame.base)) deciding.admissible.push(index);
+  }
+  for (const { base } of state.frames.values()) deciding.frames.add(base);
+  for (const owner of state.plan.loops ?? []) deciding.loops.add(owner);
 }
 
 /** A decision on this execution was cut short, and nobody has gone on with it. */
 export function isLeftOpen(state: State): boolean {
   if (isTerminal(state.status)) return false;
-  return state.nodes.some(
-    (node, index) =>
-      hasOpenEdges(state, index) || (mayStart(state) && node.status === 'Pending' && node.pendingEdges === 0),
-  );
+  for (const [index] of allNodes(state)) {
+    const frame = frameOf(state, index)!;
+    const local = index - frame.base;
+    if (hasOpenEdges(frame, local) || (mayStart(state) && isReady(frame, local))) return true;
+  }
+  return false;
 }
 
-/** The node has ended, and some of the edges that lead on from it are not resolved. */
-function hasOpenEdges(state: State, index: number): boolean {
-  const { status } = state.nodes[index]!;
-  if (status !== 'Succeeded' && status !== 'Failed' && status !== 'TimedOut') return false;
-  return state.plan.nodes[index]!.outgoing.some((edge) => state.edges[edge] === 'pending');
-}
-
-/** Nothing new starts in an execution that is paused, stopping, draining or over. */
-function mayStart(state: State): boolean {
-  return state.status === 'Running' && state.stopping === null && state.fatal.size === 0;
+/** Its edges say enough to start or to skip it: all are resolved or, for a join of the first few, as many as it takes. */
+function isReady({ graph, nodes, failed }: Frame, local: number): boolean {
+  const { status, pendingEdges, satisfiedEdges } = nodes[local]!;
+  if (status !== 'Pending' || failed !== null) return false;
+  const { join, aside } = graph.nodes[local]!;
+  if (aside) return false;
+  if (pendingEdges === 0 || typeof join === 'string') return pendingEdges === 0;
+  return satisfiedEdges >= join.first || satisfiedEdges + pendingEdges < join.first;
 }
 
 function admit(deciding: Deciding, index: number, node: NodeState): void {
-  const planNode = deciding.state.plan.nodes[index]!;
-  const reason = joinRefusal(deciding.state, index, node) ?? conditionRefusal(deciding, planNode.condition, index);
-  if (reason !== null) return skipNode(deciding, index, reason);
+  const { state } = deciding;
+  const planNode = planNodeOf(state, index);
+  const frame = frameOf(state, index)!;
+  const reason = joinRefusal(frame, index - frame.base, node) ?? conditionRefusal(deciding, planNode.condition, index);
+  if (reason !== null) return skipNode(deciding, frame, index, reason);
+  if (typeof planNode.join === 'object') giveUpRest(deciding, frame, planNode.join, planNode.id);
   startNode(deciding, index);
 }
 
-function joinRefusal(state: State, index: number, node: NodeState): string | null {
-  const { join, incoming } = state.plan.nodes[index]!;
+/** The join has what it waited for: whatever leads only to it is not needed any more, and its result will not count. */
+function giveUpRest(deciding: Deciding, frame: Frame, { rest }: FirstJoin, joinId: string): void {
+  const why = `"${joinId}" went on without it`;
+  for (const local of rest) {
+    const { status } = frame.nodes[local]!;
+    if (status === 'Pending') skipNode(deciding, frame, frame.base + local, `not needed: ${why}`);
+    else if (!isFinal(status)) loseNode(deciding, frame.base + local, why);
+  }
+}
+
+function joinRefusal(frame: Frame, local: number, node: NodeState): string | null {
+  const { graph, edges, nodes } = frame;
+  const { join, incoming } = graph.nodes[local]!;
   if (incoming.length === 0 || join === 'resolved') return null;
   if (join === 'any') return node.satisfiedEdges > 0 ? null : 'no satisfied edge';
+  if (typeof join === 'object') {
+    if (node.satisfiedEdges >= join.first) return null;
+    return `${node.satisfiedEdges} satisfied edges where ${join.first} are needed`;
+  }
   if (node.satisfiedEdges === incoming.length) return null;
-  const edge = incoming.find((candidate) => state.edges[candidate] === 'unsatisfied')!;
-  const need = state.plan.edges[edge]!.from;
-  return `cascade: "${state.plan.nodes[need]!.id}" ${described(state.nodes[need]!)}`;
+  const edge = incoming.find((candidate) => edges[candidate] === 'unsatisfied')!;
+  const need = graph.edges[edge]!.from;
+  return `cascade: "${graph.nodes[need]!.id}" ${described(nodes[need]!)}`;
 }
 
 function described({ status }: NodeState): string {
@@ -146,14 +185,15 @@ function described({ status }: NodeState): string {
       return 'was skipped';
     case 'TimedOut':
       return 'timed out';
+    case 'Succeeded':
+      return 'did not lead here';
     default:
       return 'failed';
   }
 }
 
-function skipNode(deciding: Deciding, index: number, reason: string): void {
+function skipNode(deciding: Deciding, { graph, base, owner }: Frame, index: number, reason: string): void {
   emit(deciding, { type: 'NodeSkipped', node: index, reason });
-  for (const edge of deciding.state.plan.nodes[index]!.outgoing) {
-    deciding.admissible.push(deciding.state.plan.edges[edge]!.to);
-  }
+  if (owner >= 0) deciding.frames.add(base);
+  for (const edge of graph.nodes[index - base]!.outgoing) deciding.admissible.push(base + graph.edges[edge]!.to);
 }

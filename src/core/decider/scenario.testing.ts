@@ -229,7 +229,22 @@ function controlInput(run: Run, { kind, target }: Control): Input | null {
     case 'retryStep':
     case 'forceRetryStep':
       return retryStep(run, target, kind === 'forceRetryStep');
+    case 'rerunFrom':
+      return signal(run, 'RERUN_FROM', { stepId });
+    case 'completeStep':
+      return completeStep(run, target);
   }
+}
+
+/** As with a retry: what it means to a run that drains because of another failure is left open. */
+function completeStep(run: Run, target: number): Input | null {
+  const { nodes, stopping, status } = run.reference;
+  const isDraining = run.random.plan.onUnhandledFailure === 'drain' && !isTerminal(status);
+  if (stopping !== null || (isDraining && nodes.some((node) => /Failed|TimedOut/.test(node.status)))) return null;
+  const candidates = nodes.flatMap((node, at) => (node.status === 'Succeeded' ? [] : [at]));
+  const index = candidates[target % Math.max(1, candidates.length)] ?? 0;
+  const outputs = outputsOf(run, run.random.kinds[index] === 'action' && target % 2 === 0);
+  return signal(run, 'COMPLETE_STEP', { stepId: run.random.plan.nodes[index]!.id, outputs });
 }
 
 /** The design does not say what a retry means to a run that is stopping, or that drains because of another failure. */
@@ -243,7 +258,9 @@ function retryStep(run: Run, target: number, force: boolean): Input | null {
   return signal(run, 'RETRY_STEP', force ? { stepId, force } : { stepId });
 }
 
-/** After the end only a retry is of interest: the first one that is left is tried. */
+const REPAIRS: readonly Control['kind'][] = ['retryStep', 'forceRetryStep', 'rerunFrom', 'completeStep'];
+
+/** After the end only a repair is of interest: the first one that is left is tried. */
 function reopens(run: Run): boolean {
   if (run.retryAll && run.state.status === 'Failed') {
     run.retryAll = false;
@@ -255,7 +272,7 @@ function reopens(run: Run): boolean {
   }
   while (run.controls.length > 0) {
     const control = run.controls.shift()!;
-    if (control.kind === 'retryStep' || control.kind === 'forceRetryStep') act(run, control);
+    if (REPAIRS.includes(control.kind)) act(run, control);
     if (!isTerminal(run.state.status)) return true;
   }
   return false;

@@ -1,4 +1,4 @@
-// What makes a signal the same as one before: its type and its id together (004 §2.3).
+// What makes a signal the same as one before: its type and its id together.
 
 import type { SignalType } from './fact.ts';
 

@@ -1,10 +1,19 @@
-// What is kept of an execution's context when it ends (000 §8.4): everything, chosen keys, or a summary of what each node
+// What is kept of an execution's context when it ends: everything, chosen keys, or a summary of what each node
 // left behind. Raw outputs are always with their attempts; this is for people who look at the whole.
 
 import { emptyRecord, type Json } from '../json/json.ts';
 import type { NodeState, State } from './state.ts';
 
+/** How the undoing went is told beside the nodes, under a name that no node has. */
+export const COMPENSATION_KEY = '$compensation';
+
 export function contextSnapshot(state: State): Json {
+  const kept = keptOf(state);
+  const { compensation } = state;
+  return compensation === null ? kept : { ...(kept as object), [COMPENSATION_KEY]: compensation as unknown as Json };
+}
+
+function keptOf(state: State): Json {
   const { mode, keysToInclude } = state.plan.snapshot;
   switch (mode) {
     case 'Full':

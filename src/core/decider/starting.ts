@@ -5,16 +5,17 @@
 import { childExecutionId } from '../id/id.ts';
 import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
 import type { PlanNode, Step } from '../plan/plan.ts';
-import { renderTemplate, TemplateError } from '../template/render.ts';
-import type { Template } from '../template/template.ts';
-import { whyAbsent } from './absence.ts';
-import { type Deciding, emit, spendOnParameters } from './deciding.ts';
-import { failAttempt, receiveCallback } from './outcome.ts';
-import type { NodeState } from './state.ts';
+import { TemplateError } from '../template/render.ts';
+import { type Deciding, emit, parameterRefusal, spendOnParameters } from './deciding.ts';
+import { frameOf, idOf, nodeAt, planNodeOf } from './frame.ts';
+import { failAttempt, receiveCallback, succeedAttempt } from './outcome.ts';
+import { render } from './render.ts';
+import type { NodeState, State } from './state.ts';
+import { startWait } from './waiting.ts';
 
 export function startNode(deciding: Deciding, index: number): void {
-  const planNode = deciding.state.plan.nodes[index]!;
-  const attempt = deciding.state.nodes[index]!.attempts + 1;
+  const planNode = planNodeOf(deciding.state, index);
+  const attempt = nodeAt(deciding.state, index)!.attempts + 1;
   const { step } = planNode;
   switch (step.kind) {
     case 'action':
@@ -24,29 +25,94 @@ export function startNode(deciding: Deciding, index: number): void {
       return startSleep(deciding, index, attempt, step);
     case 'webhook': {
       const until = step.timeoutMs === null ? null : deciding.now + step.timeoutMs;
-      const { early } = deciding.state.nodes[index]!;
+      const { early } = nodeAt(deciding.state, index)!;
       emit(deciding, { type: 'NodeWaiting', node: index, attempt, kind: 'webhook', until });
       if (early !== null) receiveCallback(deciding, index, early);
       return;
     }
+    case 'wait':
+      return startWait(deciding, index, attempt, step);
+    case 'end':
+      return reachEnd(deciding, index, attempt, planNode);
+    case 'forEach':
+      return startForEach(deciding, index, attempt, step);
+    case 'repeat':
+      emit(deciding, { type: 'NodeStarted', node: index, attempt });
+      emit(deciding, { type: 'NodeWaiting', node: index, attempt, kind: 'rounds', until: null });
+      deciding.loops.add(index);
+      return;
   }
 }
 
-function startWithParameters(deciding: Deciding, index: number, attempt: number, planNode: PlanNode): void {
+/** The list is rendered once and recorded: whatever changes later, these are the items (I15). */
+function startForEach(
+  deciding: Deciding,
+  index: number,
+  attempt: number,
+  step: Extract<Step, { kind: 'forEach' }>,
+): void {
   const node = deciding.state.nodes[index]!;
+  const known = node.loop === null ? undefined : (node.params as { items: Json[] } | undefined)?.items;
+  const items = known ?? render(deciding, index, step.items);
+  if (items instanceof TemplateError) return failToRender(deciding, index, attempt, items);
+  const problem = itemsProblem(items, step.body.limit);
+  if (problem !== null) {
+    emit(deciding, { type: 'NodeStarted', node: index, attempt });
+    return failAttempt(deciding, index, { error: problem, retryable: false });
+  }
+  const params = { items };
+  if (known === undefined) {
+    spendOnParameters(deciding, items);
+    deciding.inputs ??= emptyRecord<Json>();
+    deciding.inputs[idOf(deciding.state, index)] = params;
+  }
+  const rendered = known === undefined ? { rendered: true as const } : {};
+  emit(deciding, { type: 'NodeStarted', node: index, attempt, ...rendered }, params);
+  const count = (items as Json[]).length;
+  emit(deciding, { type: 'NodeWaiting', node: index, attempt, kind: 'items', until: null, count });
+  deciding.loops.add(index);
+}
+
+function itemsProblem(items: Json, limit: number): { code: string; message: string } | null {
+  if (!Array.isArray(items))
+    return { code: 'NOT_A_LIST', message: `forEach needs a list of items, not ${typeOf(items)}` };
+  if (items.length <= limit) return null;
+  return {
+    code: 'TOO_MANY_ITEMS',
+    message: `there are ${items.length} items; at most ${limit} are allowed (maxItems)`,
+  };
+}
+
+const typeOf = (value: Json): string => (value === null ? 'null' : `a value of type ${typeof value}`);
+
+/** What it ends the execution with is on record; stopping.ts does the rest. */
+function reachEnd(deciding: Deciding, index: number, attempt: number, { parameters }: PlanNode): void {
+  const outputs = render(deciding, index, parameters);
+  if (outputs instanceof TemplateError) return failToRender(deciding, index, attempt, outputs);
+  emit(deciding, { type: 'NodeStarted', node: index, attempt });
+  succeedAttempt(deciding, index, { outputs });
+}
+
+function startWithParameters(deciding: Deciding, index: number, attempt: number, planNode: PlanNode): void {
+  const { state } = deciding;
+  const node = nodeAt(state, index)!;
+  const nodeId = idOf(state, index);
   const reused = reusableParameters(node, planNode);
-  const base = reused ?? render(deciding, planNode.parameters);
+  const base = reused ?? render(deciding, index, planNode.parameters);
   if (base instanceof TemplateError) return failToRender(deciding, index, attempt, base);
-  const params = patched(deciding, node, base);
-  spendOnParameters(deciding, params);
+  const params = patched(state, index, node, base);
+  const bytes = spendOnParameters(deciding, params);
+  const refusal = reused === undefined ? parameterRefusal(deciding, bytes) : null;
+  if (refusal !== null) return failTooLarge(deciding, index, attempt, refusal);
   deciding.inputs ??= emptyRecord<Json>();
-  deciding.inputs[planNode.id] = params;
-  const { executionId } = deciding.state.start;
+  deciding.inputs[nodeId] = params;
+  const { executionId } = state.start;
   const child =
     planNode.step.kind === 'subworkflow'
-      ? { childId: childExecutionId(deciding.now, executionId, planNode.id, attempt) }
+      ? { childId: childExecutionId(deciding.now, executionId, nodeId, attempt) }
       : {};
-  const rendered = reused === undefined ? { rendered: true as const } : {};
+  const counted = bytes < UNCOUNTED_BYTES ? {} : { bytes };
+  const rendered = reused === undefined ? { rendered: true as const, ...counted } : {};
   emit(deciding, { type: 'NodeStarted', node: index, attempt, ...rendered, ...child }, params);
   if (planNode.step.kind === 'subworkflow' && planNode.step.waitForCompletion) {
     const { timeoutMs } = planNode.policy;
@@ -61,10 +127,14 @@ function reusableParameters(node: NodeState, planNode: PlanNode): Json | undefin
 }
 
 /** UPDATE_PARAMS for the whole execution, then for this node, then the one-shot override: a shallow merge each. */
-function patched(deciding: Deciding, node: NodeState, base: Json): Json {
-  const { patch } = deciding.state;
-  if (patch === null && node.patch === null && node.override === null) return base;
-  return { ...(isJsonObject(base) ? base : {}), ...patch, ...node.patch, ...node.override };
+function patched(state: State, index: number, node: NodeState, base: Json): Json {
+  const { patch } = state;
+  const { owner } = frameOf(state, index)!;
+  // What is said of a loop is said of all its items.
+  const loop = owner < 0 ? null : state.nodes[owner]!;
+  const patches = [patch, loop?.patch, loop?.override, node.patch, node.override];
+  if (patches.every((part) => part === null || part === undefined)) return base;
+  return Object.assign({ ...(isJsonObject(base) ? base : {}) }, ...patches) as Json;
 }
 
 function startSleep(
@@ -73,7 +143,7 @@ function startSleep(
   attempt: number,
   { durationMs }: Extract<Step, { kind: 'sleep' }>,
 ): void {
-  const duration = typeof durationMs === 'number' ? durationMs : render(deciding, durationMs);
+  const duration = typeof durationMs === 'number' ? durationMs : render(deciding, index, durationMs);
   if (duration instanceof TemplateError) return failToRender(deciding, index, attempt, duration);
   const milliseconds = typeof duration === 'string' ? Number(duration) : duration;
   if (typeof milliseconds !== 'number' || !(milliseconds >= 0) || milliseconds > MAX_SLEEP_MS) {
@@ -81,7 +151,7 @@ function startSleep(
     emit(deciding, { type: 'NodeStarted', node: index, attempt });
     return failAttempt(deciding, index, { error: { code: 'PARAMETERS_INVALID', message }, retryable: false });
   }
-  const { timeoutMs } = deciding.state.plan.nodes[index]!.policy;
+  const { timeoutMs } = planNodeOf(deciding.state, index).policy;
   const sleep = { type: 'NodeSleeping', node: index, attempt } as const;
   if (timeoutMs !== null && milliseconds > timeoutMs) {
     emit(deciding, { ...sleep, until: deciding.now + timeoutMs, cut: true });
@@ -93,17 +163,14 @@ function startSleep(
 /** A hundred years: later than that is a mistake in the unit, and dates stop being representable soon after. */
 const MAX_SLEEP_MS = 100 * 365 * 24 * 3600 * 1000;
 
-function render(deciding: Deciding, template: Template | null): Json | TemplateError {
-  if (template === null) return {};
-  const { state, context, spend } = deciding;
-  const options = { spend, style: context.templateStyle, why: whyAbsent(state) };
-  const work = () => renderTemplate(template, state.scope, context.limits, options);
-  try {
-    return context.measure === undefined ? work() : context.measure('template', work);
-  } catch (error) {
-    return error as TemplateError;
-  }
+/** Nothing of them is kept: the same parameters would be too large again. */
+function failTooLarge(deciding: Deciding, index: number, attempt: number, message: string): void {
+  emit(deciding, { type: 'NodeStarted', node: index, attempt });
+  failAttempt(deciding, index, { error: { code: 'PARAMETERS_TOO_LARGE', message }, retryable: false });
 }
+
+/** A thousand nodes with parameters below this are below any budget; most facts need not say how long theirs are. */
+const UNCOUNTED_BYTES = 4_096;
 
 function failToRender(deciding: Deciding, index: number, attempt: number, { message }: TemplateError): void {
   emit(deciding, { type: 'NodeStarted', node: index, attempt });

@@ -2,9 +2,9 @@
 // are kept beside the plain facts so that each decision costs O(1) per fact, however large or old the execution is.
 
 import { emptyRecord, type Json, type JsonObject } from '../json/json.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Graph, Plan } from '../plan/plan.ts';
 import { shownVersion } from '../plan/shown-version.ts';
-import type { ExecutionError, NodeError } from './fact.ts';
+import type { Compensation, EndStatus, ExecutionError, NodeError } from './fact.ts';
 import { createTimerHeap, type TimerHeap } from './timer-heap.ts';
 
 /** What an execution was started with: the part of an expression's scope that never changes. */
@@ -70,7 +70,7 @@ export interface NodeState {
   cut: boolean;
   childId: string | null;
   reason: string | null;
-  /** Skipped because the execution ended, not by routing. */
+  /** Skipped or cancelled because the execution ended, not by routing. */
   stopped: boolean;
   /** A callback that came before the node waited for it. */
   early: Callback | null;
@@ -84,6 +84,64 @@ export interface NodeState {
   dataOrder: number;
   patch: JsonObject | null;
   override: JsonObject | null;
+  /** Of a wait: what has come for it, and whether events find it. */
+  readonly arrivals: Arrival[];
+  isSubscribed: boolean;
+  /** Of a loop that has begun: how far it is. */
+  loop: LoopState | null;
+  /** Of a loop: the highest attempt of any of its virtual nodes. A later run of it counts on from there. */
+  peak: number;
+}
+
+export interface Arrival {
+  /** `callback`, or the type of the event. */
+  readonly by: string;
+  readonly data: Json;
+  readonly eventId?: string;
+}
+
+export interface LoopState {
+  /** `peak` when this run began. */
+  attemptBase: number;
+  count: number;
+  /** The next item that has never begun; of a repeat the next round. */
+  next: number;
+  /** Items of an earlier run that are run again, and those that will be when the loop is retried. */
+  again: number[];
+  left: number[];
+  active: number;
+  succeeded: number;
+  failed: number;
+  results: Json[];
+  errors: ItemError[];
+  bytes: number;
+  /** Of a repeat: what the last round left. */
+  last: Json;
+  collected: Json[];
+}
+
+export interface ItemError {
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One item or one round of a loop while it runs; the execution itself is the outermost. See frame.ts. */
+export interface Frame {
+  /** The number of its first node; 0: the execution itself. */
+  readonly base: number;
+  /** The loop node; -1: the execution itself. */
+  readonly owner: number;
+  readonly item: number;
+  readonly graph: Graph;
+  readonly nodes: NodeState[];
+  readonly edges: EdgeState[];
+  /** What its nodes left, by their ids. */
+  readonly data: Record<string, Json>;
+  /** Nodes that are not final. */
+  unresolved: number;
+  /** The node whose failure nothing handled: it ends the item. */
+  failed: number | null;
 }
 
 export interface State {
@@ -98,7 +156,22 @@ export interface State {
   startedAt: number | null;
   deadline: number | null;
   generation: number;
-  stopping: { outcome: 'Failed' | 'Cancelled' | 'TimedOut'; error: ExecutionError; graceUntil: number } | null;
+  stopping: { outcome: EndStatus; error: ExecutionError; graceUntil: number } | null;
+  /** The end is known, and these nodes run before it. */
+  undo: {
+    outcome: EndStatus;
+    error: ExecutionError | undefined;
+    result: Json | undefined;
+    nodes: readonly number[];
+    until: number;
+  } | null;
+  /** Nodes that have succeeded and have a compensation, in that order. */
+  readonly completed: number[];
+  /** Nothing is undone at the end: somebody said so. */
+  terminated: boolean;
+  compensation: Compensation | null;
+  /** The end node that was reached: nothing else starts. */
+  ending: number | null;
   /** Unhandled failures since the last (re)open: they end the execution, at once or when it is resumed or drained. */
   readonly fatal: Set<number>;
   /** Nodes whose failure nothing handled: the execution cannot succeed while there are any. */
@@ -107,13 +180,18 @@ export interface State {
   outputs: Json | undefined;
   readonly nodes: NodeState[];
   readonly edges: EdgeState[];
+  /** Items and rounds that run, by the number of their first node; and the execution itself in the same form. */
+  readonly frames: Map<number, Frame>;
+  readonly root: Frame;
   /** Keys of the signals that were applied or refused: a repeat is a no-op. */
   readonly signals: Set<string>;
   patch: JsonObject | null;
-  /** Nodes not yet in a final status / with something in flight (running, retrying, sleeping, waiting). */
+  /** Written nodes not yet in a final status / nodes with something in flight (running, retrying, sleeping, waiting). */
   unresolved: number;
   inFlight: number;
   contextBytes: number;
+  /** Of the parameters that were rendered so far. */
+  renderedBytes: number;
   dataCount: number;
   readonly timers: TimerHeap;
   /** The scope of expressions. `data` is the part that grows: context.data, tasks or steps, by format. */
@@ -138,8 +216,23 @@ export function isFinal(status: NodeStatus): boolean {
   }
 }
 
+/** Nothing new starts in an execution that is paused, stopping, draining or over. */
+export function mayStart(state: State): boolean {
+  if (state.undo !== null) return state.status === 'Running';
+  return state.status === 'Running' && state.stopping === null && state.fatal.size === 0 && state.ending === null;
+}
+
+/** The node has ended, and some of the edges that lead on from it are not resolved. */
+export function hasOpenEdges({ graph, nodes, edges }: Frame, local: number): boolean {
+  const { status } = nodes[local]!;
+  if (status !== 'Succeeded' && status !== 'Failed' && status !== 'TimedOut') return false;
+  return graph.nodes[local]!.outgoing.some((edge) => edges[edge] === 'pending');
+}
+
 export function initialState(plan: Plan, start: ExecutionStart): State {
   const data = emptyRecord<Json>();
+  const nodes = plan.nodes.map((node) => initialNode(node.incoming.length));
+  const edges: EdgeState[] = plan.edges.map(() => 'pending');
   return {
     plan,
     start,
@@ -151,17 +244,25 @@ export function initialState(plan: Plan, start: ExecutionStart): State {
     deadline: null,
     generation: 0,
     stopping: null,
+    undo: null,
+    completed: [],
+    terminated: false,
+    compensation: null,
+    ending: null,
     fatal: new Set(),
     unhandledNodes: new Set(),
     error: null,
     outputs: undefined,
-    nodes: plan.nodes.map((node) => initialNode(node.incoming.length)),
-    edges: plan.edges.map(() => 'pending'),
+    nodes,
+    edges,
+    frames: new Map(),
+    root: { base: 0, owner: -1, item: 0, graph: plan, nodes, edges, data, unresolved: 0, failed: null },
     signals: new Set(),
     patch: null,
-    unresolved: plan.nodes.length,
+    unresolved: plan.nodes.filter(({ aside }) => aside !== true).length,
     inFlight: 0,
     contextBytes: 0,
+    renderedBytes: 0,
     dataCount: 0,
     timers: createTimerHeap(),
     data,
@@ -169,11 +270,11 @@ export function initialState(plan: Plan, start: ExecutionStart): State {
   };
 }
 
-function initialNode(pendingEdges: number): NodeState {
+export function initialNode(pendingEdges: number, attempts = 0): NodeState {
   return {
     status: 'Pending',
-    attempts: 0,
-    attemptBase: 0,
+    attempts,
+    attemptBase: attempts,
     pendingEdges,
     satisfiedEdges: 0,
     startedAt: null,
@@ -195,6 +296,10 @@ function initialNode(pendingEdges: number): NodeState {
     dataOrder: -1,
     patch: null,
     override: null,
+    arrivals: [],
+    isSubscribed: false,
+    loop: null,
+    peak: 0,
   };
 }
 
@@ -212,8 +317,11 @@ function scopeOf(plan: Plan, start: ExecutionStart, data: Record<string, Json>):
           version: shownVersion(start.version),
           tenantId: start.tenantId,
           correlationId: start.correlationId,
+          startedAt: null,
         },
+        attempt: { number: 0, startedAt: null },
         principal: start.principal,
+        wait: waitScope(start.callbackUrls),
       };
     case 'pipeline':
       return { trigger: start.trigger, tasks: data, wait: waitScope(start.callbackUrls) };
@@ -241,6 +349,7 @@ export function fatalError(state: State): ExecutionError | undefined {
 }
 
 export function nodeFailure(state: State, index: number): ExecutionError {
-  const { code, message } = state.nodes[index]!.error!;
-  return { code, message, nodeId: state.plan.nodes[index]!.id };
+  const { code, message, cause } = state.nodes[index]!.error!;
+  const nodeId = state.plan.nodes[index]!.id;
+  return cause === undefined ? { code, message, nodeId } : { code, message, nodeId, cause };
 }

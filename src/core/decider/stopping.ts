@@ -2,33 +2,40 @@
 // waits is cancelled, what never started is skipped, what runs is told to stop and has a grace period to say how it
 // ended; only then is the last fact written. Cancel, completion and timeout have one winner: the first (I13).
 
-import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
+import type { Json } from '../json/json.ts';
 import { renderTemplate, type TemplateError } from '../template/render.ts';
 import { whyAbsent } from './absence.ts';
 import { outputsOf } from './data-entry.ts';
 import { type Deciding, emit } from './deciding.ts';
-import type { ExecutionError } from './fact.ts';
+import type { EndStatus, ExecutionError } from './fact.ts';
+import { allNodes } from './frame.ts';
+import { mergedOutputs } from './merged-outputs.ts';
 import { isLeftOpen } from './routing.ts';
 import { fatalError, isTerminal, nodeFailure, type State } from './state.ts';
+import { conclude, continueUndo } from './undoing.ts';
 
-type StopOutcome = 'Failed' | 'Cancelled' | 'TimedOut';
-
-export function stop(deciding: Deciding, outcome: StopOutcome, cause: ExecutionError): void {
+export function stop(deciding: Deciding, outcome: EndStatus, cause: ExecutionError, terminate = false): void {
   const { state, now, context } = deciding;
   const reason = skipReason(state, outcome, cause);
-  for (const [index, { status, attempts: attempt }] of state.nodes.entries()) {
-    if (status === 'Pending') emit(deciding, { type: 'NodeSkipped', node: index, reason, stopped: true });
+  for (const [index, { status, attempts: attempt }] of allNodes(state)) {
+    if (status === 'Pending' && index < state.nodes.length && !state.plan.nodes[index]!.aside)
+      emit(deciding, { type: 'NodeSkipped', node: index, reason, stopped: true });
     if (status === 'Retrying' || status === 'Sleeping' || status === 'Waiting') {
       const error = { code: 'CANCELLED', message: `No longer ${status.toLowerCase()}: ${cause.message}` };
       const between = status === 'Retrying' ? { betweenAttempts: true as const } : {};
       emit(deciding, { type: 'NodeCancelled', node: index, attempt, error, ...between });
     }
   }
-  if (state.inFlight === 0) return end(deciding, outcome, cause);
-  emit(deciding, { type: 'ExecutionStopping', outcome, error: cause, graceUntil: now + context.abortGraceMs });
+  const graceUntil = now + context.abortGraceMs;
+  if (state.inFlight > 0 || terminate) {
+    const skips = terminate ? { terminate: true as const } : {};
+    emit(deciding, { type: 'ExecutionStopping', outcome, error: cause, graceUntil, ...skips });
+  }
+  if (state.inFlight === 0) end(deciding, outcome, cause);
 }
 
-function skipReason(state: State, outcome: StopOutcome, error: ExecutionError): string {
+function skipReason(state: State, outcome: EndStatus, error: ExecutionError): string {
+  if (state.ending !== null && outcome !== 'Cancelled' && outcome !== 'TimedOut') return error.message;
   if (outcome === 'Cancelled') return 'cancelled';
   if (outcome === 'TimedOut') return 'timed out';
   return state.plan.onUnhandledFailure === 'drain' ? `not started: "${error.nodeId}" failed` : 'fail fast';
@@ -36,7 +43,7 @@ function skipReason(state: State, outcome: StopOutcome, error: ExecutionError): 
 
 /** The grace period is over: whatever still runs is recorded as cancelled, and its late result will change nothing. */
 export function endGrace(deciding: Deciding): void {
-  for (const [index, { status, attempts }] of deciding.state.nodes.entries()) {
+  for (const [index, { status, attempts }] of allNodes(deciding.state)) {
     if (status !== 'Running') continue;
     const error = { code: 'CANCELLED', message: 'The attempt did not stop within the grace period' };
     emit(deciding, { type: 'NodeCancelled', node: index, attempt: attempts, error });
@@ -51,7 +58,9 @@ export function endIfDone(deciding: Deciding): void {
     if (state.inFlight === 0) end(deciding, state.stopping.outcome, state.stopping.error);
     return;
   }
+  if (state.undo !== null) return continueUndo(deciding);
   if (state.status !== 'Running') return;
+  if (state.ending !== null) return stopAtEnd(deciding, state.ending);
   const fatal = fatalError(state);
   if (fatal !== undefined) {
     if (state.plan.onUnhandledFailure === 'failFast' || state.inFlight === 0) stop(deciding, 'Failed', fatal);
@@ -61,9 +70,37 @@ export function endIfDone(deciding: Deciding): void {
   if (state.unresolved === 0 && !isLeftOpen(state)) succeed(deciding);
 }
 
+/** An end node was reached: the execution ends as the node says, whatever else runs. */
+function stopAtEnd(deciding: Deciding, index: number): void {
+  const { state } = deciding;
+  const { id: nodeId, step } = state.plan.nodes[index]!;
+  if (step.kind !== 'end' || step.status === 'Succeeded') {
+    return stop(deciding, 'Succeeded', { code: 'ENDED', message: `the execution ended at "${nodeId}"`, nodeId });
+  }
+  const { code, message } = endError(state, nodeId);
+  stop(deciding, 'Failed', { code, message, nodeId });
+}
+
+function endError({ data, plan }: State, nodeId: string): { code: string; message: string } {
+  const { code, message } = outputsOf(plan.format, 'end', data[nodeId] ?? {}) as { code?: Json; message?: Json };
+  return {
+    code: typeof code === 'string' && code !== '' ? code : 'ENDED',
+    message: typeof message === 'string' && message !== '' ? message : `the execution ended at "${nodeId}"`,
+  };
+}
+
+/** What the end node says, if one was reached and says something. */
+function endOutputs({ ending, plan, data }: State): Json | undefined {
+  const node = ending === null ? undefined : plan.nodes[ending]!;
+  if (node === undefined || node.parameters === null) return undefined;
+  return outputsOf(plan.format, 'end', data[node.id] ?? {});
+}
+
 function succeed(deciding: Deciding): void {
   const { state, context } = deciding;
-  for (const node of state.unhandledNodes) {
+  const ended = endOutputs(state);
+  if (ended !== undefined) return conclude(deciding, { outcome: 'Succeeded', outputs: ended });
+  for (const node of state.ending === null ? state.unhandledNodes : []) {
     // Left from before a reopen: another node was retried, this one was not.
     return end(deciding, 'Failed', nodeFailure(state, node));
   }
@@ -71,31 +108,20 @@ function succeed(deciding: Deciding): void {
     const { outputs: template } = state.plan;
     const outputs =
       template === null
-        ? mergedOutputs(state)
+        ? mergedOutputs(state.plan.format, state.root, (message) =>
+            emit(deciding, { type: 'Warning', code: 'OUTPUTS_OVERLAP', message: `${message} (write \`outputs\`)` }),
+          )
         : renderTemplate(template, state.scope, context.limits, {
             style: context.templateStyle,
             why: whyAbsent(state),
           });
-    emit(deciding, { type: 'ExecutionSucceeded', outputs });
+    conclude(deciding, { outcome: 'Succeeded', outputs });
   } catch (error) {
     end(deciding, 'Failed', { code: 'TEMPLATE_ERROR', message: `outputs: ${(error as TemplateError).message}` });
   }
 }
 
-function end(deciding: Deciding, outcome: StopOutcome, error: ExecutionError): void {
-  emit(deciding, { type: `Execution${outcome}`, error });
-}
-
-/** Outputs of the succeeded nodes that led nowhere further, merged in definition order. */
-function mergedOutputs(state: State): Json {
-  const merged = emptyRecord<Json>();
-  for (const [index, planNode] of state.plan.nodes.entries()) {
-    const led = planNode.outgoing.some((edge) => state.edges[edge] === 'satisfied');
-    const entry = state.data[planNode.id];
-    if (state.nodes[index]!.status !== 'Succeeded' || led || entry === undefined) continue;
-    const outputs = outputsOf(state.plan.format, planNode.step.kind, entry);
-    if (isJsonObject(outputs)) Object.assign(merged, outputs);
-    else merged[planNode.id] = outputs;
-  }
-  return merged;
+function end(deciding: Deciding, outcome: EndStatus, error: ExecutionError): void {
+  if (outcome === 'Succeeded') return succeed(deciding);
+  conclude(deciding, { outcome, error });
 }

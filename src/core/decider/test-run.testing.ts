@@ -1,9 +1,12 @@
 // One execution in a test's hands: node ids instead of indexes, a clock that moves only when told to.
 
 import type { Json, JsonObject } from '../json/json.ts';
+import type { Plan } from '../plan/plan.ts';
+import { nodeIndexOf } from '../plan/virtual-node.ts';
 import type { Command } from './command.ts';
 import { decide } from './decide.ts';
 import type { Fact, FactType, SignalType } from './fact.ts';
+import { nodeAt } from './frame.ts';
 import type { Input } from './input.ts';
 import { nextDue } from './next-due.ts';
 import { buildPlan, type PlanSpec, START } from './plan-builder.testing.ts';
@@ -40,17 +43,17 @@ interface TestRun {
   find<T extends FactType>(type: T, nodeId?: string): FactOf<T>;
 }
 
-export function startRun(spec: PlanSpec, start: Partial<ExecutionStart> = {}): TestRun {
+export function startRun(spec: PlanSpec | Plan, start: Partial<ExecutionStart> = {}): TestRun {
   const run = createRun(spec, start);
   run.send({ type: 'started' });
   return run;
 }
 
-export function createRun(spec: PlanSpec, start: Partial<ExecutionStart> = {}): TestRun {
-  const plan = buildPlan(spec);
+export function createRun(spec: PlanSpec | Plan, start: Partial<ExecutionStart> = {}): TestRun {
+  const plan = 'planVersion' in spec ? spec : buildPlan(spec);
   const state = initialState(plan, { ...START, ...start });
-  const indexOf = (nodeId: string) => plan.nodes.findIndex((node) => node.id === nodeId);
-  const node = (nodeId: string) => state.nodes[indexOf(nodeId)]!;
+  const indexOf = (nodeId: string) => nodeIndexOf(plan, nodeId);
+  const node = (nodeId: string) => nodeAt(state, indexOf(nodeId))!;
   let signals = 0;
   const about = (type: FactType, nodeId?: string) => (fact: Fact) =>
     fact.type === type && (nodeId === undefined || ('node' in fact && fact.node === indexOf(nodeId)));
@@ -66,13 +69,13 @@ export function createRun(spec: PlanSpec, start: Partial<ExecutionStart> = {}): 
       return decision.transition.facts;
     },
     succeed(nodeId, outputs = {}) {
-      const attempt = node(nodeId).attempts;
+      const attempt = node(nodeId)?.attempts ?? 1;
       const bytes = JSON.stringify(outputs).length;
       return run.send({ type: 'attemptSucceeded', node: indexOf(nodeId), attempt, outputs, bytes });
     },
     fail(nodeId, failure = {}) {
       const error = { code: 'BROKEN', message: 'it broke' };
-      const attempt = node(nodeId).attempts;
+      const attempt = node(nodeId)?.attempts ?? 1;
       return run.send({
         type: 'attemptFailed',
         node: indexOf(nodeId),

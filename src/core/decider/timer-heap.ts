@@ -1,5 +1,6 @@
 // A binary heap of (time, node): which node's clock rings next. Entries are never removed from the middle; an entry is
-// stale when the node's `until` no longer equals its time, and stale ones are dropped when they reach the top.
+// stale when the node's `until` no longer equals its time, and stale ones are dropped when they reach the top. Of two that ring
+// at once the node with the lower number comes first, so the order does not depend on when they were set (I15).
 
 export interface TimerHeap {
   readonly times: number[];
@@ -17,13 +18,17 @@ export function pushTimer(heap: TimerHeap, time: number, node: number): void {
   nodes.push(node);
   while (index > 0) {
     const parent = (index - 1) >> 1;
-    if (times[parent]! <= time) break;
+    if (!isBefore(time, node, times[parent]!, nodes[parent]!)) break;
     times[index] = times[parent]!;
     nodes[index] = nodes[parent]!;
     index = parent;
   }
   times[index] = time;
   nodes[index] = node;
+}
+
+function isBefore(time: number, node: number, otherTime: number, otherNode: number): boolean {
+  return time < otherTime || (time === otherTime && node < otherNode);
 }
 
 /** The earliest entry that is still meant, after dropping stale ones; undefined when there is none. */
@@ -50,8 +55,9 @@ function popTimer(heap: TimerHeap): void {
   for (;;) {
     let child = 2 * index + 1;
     if (child >= size) break;
-    if (child + 1 < size && times[child + 1]! < times[child]!) child++;
-    if (times[child]! >= time) break;
+    const right = child + 1;
+    if (right < size && isBefore(times[right]!, nodes[right]!, times[child]!, nodes[child]!)) child = right;
+    if (!isBefore(times[child]!, nodes[child]!, time, node)) break;
     times[index] = times[child]!;
     nodes[index] = nodes[child]!;
     index = child;

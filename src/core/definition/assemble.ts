@@ -1,23 +1,34 @@
 // Puts the plan together from a draft whose names are resolved. Runs over broken drafts too, for the problems that
 // compiling their expressions finds; the plan it returns then is thrown away.
 
-import type { Condition, Plan, PlanEdge, PlanNode, Step } from '../plan/plan.ts';
+import type { Body, Condition, EventSource, Join, Plan, PlanEdge, PlanNode, Step } from '../plan/plan.ts';
 import type { Steps } from '../steps/steps.ts';
-import type { Draft, DraftEdge, DraftNode } from './draft.ts';
-import type { ExpressionCompiler } from './expressions.ts';
-import type { Links } from './link.ts';
+import { templateReferences } from '../template/compile.ts';
+import { WAITING_POLICY } from './defaults.ts';
+import type { Draft, DraftBody, DraftEdge, DraftJoin, DraftLoop, DraftNode, DraftWait } from './draft.ts';
+import { type Enclosing, ExpressionCompiler } from './expressions.ts';
+import { checkJoins } from './join-check.ts';
+import { type Links, link } from './link.ts';
+import { checkShape } from './shape.ts';
 
 /** Stands for a step that could not be read, in a plan that nobody will see. */
 const UNKNOWN_STEP: Step = { kind: 'action', actionType: '' };
 
 /** Everything of a node but what depends on the other nodes. */
-type Part = Omit<PlanNode, 'incoming' | 'outgoing' | 'retain'>;
+type Part = Omit<PlanNode, 'join' | 'incoming' | 'outgoing' | 'retain'>;
 
 export function* assemble(draft: Draft, links: Links, expressions: ExpressionCompiler): Steps<Omit<Plan, 'checksum'>> {
+  let nextBase = draft.nodes.length;
   const outputs = yield* expressions.outputs();
   const edges = yield* assembleEdges(draft.edges, links, expressions);
   const parts: Part[] = [];
-  for (const [index, node] of draft.nodes.entries()) parts.push(yield* assembleNode(node, index, expressions));
+  for (const [index, node] of draft.nodes.entries()) {
+    const part = yield* assembleNode(node, index, expressions);
+    parts.push(
+      node.loop === undefined ? part : yield* assembleLoop(draft, node.loop, part, index, expressions, nextBase),
+    );
+    nextBase += virtualNodes(node);
+  }
   const incoming: number[][] = parts.map(() => []);
   const outgoing: number[][] = parts.map(() => []);
   edges.forEach(({ from, to }, index) => {
@@ -28,11 +39,17 @@ export function* assemble(draft: Draft, links: Links, expressions: ExpressionCom
   const keepAll = expressions.readsAll || draft.snapshot.mode === 'Full';
   const nodes = parts.map((part, index): PlanNode => {
     const isEnd = outputs === null && mayBeEnd(part, outgoing[index]!, edges);
-    const retain = keepAll || isEnd || expressions.read.has(index) || keep.has(part.id);
-    return { ...part, incoming: incoming[index]!, outgoing: outgoing[index]!, retain };
+    const retain = keepAll || isEnd || expressions.read.has(index) || keep.has(part.id) || part.step.kind === 'end';
+    const { id, step, parameters, policy, condition, routePolicy, dispatch } = part;
+    const join = assembleJoin(draft.nodes[index]!.join, index, outgoing, edges);
+    const nodeLinks = { incoming: incoming[index]!, outgoing: outgoing[index]! };
+    const made = { id, step, parameters, policy, join, condition, routePolicy, dispatch, ...nodeLinks, retain };
+    return { ...made, ...asideOf(index, links) };
   });
   const { format, id, onUnhandledFailure, timeoutMs, vars, scope, snapshot, namedVersion } = draft;
-  const start = nodes.flatMap((node, index) => (node.incoming.length === 0 ? [index] : []));
+  const start = nodes.flatMap((node, index) => (node.incoming.length === 0 && !node.aside ? [index] : []));
+  const earlyWaits = nodes.flatMap((node, index) => (isEarly(node) ? [index] : []));
+  const loops = draft.nodes.flatMap((node, index) => (node.loop === undefined ? [] : [index]));
   return {
     planVersion: 1,
     format,
@@ -40,6 +57,10 @@ export function* assemble(draft: Draft, links: Links, expressions: ExpressionCom
     nodes,
     edges,
     start,
+    ...(loops.length === 0 ? {} : { loops }),
+    ...(earlyWaits.length === 0 ? {} : { earlyWaits }),
+    ...(links.finally.length === 0 ? {} : { finally: links.finally }),
+    ...(draft.compensationTimeoutMs === undefined ? {} : { compensationTimeoutMs: draft.compensationTimeoutMs }),
     onUnhandledFailure,
     timeoutMs,
     outputs,
@@ -47,6 +68,19 @@ export function* assemble(draft: Draft, links: Links, expressions: ExpressionCom
     scope,
     snapshot,
     namedVersion,
+  };
+}
+
+/** How many numbers the virtual nodes of a loop take. */
+function virtualNodes({ loop }: DraftNode): number {
+  return loop === undefined ? 0 : loop.limit * (loop.body?.nodes.length ?? 1);
+}
+
+function asideOf(index: number, { undo, asides }: Links): Pick<PlanNode, 'compensate' | 'aside'> {
+  const arc = undo.find(({ from }) => from === index);
+  return {
+    ...(arc === undefined ? {} : { compensate: arc.to }),
+    ...(asides.has(index) ? { aside: true as const } : {}),
   };
 }
 
@@ -62,31 +96,145 @@ function* assembleEdges(
     conditions.set(edge, expressions.edgeCondition(edge));
   }
   return links.edges.map(({ from, to, draft }): PlanEdge => {
-    return { from, to, when: draft.when, condition: conditions.get(draft)!, implicit: draft.implicit };
+    const edge = { from, to, when: draft.when, condition: conditions.get(draft)!, implicit: draft.implicit };
+    return draft.codes === undefined ? edge : { ...edge, codes: draft.codes.map(({ value }) => value) };
   });
+}
+
+function assembleJoin(
+  join: DraftJoin,
+  index: number,
+  outgoing: readonly (readonly number[])[],
+  edges: readonly PlanEdge[],
+): Join {
+  if (typeof join === 'string') return join;
+  return { first: join.first.value, rest: join.cancelRest ? leadingOnlyTo(index, outgoing, edges) : [] };
+}
+
+/** Nodes that have a path to this one, and no path to anywhere else. */
+function leadingOnlyTo(
+  target: number,
+  outgoing: readonly (readonly number[])[],
+  edges: readonly PlanEdge[],
+): readonly number[] {
+  const found = new Set([target]);
+  for (let size = 0; size !== found.size; ) {
+    size = found.size;
+    outgoing.forEach((own, index) => {
+      if (own.length > 0 && own.every((edge) => found.has(edges[edge]!.to))) found.add(index);
+    });
+  }
+  found.delete(target);
+  return [...found].sort((a, b) => a - b);
 }
 
 function* assembleNode(node: DraftNode, index: number, expressions: ExpressionCompiler): Steps<Part> {
   yield;
-  const { id, policy, join, routePolicy, dispatch, parameters } = node;
+  const { id, policy, routePolicy, dispatch, parameters } = node;
   return {
     id,
     step: yield* assembleStep(node, index, expressions),
-    parameters: parameters === null ? null : yield* expressions.nodeTemplate(index, parameters),
+    parameters: parameters === null ? null : yield* expressions.nodeTemplate(index, parameters, boundBy(node)),
     policy,
-    join,
     condition: expressions.nodeCondition(index),
     routePolicy,
     dispatch,
   };
 }
 
-function* assembleStep({ step }: DraftNode, index: number, expressions: ExpressionCompiler): Steps<Step> {
+/** What a loop's own step can read besides. */
+function boundBy({ loop }: DraftNode): readonly string[] {
+  if (loop === undefined) return [];
+  return loop.kind === 'forEach' ? ['item', 'index'] : ['round', 'previous'];
+}
+
+/** The node's own step, or its inline workflow, becomes the body; the node itself is the loop around it. */
+function* assembleLoop(
+  draft: Draft,
+  loop: DraftLoop,
+  part: Part,
+  index: number,
+  expressions: ExpressionCompiler,
+  base: number,
+): Steps<Part> {
+  const node = draft.nodes[index]!;
+  const bound = boundBy(node);
+  const inner =
+    loop.body === null
+      ? single(part)
+      : yield* assembleBody(draft, loop.body, { compiler: expressions, node: index, bound });
+  const body = { ...inner, base, limit: loop.limit };
+  const step = yield* loopStep(loop, body, index, expressions);
+  return { ...part, step: step ?? UNKNOWN_STEP, parameters: null, policy: WAITING_POLICY, dispatch: null };
+}
+
+function* loopStep(loop: DraftLoop, body: Body, index: number, expressions: ExpressionCompiler): Steps<Step | null> {
+  if (loop.kind === 'forEach') {
+    const items = yield* expressions.nodeTemplate(index, loop.items);
+    return items === null ? null : { kind: 'forEach', items, parallel: loop.parallel, tolerate: loop.tolerate, body };
+  }
+  const until = expressions.until(index, loop.until, ['output', 'round']);
+  const after = ['output', 'round', 'previous'];
+  const collect = loop.collect === null ? null : yield* expressions.nodeTemplate(index, loop.collect, after);
+  if (until === null) return null;
+  const { delayMs, backoffFactor, maxDelayMs } = loop;
+  return { kind: 'repeat', until, delayMs, backoffFactor, maxDelayMs, collect, body };
+}
+
+type Inner = Omit<Body, 'base' | 'limit'>;
+
+function single(part: Part): Inner {
+  const alone = { join: 'any' as const, condition: null, incoming: [], outgoing: [], retain: false };
+  return { isSingle: true, nodes: [{ ...part, ...alone }], edges: [], start: [0], outputs: null };
+}
+
+function* assembleBody(outer: Draft, body: DraftBody, enclosing: Enclosing): Steps<Inner> {
+  const { findings } = enclosing.compiler;
+  const { startNode, nodes, edges, outputs } = body;
+  // What runs at the end of the execution belongs to the workflow, not to each item.
+  const draft: Draft = { ...outer, startNode, nodes, edges, outputs, finally: [] };
+  for (const { id, idAt } of nodes) {
+    if (!enclosing.compiler.links.byName.has(id)) continue;
+    const message = `the name \`${id}\` is taken by a node outside of the body`;
+    findings.error('DUPLICATE_ID', idAt, message, 'give each node a name of its own');
+  }
+  const links = link(draft, findings);
+  checkJoins(draft, links, findings);
+  const expressions = new ExpressionCompiler(draft, links, checkShape(draft, links, findings), findings, enclosing);
+  const made = yield* assemble(draft, links, expressions);
+  return { isSingle: false, nodes: made.nodes, edges: made.edges, start: made.start, outputs: made.outputs };
+}
+
+function* assembleStep(node: DraftNode, index: number, expressions: ExpressionCompiler): Steps<Step> {
+  const { step } = node;
   if (step === null) return UNKNOWN_STEP;
+  if (step.kind === 'wait') return yield* assembleWait(step, index, expressions);
   if (step.kind !== 'sleep' || typeof step.durationMs === 'number') return step as Step;
-  const template = yield* expressions.nodeTemplate(index, step.durationMs);
+  const template = yield* expressions.nodeTemplate(index, step.durationMs, boundBy(node));
   return template === null ? UNKNOWN_STEP : { kind: 'sleep', durationMs: template };
 }
+
+function* assembleWait(step: DraftWait, index: number, expressions: ExpressionCompiler): Steps<Step> {
+  const events: EventSource[] = [];
+  for (const { type, at, key } of step.events) {
+    events.push({ type, at, key: key === null ? null : yield* expressions.nodeTemplate(index, key) });
+  }
+  const until = step.until === null ? null : expressions.until(index, step.until, ['events']);
+  return { ...step, events, until };
+}
+
+/** What is known of an execution before it has begun. */
+const KNOWN_AT_START = ['trigger', 'spec', 'vars', 'principal', 'execution.id'];
+
+/** Its keys read only what the execution is started with: events count for it from the start. */
+function isEarly({ step }: PlanNode): boolean {
+  if (step.kind !== 'wait' || step.events.length === 0) return false;
+  return step.events.every(
+    ({ key }) => key === null || [...templateReferences(key)].every(({ path }) => isKnownAtStart(path.join('.'))),
+  );
+}
+
+const isKnownAtStart = (path: string): boolean => KNOWN_AT_START.some((known) => `${path}.`.startsWith(`${known}.`));
 
 /** A succeeded node that leads nowhere gives its outputs to the execution. Some edges are only known when it runs. */
 function mayBeEnd(node: Part, outgoing: readonly number[], edges: readonly PlanEdge[]): boolean {

@@ -8,10 +8,12 @@ import { call, codesOf, compiled, graph, node, pipeline, plan, problemsOf, step,
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
 
 const examples = (['graph', 'pipeline', 'plan'] as const).flatMap((format) =>
-  readdirSync(join(EXAMPLES, format)).map((name) => {
-    const definition: unknown = JSON.parse(readFileSync(join(EXAMPLES, format, name), 'utf8'));
-    return { format, name, definition };
-  }),
+  readdirSync(join(EXAMPLES, format))
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => {
+      const definition: unknown = JSON.parse(readFileSync(join(EXAMPLES, format, name), 'utf8'));
+      return { format, name, definition };
+    }),
 );
 
 describe('every example', () => {

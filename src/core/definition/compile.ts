@@ -7,6 +7,7 @@ import { didYouMean } from '../expression/problem.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
 import { withChecksum } from '../plan/checksum.ts';
 import type { Format, Plan } from '../plan/plan.ts';
+import { Findings, type Problem } from '../problem/problem.ts';
 import { allAtOnce, type Steps } from '../steps/steps.ts';
 import { checkActions } from './action-check.ts';
 import { assemble } from './assemble.ts';
@@ -15,16 +16,17 @@ import { readExecutionPlan } from './execution-plan.ts';
 import { ExpressionCompiler } from './expressions.ts';
 import { readGraph } from './graph.ts';
 import { graphSchema } from './graph-schema.ts';
+import { checkCodes, checkJoins, type RaisedCodes } from './join-check.ts';
 import { checkJsonInSteps } from './json-check.ts';
 import { MAX_EDGES, MAX_NODES } from './limits.ts';
 import { findNode, link } from './link.ts';
 import { readPipeline, withoutNulls } from './pipeline.ts';
 import { pipelineSchema } from './pipeline-schema.ts';
 import { planSchema } from './plan-schema.ts';
-import { Findings, type Problem } from './problem.ts';
 import { checkSchemaInSteps } from './schema-check.ts';
 import { checkShape } from './shape.ts';
 import { checkSupport } from './support.ts';
+import { checkTransforms } from './transform.ts';
 import { WORDING } from './wording.ts';
 
 export type CompileResult =
@@ -34,6 +36,8 @@ export type CompileResult =
 export interface CompileOptions extends ReadOptions {
   /** The known action types; without them, types are not checked. */
   readonly actions?: ReadonlySet<string>;
+  /** The codes that actions declare; without them, codes are not checked. */
+  readonly raisedCodes?: RaisedCodes;
   readonly maxNodes?: number;
 }
 
@@ -99,8 +103,11 @@ function* compileJson(
   draft.snapshot.keysToInclude.forEach((value, index) => {
     if (value !== '') findNode({ value, at: `/snapshot/keysToInclude/${index}` }, links.byName, findings, format);
   });
+  checkJoins(draft, links, findings);
+  checkCodes(draft, options.raisedCodes, findings);
   if (options.actions !== undefined) {
     checkActions(draft, options.actions, findings);
+    checkTransforms(draft, findings);
     checkSupport(draft, findings);
   }
   yield;

@@ -1,4 +1,4 @@
-// What a definition means where it says nothing: 000 §10.1 for graphs and plans, 002 "Database Schema" for pipelines.
+// What a definition means where it says nothing, for graphs, plans and pipelines.
 
 import type { NodePolicy, RetryPolicy, SnapshotPolicy } from '../plan/plan.ts';
 
@@ -20,6 +20,10 @@ const NO_RETRY: RetryPolicy = { ...DEFAULT_RETRY, maxAttempts: 1 };
 
 /** Sleeps, webhooks and children have their own clocks, and nothing in them to try again, unless a timeout says otherwise. */
 export const WAITING_POLICY: NodePolicy = { timeoutMs: null, rerenderOnRetry: false, retry: NO_RETRY };
+
+export const DEFAULT_PARALLEL = 10;
+export const DEFAULT_MAX_ITEMS = 1_000;
+export const DEFAULT_MAX_ROUNDS = 100;
 
 export function pipelineRetry(retries: number): RetryPolicy {
   return { ...DEFAULT_RETRY, maxAttempts: retries + 1, maxDelayMs: 5 * 60_000 };

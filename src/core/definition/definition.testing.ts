@@ -2,8 +2,8 @@
 
 import { expect } from 'vitest';
 import type { Plan } from '../plan/plan.ts';
+import type { Problem } from '../problem/problem.ts';
 import { type CompileOptions, compileDefinition } from './compile.ts';
-import type { Problem } from './problem.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -4,9 +4,9 @@
 import { MAX_DURATION_MS } from '../duration/duration.ts';
 import { didYouMean } from '../expression/problem.ts';
 import type { JsonObject } from '../json/json.ts';
+import { childPointer } from '../problem/pointer.ts';
+import type { Findings } from '../problem/problem.ts';
 import type { DraftStep } from './draft.ts';
-import { childPointer } from './pointer.ts';
-import type { Findings } from './problem.ts';
 
 export const DELAY_ACTION = 'core.delay';
 

@@ -2,9 +2,9 @@
 
 import type { Json } from '../json/json.ts';
 import type { PlanEdge } from '../plan/plan.ts';
+import type { Findings } from '../problem/problem.ts';
 import type { DraftEdge } from './draft.ts';
 import { listIn } from './json-read.ts';
-import type { Findings } from './problem.ts';
 
 export function readDependencies(
   names: Json | undefined,

@@ -3,7 +3,18 @@
 // execution-plan.ts) make it; link.ts, expressions.ts and compile.ts turn it into a Plan.
 
 import type { Json, JsonObject } from '../json/json.ts';
-import type { Dispatch, Format, NodePolicy, Plan, PlanEdge, PlanNode, RetryPolicy, Step } from '../plan/plan.ts';
+import type {
+  Dispatch,
+  FirstJoin,
+  Format,
+  Join,
+  NodePolicy,
+  Plan,
+  PlanEdge,
+  PlanNode,
+  RetryPolicy,
+  Step,
+} from '../plan/plan.ts';
 import type { DefinitionDefaults } from './defaults.ts';
 
 export interface Located<T> {
@@ -26,6 +37,9 @@ export interface Draft {
   readonly scope: JsonObject;
   readonly snapshot: Plan['snapshot'];
   readonly namedVersion: string | null;
+  /** Nodes that run at the end, whatever the outcome. */
+  readonly finally?: readonly Located<string>[];
+  readonly compensationTimeoutMs?: number;
 }
 
 export interface DraftNode {
@@ -38,14 +52,66 @@ export interface DraftNode {
   readonly actionAt: string | null;
   readonly parameters: Located<Json> | null;
   readonly policy: NodePolicy;
-  readonly join: PlanNode['join'];
+  /** The codes that its retry rules name. */
+  readonly retryCodes?: readonly Located<string>[];
+  readonly join: DraftJoin;
   readonly condition: DraftCondition | null;
   readonly routePolicy: PlanNode['routePolicy'];
   readonly dispatch: Dispatch | null;
+  /** The node that undoes this one. */
+  readonly compensate?: Located<string>;
+  /** The node runs its step, or a body, more than once. */
+  readonly loop?: DraftLoop;
+}
+
+export type DraftLoop = DraftForEach | DraftRepeat;
+
+interface DraftForEach {
+  readonly kind: 'forEach';
+  readonly items: Located<Json>;
+  readonly parallel: number;
+  readonly limit: number;
+  readonly tolerate: { readonly count: number } | { readonly percent: number };
+  /** Null: the node's own step. */
+  readonly body: DraftBody | null;
+}
+
+interface DraftRepeat {
+  readonly kind: 'repeat';
+  readonly until: Located<string>;
+  readonly limit: number;
+  readonly delayMs: number;
+  readonly backoffFactor: number;
+  readonly maxDelayMs: number | null;
+  readonly collect: Located<Json> | null;
+  readonly body: DraftBody | null;
+}
+
+/** An inline workflow. */
+export interface DraftBody {
+  readonly startNode: Located<string> | null;
+  readonly nodes: readonly DraftNode[];
+  readonly edges: readonly DraftEdge[];
+  readonly outputs: Located<Json> | null;
+}
+
+/** Also those of inline bodies. */
+export function allDraftNodes({ nodes }: { readonly nodes: readonly DraftNode[] }): DraftNode[] {
+  return nodes.flatMap((node) => [node, ...(node.loop?.body?.nodes ?? [])]);
+}
+
+export type DraftJoin = Exclude<Join, FirstJoin> | { readonly first: Located<number>; readonly cancelRest: boolean };
+
+export interface DraftWait extends Omit<Extract<Step, { kind: 'wait' }>, 'events' | 'until'> {
+  readonly events: readonly { readonly type: string; readonly at: string | null; readonly key: Located<Json> | null }[];
+  readonly until: Located<string> | null;
 }
 
 /** As in the plan, but the duration of a delay may still be an uncompiled template. */
-export type DraftStep = Exclude<Step, { kind: 'sleep' }> | { kind: 'sleep'; durationMs: number | Located<string> };
+export type DraftStep =
+  | Exclude<Step, { kind: 'sleep' | 'forEach' | 'repeat' | 'wait' }>
+  | DraftWait
+  | { kind: 'sleep'; durationMs: number | Located<string> };
 
 export interface DraftCondition extends Located<string> {
   /** `when.on` of an execution plan: the path that the condition sees as `on`. */
@@ -60,6 +126,7 @@ export interface DraftEdge {
   readonly when: PlanEdge['when'];
   readonly condition: Located<string> | null;
   readonly implicit: boolean;
+  readonly codes?: readonly Located<string>[];
 }
 
 export interface ReadOptions {

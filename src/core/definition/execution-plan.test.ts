@@ -88,14 +88,12 @@ describe('what nothing here can do yet', () => {
     ]);
   });
 
-  it('is a warning, once, where it is only a route', () => {
-    const routed = { dispatch: { taskQueue: 'tq-data' } };
-    expect(compileDefinition(plan([step('a'), step('b', routed), step('c', routed)]), { actions })).toMatchObject({
+  it('is a warning where a worker of the named task queue may know the type', () => {
+    const routed = { type: 'SCORE', dispatch: { taskQueue: 'gpu' } };
+    expect(compileDefinition(plan([step('a'), step('b', routed)]), { actions })).toMatchObject({
       ok: true,
-      warnings: [{ code: 'DISPATCH_IGNORED', path: '/steps/1/dispatch', message: expect.stringContaining('1 more') }],
+      warnings: [{ code: 'UNKNOWN_ACTION', path: '/steps/1/type', message: expect.stringContaining('`gpu`') }],
     });
-    const message = '`dispatch` is kept but not acted upon: every runner takes every step';
-    expect(compileDefinition(plan([step('a', routed)]), { actions })).toMatchObject({ warnings: [{ message }] });
   });
 
   it('is not said of labels', () => {
@@ -230,12 +228,6 @@ describe('values of an execution plan', () => {
 
   it('refuses a timeout of another type', () => {
     expect(codesOf(plan([step('a', { timeout: null })]))).toEqual(['WRONG_TYPE /steps/0/timeout']);
-  });
-
-  it('refuses foreach in plain words', () => {
-    expect(problemsOf(plan([step('a', { foreach: { from: 'x.output', itemVar: 'item' } })]))).toMatchObject([
-      { code: 'FOREACH_UNSUPPORTED', path: '/steps/0/foreach', message: expect.stringContaining('plan v2') },
-    ]);
   });
 
   it('wants a plugin pinned, and a plugin behind plugin fields', () => {

@@ -1,18 +1,18 @@
-// Reads an ExecutionPlan v1 (004 §3.1, §19, Appendix D) into a draft. `foreach` belongs to plan v2: it is understood and
-// refused, rather than ignored.
+// Reads an ExecutionPlan v1 (docs/plans.md) into a draft. `foreach` is the loop that graphs call `forEach`.
 
 import { DURATION_FORMS, parseDuration } from '../duration/duration.ts';
 import { didYouMean } from '../expression/problem.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
 import type { Dispatch, PluginRef, RetryPolicy, SecretRef } from '../plan/plan.ts';
+import type { Findings } from '../problem/problem.ts';
 import { DEFINITION_DEFAULTS, type DefinitionDefaults } from './defaults.ts';
 import { DELAY_ACTION, readDelay } from './delay.ts';
 import { readDependencies } from './dependency.ts';
-import type { Draft, DraftCondition, DraftEdge, DraftNode, DraftStep, ReadOptions } from './draft.ts';
+import type { Draft, DraftCondition, DraftEdge, DraftLoop, DraftNode, DraftStep, ReadOptions } from './draft.ts';
 import { listIn, objectIn, textIn } from './json-read.ts';
-import type { Findings } from './problem.ts';
+import { readForEach } from './loop.ts';
 
-export const DISPATCH_KEYS = ['taskQueue', 'workerPool', 'runtime', 'resourceClass'] as const;
+const DISPATCH_KEYS = ['taskQueue', 'workerPool', 'runtime', 'resourceClass'] as const;
 const PLUGIN_KEYS = ['pluginVersion', 'pluginDigest', 'inputSchemaRef', 'outputSchemaRef'] as const;
 
 export function readExecutionPlan(definition: JsonObject, findings: Findings, options: ReadOptions): Draft {
@@ -43,12 +43,8 @@ export function readExecutionPlan(definition: JsonObject, findings: Findings, op
 
 function readStepNode(raw: JsonObject, at: string, findings: Findings, options: ReadOptions): DraftNode {
   const step = readStep(raw, at, findings);
-  if (raw.foreach !== undefined) {
-    const suggestion = 'write one step for each item, or let one step work on the whole list';
-    const message = '`foreach` belongs to plan v2 and is not supported';
-    findings.error('FOREACH_UNSUPPORTED', `${at}/foreach`, message, suggestion);
-  }
   return {
+    ...readStepLoop(raw, at),
     id: textIn(raw.stepId) ?? '',
     at,
     idAt: `${at}/stepId`,
@@ -66,6 +62,14 @@ function readStepNode(raw: JsonObject, at: string, findings: Findings, options: 
     routePolicy: 'parallel',
     dispatch: readDispatch(raw),
   };
+}
+
+/** The path leads from a step to the list, as `when.on` does. */
+function readStepLoop(raw: JsonObject, at: string): { loop?: DraftLoop } {
+  const from = textIn(objectIn(raw.foreach).from);
+  if (from === null) return {};
+  const items = { value: `{{ steps.${from} }}`, at: `${at}/foreach/from` };
+  return { loop: readForEach(objectIn(raw.foreach), items, null) };
 }
 
 function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | null {

@@ -1,4 +1,4 @@
-// Compiles every condition and template of a draft, and checks what they read (3-engine.md §3.1): a node that does not
+// Compiles every condition and template of a draft, and checks what they read: a node that does not
 // exist is an error, and so is one that does not come before the reader, unless `??` or `?.` allows for its absence.
 // Notes which nodes are read at all: only their data has to stay in memory.
 
@@ -6,6 +6,8 @@ import { type Dialect, type ExpressionProblem, parseExpression } from '../expres
 import { pathText, type Reference, references } from '../expression/references.ts';
 import type { Json } from '../json/json.ts';
 import type { Condition, Format } from '../plan/plan.ts';
+import { pointerOf } from '../problem/pointer.ts';
+import type { Findings } from '../problem/problem.ts';
 import type { Steps } from '../steps/steps.ts';
 import { compileTemplateInSteps, templateReferences } from '../template/compile.ts';
 import type { Path } from '../template/pieces.ts';
@@ -14,8 +16,6 @@ import type { Draft, DraftCondition, DraftEdge, Located } from './draft.ts';
 import { MAX_TEMPLATE_CHARS } from './limits.ts';
 import { findNode, type Links } from './link.ts';
 import { bindOn, parseOn } from './on-path.ts';
-import { pointerOf } from './pointer.ts';
-import type { Findings } from './problem.ts';
 import { type Reading, readingOf } from './reading.ts';
 import type { IsUpstream } from './topology.ts';
 
@@ -32,7 +32,10 @@ interface Language {
 const isTextOfTask = ([field]: Path): boolean => field === 'url' || field === 'headers';
 
 const LANGUAGE: Readonly<Record<Format, Language>> = {
-  graph: { roots: ['trigger', 'context', 'vars', 'spec', 'execution', 'principal'], dialect: 'javascript' },
+  graph: {
+    roots: ['trigger', 'context', 'vars', 'spec', 'execution', 'principal', 'wait'],
+    dialect: 'javascript',
+  },
   pipeline: { roots: ['trigger', 'tasks', 'wait'], dialect: 'pipeline', isText: isTextOfTask },
   plan: { roots: ['inputs', 'steps', 'scope'], dialect: 'javascript' },
 };
@@ -41,6 +44,17 @@ const LANGUAGE: Readonly<Record<Format, Language>> = {
 interface Reader {
   readonly node: number | null;
   readonly afterNode: boolean;
+  /** A node that has certainly failed when this is read: it has an error, and no outputs. */
+  readonly failed: number | null;
+  /** Names that a loop binds: `item`, `index`, `round`, `previous`, `output`. */
+  readonly bound?: readonly string[];
+}
+
+/** The loop whose body is compiled: what stands before the loop can be read in it. */
+export interface Enclosing {
+  readonly compiler: ExpressionCompiler;
+  readonly node: number;
+  readonly bound: readonly string[];
 }
 
 export class ExpressionCompiler {
@@ -53,35 +67,63 @@ export class ExpressionCompiler {
   readonly #links: Links;
   readonly #isUpstream: IsUpstream | null;
   readonly #findings: Findings;
+  readonly #enclosing: Enclosing | null;
 
-  constructor(draft: Draft, links: Links, isUpstream: IsUpstream | null, findings: Findings) {
+  constructor(
+    draft: Draft,
+    links: Links,
+    isUpstream: IsUpstream | null,
+    findings: Findings,
+    enclosing: Enclosing | null = null,
+  ) {
     this.#draft = draft;
     this.#links = links;
     this.#isUpstream = isUpstream;
     this.#findings = findings;
+    this.#enclosing = enclosing;
   }
 
-  edgeCondition({ owner, condition }: DraftEdge): Condition | null {
-    return condition === null ? null : this.#condition({ ...condition, on: null }, { node: owner, afterNode: true });
+  get links(): Links {
+    return this.#links;
+  }
+
+  get findings(): Findings {
+    return this.#findings;
+  }
+
+  #roots(reader: Reader): string[] {
+    const { roots } = LANGUAGE[this.#draft.format];
+    return [...roots, ...(this.#enclosing?.bound ?? []), ...(reader.bound ?? [])];
+  }
+
+  edgeCondition({ owner, condition, when }: DraftEdge): Condition | null {
+    const reader = { node: owner, afterNode: true, failed: when === 'failure' ? owner : null };
+    return condition === null ? null : this.#condition({ ...condition, on: null }, reader);
   }
 
   nodeCondition(node: number): Condition | null {
     const condition = this.#draft.nodes[node]!.condition;
-    return condition === null ? null : this.#condition(condition, { node, afterNode: false });
+    return condition === null ? null : this.#condition(condition, { node, afterNode: false, failed: null });
   }
 
-  nodeTemplate(node: number, value: Located<Json>): Steps<Template | null> {
-    return this.#template(value, { node, afterNode: false });
+  nodeTemplate(node: number, value: Located<Json>, bound: readonly string[] = []): Steps<Template | null> {
+    return this.#template(value, { node, afterNode: false, failed: this.#failedBefore(node), bound });
+  }
+
+  /** `until` of a loop, which is judged after each round. */
+  until(node: number, condition: Located<string>, bound: readonly string[]): Condition | null {
+    return this.#condition({ ...condition, on: null }, { node, afterNode: false, failed: null, bound });
   }
 
   *outputs(): Steps<Template | null> {
     const { outputs } = this.#draft;
-    return outputs === null ? null : yield* this.#template(outputs, { node: null, afterNode: true });
+    return outputs === null ? null : yield* this.#template(outputs, { node: null, afterNode: true, failed: null });
   }
 
   #condition(condition: DraftCondition, reader: Reader): Condition | null {
     const { value: source, at, on } = condition;
-    const { roots, dialect } = LANGUAGE[this.#draft.format];
+    const { dialect } = LANGUAGE[this.#draft.format];
+    const roots = this.#roots(reader);
     const parsed = parseExpression(source, { roots: on === null ? roots : [...roots, 'on'], dialect });
     if (!parsed.ok) {
       const hint = source.includes('{{') ? { hint: WITHOUT_BRACES } : {};
@@ -105,7 +147,10 @@ export class ExpressionCompiler {
       this.#findings.error('TOO_LARGE', at, message, 'pass large data by reference');
       return null;
     }
-    const compiled = yield* compileTemplateInSteps(value, LANGUAGE[this.#draft.format]);
+    // An attempt is being prepared where a node's parameters are rendered, and nowhere else.
+    const attempt = reader.node !== null && this.#draft.format === 'graph' ? ['attempt'] : [];
+    const language = { ...LANGUAGE[this.#draft.format], roots: [...this.#roots(reader), ...attempt] };
+    const compiled = yield* compileTemplateInSteps(value, language);
     if (!compiled.ok) {
       for (const problem of compiled.problems) this.#reportSyntax('BAD_TEMPLATE', pointerOf(problem.path, at), problem);
       return null;
@@ -144,6 +189,10 @@ export class ExpressionCompiler {
     at: string,
     reader: Reader,
   ): void {
+    if (!this.#links.byName.has(reading.name) && this.#enclosing?.compiler.links.byName.has(reading.name)) {
+      const { compiler, node } = this.#enclosing;
+      return compiler.#checkNode(reading, reference, at, { node, afterNode: false, failed: null });
+    }
     const { index, guessed } = findNode(
       { value: reading.name, at },
       this.#links.byName,
@@ -156,6 +205,7 @@ export class ExpressionCompiler {
       return;
     }
     this.read.add(index);
+    if (index === reader.failed && !reference.guarded) this.#checkFailedData(index, reference.path, at);
     if (guessed || reference.guarded || reader.node === null || this.#isUpstream === null) return;
     if (this.#isUpstream(index, reader.node) || (reader.afterNode && index === reader.node)) return;
     this.#reportNotUpstream(index, reader.node, reference.path, at);
@@ -163,9 +213,26 @@ export class ExpressionCompiler {
 
   #checkCallback(index: number, at: string): void {
     const { id, step } = this.#draft.nodes[index]!;
-    if (step === null || step.kind === 'webhook') return;
+    if (step === null || step.kind === 'webhook' || (step.kind === 'wait' && step.callback)) return;
     const message = `\`wait.${id}\` has no callback URL: \`${id}\` does not wait for a webhook`;
     this.#findings.error('NOT_A_WEBHOOK', at, message, `read its result as \`tasks.${id}\``);
+  }
+
+  /** The node whose failure is the only way to this one; null: there are others, or none. */
+  #failedBefore(node: number): number | null {
+    const edges = this.#links.edges.filter(({ to }) => to === node);
+    const [first] = edges;
+    const isOnlyFailure = edges.every(({ from, draft }) => from === first?.from && draft.when === 'failure');
+    return first !== undefined && isOnlyFailure ? first.from : null;
+  }
+
+  #checkFailedData(index: number, path: Reference['path'], at: string): void {
+    const [, , , field, ...rest] = path;
+    if (this.#draft.format !== 'graph' || field === undefined || field === 'error' || field === 'errorNode') return;
+    const { id } = this.#draft.nodes[index]!;
+    const message = `\`${pathText(path)}\` never exists here: \`${id}\` has failed, and its data is { error, errorNode }`;
+    const details = pathText(['context', 'data', id, 'error', 'details', field, ...rest]);
+    this.#findings.error('FAILED_NODE_DATA', at, message, `write \`${details}\` for what the failed attempt said`);
   }
 
   #reportNothing(path: Reference['path'], at: string): void {

@@ -1,13 +1,30 @@
-// Graph workflows, as 000 §4.1 has them, plus what other sections give a workflow of its own: `timeoutMs` (§10.1),
-// `outputs`, `vars` (§5.2) and `snapshot` (§8.4). Shape only; what names refer to is checked after it, in graph.ts.
+// Graph workflows, with fields of the workflow as a whole: `timeoutMs`,
+// `outputs`, `vars` and `snapshot`. Shape only; what names refer to is checked after it, in graph.ts.
 
 import { z } from 'zod';
-import { ATTEMPT_TIMEOUT_MS, DEFAULT_RETRY, DEFAULT_SNAPSHOT, GRAPH_TIMEOUT_MS } from './defaults.ts';
-import { MAX_ID_LENGTH } from './limits.ts';
+import { DEFAULT_COMPENSATION_MS } from '../plan/plan.ts';
+import {
+  ATTEMPT_TIMEOUT_MS,
+  DEFAULT_MAX_ITEMS,
+  DEFAULT_MAX_ROUNDS,
+  DEFAULT_PARALLEL,
+  DEFAULT_RETRY,
+  DEFAULT_SNAPSHOT,
+  GRAPH_TIMEOUT_MS,
+} from './defaults.ts';
+import { MAX_BODY_NODES, MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL, MAX_ROUNDS } from './limits.ts';
+
+export const tolerate = z.union([z.int().min(0), z.string().regex(/^\d{1,3}%$/)], {
+  error: 'must be a number of items, or a share such as "10%"',
+});
+
+export const connectionName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, { error: 'must be the name of a connection' });
 
 const nodeId = z.string().min(1).max(MAX_ID_LENGTH);
 
-const retry = z.strictObject({
+const retryFields = {
   maxAttempts: z
     .int()
     .min(0)
@@ -15,8 +32,21 @@ const retry = z.strictObject({
     .meta({ description: 'Tries in all; 0 and 1 mean no retry.', default: DEFAULT_RETRY.maxAttempts }),
   baseDelayMs: z.int().min(0).optional().meta({ default: DEFAULT_RETRY.baseDelayMs }),
   backoffFactor: z.number().min(1).optional().meta({ default: DEFAULT_RETRY.backoffFactor }),
+  maxDelayMs: z.int().min(0).optional().meta({ description: 'No delay is longer.' }),
   jitter: z.boolean().optional().meta({ default: DEFAULT_RETRY.jitter }),
+};
+
+const errorCodes = z.array(z.string().min(1)).min(1).meta({
+  description:
+    'Codes of errors, e.g. "NETWORK_ERROR", "HTTP_503", "HTTP_5XX", "TIMEOUT", "NETWORK", or "*" for every one.',
 });
+
+const retry = z.union(
+  [z.strictObject(retryFields), z.array(z.strictObject({ on: errorCodes, ...retryFields })).min(1)],
+  {
+    error: 'must be { "maxAttempts": … }, or a list of those with "on": […]',
+  },
+);
 
 const policies = z.strictObject({
   timeoutMs: z.int().min(1).optional().meta({ description: 'Per attempt.', default: ATTEMPT_TIMEOUT_MS }),
@@ -24,18 +54,68 @@ const policies = z.strictObject({
     description: 'If true, parameters re-render on each retry; if false, the first render is reused.',
     default: false,
   }),
-  retry: retry.optional(),
+  retry: retry.optional().meta({
+    description: 'One policy for every error, or a list by code: the first entry that matches counts.',
+  }),
 });
 
 const edge = z.strictObject({
   targetNode: nodeId,
   when: z.enum(['success', 'failure', 'always']).optional().meta({ default: 'success' }),
   condition: z.string().min(1).optional().meta({ description: 'A JavaScript expression over the execution.' }),
+  codes: errorCodes.optional().meta({ description: 'With "when": "failure": the errors that this edge is for.' }),
 });
 
-const node = z.strictObject({
+const join = z.union(
+  [
+    z.enum(['any', 'all']),
+    z.strictObject({
+      first: z.int().min(1).meta({ description: 'The node starts as soon as this many edges are satisfied.' }),
+      cancelRest: z.boolean().optional().meta({ description: 'Cancel what leads only here.', default: false }),
+    }),
+  ],
+  { error: 'must be "any", "all" or { "first": 1 }' },
+);
+
+export const eventSources = z
+  .array(
+    z.strictObject({
+      type: z.string().min(1).max(MAX_ID_LENGTH),
+      key: z.union([z.string(), z.number(), z.boolean()]).optional().meta({
+        description: 'The value that the event must have at `at`. May hold {{ expressions }}.',
+      }),
+      at: z
+        .string()
+        .min(1)
+        .max(MAX_ID_LENGTH)
+        .optional()
+        .meta({ description: 'A path into the data of the event, e.g. "orderId".' }),
+    }),
+  )
+  .min(1)
+  .max(20);
+
+const nodeFields = {
   id: nodeId,
-  nodeType: z.enum(['action', 'subworkflow']).optional().meta({ default: 'action' }),
+  nodeType: z.enum(['action', 'subworkflow', 'wait', 'end']).optional().meta({ default: 'action' }),
+  callback: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Of a wait: a call of `wait.<id>.url` ends it.', default: false }),
+  events: eventSources.optional().meta({ description: 'Of a wait: an event of one of these ends it.' }),
+  timeoutMs: z.int().min(1).optional().meta({ description: 'Of a wait: how long; without it, for ever.' }),
+  onTimeout: z.enum(['fail', 'continue']).optional().meta({ description: 'Of a wait.', default: 'fail' }),
+  count: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .meta({ description: 'Of a wait: how many arrivals it takes.', default: 1 }),
+  until: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Of a wait: an expression over `events`, what came so far.' }),
   actionType: z.string().min(1).optional().meta({ description: "Required of an action, e.g. 'monday.get-items'." }),
   workflowId: z.string().min(1).optional().meta({ description: 'Required of a subworkflow: the workflow to invoke.' }),
   workflowVersion: z.int().min(1).optional().meta({ description: 'If omitted, the current version.' }),
@@ -46,6 +126,25 @@ const node = z.strictObject({
   parameters: z.record(z.string(), z.unknown()).optional().meta({
     description: 'Given to the action or the subworkflow. Strings may hold {{ expressions }}.',
   }),
+  connection: connectionName.optional().meta({
+    description: 'The connection whose credential the action uses; absent: the default of its connector.',
+  }),
+  status: z.enum(['Succeeded', 'Failed']).optional().meta({
+    description: 'Of an end node: how the execution ends.',
+    default: 'Succeeded',
+  }),
+  outputs: z.record(z.string(), z.unknown()).optional().meta({
+    description: 'Of an end node: what the execution returns. Strings may hold {{ expressions }}.',
+  }),
+  error: z
+    .strictObject({ code: z.string().min(1), message: z.string().optional() })
+    .optional()
+    .meta({ description: 'Of an end node that fails: the error of the execution. Both may hold {{ expressions }}.' }),
+  join: join.optional().meta({
+    description:
+      'With several incoming edges: "any" needs one that is satisfied, "all" every one; "first" starts without waiting for the others.',
+    default: 'any',
+  }),
   onFailure: nodeId.optional().meta({ description: 'Runs if this node fails and no explicit failure edge matches.' }),
   routePolicy: z.enum(['parallel', 'firstMatch']).optional().meta({
     description: 'parallel: every satisfied edge is taken; firstMatch: the first satisfied edge only.',
@@ -53,6 +152,78 @@ const node = z.strictObject({
   }),
   policies: policies.optional(),
   edges: z.array(edge).optional(),
+};
+
+const forEach = z.strictObject({
+  items: z
+    .union([z.string().min(1), z.array(z.unknown())], {
+      error: 'must be a {{ template }} that gives a list, or a list',
+    })
+    .meta({
+      description:
+        'The list, rendered once when the node starts. `item` and `index` can be read in `parameters` or in the body.',
+    }),
+  parallel: z.int().min(1).max(MAX_PARALLEL).optional().meta({
+    description: 'How many items run at a time.',
+    default: DEFAULT_PARALLEL,
+  }),
+  maxItems: z.int().min(1).max(MAX_ITEMS).optional().meta({
+    description: 'More items fail the node with TOO_MANY_ITEMS.',
+    default: DEFAULT_MAX_ITEMS,
+  }),
+  tolerate: tolerate.optional().meta({
+    description: 'How many items may fail: a number, or a share such as "10%".',
+    default: 0,
+  }),
+});
+
+const repeat = z.strictObject({
+  until: z.string().min(1).meta({ description: 'An expression over `output` and `round`, judged after each round.' }),
+  maxRounds: z.int().min(1).max(MAX_ROUNDS).optional().meta({
+    description: 'More rounds fail the node with REPEAT_EXHAUSTED.',
+    default: DEFAULT_MAX_ROUNDS,
+  }),
+  delayMs: z.int().min(0).optional().meta({ description: 'Between two rounds.', default: 0 }),
+  backoffFactor: z.number().min(1).optional().meta({ default: 1 }),
+  maxDelayMs: z.int().min(0).optional(),
+  collect: z.string().min(1).optional().meta({
+    description: 'A {{ template }} over `output` that gives a list; those of all rounds are joined as `collected`.',
+  }),
+});
+
+/** What a node of a body cannot be: an end, or a wait. */
+const {
+  status: _status,
+  outputs: _outputs,
+  error: _error,
+  callback: _callback,
+  events: _events,
+  timeoutMs: _timeoutMs,
+  onTimeout: _onTimeout,
+  count: _count,
+  until: _until,
+  ...bodyFields
+} = nodeFields;
+
+const body = z.strictObject({
+  startNode: nodeId,
+  nodes: z
+    .array(z.strictObject({ ...bodyFields, nodeType: z.enum(['action', 'subworkflow']).optional() }))
+    .min(1)
+    .max(MAX_BODY_NODES),
+  outputs: z.record(z.string(), z.unknown()).optional().meta({
+    description: 'What an item or a round leaves. Default: the outputs of its end nodes.',
+  }),
+});
+
+const node = z.strictObject({
+  ...nodeFields,
+  compensate: nodeId.optional().meta({
+    description: 'The node that undoes this one, when the execution ends otherwise than well after this one succeeded.',
+  }),
+  forEach: forEach.optional().meta({ description: 'Runs the node, or its body, for each item of a list.' }),
+  repeat: repeat.optional().meta({ description: 'Runs the node, or its body, again and again.' }),
+  body: body.optional().meta({ description: 'With forEach or repeat: an inline workflow instead of an action.' }),
 });
 
 const snapshot = z.strictObject({
@@ -85,6 +256,19 @@ export const graphSchema = z
     }),
     vars: z.record(z.string(), z.unknown()).optional().meta({ description: 'Constants, visible as `vars`.' }),
     snapshot: snapshot.optional(),
+    driver: z.enum(['native', 'temporal', 'conductor']).optional().meta({
+      description: 'What runs it. By default what the environment or the installation says.',
+    }),
+    expose: z.strictObject({ mcp: z.boolean().optional() }).optional().meta({
+      description: 'mcp: AI agents may call the workflow as a tool (Model Context Protocol).',
+    }),
+    finally: z.array(nodeId).optional().meta({
+      description: 'Nodes without edges that run at the end, one after the other, whatever the outcome.',
+    }),
+    compensationTimeoutMs: z.int().min(1).optional().meta({
+      description: 'Of all compensations and `finally` together.',
+      default: DEFAULT_COMPENSATION_MS,
+    }),
     nodes: z.array(node).min(1),
   })
   .meta({ title: 'Pawl graph workflow' });

@@ -2,10 +2,10 @@
 // and number of values are bounded, no key can reach a prototype (S8), every text can be stored. Itself iterative.
 
 import type { JsonObject } from '../json/json.ts';
+import { pointerOf } from '../problem/pointer.ts';
+import type { Findings } from '../problem/problem.ts';
 import { allAtOnce, type Steps } from '../steps/steps.ts';
 import { MAX_DEPTH, MAX_PARAMETER_DEPTH, MAX_VALUES } from './limits.ts';
-import { pointerOf } from './pointer.ts';
-import type { Findings } from './problem.ts';
 
 const UNSTORABLE = [
   'UNSTORABLE_TEXT',

@@ -1,6 +1,6 @@
 // How large a definition may be. Every limit exists so that compiling one costs milliseconds, whoever sent it.
 
-/** 000 §10.3; the caller may set another. */
+/** The default; the caller may set another. */
 export const MAX_NODES = 1_000;
 export const MAX_EDGES = 20_000;
 export const MAX_ID_LENGTH = 200;
@@ -13,5 +13,10 @@ export const MAX_DEPTH = 2 + MAX_PARAMETER_DEPTH;
 export const MAX_VALUES = 200_000;
 /** Of what a pipeline keeps of an answer or a callback (002 "Response Payload Limits"); the rest is cut off. */
 export const MAX_STEP_BODY_BYTES = 256 * 1024;
+/** Items of a forEach, nodes of an inline body, rounds of a repeat. */
+export const MAX_ITEMS = 100_000;
+export const MAX_BODY_NODES = 100;
+export const MAX_ROUNDS = 100_000;
+export const MAX_PARALLEL = 1_000;
 /** The JSON text of one node's parameters, or of the outputs. A single expression is limited by its parser. */
 export const MAX_TEMPLATE_CHARS = 1_000_000;

@@ -4,9 +4,9 @@
 
 import { didYouMean } from '../expression/problem.ts';
 import type { Format } from '../plan/plan.ts';
+import type { Findings } from '../problem/problem.ts';
 import type { Draft, DraftEdge, Located } from './draft.ts';
 import { MAX_ID_LENGTH } from './limits.ts';
-import type { Findings } from './problem.ts';
 import type { Arc } from './topology.ts';
 import { WORDING } from './wording.ts';
 
@@ -19,6 +19,11 @@ export interface Links {
   readonly byName: ReadonlyMap<string, number>;
   readonly edges: readonly Link[];
   readonly guesses: readonly Arc[];
+  /** From a node to the one that undoes it. */
+  readonly undo: readonly Arc[];
+  readonly finally: readonly number[];
+  /** Nodes that run at the end only. */
+  readonly asides: ReadonlySet<number>;
   /** Graphs: where the execution starts; null when that is unknown, or everywhere nothing is awaited. */
   readonly start: number | null;
 }
@@ -36,7 +41,54 @@ export function link(draft: Draft, findings: Findings): Links {
     else edges.push({ from, to, draft: edge });
   }
   const start = draft.startNode === null ? null : findNode(draft.startNode, byName, findings, draft.format).index;
-  return { byName, edges, guesses, start };
+  const aside = linkAsides(draft, byName, edges, start, findings);
+  return { byName, edges, guesses, start, ...aside };
+}
+
+/** Compensations and `finally`: each is named once, and has no edges. */
+function linkAsides(
+  draft: Draft,
+  byName: ReadonlyMap<string, number>,
+  edges: readonly Link[],
+  start: number | null,
+  findings: Findings,
+): Pick<Links, 'undo' | 'finally' | 'asides'> {
+  const undo: Arc[] = [];
+  const last: number[] = [];
+  const named = new Map<number, string>();
+  const take = (name: Located<string>): number | null => {
+    const { index, guessed } = findNode(name, byName, findings, draft.format);
+    if (index === null || guessed) return null;
+    const problem = asideProblem(draft, index, edges, start, named.get(index));
+    if (problem !== null) findings.error('BAD_COMPENSATION', name.at, `\`${name.value}\` ${problem}`);
+    named.set(index, name.at);
+    return index;
+  };
+  draft.nodes.forEach(({ compensate }, from) => {
+    const to = compensate === undefined ? null : take(compensate);
+    if (to !== null) undo.push({ from, to });
+  });
+  for (const name of draft.finally ?? []) {
+    const index = take(name);
+    if (index !== null) last.push(index);
+  }
+  return { undo, finally: last, asides: new Set(named.keys()) };
+}
+
+function asideProblem(
+  draft: Draft,
+  index: number,
+  edges: readonly Link[],
+  start: number | null,
+  before: string | undefined,
+): string | null {
+  const { step, compensate } = draft.nodes[index]!;
+  if (before !== undefined) return `runs at the end already, by ${before}: give each its own`;
+  if (index === start) return 'is where the workflow starts: it cannot run at the end only';
+  if (edges.some(({ from, to }) => from === index || to === index))
+    return 'runs at the end only: no edge may lead to it or from it';
+  if (compensate !== undefined) return 'runs at the end, and cannot be undone itself';
+  return step?.kind === 'end' ? 'ends the execution, which is ending already' : null;
 }
 
 export function findNode(

@@ -1,10 +1,10 @@
-// `when.on` of an execution plan (004 §19.3): a path such as `compile.output.metadata.changed` that the step's condition
+// `when.on` of an execution plan: a path such as `compile.output.metadata.changed` that the step's condition
 // sees as `on`. It is put into the condition when that is compiled, read without error when part of it is missing, so
 // that what runs is one expression like any other.
 
 import type { Expr } from '../expression/ast.ts';
+import type { Findings } from '../problem/problem.ts';
 import type { Located } from './draft.ts';
-import type { Findings } from './problem.ts';
 
 const PATH = /^[^.[\]\s]+(?:\.[^.[\]\s]+|\[\d{1,9}\])*$/;
 const PART = /[^.[\]]+/g;

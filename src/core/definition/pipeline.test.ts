@@ -111,7 +111,7 @@ describe('steps of a pipeline', () => {
         code: 'MISSING_STEP_TYPE',
         path: '/tasks/a',
         message: 'a task needs something to do',
-        suggestion: 'add one of `url`, `sleep` and `wait_for_webhook`',
+        suggestion: 'add one of `url`, `sleep`, `wait_for_webhook`, `wait_for` and `end`',
       },
     ]);
     expect(codesOf(pipeline({ a: call({ sleep: '1s', wait_for_webhook: {} }) }))).toEqual([

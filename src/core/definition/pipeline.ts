@@ -3,6 +3,8 @@
 
 import { DURATION_FORMS, MAX_DURATION_MS, parseDuration } from '../duration/duration.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
+import { childPointer } from '../problem/pointer.ts';
+import type { Findings } from '../problem/problem.ts';
 import {
   DEFINITION_DEFAULTS,
   PIPELINE_MAX_DURATION_SECONDS,
@@ -12,14 +14,17 @@ import {
   WAITING_POLICY,
 } from './defaults.ts';
 import { readDependencies } from './dependency.ts';
-import type { Draft, DraftEdge, DraftNode, DraftStep, ReadOptions } from './draft.ts';
+import type { Draft, DraftEdge, DraftLoop, DraftNode, DraftStep, Located, ReadOptions } from './draft.ts';
 import { headerNameProblem, headerValueProblem } from './http-header.ts';
-import { numberIn, objectIn, textIn } from './json-read.ts';
-import { childPointer } from './pointer.ts';
-import type { Findings } from './problem.ts';
+import { flagIn, listIn, numberIn, objectIn, textIn } from './json-read.ts';
+import { readForEach, readRepeat } from './loop.ts';
+import { readWait } from './wait.ts';
 
-const STEP_KEYS = ['url', 'sleep', 'wait_for_webhook'] as const;
-const HTTP_KEYS = ['method', 'headers', 'body', 'retries', 'timeout'] as const;
+const STEP_KEYS = ['url', 'sleep', 'wait_for_webhook', 'wait_for', 'end'] as const;
+const FOR_EACH_KEYS = ['parallel', 'max_items', 'tolerate'] as const;
+const UNTIL_KEYS = ['every', 'max_rounds', 'collect'] as const;
+const LOOP_KEYS = ['for_each', ...FOR_EACH_KEYS, 'until', ...UNTIL_KEYS] as const;
+const HTTP_KEYS = ['method', 'headers', 'body', 'connection', 'retries', 'timeout', ...LOOP_KEYS] as const;
 
 /** The action behind an HTTP task: as `http.request`, with the outputs and the outcomes of 002. */
 const HTTP_STEP_ACTION = 'http.step';
@@ -58,13 +63,26 @@ export function readPipeline(definition: JsonObject, findings: Findings, options
     const at = childPointer('/tasks', name);
     const raw = objectIn(value);
     const when = textIn(raw.if) === null ? 'success' : 'always';
-    edges.push(...readDependencies(raw.needs, nodes.length, `${at}/needs`, when, findings));
+    const of = objectIn(raw.needs).of ?? [];
+    edges.push(
+      ...(isJsonObject(raw.needs)
+        ? readDependencies(of, nodes.length, `${at}/needs/of`, when, findings)
+        : readDependencies(raw.needs, nodes.length, `${at}/needs`, when, findings)),
+    );
     nodes.push(readTask(name, raw, at, findings));
+  }
+  for (const [name, value] of Object.entries(objectIn(definition.tasks))) {
+    const { undo } = objectIn(value);
+    if (isJsonObject(undo)) nodes.push(readTask(undoOf(name), undo, `${childPointer('/tasks', name)}/undo`, findings));
   }
   if (isJsonObject(definition.tasks) && nodes.length === 0) {
     findings.error('OUT_OF_RANGE', '/tasks', 'must not be empty', 'add at least one task');
   }
   checkCron(definition, findings);
+  if (definition.webhook !== undefined && definition.trigger !== 'webhook') {
+    const message = '`webhook` needs `"trigger": "webhook"`';
+    findings.error('WEBHOOK_UNUSED', '/webhook', message, 'set the trigger, or remove it');
+  }
   return {
     format: 'pipeline',
     id: textIn(definition.name) ?? '',
@@ -73,37 +91,100 @@ export function readPipeline(definition: JsonObject, findings: Findings, options
     edges,
     onUnhandledFailure: 'continue',
     timeoutMs: numberIn(definition.max_duration_seconds, PIPELINE_MAX_DURATION_SECONDS) * 1_000,
-    outputs: null,
+    outputs: definition.outputs === undefined ? null : { value: definition.outputs, at: '/outputs' },
     vars: {},
     scope: {},
     snapshot,
     namedVersion: null,
+    finally: listIn(definition.finally).flatMap((name, index) =>
+      textIn(name) === null ? [] : [{ value: textIn(name)!, at: `/finally/${index}` }],
+    ),
   };
 }
+
+/** What undoes a task is a task of its own, under a name that nobody else has. */
+const undoOf = (name: string): string => `undo ${name}`;
 
 function readTask(name: string, raw: JsonObject, at: string, findings: Findings): DraftNode {
   const step = readStep(raw, at, findings);
   const isHttp = step?.kind === 'action';
   const condition = textIn(raw.if);
   return {
+    ...(isHttp ? readTaskLoop(raw, at, findings) : {}),
+    ...(isJsonObject(raw.undo) ? { compensate: { value: undoOf(name), at: `${at}/undo` } } : {}),
     id: name,
     at,
     idAt: at,
     step,
     actionAt: null,
-    parameters: isHttp ? { value: httpParameters(raw), at } : null,
-    policy: isHttp ? httpPolicy(raw) : WAITING_POLICY,
-    join: condition === null ? 'all' : 'resolved',
+    parameters: step?.kind === 'end' ? endParameters(raw, at) : isHttp ? { value: httpParameters(raw), at } : null,
+    policy: isHttp ? httpPolicy(raw, at, findings) : WAITING_POLICY,
+    retryCodes: listIn(objectIn(raw.retries).on).map((code, place) => ({
+      value: errorCode(code),
+      at: `${at}/retries/on/${place}`,
+    })),
+    join: readJoin(raw, at, condition === null ? 'all' : 'resolved'),
     condition: condition === null ? null : { value: condition, at: `${at}/if`, on: null },
     routePolicy: 'parallel',
     dispatch: null,
   };
 }
 
+function readTaskLoop(raw: JsonObject, at: string, findings: Findings): { loop?: DraftLoop } {
+  const { for_each: items, until } = raw;
+  if (items !== undefined && until !== undefined) {
+    const message = 'a task has `for_each` or `until`, not both';
+    findings.error('LOOP_CONFLICT', `${at}/until`, message, 'move one of them to a pipeline of its own');
+  }
+  for (const [key, needs] of [
+    ...FOR_EACH_KEYS.map((name) => [name, 'for_each']),
+    ...UNTIL_KEYS.map((name) => [name, 'until']),
+  ]) {
+    if (raw[key!] === undefined || raw[needs!] !== undefined) continue;
+    findings.error('LOOP_UNUSED', `${at}/${key}`, `\`${key}\` needs \`${needs}\` beside it`, 'add it, or remove this');
+  }
+  if (items !== undefined) {
+    const { parallel, max_items: maxItems, tolerate } = raw;
+    const list = { value: items, at: `${at}/for_each` };
+    return { loop: readForEach(given({ parallel, maxItems, tolerate }), list, null) };
+  }
+  if (until === undefined) return {};
+  const { max_rounds: maxRounds, collect, every } = raw;
+  const delayMs = every === undefined ? undefined : (readDuration(every, `${at}/every`, findings) ?? undefined);
+  const places = { until: `${at}/until`, collect: `${at}/collect` };
+  return { loop: readRepeat(given({ until, maxRounds, collect, delayMs }), places, null) };
+}
+
+const given = (fields: Readonly<Record<string, Json | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
+
+function readJoin({ needs }: JsonObject, at: string, otherwise: 'all' | 'resolved'): DraftNode['join'] {
+  if (!isJsonObject(needs)) return otherwise;
+  const first = { value: numberIn(needs.first, 1), at: `${at}/needs/first` };
+  return { first, cancelRest: flagIn(needs.cancel_rest, false) };
+}
+
+function readEnd(raw: JsonObject, at: string, findings: Findings): DraftStep {
+  const end = objectIn(raw.end);
+  const status = end.status === 'failed' ? 'Failed' : 'Succeeded';
+  const unused = status === 'Succeeded' ? 'error' : 'outputs';
+  if (end[unused] !== undefined) {
+    const message = `an end as ${textIn(end.status) ?? 'completed'} has no \`${unused}\``;
+    findings.error('END_CONFLICT', `${at}/end/${unused}`, message, 'remove it, or change `status`');
+  }
+  return { kind: 'end', status };
+}
+
+function endParameters(raw: JsonObject, at: string): Located<Json> | null {
+  const { outputs, error } = objectIn(raw.end);
+  if (error !== undefined) return { value: error, at: `${at}/end/error` };
+  return outputs === undefined ? null : { value: outputs, at: `${at}/end/outputs` };
+}
+
 function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | null {
   const present = STEP_KEYS.filter((key) => raw[key] !== undefined);
   if (present.length === 0) {
-    const suggestion = 'add one of `url`, `sleep` and `wait_for_webhook`';
+    const suggestion = 'add one of `url`, `sleep`, `wait_for_webhook`, `wait_for` and `end`';
     findings.error('MISSING_STEP_TYPE', at, 'a task needs something to do', suggestion);
     return null;
   }
@@ -113,7 +194,7 @@ function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | 
     ...(key === 'url' ? [] : HTTP_KEYS.filter((name) => raw[name] !== undefined)),
   ];
   for (const other of conflicting) {
-    const message = `\`${other}\` cannot stand beside \`${key}\`: a task is an HTTP call, a sleep or a wait for a webhook`;
+    const message = `\`${other}\` cannot stand beside \`${key}\`: a task is an HTTP call, a sleep, a wait for a webhook or an end`;
     findings.error('STEP_TYPE_CONFLICT', `${at}/${other}`, message, `remove it, or move it to a task of its own`);
   }
   switch (key!) {
@@ -126,6 +207,14 @@ function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | 
       const timeoutAt = `${at}/wait_for_webhook/timeout`;
       return { kind: 'webhook', timeoutMs: timeout === undefined ? null : readDuration(timeout, timeoutAt, findings) };
     }
+    case 'wait_for': {
+      const { webhook: callback, events, timeout, on_timeout: onTimeout, count, until } = objectIn(raw.wait_for);
+      const place = `${at}/wait_for`;
+      const timeoutMs = timeout === undefined ? null : readDuration(timeout, `${place}/timeout`, findings);
+      return readWait({ callback, events, timeoutMs, onTimeout, count, until }, place, findings);
+    }
+    case 'end':
+      return readEnd(raw, at, findings);
   }
 }
 
@@ -141,7 +230,8 @@ function readHttp(raw: JsonObject, at: string, findings: Findings): DraftStep {
   }
   checkHeaders(objectIn(raw.headers), `${at}/headers`, findings);
   checkKeys(raw.body ?? null, `${at}/body`, findings);
-  return { kind: 'action', actionType: HTTP_STEP_ACTION };
+  const connection = textIn(raw.connection);
+  return { kind: 'action', actionType: HTTP_STEP_ACTION, ...(connection === null ? {} : { connection }) };
 }
 
 /** What would fail every run. A value with a template is judged when it runs. */
@@ -191,12 +281,19 @@ function httpParameters(raw: JsonObject): JsonObject {
   return parameters;
 }
 
-function httpPolicy(raw: JsonObject): DraftNode['policy'] {
-  return {
-    timeoutMs: numberIn(raw.timeout, PIPELINE_STEP_TIMEOUT_MS),
-    rerenderOnRetry: false,
-    retry: pipelineRetry(numberIn(raw.retries, PIPELINE_RETRIES)),
-  };
+function httpPolicy(raw: JsonObject, at: string, findings: Findings): DraftNode['policy'] {
+  const { times = raw.retries, on, delay } = objectIn(raw.retries);
+  const usual = pipelineRetry(numberIn(times, PIPELINE_RETRIES));
+  const delayMs = delay === undefined ? null : readDuration(delay, `${at}/retries/delay`, findings);
+  const retry = delayMs === null ? usual : { ...usual, baseDelayMs: delayMs };
+  const policy = { timeoutMs: numberIn(raw.timeout, PIPELINE_STEP_TIMEOUT_MS), rerenderOnRetry: false, retry };
+  return on === undefined ? policy : { ...policy, rules: [{ on: listIn(on).map(errorCode), ...retry }] };
+}
+
+/** 503 is HTTP_503; "timeout" and "network" are groups; anything else is a code. */
+function errorCode(named: Json): string {
+  if (typeof named === 'number') return `HTTP_${named}`;
+  return (textIn(named) ?? '').toUpperCase();
 }
 
 function checkCron(definition: JsonObject, findings: Findings): void {

@@ -1,7 +1,8 @@
-// ExecutionPlan v1 (004 §3.1, §19.3, §19.4, Appendix D). Shape only; what names refer to is checked in execution-plan.ts.
+// ExecutionPlan v1. Shape only; what names refer to is checked in execution-plan.ts.
 
 import { z } from 'zod';
-import { MAX_ID_LENGTH } from './limits.ts';
+import { DEFAULT_MAX_ITEMS, DEFAULT_PARALLEL } from './defaults.ts';
+import { MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL } from './limits.ts';
 
 const name = z.string().min(1).max(MAX_ID_LENGTH);
 
@@ -38,7 +39,15 @@ const step = z.strictObject({
     })
     .optional()
     .meta({ description: 'The step is skipped unless the expression holds.' }),
-  foreach: z.unknown().optional().meta({ description: 'Reserved for plan v2; refused.' }),
+  foreach: z
+    .strictObject({
+      from: z.string().min(1).meta({ description: 'A path to a list, e.g. compile.output.models.' }),
+      itemVar: z.literal('item').optional().meta({ description: 'What the item is called; always `item`.' }),
+      parallel: z.int().min(1).max(MAX_PARALLEL).optional().meta({ default: DEFAULT_PARALLEL }),
+      maxItems: z.int().min(1).max(MAX_ITEMS).optional().meta({ default: DEFAULT_MAX_ITEMS }),
+    })
+    .optional()
+    .meta({ description: 'Runs the step for each item of a list.' }),
   secretRefs: z.array(secretRef).optional(),
   pluginId: name.optional(),
   pluginVersion: name.optional(),
@@ -63,5 +72,8 @@ export const planSchema = z
     }),
     scope: z.strictObject({ tenantId: name, projectId: name, environmentId: name, repoSha: z.string() }),
     steps: z.array(step).min(1),
+    driver: z.enum(['native', 'temporal', 'conductor']).optional().meta({
+      description: 'What runs it. By default what the environment or the installation says.',
+    }),
   })
   .meta({ title: 'Pawl execution plan' });

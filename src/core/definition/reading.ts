@@ -17,6 +17,7 @@ export type Reading =
 export function readingOf(format: Format, path: Path): Reading {
   switch (format) {
     case 'graph':
+      if (path[0] === 'wait') return path.length === 1 ? { kind: 'elsewhere' } : named('callback', path[1]);
       if (path[0] !== 'context') return { kind: 'elsewhere' };
       if (path.length > 1 && path[1] !== 'data') return { kind: 'nothing' };
       return named('data', path[2]);

@@ -33,7 +33,7 @@ describe('unknown fields', () => {
         code: 'UNKNOWN_KEY',
         path: '/tasks/a~1b/whatever',
         message: '`whatever` is not a field here',
-        suggestion: expect.stringMatching(/^allowed here: needs, if, url, .*wait_for_webhook$/),
+        suggestion: expect.stringMatching(/^allowed here: needs, if, url, .*end$/),
       },
     ]);
     expect(codesOf(plan([step('a', { dispatch: { queue: 'x' } })]))).toEqual(['UNKNOWN_KEY /steps/0/dispatch/queue']);

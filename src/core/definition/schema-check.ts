@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { didYouMean } from '../expression/problem.ts';
 import type { Json } from '../json/json.ts';
+import { childPointer, pointerOf } from '../problem/pointer.ts';
+import type { Findings, Problem } from '../problem/problem.ts';
 import { allAtOnce, type Steps } from '../steps/steps.ts';
-import { childPointer, pointerOf } from './pointer.ts';
-import type { Findings, Problem } from './problem.ts';
 import { piecesOf, unwrapped } from './schema-pieces.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -27,10 +27,20 @@ export function* checkSchemaInSteps(schema: z.ZodType, definition: Json, finding
 }
 
 function reportIssue(issue: Issue, place: Path, schema: z.ZodType, definition: Json, findings: Findings): void {
+  const meant = issue.code === 'invalid_union' ? issue.errors.find(isOfThisForm) : undefined;
+  if (meant !== undefined) {
+    for (const inner of meant) reportIssue(inner, [...place, ...inner.path], schema, definition, findings);
+    return;
+  }
   if (issue.code !== 'unrecognized_keys') return findings.add(() => problemOf(issue, place, definition, findings));
   const at = pointerOf(place as (string | number)[]);
   const known = keysAt(schema, place);
   for (const key of issue.keys) findings.add(() => unknownKey(key, at, known, findings));
+}
+
+/** Of the forms that a value may have, the one whose problems lie inside it: the value is of that form, and not well made. */
+function isOfThisForm(issues: readonly Issue[]): boolean {
+  return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys');
 }
 
 type KnownIssue = Exclude<Issue, { code: 'unrecognized_keys' }>;
@@ -113,10 +123,22 @@ function valueAt(definition: Json, path: Path): Json | undefined {
 function keysAt(schema: z.ZodType, path: Path): string[] {
   let at: unknown = schema;
   for (const key of path) at = inner(unwrapped(at), key);
-  return Object.keys((unwrapped(at) as z.ZodObject).shape).filter((key) => !key.startsWith('$'));
+  return formsOf(at)
+    .flatMap((form) => (form instanceof z.ZodObject ? Object.keys(form.shape) : []))
+    .filter((key) => !key.startsWith('$'));
+}
+
+/** The forms that a value may have: those of a union, or the one. */
+function formsOf(schema: unknown): unknown[] {
+  const form = unwrapped(schema);
+  return form instanceof z.ZodUnion ? form.options.map(unwrapped) : [form];
 }
 
 function inner(schema: unknown, key: PropertyKey): unknown {
+  if (schema instanceof z.ZodUnion) {
+    const isMeant = (form: unknown) => form instanceof (typeof key === 'number' ? z.ZodArray : z.ZodObject);
+    return inner(formsOf(schema).find(isMeant), key);
+  }
   if (schema instanceof z.ZodObject) return schema.shape[String(key)];
   if (schema instanceof z.ZodArray) return schema.element;
   return (schema as z.ZodRecord).valueType;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '../json/json.ts';
-import { Findings } from './problem.ts';
+import { Findings } from '../problem/problem.ts';
 import { checkSchema } from './schema-check.ts';
 import { piecesOf } from './schema-pieces.ts';
 

@@ -1,9 +1,9 @@
-// Checks the graph as a whole: no cycles, and in a graph workflow every node can be reached from the start (000 §4.2).
+// Checks the graph as a whole: no cycles, and in a graph workflow every node can be reached from the start.
 // Answers which node comes before which, for the checks of expressions; null when the graph is too broken to say.
 
+import type { Findings } from '../problem/problem.ts';
 import type { Draft } from './draft.ts';
 import type { Links } from './link.ts';
-import type { Findings } from './problem.ts';
 import { adjacency, type IsUpstream, reachable, upstream, walk } from './topology.ts';
 import { WORDING } from './wording.ts';
 
@@ -15,9 +15,9 @@ export function checkShape(draft: Draft, links: Links, findings: Findings): IsUp
   const { order, cycles } = walk(adjacency(size, links.edges));
   for (const cycle of cycles) reportCycle(cycle, draft, links, findings);
 
-  const probable = adjacency(size, [...links.edges, ...links.guesses]);
+  const probable = adjacency(size, [...links.edges, ...links.guesses, ...links.undo]);
   if (links.start !== null) reportUnreachable(reachable(links.start, probable), draft, links, findings);
-  if (links.guesses.length === 0) return cycles.length === 0 ? upstream(order, probable) : null;
+  if (links.guesses.length + links.undo.length === 0) return cycles.length === 0 ? upstream(order, probable) : null;
   const guessed = walk(probable);
   return guessed.cycles.length === 0 ? upstream(guessed.order, probable) : null;
 }
@@ -41,7 +41,7 @@ function abridge(names: string[]): string[] {
 function reportUnreachable(seen: Uint8Array, draft: Draft, links: Links, findings: Findings): void {
   draft.nodes.forEach((node, index) => {
     // A node without a name of its own cannot be led to; that is reported already.
-    if (seen[index] === 1 || links.byName.get(node.id) !== index) return;
+    if (seen[index] === 1 || links.asides.has(index) || links.byName.get(node.id) !== index) return;
     const message = `\`${node.id}\` can never run: no path leads to it from \`${draft.startNode!.value}\``;
     findings.error('UNREACHABLE', node.at, message, 'add an edge to it, or remove it');
   });

@@ -1,12 +1,16 @@
-// What an execution plan may ask for and nothing here does yet (004 §4.5, §19.1, §19.4). A step that would run without its
-// secrets, or as something else than the plugin it pinned, is refused; where it runs does not change what it does, so a
-// route that is not taken is a warning. Asked only when it is known what can run, as for actions: a draft may be ahead.
+// What a definition may ask for and nothing here does: a workflow that starts itself, and steps of an execution plan with secrets or plugins.
+// A step that would run without its secrets, or as something else than the plugin it pinned, is refused. Asked only when it is known what
+// can run, as for actions: a draft may be ahead.
 
-import type { Draft } from './draft.ts';
-import { DISPATCH_KEYS } from './execution-plan.ts';
-import type { Findings } from './problem.ts';
+import type { Findings } from '../problem/problem.ts';
+import { allDraftNodes, type Draft } from './draft.ts';
 
-export function checkSupport({ nodes }: Draft, findings: Findings): void {
+export function checkSupport({ id, nodes }: Draft, findings: Findings): void {
+  for (const { step, at } of allDraftNodes({ nodes })) {
+    if (step?.kind !== 'subworkflow' || step.workflowId !== id) continue;
+    const suggestion = 'that fails unless engine.allowRecursion is on';
+    findings.warning('SUBWORKFLOW_RECURSION', `${at}/workflowId`, 'the workflow starts itself', suggestion);
+  }
   for (const { step, at } of nodes) {
     if (step?.kind !== 'action') continue;
     if (step.secretRefs !== undefined) {
@@ -18,21 +22,9 @@ export function checkSupport({ nodes }: Draft, findings: Findings): void {
       findings.error('UNSUPPORTED_BY_ENGINE', `${at}/pluginId`, message, INSTEAD.plugin);
     }
   }
-  warnOfRouting(nodes, findings);
 }
 
 const INSTEAD = {
   secretRefs: "leave them out, and give the connector its credentials in the runner's configuration",
   plugin: 'register the type as an action of your own, and leave the plugin out',
 };
-
-/** Once for a plan: its planner routes every step. */
-function warnOfRouting(nodes: Draft['nodes'], findings: Findings): void {
-  const routed = nodes.filter(({ dispatch }) => DISPATCH_KEYS.some((key) => dispatch?.[key] !== undefined));
-  const [first] = routed;
-  if (first === undefined) return;
-  const others = routed.length === 1 ? '' : ` (as that of ${routed.length - 1} more)`;
-  const message = `\`dispatch\`${others} is kept but not acted upon: every runner takes every step`;
-  const suggestion = 'leave it out, unless another engine reads this plan too';
-  findings.warning('DISPATCH_IGNORED', `${first.at}/dispatch`, message, suggestion);
-}

@@ -8,7 +8,7 @@ interface CodeEntry {
 }
 
 export const ERROR_CODES = {
-  // 000 §20, as they stand there.
+  // Codes that other systems depend on, never renamed.
   WFENG001: { message: 'The requestId was already used for another workflow.', httpStatus: 409 },
   WFENG002: { message: 'The execution is in a state that does not allow this.', httpStatus: 409 },
   WFENG003: { message: 'The external resource is already linked to another execution.', httpStatus: 409 },
@@ -28,7 +28,12 @@ export const ERROR_CODES = {
   },
   TRIGGER_NOT_FOUND: { message: 'The trigger does not exist.', httpStatus: 404 },
   SIGNATURE_INVALID: { message: 'The signature of the webhook is not valid.', httpStatus: 401 },
+  SIGNATURE_EXPIRED: { message: 'The signature of the webhook is too old.', httpStatus: 401 },
   EXECUTION_NOT_FOUND: { message: 'The execution does not exist.', httpStatus: 404 },
+  DRAFT_CHANGED: { message: 'The draft is not the one that was edited.', httpStatus: 412 },
+  BULK_NOT_FOUND: { message: 'The bulk action does not exist.', httpStatus: 404 },
+  KEY_NOT_FOUND: { message: 'The API key does not exist, or was revoked before.', httpStatus: 404 },
+  NODE_NOT_FOUND: { message: 'The execution has no such node.', httpStatus: 404 },
   EXECUTION_TIMEOUT: { message: 'The execution did not finish within its timeout.', httpStatus: 504 },
   CANCELLED: { message: 'It was cancelled.', httpStatus: 409 },
   CONTEXT_OVERFLOW: { message: 'The data of the execution exceeds maxContextSizeBytes.', httpStatus: 413 },
@@ -36,6 +41,15 @@ export const ERROR_CODES = {
   WEBHOOK_TIMEOUT: { message: 'The webhook did not arrive in time.', httpStatus: 504 },
   NESTING_TOO_DEEP: { message: 'Subworkflows are nested too deeply.', httpStatus: 422 },
   RECURSION: { message: 'A workflow must not start itself as its own subworkflow.', httpStatus: 422 },
+  DRIVER_NOT_CONFIGURED: { message: 'This installation does not have the driver that was asked for.', httpStatus: 400 },
+  UNSUPPORTED_BY_ENGINE: { message: 'The engine that was chosen cannot run this plan.', httpStatus: 400 },
+  ENGINE_UNAVAILABLE: { message: 'The engine that runs the workflow takes no runs at the moment.', httpStatus: 503 },
+  RUN_LOST: { message: 'The engine that ran the execution does not run it any more.', httpStatus: 502 },
+  RUN_NAME_TAKEN: { message: 'The name of the run belongs to something else in the engine.', httpStatus: 409 },
+  TASK_QUEUE_NOT_FOUND: { message: 'No task queue can be called so.', httpStatus: 404 },
+  TASK_LEASE_LOST: { message: 'The worker does not hold the attempt any more.', httpStatus: 409 },
+  TASK_UNSTORABLE: { message: 'The attempt cannot be stored for a worker.', httpStatus: 422 },
+  WORKER_LOST: { message: 'The workers that took the attempt were not heard of again.', httpStatus: 502 },
   POISON: { message: 'The execution crashed its runner repeatedly and was set aside.', httpStatus: 500 },
 
   // Lifecycles and delivery.
@@ -52,8 +66,11 @@ export const ERROR_CODES = {
   FORBIDDEN: { message: 'The token does not allow this.', httpStatus: 403 },
   TENANT_MISMATCH: { message: 'The tenantId of the request is not the tenant of the token.', httpStatus: 403 },
   NOT_FOUND: { message: 'There is nothing at this address.', httpStatus: 404 },
+  WRONG_KIND: { message: 'What the address names is of a kind that does not have this.', httpStatus: 409 },
   METHOD_NOT_ALLOWED: { message: 'This address does not take this method.', httpStatus: 405 },
   PAYLOAD_TOO_LARGE: { message: 'The body of the request exceeds the size limit.', httpStatus: 413 },
+  ANSWER_TOO_LARGE: { message: 'The answer would be too large.', httpStatus: 422 },
+  REQUEST_TIMEOUT: { message: 'The request did not come to its end in time.', httpStatus: 408 },
   UNSUPPORTED_MEDIA_TYPE: { message: 'The body of the request must be application/json.', httpStatus: 415 },
   RATE_LIMITED: { message: 'Too many requests.', httpStatus: 429 },
   QUOTA_EXHAUSTED: { message: 'The quota of the tenant is used up for now.', httpStatus: 429 },
@@ -65,6 +82,10 @@ export const ERROR_CODES = {
   CALLBACK_GONE: { message: 'The execution no longer waits for this callback.', httpStatus: 410 },
   CONNECTOR_NOT_FOUND: { message: 'The connector does not exist.', httpStatus: 404 },
   DEAD_LETTER_NOT_FOUND: { message: 'The dead letter does not exist.', httpStatus: 404 },
+  RUNNER_NOT_FOUND: { message: 'No such runner is live.', httpStatus: 404 },
+  ARTIFACT_NOT_FOUND: { message: 'The artifact does not exist, or has expired.', httpStatus: 404 },
+  ARTIFACT_GONE: { message: 'The bytes of the artifact are gone.', httpStatus: 410 },
+  ARTIFACT_STORE_MISSING: { message: 'No artifact store is configured.', httpStatus: 503 },
   PLAN_UNAVAILABLE: { message: 'The referenced plan cannot be used.', httpStatus: 422 },
 
   // Expressions and templates.
@@ -82,9 +103,32 @@ export const ERROR_CODES = {
   ACTION_FAILED: { message: 'The action failed.', httpStatus: 500 },
   ACTION_RESULT_INVALID: { message: 'The action returned something that is not a result.', httpStatus: 500 },
   PARAMETERS_INVALID: { message: 'The parameters do not match the schema of the action.', httpStatus: 400 },
+  PARAMETERS_TOO_LARGE: { message: 'The rendered parameters exceed the size limit.', httpStatus: 413 },
   ATTEMPT_TIMEOUT: { message: 'The attempt did not finish within its timeout.', httpStatus: 504 },
   OUTPUT_NOT_JSON: { message: 'The outputs of the action cannot be written as JSON.', httpStatus: 500 },
   OUTPUT_TOO_LARGE: { message: 'The outputs of the action exceed the size limit.', httpStatus: 413 },
+
+  // Loops.
+  NOT_A_LIST: { message: 'What should be a list of items is none.', httpStatus: 422 },
+  TOO_MANY_ITEMS: { message: 'There are more items than the loop allows.', httpStatus: 422 },
+  ITEMS_FAILED: { message: 'More items failed than the loop tolerates.', httpStatus: 422 },
+  REPEAT_EXHAUSTED: { message: 'The condition did not hold after the last round.', httpStatus: 422 },
+
+  // Secrets and connections.
+  CONNECTION_NOT_FOUND: { message: 'The connection does not exist.', httpStatus: 404 },
+  CONNECTION_EXISTS: { message: 'A connection of this name exists already.', httpStatus: 409 },
+  CONNECTION_CHANGED: { message: 'The connection was changed by somebody else.', httpStatus: 409 },
+  CONNECTION_HOST_REFUSED: { message: 'The connection may not be used for this host.', httpStatus: 403 },
+  SECRET_NOT_FOUND: { message: 'The secret does not exist.', httpStatus: 404 },
+  SECRETS_UNAVAILABLE: { message: 'The secret cannot be had at the moment.', httpStatus: 503 },
+  CREDENTIAL_UNAVAILABLE: { message: 'The credential cannot be had at the moment.', httpStatus: 503 },
+
+  // Waits.
+  WAIT_TIMEOUT: { message: 'Nothing that was waited for came in time.', httpStatus: 504 },
+  TOO_MANY_EVENTS: { message: 'A wait gathered more events than it may.', httpStatus: 422 },
+
+  // Undoing.
+  COMPENSATION_FAILED: { message: 'What should undo a step has failed.', httpStatus: 500 },
 
   // Connectors.
   CREDENTIAL_MISSING: { message: 'No credential is configured for the connector.', httpStatus: 500 },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Problem } from '../definition/problem.ts';
+import type { Problem } from '../problem/problem.ts';
 import { requestInvalid, requestProblems } from './request-invalid.ts';
 
 const problems = (count: number): Problem[] =>

@@ -1,8 +1,8 @@
 // The one refusal of a request that is not valid: the first problem in its message, the others in its details. A request can have
 // as many problems as it has keys; the answer does not grow with them (S4).
 
-import type { Problem } from '../definition/problem.ts';
-import { ProblemList } from '../definition/problem-list.ts';
+import type { Problem } from '../problem/problem.ts';
+import { ProblemList } from '../problem/problem-list.ts';
 import { PawlError } from './pawl-error.ts';
 
 const MAX_DETAILS = 100;

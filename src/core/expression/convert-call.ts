@@ -1,11 +1,11 @@
 // Calls: a function of the table, or a method of the table on a value. Anything else has no callee here.
 
 import type * as acorn from 'acorn';
+import { nearMiss } from '../problem/near-miss.ts';
 import { ARRAY_METHODS, CALLBACK_METHODS, SORT_METHODS } from './array-methods.ts';
 import type { Expr } from './ast.ts';
 import { type Conversion, isData, namespaceOf, refuse, writtenKey } from './conversion.ts';
 import { FUNCTIONS, NUMBER_METHODS } from './functions.ts';
-import { nearMiss } from './near-miss.ts';
 import { didYouMean } from './problem.ts';
 import { FORBIDDEN_MEMBERS, REFUSED_CALLS } from './refusal.ts';
 import { STRING_METHODS } from './string-methods.ts';

@@ -2,11 +2,11 @@
 // and function that is not in a table (S3). Goes on after a problem, so that the author sees all of them at once.
 
 import type * as acorn from 'acorn';
+import { nearMiss } from '../problem/near-miss.ts';
 import { BINARY_OPERATORS, type BinaryOperator, type Expr, UNARY_OPERATORS, type UnaryOperator } from './ast.ts';
 import { type Conversion, NAMESPACES, namespaceOf, REFUSED, refuse, writtenKey } from './conversion.ts';
 import { convertCall } from './convert-call.ts';
 import { CONSTANTS, FUNCTIONS } from './functions.ts';
-import { nearMiss } from './near-miss.ts';
 import { didYouMean, type Finding } from './problem.ts';
 import { FORBIDDEN_MEMBERS, REFUSED_CALLS, REFUSED_NODES, REFUSED_OPERATORS } from './refusal.ts';
 

@@ -4,7 +4,8 @@ import vm from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Expr } from './ast.ts';
-import { EvaluationError, evaluate, evaluateCondition } from './evaluate.ts';
+import { evaluate, evaluateCondition } from './evaluate.ts';
+import { EvaluationError } from './evaluation.ts';
 import { expression, scopes } from './grammar.testing.ts';
 import { parseExpression } from './parse.ts';
 

@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import { compileTemplate } from '../template/compile.ts';
 import { renderTemplate, TemplateError } from '../template/render.ts';
-import { EvaluationError, evaluate } from './evaluate.ts';
+import { evaluate } from './evaluate.ts';
+import { EvaluationError } from './evaluation.ts';
 import { BOMBS, ESCAPES, hostileScope } from './hostile.testing.ts';
 import { parseExpression } from './parse.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Expr } from './ast.ts';
-import { EvaluationError, evaluate, evaluateCondition, type Limits } from './evaluate.ts';
+import { evaluate, evaluateCondition } from './evaluate.ts';
+import { EvaluationError, type Limits } from './evaluation.ts';
 import { type Dialect, parseExpression } from './parse.ts';
 
 const roots = ['trigger', 'context', 'tasks', 'wait', 'inputs', 'on'];

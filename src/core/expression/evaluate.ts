@@ -14,14 +14,12 @@ import {
 import { explainMissing, type WhyMissing } from './missing.ts';
 import { compiled } from './program.ts';
 
-export { EvaluationError, type Limits, type Scope } from './evaluation.ts';
-
 /** Throws an EvaluationError and nothing else. What it returns was made of JSON, and may be or hold `undefined` or NaN. */
 export function evaluate(expr: Expr, scope: Scope, limits: Limits = DEFAULT_LIMITS): unknown {
   return evaluateWithin(new Evaluation(scope, limits, 'value'), expr);
 }
 
-/** Never throws: a condition that fails or needs too much is false, with a warning that says why (000 §6.2). */
+/** Never throws: a condition that fails or needs too much is false, with a warning that says why. */
 export function evaluateCondition(
   expr: Expr,
   scope: Scope,

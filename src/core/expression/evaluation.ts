@@ -6,9 +6,17 @@ export interface Limits {
   readonly maxSteps: number;
   readonly maxDepth: number;
   readonly maxBytes: number;
+  /** Parameters of all nodes of one execution together, as they are written down. */
+  readonly maxRenderedBytes?: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { maxSteps: 100_000, maxDepth: 100, maxBytes: 4 * 1024 * 1024 };
+const MIB = 1024 * 1024;
+export const DEFAULT_LIMITS: Required<Limits> = {
+  maxSteps: 100_000,
+  maxDepth: 100,
+  maxBytes: 4 * MIB,
+  maxRenderedBytes: 64 * MIB,
+};
 
 /** Nesting of *data*, which comes from outside: deeper than any real document, far from the end of the stack. */
 const MAX_DATA_DEPTH = 500;

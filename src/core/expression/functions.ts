@@ -1,6 +1,7 @@
 // The functions and constants an expression may name, and the methods of numbers. Pure, without clock, chance or locale (S3).
 
 import { chargeReading, toNumber, toPrimitive, toText } from './coercion.ts';
+import { DATA_FUNCTIONS } from './data-functions.ts';
 import {
   BYTES_PER_PROPERTY,
   type Evaluation,
@@ -85,6 +86,7 @@ export const FUNCTIONS: ReadonlyMap<string, KnownFunction> = new Map<string, Kno
   ['isNaN', (evaluation, [value]) => Number.isNaN(toNumber(evaluation, value))],
   ['parseFloat', ofPrimitives(Number.parseFloat)],
   ['parseInt', ofPrimitives(Number.parseInt)],
+  ...DATA_FUNCTIONS,
 ]);
 
 /** Those that make a text or a number of whatever they get. */

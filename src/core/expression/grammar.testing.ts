@@ -4,8 +4,12 @@
 
 import fc from 'fast-check';
 import { ARRAY_METHODS, CALLBACK_METHODS, SORT_METHODS } from './array-methods.ts';
+import { DATA_FUNCTIONS } from './data-functions.ts';
 import { FUNCTIONS, NUMBER_METHODS } from './functions.ts';
 import { STRING_METHODS } from './string-methods.ts';
+
+/** Functions that JavaScript does not have, or has with a clock and a zone of its own. */
+const OURS: ReadonlySet<string> = new Set(DATA_FUNCTIONS.map(([name]) => name));
 
 interface Print {
   readonly forJavaScript: boolean;
@@ -69,7 +73,9 @@ const STRINGS = [...STRING_METHODS.keys()];
 const ARRAYS = [...ARRAY_METHODS.keys(), ...SORT_METHODS];
 const NUMBERS = [...NUMBER_METHODS.keys()];
 const CALLBACKS = [...CALLBACK_METHODS.keys()].filter((name) => !name.startsWith('reduce'));
-const KNOWN_FUNCTIONS = [...FUNCTIONS.keys()].filter((name) => name !== 'JSON.stringify');
+const KNOWN_FUNCTIONS = [...FUNCTIONS.keys()]
+  .filter((name) => !OURS.has(name))
+  .filter((name) => name !== 'JSON.stringify');
 
 /** `toString` aside, which JavaScript also has for objects and booleans. */
 const PLAIN_METHODS = [...STRINGS, ...ARRAYS, ...NUMBERS].filter((name) => name !== 'toString');

@@ -40,7 +40,6 @@ export const ESCAPES: readonly string[] = [
   'Math.random()',
   'Math',
   'Math["ran" + "dom"]()',
-  'JSON.parse("{}")',
   'Reflect.ownKeys(trigger)',
   'Proxy',
   'Symbol.iterator',

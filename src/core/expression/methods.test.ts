@@ -102,6 +102,17 @@ const CASES: readonly (readonly [string, unknown])[] = [
   ['[1] + 1 + {} + null', '11[object Object]null'],
   ["true == 1 && 'a' == ['a'] && NaN != NaN && ({}) == '[object Object]'", true],
   ["null ?? 'x'", 'x'],
+  ["Date.parse('1970-01-01T00:00:01Z')", 1000],
+  ['toISO(0)', '1970-01-01T00:00:00.000Z'],
+  ["formatTime(0, 'yyyy', 'Z')", '1970'],
+  ["JSON.parse('[1]')", [1]],
+  ["Object.fromEntries([['a', 1]])", { a: 1 }],
+  ["base64Encode('a')", 'YQ=='],
+  ["base64Decode('YQ==')", 'a'],
+  ["groupBy([{ k: 'a' }], 'k')", { a: [{ k: 'a' }] }],
+  ["keyBy([{ k: 'a' }], 'k')", { a: { k: 'a' } }],
+  ["sha256('').slice(0, 8)", 'e3b0c442'],
+  ["hmacSha256('', '').slice(0, 8)", 'b613679a'],
 ];
 
 describe('methods and functions', () => {

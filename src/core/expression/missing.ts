@@ -1,10 +1,10 @@
 // Says, after an evaluation found nothing, which path of the scope was the first to lead nowhere, and what was near it.
 // Done afterwards from the references, so that evaluation itself carries no bookkeeping.
 
+import { nearMiss } from '../problem/near-miss.ts';
 import type { Expr } from './ast.ts';
 import type { Scope } from './evaluation.ts';
 import { readMember } from './member.ts';
-import { nearMiss } from './near-miss.ts';
 import { pathText, references } from './references.ts';
 
 /** What whoever owns the scope knows about a path that leads nowhere. */

@@ -234,7 +234,7 @@ function compileFunction({ name, args }: Extract<Expr, { op: 'function' }>, read
 
 /**
  * Operands and arguments that a text or a number is made of. In a template of a pipeline they are there: what was computed from nothing would be
- * sent as "null", "undefined" or NaN (002 "Strict resolution", decision 14).
+ * sent as "null", "undefined" or NaN.
  */
 function compileNeeded<Values extends readonly unknown[]>(
   values: (evaluation: Evaluation) => Values,

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileTemplate } from '../template/compile.ts';
 import { renderTemplate, TemplateError } from '../template/render.ts';
-import { EvaluationError, evaluate, evaluateCondition } from './evaluate.ts';
+import { evaluate, evaluateCondition } from './evaluate.ts';
+import { EvaluationError } from './evaluation.ts';
 import { type Dialect, parseExpression } from './parse.ts';
 import { references } from './references.ts';
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { compiled, graph, node } from '../definition/definition.testing.ts';
 import { actionTypeOf } from './action-type.ts';
 import type { Step } from './plan.ts';
 
@@ -9,4 +10,15 @@ it.each<[string, Step]>([
   ['wait_for_webhook', { kind: 'webhook', timeoutMs: null }],
 ])('a step is called %s', (name, step) => {
   expect(actionTypeOf(step)).toBe(name);
+});
+
+it('a loop is called after its step, and one with a body after itself', () => {
+  const forEach = { items: [1] };
+  const body = { startNode: 'x', nodes: [node('x')] };
+  const typeOf = (fields: object) => actionTypeOf(compiled(graph([{ id: 'a', ...fields }])).nodes[0]!.step);
+  expect(typeOf({ actionType: 'core.echo', forEach })).toBe('core.echo');
+  expect(typeOf({ forEach, body })).toBe('forEach');
+  expect(typeOf({ repeat: { until: 'true' }, body })).toBe('repeat');
+  expect(typeOf({ nodeType: 'wait', timeoutMs: 5 })).toBe('wait');
+  expect(typeOf({ nodeType: 'end' })).toBe('end');
 });

@@ -12,5 +12,12 @@ export function actionTypeOf(step: Step): string {
       return 'core.delay';
     case 'webhook':
       return 'wait_for_webhook';
+    case 'wait':
+      return 'wait';
+    case 'end':
+      return 'end';
+    case 'forEach':
+    case 'repeat':
+      return step.body.isSingle ? actionTypeOf(step.body.nodes[0]!.step) : step.kind;
   }
 }

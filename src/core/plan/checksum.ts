@@ -6,7 +6,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson, type Json, type JsonObject } from '../json/json.ts';
 import type { Template } from '../template/template.ts';
-import type { Plan, PlanEdge, PlanNode, Step } from './plan.ts';
+import type { Body, Plan, PlanEdge, PlanNode, Step } from './plan.ts';
 
 /** Computed when first asked for, which a plan that is only validated or run never is. As JSON it is there like any field. */
 export function withChecksum(plan: Omit<Plan, 'checksum'>): Plan {
@@ -50,8 +50,27 @@ function edgeAsWritten(edge: PlanEdge): object {
 }
 
 function stepAsWritten(step: Step): object {
+  if (step.kind === 'wait') {
+    const events = step.events.map((event) => ({ ...event, key: templateAsWritten(event.key) }));
+    return { ...step, events, until: step.until?.source ?? null };
+  }
+  if (step.kind === 'forEach') return { ...step, items: templateAsWritten(step.items), body: bodyAsWritten(step.body) };
+  if (step.kind === 'repeat') {
+    const until = step.until.source;
+    return { ...step, until, collect: templateAsWritten(step.collect), body: bodyAsWritten(step.body) };
+  }
   if (step.kind !== 'sleep' || typeof step.durationMs === 'number') return step;
   return { ...step, durationMs: templateAsWritten(step.durationMs) };
+}
+
+function bodyAsWritten(body: Body): object {
+  const { nodes, edges, outputs } = body;
+  return {
+    ...body,
+    nodes: nodes.map(nodeAsWritten),
+    edges: edges.map(edgeAsWritten),
+    outputs: templateAsWritten(outputs),
+  };
 }
 
 function templateAsWritten(template: Template | null): Json {

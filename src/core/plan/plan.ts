@@ -8,15 +8,42 @@ import type { Template } from '../template/template.ts';
 
 export type Format = 'graph' | 'pipeline' | 'plan';
 
-export interface Plan {
-  readonly planVersion: 1;
-  readonly format: Format;
-  /** The workflow's id (graph), name (pipeline) or planId (plan). */
-  readonly id: string;
+/** How long undoing may take. */
+export const DEFAULT_COMPENSATION_MS = 3_600_000;
+
+/** Nodes and the edges between them, by index. */
+export interface Graph {
   readonly nodes: readonly PlanNode[];
   readonly edges: readonly PlanEdge[];
   /** Nodes without incoming edges, in definition order. */
   readonly start: readonly number[];
+}
+
+/** What a loop runs for each item or round: virtual nodes of the same execution (virtual-node.ts). */
+export interface Body extends Graph {
+  /** The loop's own step and nothing else: the item's data is the step's. */
+  readonly isSingle: boolean;
+  /** What an item leaves; null: the outputs of the succeeded nodes that led nowhere. */
+  readonly outputs: Template | null;
+  /** The number of the first virtual node. */
+  readonly base: number;
+  /** How many items or rounds there may be. */
+  readonly limit: number;
+}
+
+export interface Plan extends Graph {
+  readonly planVersion: 1;
+  readonly format: Format;
+  /** The workflow's id (graph), name (pipeline) or planId (plan). */
+  readonly id: string;
+  /** Nodes that run at the end, in this order, whatever the outcome. */
+  readonly finally?: readonly number[];
+  /** How long compensations and `finally` may take; absent: an hour. */
+  readonly compensationTimeoutMs?: number;
+  /** Waits whose keys are known when the execution starts: events count for them from then on. */
+  readonly earlyWaits?: readonly number[];
+  /** Nodes that are loops; absent: none is. */
+  readonly loops?: readonly number[];
   /**
    * failFast: abort what is in flight and fail (graph). continue: go on, the execution still succeeds (pipeline).
    * drain: nothing new starts, what is in flight finishes, then the execution fails (execution plan).
@@ -42,11 +69,7 @@ export interface PlanNode {
   /** Compiled parameters; for a subworkflow the child's trigger payload. Sleep and webhook nodes have none. */
   readonly parameters: Template | null;
   readonly policy: NodePolicy;
-  /**
-   * When every incoming edge is resolved: `any` runs if at least one is satisfied (graph), `all` if all are (pipeline
-   * without `if`, execution plan), `resolved` whatever they are (pipeline with `if`). Start nodes always pass.
-   */
-  readonly join: 'any' | 'all' | 'resolved';
+  readonly join: Join;
   /** Judged after the join passed; false = skipped (pipeline `if`, execution plan `when`). */
   readonly condition: Condition | null;
   readonly routePolicy: 'parallel' | 'firstMatch';
@@ -56,14 +79,34 @@ export interface PlanNode {
   /** Whether the node's data must stay in memory: something may read it later (an expression, the outputs, the snapshot). */
   readonly retain: boolean;
   readonly dispatch: Dispatch | null;
+  /** The node that undoes this one: it runs when the execution ends otherwise than well after this one succeeded. */
+  readonly compensate?: number;
+  /** It runs at the end only, to undo another or because it is in `finally`: no edge leads to it or from it. */
+  readonly aside?: true;
+}
+
+/**
+ * When every incoming edge is resolved: `any` runs if at least one is satisfied (graph), `all` if all are (pipeline
+ * without `if`, execution plan), `resolved` whatever they are (pipeline with `if`). `first` does not wait for the others.
+ * Start nodes always pass.
+ */
+export type Join = 'any' | 'all' | 'resolved' | FirstJoin;
+
+export interface FirstJoin {
+  /** The node starts as soon as this many edges are satisfied. */
+  readonly first: number;
+  /** Nodes whose every path leads here, and nowhere else: given up when the node starts. Empty: they go on. */
+  readonly rest: readonly number[];
 }
 
 export type Step =
   | {
       readonly kind: 'action';
       readonly actionType: string;
-      /** Execution plans only (004 §19.1, §19.4): what the attempt resolves, and the plugin that runs it. */
+      /** Execution plans only: what the attempt resolves, and the plugin that runs it. */
       readonly secretRefs?: readonly SecretRef[];
+      /** Whose credential the attempt gets; absent: the default of its connector. */
+      readonly connection?: string;
       readonly plugin?: PluginRef;
     }
   | {
@@ -74,7 +117,47 @@ export type Step =
     }
   /** A durable timer: milliseconds, or a template that yields them. */
   | { readonly kind: 'sleep'; readonly durationMs: number | Template }
-  | { readonly kind: 'webhook'; readonly timeoutMs: number | null };
+  | { readonly kind: 'webhook'; readonly timeoutMs: number | null }
+  /** Waits for its callback, an event or the end of its time, whichever comes first. */
+  | {
+      readonly kind: 'wait';
+      readonly callback: boolean;
+      readonly events: readonly EventSource[];
+      readonly timeoutMs: number | null;
+      readonly onTimeout: 'fail' | 'continue';
+      /** How many arrivals it takes, and what must hold of them besides. */
+      readonly count: number;
+      readonly until: Condition | null;
+    }
+  /** Runs its body for each item of a list, `parallel` of them at a time. */
+  | {
+      readonly kind: 'forEach';
+      readonly items: Template;
+      readonly parallel: number;
+      /** How many items may fail: a number, or a share of all of them. */
+      readonly tolerate: { readonly count: number } | { readonly percent: number };
+      readonly body: Body;
+    }
+  /** Runs its body again and again, until its condition holds. */
+  | {
+      readonly kind: 'repeat';
+      readonly until: Condition;
+      readonly delayMs: number;
+      readonly backoffFactor: number;
+      readonly maxDelayMs: number | null;
+      /** Gives a list after each round; all of them are joined. */
+      readonly collect: Template | null;
+      readonly body: Body;
+    }
+  /** Ends the execution at once. `parameters` are its outputs, or its error; null: the usual ones. */
+  | { readonly kind: 'end'; readonly status: 'Succeeded' | 'Failed' };
+
+/** Events of a type whose data has this value at this path; without a path every one of the type. */
+export interface EventSource {
+  readonly type: string;
+  readonly at: string | null;
+  readonly key: Template | null;
+}
 
 /** A secret by reference: its value never enters a plan. */
 export interface SecretRef {
@@ -96,6 +179,13 @@ export interface NodePolicy {
   readonly timeoutMs: number | null;
   readonly rerenderOnRetry: boolean;
   readonly retry: RetryPolicy;
+  /** Retries by the code of the error: the first rule that matches counts, and an error that none matches is final. */
+  readonly rules?: readonly RetryRule[];
+}
+
+export interface RetryRule extends RetryPolicy {
+  /** Codes, names of groups of codes, or `*`: see core/retry/error-match.ts. */
+  readonly on: readonly string[];
 }
 
 export interface RetryPolicy {
@@ -114,6 +204,8 @@ export interface PlanEdge {
   readonly condition: Condition | null;
   /** From `onFailure`: satisfied when the node failed and no explicit failure edge was. */
   readonly implicit: boolean;
+  /** Of a failure edge: the errors that it is for; absent: every one. */
+  readonly codes?: readonly string[];
 }
 
 export interface Condition {
@@ -121,7 +213,7 @@ export interface Condition {
   readonly expr: Expr;
 }
 
-/** Where an attempt should run (004 §3.1 `dispatch`), and labels for observability. */
+/** Where an attempt should run, and labels for observability. */
 export interface Dispatch {
   readonly taskQueue?: string;
   readonly workerPool?: string;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compileDefinition, compileInSteps } from '../definition/compile.ts';
-import type { Problem } from '../definition/problem.ts';
 import type { Json } from '../json/json.ts';
+import type { Problem } from '../problem/problem.ts';
 import { compileTemplateInSteps } from '../template/compile.ts';
 import { allAtOnce, type Steps } from './steps.ts';
 

@@ -1,5 +1,5 @@
 // Renders a compiled template against a scope. Strict: what is missing is an error that says what, never an empty text in
-// someone's API (000 §5, 002 "Strict resolution"), unless the installation wants it otherwise; pipelines are always strict.
+// someone's API, unless the installation wants it otherwise; pipelines are always strict.
 // All pieces share one budget (S4). Pure; throws TemplateError and nothing else.
 
 import { evaluateWithin } from '../expression/evaluate.ts';
@@ -34,7 +34,7 @@ export class TemplateError extends Error {
   }
 }
 
-/** What an installation decides about graphs and plans (000 §5.1). */
+/** What an installation decides about graphs and plans. */
 export interface TemplateStyle {
   /** What null is written as inside a text; null: it may not stand there. */
   readonly nullText: string | null;
@@ -43,7 +43,7 @@ export interface TemplateStyle {
 }
 
 export const STRICT_STYLE: TemplateStyle = { nullText: '', strict: true };
-/** `DELETE /orders/{{trigger.body.id}}` must not become `DELETE /orders/` (decision 14). */
+/** `DELETE /orders/{{trigger.body.id}}` must not become `DELETE /orders/`. */
 const PIPELINE_STYLE: TemplateStyle = { nullText: null, strict: true };
 
 class Rendering extends Evaluation {

@@ -39,7 +39,7 @@ const answers = {
   platform: 'Web + Mobile',
 };
 
-describe('000 §15: graph workflows', () => {
+describe('examples of graph workflows', () => {
   const withItem = (item: Json) => ({
     trigger: { boardId: 42, itemId: 'item-7', channelId: 'C456' },
     context: { data: { 'get-item': { items: [item] }, 'fetch-items': { items: [1, 2, 3] } } },
@@ -217,7 +217,7 @@ describe('002: pipelines', () => {
   });
 });
 
-describe('004 §19.3: execution plans', () => {
+describe('examples of execution plans', () => {
   test('a conditional step sees what `on` names', () => {
     const scope = { steps: { stepId: { output: { metadata: { someFlag: true } } } }, on: true };
     expect(holds('on === true', scope, PLAN)).toEqual({ value: true });

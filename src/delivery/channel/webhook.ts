@@ -3,7 +3,8 @@
 // body may say more. Where the URL may lead is checked when the connection is made (S5), and redirects are not followed.
 
 import { createHmac } from 'node:crypto';
-import type { HttpClient, HttpResponse } from '../../action/http-client.ts';
+import type { Credential, ResolveCredential } from '../../action/credential.ts';
+import type { HttpClient, HttpRequest, HttpResponse } from '../../action/http-client.ts';
 import { SECRET_PREFIX } from '../../protocol/webhook-secret.ts';
 import type { ClaimedDelivery } from '../../store/delivery-port.ts';
 import type { Consumer } from '../consumer.ts';
@@ -11,6 +12,8 @@ import { type Channel, DELIVERED, type Sent, sentOf } from './channel.ts';
 
 export interface WebhookChannelDeps {
   readonly http: HttpClient;
+  /** Where credentials of connections come from; absent: consumers have none. */
+  readonly credential?: ResolveCredential | undefined;
   /** Milliseconds since the epoch: what the receiver compares its clock with. */
   readonly wallClockMs: () => number;
   readonly timeoutMs: number;
@@ -27,7 +30,9 @@ export class WebhookChannel implements Channel {
   }
 
   async send(delivery: ClaimedDelivery, consumer: Consumer, signal: AbortSignal): Promise<Sent> {
-    const response = await this.deps.http.request({
+    const credential = await this.credentialFor(consumer);
+    credential?.checkHost(new URL(consumer.url!));
+    const request: HttpRequest = {
       url: consumer.url!,
       method: 'POST',
       headers: this.headers(delivery, consumer.secrets),
@@ -36,9 +41,19 @@ export class WebhookChannel implements Channel {
       onOversize: 'truncate',
       timeoutMs: consumer.settings.timeoutMs ?? this.deps.timeoutMs,
       signal,
-    });
+    };
+    const response = await this.deps.http.request(credential?.authorize(request) ?? request);
+    if (response.status === 401) credential?.refused();
     if (response.status < 200 || response.status > 299) throw new Error(`it answered with status ${response.status}`);
     return sentOf(saidIn(response));
+  }
+
+  /** Of the tenant: nobody in particular receives messages. */
+  private async credentialFor({ tenantId, settings }: Consumer): Promise<Credential | null> {
+    const { connection = null } = settings;
+    if (connection === null) return null;
+    const of = { tenantId, environmentId: 'default', principalId: 'system', connector: 'http', connection };
+    return (await this.deps.credential?.(of)) ?? null;
   }
 
   private headers({ ackGuid, body }: ClaimedDelivery, secrets: readonly string[]): Record<string, string> {

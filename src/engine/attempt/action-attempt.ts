@@ -1,19 +1,27 @@
 // Runs an attempt with the registered actions: what the engine asks for, in the terms of the action layer. The only place
-// where the two meet. A resource that another execution holds already fails the attempt (WFENG003, 000 §3.9).
+// where the two meet. A resource that another execution holds already fails the attempt (WFENG003).
 
-import type { Credentials, Principal } from '../../action/action.ts';
+import type { Principal } from '../../action/action.ts';
+import type { AttemptLink, AttemptRequest, AttemptResult, RunAttempt } from '../../action/attempt.ts';
+import type { Credential, ResolveCredential } from '../../action/credential.ts';
+import { describeThrown } from '../../action/failure.ts';
 import type { HttpClient } from '../../action/http-client.ts';
 import { type AttemptResult as ActionResult, type AttemptSuccess, invokeAction } from '../../action/invoke.ts';
+import { Redactor } from '../../action/redact.ts';
 import type { Registry } from '../../action/registry.ts';
+import type { Artifacts } from '../../artifact/artifacts.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Store } from '../../store/port.ts';
-import type { AttemptLink, AttemptRequest, AttemptResult, RunAttempt } from '../environment.ts';
 import type { DisabledActions } from './disabled-actions.ts';
 
 export interface ActionAttemptDeps {
   readonly registry: Registry;
-  readonly credentials: Credentials;
+  /** What attempts prove themselves with to other systems. */
+  readonly credential: ResolveCredential;
+  /** Of connectors whose actions it is not: what the environment has, for whom it counts. */
+  readonly environmentToken: (tenantId: string, connectorId: string) => string | undefined;
   readonly http: HttpClient;
+  readonly artifacts: Pick<Artifacts, 'put' | 'open'>;
   readonly store: Store;
   readonly wallClockMs: () => number;
   readonly outputLimitBytes: number;
@@ -22,36 +30,88 @@ export interface ActionAttemptDeps {
 }
 
 export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
-  const { registry, credentials, http, store, wallClockMs: now, outputLimitBytes, abortGraceMs } = deps;
   return (request) => {
-    const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
-    const result = invokeAction({
-      registry,
-      actionType: request.actionType,
-      parameters: request.params as Json,
-      timeoutMs: request.timeoutMs,
-      outputLimitBytes,
-      abortGraceMs,
-      context: {
-        executionId,
-        nodeId,
-        attempt,
-        idempotencyKey,
-        principal: request.principal as Principal,
-        correlationId,
-        tenantId,
-        traceparent,
-        credentials,
-        http,
-        now,
-        signal,
-        findResource: (key) => store.resourceFind({ tenantId, ...key }),
-      },
-    });
-    return result instanceof Promise
-      ? result.then((settled) => afterwards(deps, request, settled))
-      : afterwards(deps, request, result);
+    const found = credentialFor(deps, request);
+    if (!(found instanceof Promise)) return invoke(deps, request, found);
+    return found.then(
+      (credential) => invoke(deps, request, credential),
+      (thrown: unknown) => withoutCredential(deps, thrown),
+    );
   };
+}
+
+/** At once where it is known, or where the action needs none. */
+function credentialFor({ registry, credential }: ActionAttemptDeps, request: AttemptRequest) {
+  const connector = registry.get(request.actionType)?.connector;
+  if (connector === undefined) return null;
+  try {
+    return credential({
+      tenantId: request.tenantId,
+      environmentId: request.environmentId,
+      principalId: (request.principal as Principal).userId,
+      connector,
+      connection: request.connection ?? null,
+    });
+  } catch (thrown) {
+    return Promise.reject(thrown);
+  }
+}
+
+/** A credential is for its own connector, or for whatever the node names it for. */
+function tokenFor(
+  { registry, environmentToken }: ActionAttemptDeps,
+  { tenantId, actionType, connection }: AttemptRequest,
+  credential: Credential | null,
+  connectorId: string,
+): string | undefined {
+  const isOwn = connection !== undefined || registry.get(actionType)?.connector === connectorId;
+  return isOwn && credential !== null ? credential.token : environmentToken(tenantId, connectorId);
+}
+
+/** The attempt fails as it would if the action had asked: what may pass is tried again. */
+function withoutCredential({ outputLimitBytes }: ActionAttemptDeps, thrown: unknown): AttemptResult {
+  return { ok: false, ...describeThrown(thrown, new Redactor(), outputLimitBytes) };
+}
+
+function invoke(
+  deps: ActionAttemptDeps,
+  request: AttemptRequest,
+  credential: Credential | null,
+): AttemptResult | Promise<AttemptResult> {
+  const { registry, http, artifacts, store, wallClockMs: now, outputLimitBytes, abortGraceMs } = deps;
+  const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
+  const result = invokeAction({
+    registry,
+    actionType: request.actionType,
+    parameters: request.params as Json,
+    timeoutMs: request.timeoutMs,
+    outputLimitBytes,
+    abortGraceMs,
+    context: {
+      executionId,
+      nodeId,
+      attempt,
+      mayHaveRun: request.mayHaveRun,
+      idempotencyKey,
+      principal: request.principal as Principal,
+      correlationId,
+      tenantId,
+      traceparent,
+      credentials: { token: (connectorId) => tokenFor(deps, request, credential, connectorId) },
+      credential,
+      http,
+      now,
+      signal,
+      findResource: (key) => store.resourceFind({ tenantId, ...key }),
+      artifacts: {
+        put: (artifact, content) => artifacts.put({ tenantId, executionId, nodeId, attempt }, artifact, content),
+        open: async (uri) => (await artifacts.open(tenantId, uri)).content,
+      },
+    },
+  });
+  return result instanceof Promise
+    ? result.then((settled) => afterwards(deps, request, settled))
+    : afterwards(deps, request, result);
 }
 
 /** At once, when there is nothing to look up. */

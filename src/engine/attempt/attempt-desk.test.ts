@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { AttemptRequest, AttemptResult } from '../../action/attempt.ts';
 import { Stop } from '../../action/stop.ts';
-import type { AttemptRequest, AttemptResult } from '../environment.ts';
-import { handTimers, recordingObserver, settled } from '../hand-timers.testing.ts';
-import { Pace } from '../turn/pace.ts';
+import { handTimers, settled } from '../../clock/hand-timers.testing.ts';
+import { Pace } from '../pace.ts';
+import { recordingObserver } from '../recording-observer.testing.ts';
 import { AttemptDesk, type AttemptLimits } from './attempt-desk.ts';
 
 const DONE: AttemptResult = { ok: true, outputsText: '{}' };
@@ -40,9 +41,11 @@ function setup(limits: Partial<AttemptLimits> = {}) {
 function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest {
   return {
     executionId: 'e',
+    environmentId: 'default',
     tenantId: 't',
     workflowId: 'w',
     version: 1,
+    mayHaveRun: false,
     traceparent: null,
     nodeId,
     actionType: 'test.work',

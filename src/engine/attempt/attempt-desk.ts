@@ -1,12 +1,16 @@
 // Hands attempts to the action layer, as many at once as are allowed (in all, per tenant, per action type), and brings
 // their results back. An attempt waits here for a free place, never in a retry delay or a sleep. None is handed out once
-// the lease may be over (I6). Tenants and action types take turns, so none can starve another (I22). An action that does its
+// the lease may be over (I6). Tenants and action types take turns, and places are kept for tenants that hold few, so none can starve
+// another (I22). An action that does its
 // work before it returns is timed: many of them are spread over turns of the event loop (S4).
 
+import type { AttemptRequest, AttemptResult, RunAttempt } from '../../action/attempt.ts';
+import type { Timers } from '../../clock/timers.ts';
+import { mayHoldOneMore, shareLeft } from '../../core/share/share.ts';
 import type { WorkflowKey } from '../../store/port.ts';
-import type { AttemptRequest, AttemptResult, EngineObserver, RunAttempt, Timers } from '../environment.ts';
-import type { WaitingWorkflow } from '../runner/crowd.ts';
-import type { Pace } from '../turn/pace.ts';
+import type { WaitingWorkflow } from '../crowd.ts';
+import type { EngineObserver } from '../environment.ts';
+import type { Pace } from '../pace.ts';
 import { Lately } from './lately.ts';
 
 export interface AttemptLimits {
@@ -17,6 +21,14 @@ export interface AttemptLimits {
   readonly perTenantAction?: ((tenantId: string, actionType: string) => number) | undefined;
   /** So many may wait behind the limits of their tenant or action type. */
   readonly heldBack: number;
+}
+
+/** Places of attempts in a process, and who holds them. */
+export interface HeldPlaces {
+  readonly total: number;
+  readonly used: number;
+  readonly waiting: number;
+  readonly holders: readonly { readonly tenantId: string; readonly held: number }[];
 }
 
 export interface AttemptDeskDeps {
@@ -43,9 +55,10 @@ interface Lane {
 
 /** How soon to look again whether the lease allows it, when something waits for that. */
 const LEASE_CHECK_MS = 100;
-/** Enough to keep a place busy while commits are on their way (3b decision 14). */
+/** Enough to keep a place busy while commits are on their way. */
 const EXECUTIONS_PER_PLACE = 4;
 const REMEMBERED_TENANTS = 100;
+const MOST_HOLDERS = 10;
 const NOT_BEGUN: AttemptResult = {
   ok: false,
   error: { code: 'CANCELLED', message: 'The execution stopped before the attempt began' },
@@ -175,7 +188,19 @@ export class AttemptDesk {
   }
 
   private hasPlace(lane: Lane): boolean {
-    return this.running < this.deps.limits.total && !this.isHeldBack(lane);
+    const { total } = this.deps.limits;
+    return mayHoldOneMore(this.tenants.count(lane.tenantId), this.running, total) && !this.isHeldBack(lane);
+  }
+
+  /** How many more executions of this tenant would find work here although everything else is taken: from the places kept for others. */
+  keptFor(tenantId: string): number {
+    return shareLeft(this.tenants.count(tenantId), this.running, this.deps.limits.total) * EXECUTIONS_PER_PLACE;
+  }
+
+  /** Who holds the places, the greediest first. */
+  places(): HeldPlaces {
+    const { total } = this.deps.limits;
+    return { total, used: this.running, waiting: this.waiting, holders: this.tenants.largest(MOST_HOLDERS) };
   }
 
   /** By a limit that others do not share. */
@@ -276,12 +301,17 @@ function broken(error: unknown): AttemptResult {
   return { ok: false, error: { code: 'INTERNAL_ERROR', message }, retryable: false };
 }
 
-/** Counts by name; names that are back at zero cost nothing. */
+/** Counts by tenant or action type; names that are back at zero cost nothing. */
 class Tally {
   private readonly counts = new Map<string, number>();
 
   count(name: string): number {
     return this.counts.get(name) ?? 0;
+  }
+
+  largest(limit: number): { tenantId: string; held: number }[] {
+    const all = [...this.counts].map(([tenantId, held]) => ({ tenantId, held }));
+    return all.sort((one, other) => other.held - one.held).slice(0, limit);
   }
 
   add(name: string, by: number): void {

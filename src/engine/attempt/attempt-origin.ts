@@ -2,7 +2,7 @@
 // promise that nobody waited for. An error from there is that action's, and must not end the process with all its neighbours.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { AttemptRequest, RunAttempt } from '../environment.ts';
+import type { AttemptRequest, RunAttempt } from '../../action/attempt.ts';
 
 export type AttemptOrigin = Pick<AttemptRequest, 'executionId' | 'nodeId' | 'actionType' | 'attempt'>;
 

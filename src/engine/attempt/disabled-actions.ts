@@ -1,8 +1,9 @@
 // Actions that an operator has disabled, or whose connector is: what was published before runs on, with a warning among its
-// events (4.1). Looked up now and then, and only while attempts are made; a change in this process counts at once.
+// events. Looked up now and then, and only while attempts are made; a change in this process counts at once.
 
+import type { AttemptLogLine, AttemptResult } from '../../action/attempt.ts';
+import type { Timers } from '../../clock/timers.ts';
 import type { CatalogStore } from '../../store/catalog-port.ts';
-import type { AttemptLogLine, AttemptResult, Timers } from '../environment.ts';
 
 /** Level of a line that the engine wrote and not the action: it is shown as a Warning. */
 export const WARNING_LEVEL = 'warning';

@@ -1,6 +1,6 @@
 // How many there were lately: of the last 20 to 40 ms, counted in two parts, because remembering each would cost more than it tells.
 
-import type { Timers } from '../environment.ts';
+import type { Timers } from '../../clock/timers.ts';
 
 const PART_MS = 20;
 

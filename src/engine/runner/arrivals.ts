@@ -4,12 +4,12 @@
 import { DECIDER_VERSION } from '../../core/decider/decide.ts';
 import type { ClaimedExecution, LoadedExecution, Store } from '../../store/port.ts';
 import type { EngineOptions } from '../environment.ts';
+import { SlotMap } from '../slot-map.ts';
 import { nextStoredSeq } from '../turn/dead-letter.ts';
+import { freshResident, type LoadingDeps, loadResidents } from '../turn/loading.ts';
 import type { Resident } from '../turn/resident.ts';
+import { isSuspect } from '../turn/suspects.ts';
 import type { Incarnation } from './incarnation.ts';
-import { freshResident, type LoadingDeps, loadResident } from './loading.ts';
-import { SlotMap } from './slot-map.ts';
-import { isSuspect } from './suspects.ts';
 
 export interface ArrivalsDeps extends LoadingDeps {
   readonly store: Store;
@@ -18,6 +18,11 @@ export interface ArrivalsDeps extends LoadingDeps {
   readonly placeFreed: () => void;
   /** Some did not arrive: they belong to this runner and are not in its memory. */
   readonly lost: (error: unknown) => Promise<void>;
+}
+
+interface Arriving {
+  readonly execution: LoadedExecution;
+  readonly claim: ClaimedExecution;
 }
 
 export class Arrivals {
@@ -60,7 +65,9 @@ export class Arrivals {
 
   private async takeIn(claimed: readonly ClaimedExecution[]): Promise<void> {
     try {
-      for (const claim of claimed) if (claim.execution !== null) await this.takeFresh(claim.execution, claim);
+      await this.takeAll(
+        claimed.flatMap((claim) => (claim.execution === null ? [] : this.takeFresh(claim.execution, claim))),
+      );
       await this.load(claimed.filter(({ execution }) => execution === null));
     } catch (error) {
       this.notArriving(claimed);
@@ -84,22 +91,29 @@ export class Arrivals {
     const claims = new Map(trusted.map((row) => [row.executionId, row]));
     const executionIds = [...claims.keys()];
     const executions = await store.executionLoad({ executionIds, deciderVersion: DECIDER_VERSION });
-    for (const execution of executions) await this.take(execution, claims.get(execution.executionId)!);
+    await this.takeAll(executions.map((execution) => ({ execution, claim: claims.get(execution.executionId)! })));
   }
 
-  private takeFresh(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> | undefined {
+  /** At once when its plan is at hand; returns what has to be loaded, which is done for all of a claim together. */
+  private takeFresh(execution: LoadedExecution, claim: ClaimedExecution): Arriving[] {
     const resident = freshResident(this.deps, execution, claim);
-    if (resident === null) return this.take(execution, claim);
+    if (resident === null) return [{ execution, claim }];
     this.arrived(resident, claim);
-    return undefined;
+    return [];
   }
 
-  private async take(execution: LoadedExecution, claim: ClaimedExecution): Promise<void> {
+  private async takeAll(items: readonly Arriving[]): Promise<void> {
     const { incarnation } = this.deps;
-    const loaded = await loadResident(this.deps, execution, claim);
-    if (loaded.ok) return this.arrived(loaded.resident, claim);
-    const error = { code: loaded.code, message: loaded.problem };
-    await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
+    if (items.length === 0) return;
+    for (const [place, loaded] of (await loadResidents(this.deps, items)).entries()) {
+      const { execution, claim } = items[place]!;
+      if (loaded.ok) {
+        this.arrived(loaded.resident, claim);
+        continue;
+      }
+      const error = { code: loaded.code, message: loaded.problem };
+      await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
+    }
   }
 
   /** In memory from now on: it would count twice. */

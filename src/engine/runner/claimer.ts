@@ -1,6 +1,8 @@
 // Finds work: looks which lanes have any, claims as much as there is room for, and takes what this very process accepts. Hints
 // make it quick, the poll makes it certain (I11).
 
+import type { Clock } from '../../clock/clock.ts';
+import type { Timers } from '../../clock/timers.ts';
 import type { HintedLane } from '../../store/hint-port.ts';
 import {
   CANCEL_LANE,
@@ -9,29 +11,29 @@ import {
   type StartOutcome,
   type Store,
 } from '../../store/port.ts';
-import type { Clock } from '../clock.ts';
-import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
+import { Crowd } from '../crowd.ts';
+import type { EngineObserver, EngineOptions } from '../environment.ts';
+import type { LoadingDeps } from '../turn/loading.ts';
 import type { Resident } from '../turn/resident.ts';
+import { hasPlaceForMore, isSuspect, mostCrashesBeside, suspectsToClaim } from '../turn/suspects.ts';
 import { Arrivals } from './arrivals.ts';
-import { Crowd } from './crowd.ts';
 import type { Incarnation } from './incarnation.ts';
 import { Lanes } from './lanes.ts';
-import type { LoadingDeps } from './loading.ts';
 import { LostClaims } from './lost-claims.ts';
 import { startAsOwn } from './own-starts.ts';
-import { hasPlaceForMore, isSuspect, mostCrashesBeside, suspectsToClaim } from './suspects.ts';
 import { shareClaim, tenantShare } from './tenant-share.ts';
 
 /** What queue rows may ask of a runner to be claimed by this one: what a newer version started is left to newer runners. */
-const BEHAVIOUR = 1;
+export const BEHAVIOUR = 1;
 const LANES_PER_CLAIM = 64;
 const LANES_LIMIT = 1_000;
 const LANES_FRESH_MS = 50;
 /** So that one claim is on its way while what the last one brought is taken in. */
 const CLAIM_AT_MOST = 400;
-/** A runner that is full looks for cancelled executions: so often, and takes so many, because they leave at once. */
-const CANCELLED_EVERY_MS = 200;
+/** How often a full runner looks at the lanes: for cancelled executions, which leave at once, and for tenants that hold little here. */
+const FULL_LOOK_EVERY_MS = 200;
 const CANCELLED_AT_ONCE = 50;
+const MOST_HINTED = 64;
 const WHOLE_LANES_PAST_CROWD_MS = 5_000;
 
 export interface ClaimerDeps extends LoadingDeps {
@@ -60,7 +62,11 @@ export class Claimer {
   /** The fewest crashes of those that were left because of the suspects that are here. */
   private leftCrashes = Number.POSITIVE_INFINITY;
   private wholeLanesAt = Number.NEGATIVE_INFINITY;
-  private cancelledAt = Number.NEGATIVE_INFINITY;
+  private fullLookAt = Number.NEGATIVE_INFINITY;
+  /** Lanes that something was said to be in, while nobody knew whether there are others. */
+  private hinted: HintedLane[] = [];
+  /** A full runner left something of a tenant that may have more places when one of its executions has ended. */
+  private leftNewcomers = false;
 
   constructor(deps: ClaimerDeps) {
     this.deps = deps;
@@ -82,6 +88,7 @@ export class Claimer {
     const isAll = !this.claiming && !this.leftSome && this.lanesFreshAt !== Number.NEGATIVE_INFINITY;
     if (lanes !== undefined && isAll) this.knowLanes(lanes);
     else this.lanesFreshAt = Number.NEGATIVE_INFINITY;
+    if (lanes !== undefined && this.hinted.length < MOST_HINTED) this.hinted.push(...lanes);
     this.look();
   }
 
@@ -103,13 +110,15 @@ export class Claimer {
     if (this.mayTakeSuspects()) return this.rescan();
     if (!this.leftSome) return;
     const room = this.room();
+    if (room <= 0 && this.leftNewcomers) return this.look();
     // A claim for every single place would cost more than it brings: wait for a quarter of them.
-    const isWorthIt = room * 4 >= options.maxResident || incarnation.residents.size * 4 <= options.maxResident;
+    const isWorthIt = room * 4 >= options.maxResident || incarnation.activeCount * 4 <= options.maxResident;
     if (room > 0 && isWorthIt) this.look();
   }
 
   stop(): void {
     this.stopped = true;
+    this.lostClaims.stop();
   }
 
   /** Look at whole lanes again, not only at what is newer than the last row taken. Past a crowd that is a long way: less often. */
@@ -157,7 +166,9 @@ export class Claimer {
     const { clock, incarnation } = this.deps;
     const room = Math.min(this.room(), CLAIM_AT_MOST);
     this.leftSome = room <= 0;
-    if (room <= 0) return this.takeCancelled();
+    const hinted = this.hinted.splice(0);
+    if (room <= 0) return this.takeAlthoughFull(hinted);
+    this.leftNewcomers = false;
     await this.refreshLanes();
     if (this.crowd.look(incarnation.heldBack())) this.forgetMarks();
     const waiting = this.lanes.next(clock.now(), LANES_PER_CLAIM);
@@ -177,19 +188,49 @@ export class Claimer {
     if (claimed.length > 0) this.deps.timers.soon(() => void this.arrivals.bringIn(claimed));
   }
 
-  /** What was cancelled before it began needs no place, and does not wait for one. */
-  private async takeCancelled(): Promise<void> {
+  /**
+   * What was cancelled before it began needs no place, and does not wait for one. A tenant that holds little has places that are
+   * kept for it (I22): those that somebody hinted at are claimed at once, the others with the next look at all lanes.
+   */
+  private async takeAlthoughFull(hinted: readonly HintedLane[]): Promise<void> {
     const { clock, incarnation, timers } = this.deps;
+    if (!incarnation.isOpen()) return;
     const now = timers.monotonicMs();
-    if (!incarnation.isOpen() || now < this.cancelledAt + CANCELLED_EVERY_MS) return;
-    this.cancelledAt = now;
-    await this.refreshLanes();
-    const lanes = this.lanes.next(clock.now(), LANES_PER_CLAIM).filter(({ priority }) => priority === CANCEL_LANE);
+    const isLookDue = now >= this.fullLookAt + FULL_LOOK_EVERY_MS;
+    if (isLookDue) {
+      this.fullLookAt = now;
+      await this.refreshLanes();
+    }
+    const known = isLookDue || this.leftNewcomers ? this.lanes.next(clock.now(), LANES_PER_CLAIM) : [];
+    const lanes = [...known, ...hinted.map(({ tenantId, priority }) => ({ tenantId, priority, mark: 0 }))];
+    if (isLookDue) await this.takeCancelled(lanes.filter(({ priority }) => priority === CANCEL_LANE));
+    await this.takeNewcomers(lanes);
+    if (isLookDue && !this.lanes.isEmpty()) timers.after(FULL_LOOK_EVERY_MS, () => this.look());
+  }
+
+  private async takeCancelled(lanes: ReturnType<Lanes['next']>): Promise<void> {
     if (lanes.length === 0) return;
     const claim = () => this.claim(lanes, CANCELLED_AT_ONCE, CANCELLED_AT_ONCE);
-    const claimed = await incarnation.runInSlotZero(claim);
-    if (claimed.length === CANCELLED_AT_ONCE) timers.after(CANCELLED_EVERY_MS, () => this.look());
+    const claimed = await this.deps.incarnation.runInSlotZero(claim);
     if (claimed.length > 0) void this.arrivals.bringIn(claimed);
+  }
+
+  private async takeNewcomers(known: ReturnType<Lanes['next']>): Promise<void> {
+    const { incarnation } = this.deps;
+    this.leftNewcomers = false;
+    const byLane = new Map(known.map((lane) => [`${lane.priority}:${lane.tenantId}`, lane]));
+    const kept = new Map<string, number>();
+    for (const { tenantId } of byLane.values()) {
+      const most = Math.min(incarnation.keptFor(tenantId, this.arrivals.ofTenant(tenantId)), this.shareOf(tenantId));
+      kept.set(tenantId, most);
+    }
+    const lanes = [...byLane.values()].filter(({ tenantId }) => kept.get(tenantId)! > 0);
+    if (lanes.length === 0) return;
+    const perLane = Math.min(CLAIM_AT_MOST, ...lanes.map(({ tenantId }) => kept.get(tenantId)!));
+    const claimed = await incarnation.runInSlotZero(() => this.claim(lanes, perLane, perLane * lanes.length));
+    this.lanes.dropExhausted(lanes, claimed, perLane);
+    this.leftNewcomers = claimed.length > 0 && lanes.some((lane) => this.lanes.has(lane));
+    if (claimed.length > 0) this.deps.timers.soon(() => void this.arrivals.bringIn(claimed));
   }
 
   private async refreshLanes(): Promise<void> {

@@ -1,15 +1,19 @@
-// How the life of a runner ends in good order (I23): it lets its attempts finish, commits what they came to, and gives
-// everything back. What takes longer than `drainMs` is told to stop, and is given back when it has stopped: the next owner
-// runs the attempt again, under the same key (I7).
+// How the life of a runner ends in good order (I23). At once it gives back every execution that has no attempt at work, and others
+// go on with them; a slow attempt keeps nobody waiting but its own execution. It lets its attempts finish, commits what they came
+// to, and gives back each execution when its last attempt has ended. What takes longer than `drainMs` is told to stop, and is given
+// back when it has stopped: the next owner runs the attempt again, under the same key (I7).
 //
 // An attempt that does not stop may still have its effect, and a result that could not be written had its effect already. Such
 // an execution is not given back, or two runners would be at the same attempt with nobody declared dead (I4): it stays this
 // runner's until the lease ends by itself, as if the process had died, and by then it has.
 
-import type { RunnerRegistration, Store } from '../../store/port.ts';
-import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
+import type { Timers } from '../../clock/timers.ts';
+import { idOf } from '../../core/decider/frame.ts';
+import type { LoadedExecution, Store } from '../../store/port.ts';
+import type { RunnerRegistration } from '../../store/runner-port.ts';
+import type { EngineObserver, EngineOptions } from '../environment.ts';
+import type { SlotMap } from '../slot-map.ts';
 import type { Resident } from '../turn/resident.ts';
-import type { SlotMap } from './slot-map.ts';
 
 export interface DepartureDeps {
   readonly store: Store;
@@ -19,6 +23,10 @@ export interface DepartureDeps {
   readonly registration: RunnerRegistration;
   readonly residents: SlotMap<Resident>;
   readonly isOver: () => boolean;
+  /** The execution is another runner's from now on. */
+  readonly forget: (resident: Resident) => void;
+  /** Executions became ready here that other runners can take. */
+  readonly released: (executions: readonly LoadedExecution[]) => void;
   /** Forgets everything in memory; from now on nothing is written. */
   readonly abandon: () => void;
   readonly runInSlotZero: <T>(work: () => Promise<T>) => Promise<T>;
@@ -30,41 +38,76 @@ export const TOLD_TO_STOP = 'attempts were told to stop because the runner stops
 
 export async function depart(deps: DepartureDeps): Promise<void> {
   const { store, options, observer, registration, isOver } = deps;
-  await untilQuiet(deps, options.drainMs);
+  const leaving = new Set<Resident>();
+  await untilQuiet(deps, leaving, options.drainMs);
   tellToStop(deps);
-  await untilQuiet(deps, options.abortGraceMs);
+  await untilQuiet(deps, leaving, options.abortGraceMs);
   if (isOver()) return;
-  const busy = new Set(atWork(deps).map(({ execution }) => execution.executionId));
+  const busy = new Set(atWork(deps, leaving).map(({ execution }) => execution.executionId));
   deps.abandon();
   try {
-    if (busy.size === 0) await store.runnerStop({ runnerId: registration.runnerId });
-    else await giveBackAllBut(deps, busy);
+    if (busy.size > 0) await giveBackAllBut(deps, busy);
+    else await store.runnerStop({ runnerId: registration.runnerId });
   } catch (error) {
     observer.warn('could not sign off; the lease will end by itself', { error: String(error) });
   }
 }
 
 /** Attempts are running, or what they did is on its way to the database. */
-function atWork({ residents }: DepartureDeps): Resident[] {
-  return [...residents.values()].filter(({ busy, running }) => busy || running.size > 0);
+function atWork({ residents }: DepartureDeps, leaving: ReadonlySet<Resident>): Resident[] {
+  return [...residents.values()].filter(
+    (resident) => !leaving.has(resident) && (resident.busy || resident.running.size > 0),
+  );
 }
 
-async function untilQuiet(deps: DepartureDeps, forMs: number): Promise<void> {
+async function untilQuiet(deps: DepartureDeps, leaving: Set<Resident>, forMs: number): Promise<void> {
   const { timers, isOver } = deps;
   const giveUpAt = timers.monotonicMs() + forMs;
-  while (atWork(deps).length > 0 && timers.monotonicMs() < giveUpAt && !isOver()) {
+  for (;;) {
+    await giveBackIdle(deps, leaving);
+    if (atWork(deps, leaving).length === 0 || timers.monotonicMs() >= giveUpAt || isOver()) return;
     await new Promise<void>((resolve) => {
       timers.after(LOOK_EVERY_MS, resolve);
     });
   }
 }
 
+/**
+ * Whatever has nothing at work. From here on nothing of it is decided, so that the statement may be repeated when its reply is lost:
+ * it takes only what is still this runner's by the same claim (I5).
+ */
+async function giveBackIdle(deps: DepartureDeps, leaving: Set<Resident>): Promise<void> {
+  const { store, residents, registration, observer, isOver, forget, released } = deps;
+  const before = leaving.size;
+  for (const resident of residents.values()) {
+    if (resident.busy || resident.running.size > 0 || resident.queue.length > 0) continue;
+    resident.busy = true;
+    leaving.add(resident);
+  }
+  if (leaving.size === 0 || isOver()) return;
+  const going = [...leaving];
+  const items = going.map(({ execution, epoch }) => ({ executionId: execution.executionId, epoch }));
+  try {
+    await deps.runInSlotZero(() => store.executionRelease({ slotId: registration.slotIds[0]!, items }));
+  } catch (error) {
+    if (leaving.size > before) {
+      observer.warn('executions could not be given back yet', { count: items.length, error: String(error) });
+    }
+    return;
+  }
+  for (const resident of going) {
+    leaving.delete(resident);
+    forget(resident);
+  }
+  released(going.map(({ execution }) => execution));
+}
+
 function tellToStop(deps: DepartureDeps): void {
   const { observer, options } = deps;
   const told: string[] = [];
-  for (const { execution, state, running } of atWork(deps)) {
+  for (const { execution, state, running } of deps.residents.values()) {
     for (const [node, { attempt, stop }] of running) {
-      told.push(`${execution.executionId}:${state.plan.nodes[node]!.id}:${attempt}`);
+      told.push(`${execution.executionId}:${idOf(state, node)}:${attempt}`);
       stop.abort(new Error('The runner stops'));
     }
   }

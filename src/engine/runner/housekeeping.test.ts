@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
+import { createClock } from '../../clock/clock.ts';
+import { handTimers, settled } from '../../clock/hand-timers.testing.ts';
 import type { Store } from '../../store/port.ts';
-import { createClock } from '../clock.ts';
-import { handTimers, settled } from '../hand-timers.testing.ts';
 import { Housekeeping } from './housekeeping.ts';
 
 const TEN_MINUTES_MS = 600_000;
 
-function setup() {
+function setup(purged: number[] = []) {
   const timers = handTimers();
   const heard: string[] = [];
   const audits: PromiseWithResolvers<Awaited<ReturnType<Store['queueAudit']>>>[] = [];
   const housekeeping = new Housekeeping({
     store: {
-      retentionPurge: async () => 0,
+      retentionPurge: async () => purged.shift() ?? 0,
       queueAudit: () => {
         const audit = Promise.withResolvers<Awaited<ReturnType<Store['queueAudit']>>>();
         audits.push(audit);
@@ -67,4 +67,12 @@ it('whoever stops waits until it is over', async () => {
   audits[0]!.resolve([]);
   await over;
   expect(isOver).toBe(true);
+});
+
+it('forgets until nothing is left, and not one portion per tick', async () => {
+  const purged = [2_000, 2_000, 2_000, 17, 2_000];
+  const { later } = setup(purged);
+  await later();
+  await settled();
+  expect(purged).toEqual([2_000]);
 });

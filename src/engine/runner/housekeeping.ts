@@ -1,12 +1,14 @@
 // What nobody waits for: forgetting executions that ended long ago (I24), and asking now and then whether any live execution
-// is without a wake-up (I12). Part of the runner's tick. Forgetting is done in small pieces; the audit goes on beside the ticks,
-// one at a time: it looks at everything that ever ended (half a second per million), and no wake-up or takeover waits for it.
+// is without a wake-up (I12). Begun by the runner's tick. Both go on beside the ticks, one at a time: forgetting
+// in small pieces until nothing is left, the audit at everything that ever ended (half a second per million). No wake-up or takeover
+// waits for them.
 
+import type { Clock } from '../../clock/clock.ts';
+import type { Timers } from '../../clock/timers.ts';
 import type { Store } from '../../store/port.ts';
-import type { Clock } from '../clock.ts';
-import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
+import type { EngineObserver, EngineOptions } from '../environment.ts';
 
-const PURGE_EVERY_MS = 30_000;
+const PURGE_EVERY_MS = 5_000;
 const PURGE_LIMIT = 2_000;
 const AUDIT_EVERY_MS = 600_000;
 
@@ -21,6 +23,8 @@ export class Housekeeping {
   private nextPurge: number;
   private nextAudit: number;
   private auditing: Promise<void> | null = null;
+  private purging: Promise<void> | null = null;
+  private stopped = false;
 
   constructor(deps: {
     readonly store: HousekeepingStore;
@@ -41,20 +45,34 @@ export class Housekeeping {
 
   async runOnce(): Promise<void> {
     const now = this.timers.monotonicMs();
-    if (now >= this.nextPurge) await this.purge(now);
+    if (now >= this.nextPurge) this.beginPurge();
     if (now >= this.nextAudit) this.beginAudit(now);
   }
 
-  /** When no audit is under way. */
+  /** Begins nothing more; resolves when nothing is under way. */
   async settled(): Promise<void> {
+    this.stopped = true;
+    await this.purging;
     await this.auditing;
   }
 
-  private async purge(now: number): Promise<void> {
-    // 0 = keep every execution; the call still forgets runners that are gone.
-    const endedBefore = this.retentionMs === 0 ? 0 : this.clock.now() - this.retentionMs;
-    const purged = await this.store.retentionPurge({ endedBefore, limit: PURGE_LIMIT });
-    this.nextPurge = purged === PURGE_LIMIT ? now : now + PURGE_EVERY_MS;
+  /** Until nothing is left to forget, one small statement after the other: under load as much ends as begins. */
+  private beginPurge(): void {
+    if (this.purging !== null) return;
+    this.purging = this.purge()
+      .catch((error: unknown) => this.observer.warn('forgetting old executions failed', { error: String(error) }))
+      .finally(() => {
+        this.purging = null;
+        this.nextPurge = this.timers.monotonicMs() + PURGE_EVERY_MS;
+      });
+  }
+
+  private async purge(): Promise<void> {
+    for (let purged = PURGE_LIMIT; purged === PURGE_LIMIT && !this.stopped; ) {
+      // 0 = keep every execution; the call still forgets runners that are gone.
+      const endedBefore = this.retentionMs === 0 ? 0 : this.clock.now() - this.retentionMs;
+      purged = await this.store.retentionPurge({ endedBefore, limit: PURGE_LIMIT });
+    }
   }
 
   private beginAudit(now: number): void {

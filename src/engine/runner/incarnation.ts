@@ -2,28 +2,34 @@
 // that drive them. When the fence is dead, everything here is forgotten: a new incarnation starts from what the database
 // says (I4, I5).
 
+import type { RunAttempt } from '../../action/attempt.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Timers } from '../../clock/timers.ts';
 import { isWaitEnding, nextDue } from '../../core/decider/next-due.ts';
+import { shareLeft } from '../../core/share/share.ts';
 import type { OpenLeaseThread } from '../../store/lease-renewal.ts';
-import type { RunnerRegistration, Store } from '../../store/port.ts';
-import { AttemptDesk } from '../attempt/attempt-desk.ts';
-import type { Clock } from '../clock.ts';
-import type { EngineObserver, EngineOptions, PlanSource, RunAttempt, Timers } from '../environment.ts';
-import type { TriggerCheck } from '../start/trigger-check.ts';
-import type { Tracing } from '../tracing-port.ts';
+import type { InboxMessage, LoadedExecution, NewMessage, Store } from '../../store/port.ts';
+import type { RunnerRegistration } from '../../store/runner-port.ts';
+import type { PlanSource } from '../../workflow/plan-cache.ts';
+import type { TriggerCheck } from '../../workflow/trigger-check.ts';
+import { AttemptDesk, type HeldPlaces } from '../attempt/attempt-desk.ts';
+import { mostHeldBack, type WaitingWorkflow } from '../crowd.ts';
+import type { EngineObserver, EngineOptions } from '../environment.ts';
+import { Pace } from '../pace.ts';
+import { SlotMap } from '../slot-map.ts';
 import { type Alarms, createAlarms } from '../turn/alarm.ts';
 import { Committer } from '../turn/committer.ts';
 import { type Burial, deadLetter } from '../turn/dead-letter.ts';
 import { DecisionLoop } from '../turn/decision-loop.ts';
 import { isWritten } from '../turn/journal.ts';
-import { inputOf } from '../turn/mail.ts';
-import { Pace } from '../turn/pace.ts';
+import { queuedMail } from '../turn/mail.ts';
 import { ParkingLot } from '../turn/parking.ts';
 import { untilStoreAnswers } from '../turn/patience.ts';
+import { RemoteAttempts, type TaskRouting } from '../turn/remote-attempts.ts';
 import type { Resident } from '../turn/resident.ts';
-import { mostHeldBack, type WaitingWorkflow } from './crowd.ts';
+import type { Tracing } from '../turn/tracing-port.ts';
 import { depart } from './departure.ts';
 import { keepLease, type Lease } from './lease.ts';
-import { SlotMap } from './slot-map.ts';
 
 /** What a runner is given, and all its lives work with. */
 export interface RunningDeps {
@@ -42,6 +48,10 @@ export interface RunningDeps {
   /** Renews the lease beside the event loop; absent: the loop does it alone. */
   readonly openLeaseThread?: OpenLeaseThread | undefined;
   readonly checkTrigger?: TriggerCheck['check'] | undefined;
+  /** Which attempts go to workers of their task queue; absent: none. */
+  readonly routing?: TaskRouting | undefined;
+  /** This runner gave back what others can take: tell them, so that they need not find it by polling. */
+  readonly workReleased?: ((executions: readonly LoadedExecution[]) => void) | undefined;
 }
 
 export interface IncarnationDeps extends RunningDeps {
@@ -49,6 +59,8 @@ export interface IncarnationDeps extends RunningDeps {
   readonly options: EngineOptions;
   /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
+  /** An execution left memory and is due then. */
+  readonly parkedUntil: (dueAt: number) => void;
   /** Places may have become free, for work that is known to wait. */
   readonly placeFreed: () => void;
   /** This life is over: the fence is dead. */
@@ -69,6 +81,8 @@ export class Incarnation {
   private slotZeroTail: Promise<unknown> | null = null;
   private leaseStopped: Promise<void> = Promise.resolve();
   private over = false;
+  private readonly mailed = new Set<string>();
+  private readingMailed = false;
   private draining = false;
 
   constructor(deps: IncarnationDeps, registration: RunnerRegistration, registeredAt: number) {
@@ -117,23 +131,32 @@ export class Incarnation {
       runInSlotZero: (work) => this.runInSlotZero(work),
       isOver: () => this.over,
       left: (resident) => this.loop.forget(resident),
+      parkedUntil: deps.parkedUntil,
       settled: deps.placeFreed,
       stays: (resident) => this.loop.settle(resident),
       woken: deps.workWanted,
     });
     const { residents, desk, committer, alarms, parking } = this;
+    const isOver = () => this.over;
     this.loop = new DecisionLoop({
       ...deps,
+      remote: new RemoteAttempts({ store, timers, observer, routing: deps.routing, isOver }),
       residents,
       desk,
       committer,
       alarms,
       parking,
       pace,
-      isOver: () => this.over,
+      isOver,
       isDraining: () => this.draining,
       bury: (burial) => this.bury(burial),
-      mailSent: (executionId) => this.lookForMail(executionId),
+      noteDeadLetter: async (letter) => {
+        if (options.deadLetters) await store.deadLetterNote({ slotId: this.registration.slotIds[0]!, ...letter });
+      },
+      noteUndo: async (executionId) => {
+        await store.executionUndoing({ slotId: this.registration.slotIds[0]!, executionId });
+      },
+      mailSent: (executionId, message) => this.mailSent(executionId, message),
     });
   }
 
@@ -144,9 +167,35 @@ export class Incarnation {
 
   /** How many more executions it would take now: claims follow free places, so a busy runner does not hoard. */
   capacity(): number {
-    if (!this.isOpen()) return 0;
+    if (!this.isOpen() || this.loop.heldBytes >= this.deps.options.maxResidentBytes) return 0;
     const room = this.desk.roomFor(this.committer.unsettled);
-    return Math.max(0, Math.min(this.deps.options.maxResident - this.residents.size, room));
+    return Math.max(0, Math.min(this.deps.options.maxResident - this.activeCount, room));
+  }
+
+  /** Those in memory that do more than wait. */
+  get activeCount(): number {
+    return this.residents.size - this.loop.idleCount;
+  }
+
+  /**
+   * How many more executions of a tenant have a place here although the runner is full: from the places in memory and among the
+   * attempts that are kept for tenants that hold few of them (I22). `arriving`: those of the tenant that are on their way.
+   */
+  keptFor(tenantId: string, arriving: number): number {
+    // A quarter more memory is for them, as with the places.
+    const isCrammed = this.loop.heldBytes >= this.deps.options.maxResidentBytes * 1.25;
+    const places = this.isOpen() && !isCrammed ? this.desk.keptFor(tenantId) : 0;
+    if (places === 0) return 0;
+    let held = arriving;
+    for (const { execution } of this.residents.values()) if (execution.tenantId === tenantId) held++;
+    const { maxResident } = this.deps.options;
+    // Starts and claims at the same moment may bring more than that. Newcomers do not pay for it: the places of attempts bound them too.
+    const inMemory = shareLeft(held, Math.min(this.activeCount, maxResident), maxResident);
+    return Math.max(0, Math.min(inMemory, places - held));
+  }
+
+  places(): HeldPlaces {
+    return this.desk.places();
   }
 
   /** It takes executions, if there is room for them. */
@@ -164,12 +213,12 @@ export class Incarnation {
     return !this.over && this.lease.mayJudge();
   }
 
-  deliver(executionId: string, message: Parameters<typeof inputOf>[0]): void {
+  deliver(executionId: string, message: InboxMessage): void {
     const resident = this.residents.get(executionId);
     if (resident === undefined || resident.seenMail?.has(message.id)) return;
     resident.seenMail ??= new Set();
     resident.seenMail.add(message.id);
-    this.loop.enqueue(resident, { input: inputOf(message), mailId: message.id });
+    this.loop.enqueue(resident, queuedMail(message, resident.state.plan));
   }
 
   async readMail(executionIds: string[]): Promise<void> {
@@ -185,12 +234,30 @@ export class Incarnation {
     this.untilStoreAnswers(() => this.readMail([executionId])).then(ring, ring);
   }
 
+  /** A message whose row is durable and at hand need not be read. */
+  private mailSent(executionId: string, message: NewMessage | undefined): void {
+    if (message === undefined || !this.residents.has(executionId)) return this.lookForMail(executionId);
+    this.deliver(executionId, message);
+  }
+
   /** A hint that mail came. Should the look fail, the poll looks again. */
-  private lookForMail(executionId: string): void {
+  lookForMail(executionId: string): void {
     if (!this.residents.has(executionId)) return this.parking.mailCame(executionId);
-    this.readMail([executionId]).catch((error: unknown) => {
-      this.deps.observer.warn('mail could not be read', { executionId, error: String(error) });
-    });
+    this.mailed.add(executionId);
+    if (!this.readingMailed) void this.readMailed();
+  }
+
+  /** While one look is under way, the hints for the next one collect. */
+  private async readMailed(): Promise<void> {
+    this.readingMailed = true;
+    while (this.mailed.size > 0 && !this.over) {
+      const executionIds = [...this.mailed];
+      this.mailed.clear();
+      await this.readMail(executionIds).catch((error: unknown) => {
+        this.deps.observer.warn('mail could not be read', { count: executionIds.length, error: String(error) });
+      });
+    }
+    this.readingMailed = false;
   }
 
   private untilStoreAnswers(work: () => Promise<void>): Promise<void> {
@@ -232,7 +299,7 @@ export class Incarnation {
     await add(burial).catch(() => add({ ...burial, seq: null }));
     const resident = this.residents.get(executionId);
     if (resident !== undefined) this.loop.forget(resident);
-    observer.ended?.({ execution: burial.execution, status: 'Failed', state: null });
+    observer.ended?.({ execution: burial.execution, status: 'Failed', state: null, outcome: null });
     if (parentId !== null) this.lookForMail(parentId);
   }
 
@@ -245,6 +312,8 @@ export class Incarnation {
       registration: this.registration,
       residents: this.residents,
       isOver: () => this.over,
+      forget: (resident) => this.loop.forget(resident),
+      released: (executions) => this.deps.workReleased?.(executions),
       abandon: () => this.abandon(),
       runInSlotZero: (work) => this.runInSlotZero(work),
     });

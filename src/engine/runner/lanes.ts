@@ -1,7 +1,7 @@
 // Whose turn it is. A lane is (tenant, priority). Tenants take turns and share a claim evenly (I22); within a tenant the
 // highest priority goes first, except that what has waited longer than a minute is taken whatever its priority.
 // Each lane has a low-water mark: claims look only at rows newer than the last one taken, because the dead index entries
-// of older ones cost time while some snapshot is held; every second the whole lane is looked at (3b decision 6).
+// of older ones cost time while some snapshot is held; every second the whole lane is looked at.
 
 import type { Lane } from '../../store/port.ts';
 
@@ -19,6 +19,10 @@ export class Lanes {
 
   isEmpty(): boolean {
     return this.lanes.length === 0;
+  }
+
+  has({ tenantId, priority }: LaneKey): boolean {
+    return this.lanes.some((lane) => lane.tenantId === tenantId && lane.priority === priority);
   }
 
   /** From now on look at whole lanes again. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { createClock } from '../../clock/clock.ts';
+import { handTimers, settled } from '../../clock/hand-timers.testing.ts';
 import type { LeaseNews, OpenLeaseThread } from '../../store/lease-renewal.ts';
-import type { RunnerStore } from '../../store/port.ts';
-import { createClock } from '../clock.ts';
-import { handTimers, recordingObserver, settled } from '../hand-timers.testing.ts';
+import type { RunnerStore } from '../../store/runner-port.ts';
+import { recordingObserver } from '../recording-observer.testing.ts';
 import { keepLease } from './lease.ts';
 
 const OPTIONS = { leaseMs: 9_000, leaseMarginMs: 2_000 };
@@ -61,6 +62,24 @@ function setup({
 }
 
 describe('a lease', () => {
+  it.each([{ type: 'unguarded' } as const, { type: 'failed', error: 'the connection ended' } as const])(
+    'whose thread is $type allows nothing more until it is renewed (I6)',
+    async (news) => {
+      const { lease, timers, threadRenewed, say } = setup();
+      timers.advance(1_000);
+      threadRenewed(1_000);
+      timers.advance(1_000);
+      say(news);
+      expect(lease.mayDispatch()).toBe(false);
+      // It was on its way before the session ended.
+      threadRenewed(1_900);
+      expect(lease.mayDispatch()).toBe(false);
+      timers.advance(1);
+      threadRenewed(2_001);
+      expect(lease.mayDispatch()).toBe(true);
+    },
+  );
+
   it.each([
     { leaseMs: 500, until: 400 },
     { leaseMs: 10_000, until: 8_000 },

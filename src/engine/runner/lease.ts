@@ -5,11 +5,15 @@
 // It is renewed by a thread beside the event loop, so that a loop which an action keeps busy does not lose it, and by the loop
 // itself as long as that thread has not renewed it lately: because it is just starting, or died, or there is none (the
 // simulation). Whoever did it, only an answer that this loop has heard counts.
+//
+// The thread's session guards the lease: when the process is killed, others need not wait for the end of the lease. A runner that
+// lost only this session dispatches nothing until the lease is renewed.
 
+import type { Clock } from '../../clock/clock.ts';
+import type { Timers } from '../../clock/timers.ts';
 import { keepRenewing, type LeaseNews, type OpenLeaseThread } from '../../store/lease-renewal.ts';
-import type { RunnerStore } from '../../store/port.ts';
-import type { Clock } from '../clock.ts';
-import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
+import type { RunnerStore } from '../../store/runner-port.ts';
+import type { EngineObserver, EngineOptions } from '../environment.ts';
 
 export interface Lease {
   mayDispatch(): boolean;
@@ -45,12 +49,15 @@ export function keepLease(deps: {
   let renewedAt = deps.registeredAt;
   let renewedByThreadAt = Number.NEGATIVE_INFINITY;
   let lateAt = Number.NEGATIVE_INFINITY;
+  /** Until a renewal that began after this, others may have declared this runner dead. */
+  let unguardedAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
 
   function heard(news: LeaseNews): void {
     if (stopped) return;
     if (news.type === 'failed') return observer.warn('lease not renewed', { error: news.error });
     if (news.type === 'lost') return deps.lost();
+    if (news.type === 'unguarded') return;
     const { startedAt, answeredAt, at } = news;
     // A loop that was kept busy hears of it late.
     clock.observe(at + (timers.monotonicMs() - answeredAt));
@@ -60,9 +67,10 @@ export function keepLease(deps: {
 
   const thread = deps.openLeaseThread?.({ runnerId, leaseMs }, (news) => {
     if (news.type === 'renewed') renewedByThreadAt = news.startedAt;
+    else unguardedAt = timers.monotonicMs();
     heard(news);
   });
-  const stopRenewing = keepRenewing({
+  const renewing = keepRenewing({
     store,
     runnerId,
     leaseMs,
@@ -76,11 +84,11 @@ export function keepLease(deps: {
   });
 
   return {
-    mayDispatch: () => timers.monotonicMs() < renewedAt + mayDispatchMs,
+    mayDispatch: () => renewedAt > unguardedAt && timers.monotonicMs() < renewedAt + mayDispatchMs,
     mayJudge: () => timers.monotonicMs() < renewedAt + leaseMs && timers.monotonicMs() > lateAt + leaseMs,
     async stop() {
       stopped = true;
-      stopRenewing();
+      renewing.stop();
       await thread?.stop();
     },
   };

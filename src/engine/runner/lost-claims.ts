@@ -1,8 +1,9 @@
 // A claim whose reply never came has happened or not. What it took is found by comparing what the database says this runner owns with
 // what is in memory, and given back (I18): after every claim that failed, and once in a while.
 
+import type { Timers } from '../../clock/timers.ts';
 import type { CommitBatch, Store } from '../../store/port.ts';
-import type { EngineObserver, EngineOptions, Timers } from '../environment.ts';
+import type { EngineObserver, EngineOptions } from '../environment.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Incarnation } from './incarnation.ts';
 
@@ -23,6 +24,8 @@ export interface LostClaimsDeps {
 
 export class LostClaims {
   private readonly deps: LostClaimsDeps;
+  /** Looks that are to come; each function takes one back. */
+  private waiting: (() => void)[] = [];
 
   constructor(deps: LostClaimsDeps) {
     this.deps = deps;
@@ -33,7 +36,21 @@ export class LostClaims {
     this.deps.observer.warn('claim failed', { error: String(error) });
     await this.reconcile();
     // The statement may still be on its way to the server: look again when it must have arrived.
-    for (const delayMs of LATE_CLAIM_MS) this.deps.timers.after(delayMs, () => void this.reconcile());
+    if (this.deps.isStopped()) return;
+    for (const delayMs of LATE_CLAIM_MS) this.later(delayMs, () => void this.reconcile());
+  }
+
+  /** Takes back everything that waits: a process that stops does not stay for it. */
+  stop(): void {
+    for (const takeBack of this.waiting.splice(0)) takeBack();
+  }
+
+  private later(delayMs: number, work: () => void): void {
+    const takeBack = this.deps.timers.after(delayMs, () => {
+      this.waiting = this.waiting.filter((other) => other !== takeBack);
+      work();
+    });
+    this.waiting.push(takeBack);
   }
 
   async reconcile(): Promise<void> {
@@ -59,7 +76,9 @@ export class LostClaims {
     const lost = owned.filter(({ executionId: id }) => !incarnation.residents.has(id) && !arrivals.has(id));
     // A runner that stops has forgotten everything, and its last commits may still be on their way: it signs off instead.
     if (lost.length === 0 || isStopped()) return;
-    observer.warn('claimed executions were not in memory', { count: lost.length });
+    observer.warn('gave back executions whose claim was answered too late: another look will take them', {
+      count: lost.length,
+    });
     await store.executionRelease({ slotId, items: lost });
     returned();
   }

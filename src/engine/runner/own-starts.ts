@@ -1,9 +1,9 @@
 // Executions that this very process accepts, and has a place for: they are started as its own, without the way through the queue
 // (docs/decisions/0017). Should the reply be lost, what was started is found by comparing, like a lost claim (I18).
 
+import type { Clock } from '../../clock/clock.ts';
 import type { ClaimedExecution, NewExecution, StartOutcome, Store } from '../../store/port.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { Clock } from '../clock.ts';
 import type { EngineObserver } from '../environment.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Incarnation } from './incarnation.ts';

@@ -1,34 +1,46 @@
 // The native runner as a background service: registers, claims, polls, sweeps, and starts over with a new incarnation
 // when its fence is dead. All of its periodic work is one tick; an idle runner asks the database three times a second.
 
+import { type Clock, createClock } from '../../clock/clock.ts';
+import { HTTP_STEP } from '../../quota/usage-meter.ts';
 import type { HintedLane } from '../../store/hint-port.ts';
 import type { NewExecution, StartOutcome } from '../../store/port.ts';
-import { type Clock, createClock } from '../clock.ts';
+import type { HeldPlaces } from '../attempt/attempt-desk.ts';
 import { DEFAULT_ENGINE_OPTIONS, type EngineOptions } from '../environment.ts';
-import { HTTP_STEP } from '../quota/usage-meter.ts';
-import { Claimer } from './claimer.ts';
+import { BEHAVIOUR, Claimer } from './claimer.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Incarnation, type RunningDeps } from './incarnation.ts';
+import { WakeClock } from './wake-clock.ts';
 
 export interface RunnerDeps extends RunningDeps {
   readonly options?: Partial<EngineOptions>;
+  /** Which machine and which version of Pawl this is, for people. */
+  readonly about?: { readonly host: string; readonly version: string };
 }
 
 const WAKE_LIMIT = 5_000;
 const RECONCILE_EVERY_MS = 60_000;
+/** A runner that lost only the connection which guards its lease has so long to renew it over another. */
+const SESSION_GRACE_MS = 750;
+const WATCH_EVERY_MS = 900;
+const REPORT_EVERY_MS = 5_000;
 
 export class Runner {
   private readonly deps: RunnerDeps;
   private readonly options: EngineOptions;
   private readonly clock: Clock;
   private readonly housekeeping: Housekeeping;
+  private readonly wakeClock: WakeClock;
   private life: { incarnation: Incarnation; claimer: Claimer } | null = null;
   private cancelTick: () => void = () => {};
   private ticks = 0;
   private ticking: Promise<void> = Promise.resolve();
   private nextReconcile: number;
   private nextMailAt = 0;
+  private nextReport: number;
   private stopped = false;
+  /** Somebody asked it to drain: it takes nothing more until the process is started again. */
+  private drained = false;
   private takeoverHeldUntil = 0;
 
   constructor(deps: RunnerDeps) {
@@ -36,7 +48,9 @@ export class Runner {
     this.options = { ...DEFAULT_ENGINE_OPTIONS, ...deps.options };
     this.clock = createClock(deps.timers);
     this.housekeeping = new Housekeeping({ ...deps, clock: this.clock, options: this.options });
+    this.wakeClock = new WakeClock({ ...deps, clock: this.clock, woken: () => this.life?.claimer.rescan() });
     this.nextReconcile = deps.timers.monotonicMs() + RECONCILE_EVERY_MS;
+    this.nextReport = deps.timers.monotonicMs();
   }
 
   async start(): Promise<void> {
@@ -51,9 +65,8 @@ export class Runner {
 
   /** Mail came for an execution that may be in memory here. */
   mailHint(executionId: string): void {
-    const { incarnation, claimer } = this.life ?? {};
-    if (incarnation?.residents.has(executionId)) void this.quietly('mail', () => incarnation.readMail([executionId]));
-    else claimer?.hint();
+    const { incarnation } = this.life ?? {};
+    if (incarnation?.residents.has(executionId)) incarnation.lookForMail(executionId);
   }
 
   /** Starts these as this runner's own; null: it has no place for them now. */
@@ -61,8 +74,16 @@ export class Runner {
     return this.stopped ? null : (this.life?.claimer.adopt(items) ?? null);
   }
 
-  hasRoom(): boolean {
-    return (this.life?.incarnation.capacity() ?? 0) > 0;
+  /** Also of a full runner, for a tenant that holds little here. */
+  hasRoom(lanes: readonly HintedLane[] = []): boolean {
+    const { incarnation } = this.life ?? {};
+    if (incarnation === undefined) return false;
+    return incarnation.capacity() > 0 || lanes.some(({ tenantId }) => incarnation.keptFor(tenantId, 0) > 0);
+  }
+
+  /** Who holds the places of attempts in this process; null: it has no life at the moment. */
+  places(): HeldPlaces | null {
+    return this.life?.incarnation.places() ?? null;
   }
 
   holds(executionId: string): boolean {
@@ -72,6 +93,7 @@ export class Runner {
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancelTick();
+    this.wakeClock.stop();
     await this.ticking;
     this.life?.claimer.stop();
     await this.life?.incarnation.drain();
@@ -83,7 +105,8 @@ export class Runner {
     const { store, timers } = this.deps;
     const { name, leaseMs, commitSlots } = this.options;
     const registeredAt = timers.monotonicMs();
-    const registration = await store.runnerRegister({ name, slots: commitSlots + 1, leaseMs });
+    const said = { name, behaviour: BEHAVIOUR, ...this.deps.about };
+    const registration = await store.runnerRegister({ ...said, slots: commitSlots + 1, leaseMs });
     if (this.stopped) {
       await store.runnerStop({ runnerId: registration.runnerId });
       return;
@@ -96,7 +119,8 @@ export class Runner {
         ...this.deps,
         clock,
         options,
-        workWanted: () => this.hint(),
+        workWanted: () => (this.stopped ? this.deps.workReleased?.([]) : this.hint()),
+        parkedUntil: (dueAt) => this.wakeClock.expect(dueAt),
         placeFreed: () => this.life?.claimer.placeFreed(),
         died: () => this.diedOnce(incarnation),
       },
@@ -130,7 +154,9 @@ export class Runner {
   async runOnce(): Promise<void> {
     this.ticks++;
     await this.quietly('tick', async () => {
+      if (this.drained) return;
       if (this.life === null) await this.beginLife();
+      await this.report();
       if (this.ticks % 2 === 0) await this.wake();
       else await this.wakeByMail();
       await this.pollInbox();
@@ -139,11 +165,29 @@ export class Runner {
     });
   }
 
+  /** Tells how busy it is, and hears whether it is to drain. What was asked of a life that ended by itself is not asked of the next. */
+  private async report(): Promise<void> {
+    const { life } = this;
+    const now = this.deps.timers.monotonicMs();
+    if (life === null || now < this.nextReport) return;
+    this.nextReport = now + REPORT_EVERY_MS;
+    const { total, used } = life.incarnation.places();
+    const { runnerId } = life.incarnation.registration;
+    const places = { total, busy: used };
+    const { isDraining } = await this.deps.store.runnerReport({ runnerId, places });
+    if (!isDraining || this.life !== life) return;
+    this.drained = true;
+    this.deps.observer.warn('this runner was asked to drain: it finishes its attempts and takes nothing more', {
+      runnerId,
+    });
+    life.claimer.stop();
+    await life.incarnation.drain();
+    this.life = null;
+  }
+
   private async wake(): Promise<void> {
-    for (let woken = WAKE_LIMIT; woken === WAKE_LIMIT && !this.stopped; ) {
-      woken = await this.deps.store.queueWake({ limit: WAKE_LIMIT });
-      this.life?.claimer.rescan();
-    }
+    await this.wakeClock.runOnce();
+    this.life?.claimer.rescan();
   }
 
   private async wakeByMail(): Promise<void> {
@@ -164,13 +208,21 @@ export class Runner {
     const { poisonDelayMs: suspectDelayMs } = this.options;
     const now = timers.monotonicMs();
     if (now >= this.takeoverHeldUntil && this.life?.incarnation.mayJudge()) {
-      this.takeoverHeldUntil = now + this.options.leaseMs / 5;
-      for (const runnerId of await store.runnerListExpired({ graceMs: 0 })) {
-        if (runnerId === this.life?.incarnation.registration.runnerId) continue;
+      const { leaseMs } = this.options;
+      const own = this.life.incarnation.registration.runnerId;
+      const judge = { runnerId: own, sessionGraceMs: Math.min(SESSION_GRACE_MS, leaseMs / 4), settledMs: leaseMs };
+      const live = await store.runnerListLive({ expiredForMs: 0, judge });
+      const others = live.filter(({ runnerId }) => runnerId !== own);
+      const expired = others.filter(({ isExpired }) => isExpired);
+      // A runner alone has nobody to watch.
+      this.takeoverHeldUntil = now + (others.length === 0 ? leaseMs / 5 : Math.min(leaseMs / 5, WATCH_EVERY_MS));
+      const known = expired.length === 0 ? [] : await store.runnerList();
+      for (const { runnerId } of expired) {
         const { declared, released } = await store.runnerDeclareDead({ runnerId, expiredForMs: 0, suspectDelayMs });
         if (!declared) continue;
         observer.count('takeovers');
-        observer.warn('took over from a runner whose lease ended', { runnerId, released });
+        const name = known.find((runner) => runner.runnerId === runnerId)?.name;
+        observer.warn('took over from a runner whose lease ended', { runnerId, name, released });
         this.hint();
       }
     }

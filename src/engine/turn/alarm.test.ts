@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { handTimers } from '../hand-timers.testing.ts';
+import { handTimers } from '../../clock/hand-timers.testing.ts';
 import { createAlarms } from './alarm.ts';
 import type { Resident } from './resident.ts';
 

@@ -1,7 +1,7 @@
 // Wakes resident executions when their next timer is due. Only what is due soon gets a timer of its own; the rest is
 // looked at again every half horizon, so a deadline an hour away costs nothing to an execution that ends in a millisecond.
 
-import type { Timers } from '../environment.ts';
+import type { Timers } from '../../clock/timers.ts';
 import type { Resident } from './resident.ts';
 
 export interface Alarms {

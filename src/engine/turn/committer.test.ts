@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { handTimers, settled } from '../../clock/hand-timers.testing.ts';
 import type { CommitBatch } from '../../store/port.ts';
 import { StoreError, type StoreFailure } from '../../store/store-error.ts';
-import { handTimers, recordingObserver, settled } from '../hand-timers.testing.ts';
+import { recordingObserver } from '../recording-observer.testing.ts';
 import { type CommitItem, Committer } from './committer.ts';
 
 type Reply = 'applied' | 'fenced' | StoreFailure;

@@ -6,9 +6,10 @@
 // unknown: the identical batch again on the same slot, until it applies or meets its own journal key (I18). The data is at
 // fault: bisect, so that only the culprit suffers (I20).
 
+import type { Timers } from '../../clock/timers.ts';
 import type { CommitBatch } from '../../store/port.ts';
 import { StoreError, type StoreFailure } from '../../store/store-error.ts';
-import type { EngineObserver, Timers } from '../environment.ts';
+import type { EngineObserver } from '../environment.ts';
 
 /** What one turn of one execution leaves to be written. */
 export interface TurnRows extends Omit<CommitBatch, 'slotId'> {

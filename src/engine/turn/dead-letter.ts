@@ -1,10 +1,13 @@
 // What is kept of an execution that the engine gave up on: its outcome, the cause, and the news for a parent that waits
 // (I20). Written in one statement with the end of its queue row.
 
+import type { Command } from '../../core/decider/command.ts';
 import type { Fact } from '../../core/decider/fact.ts';
+import { idOf } from '../../core/decider/frame.ts';
 import type { OperationStore } from '../../store/operation-port.ts';
 import type { JsonText, LoadedExecution, NewMessage } from '../../store/port.ts';
 import { mailBody, mailKey } from './mail.ts';
+import type { Resident } from './resident.ts';
 
 type DeadLetterParams = Omit<Parameters<OperationStore['deadLetterAdd']>[0], 'slotId'>;
 
@@ -43,7 +46,20 @@ export function deadLetter(
   };
 }
 
-/** As the queue knows it (000 §11.1). */
+export type LetterNote = Omit<Parameters<OperationStore['deadLetterNote']>[0], 'slotId'>;
+
+/** About an execution that goes on with the rest of its compensations. */
+export function failedUndo(
+  { execution, state }: Resident,
+  { node, error }: Extract<Command, { type: 'deadLetter' }>,
+): LetterNote {
+  const { executionId, tenantId } = execution;
+  const lastError = `${idOf(state, node)}: ${error.code}: ${error.message}`;
+  const attempts = state.nodes[node]!.attempts;
+  return { executionId, tenantId, reason: 'COMPENSATION_FAILED', payload: messageOf(execution), attempts, lastError };
+}
+
+/** As the queue knows it. */
 function messageOf({ executionId, workflowId, version, requestId, trigger }: LoadedExecution): JsonText {
   const ids = JSON.stringify({ executionId, workflowId, version, requestId });
   return `${ids.slice(0, -1)},"triggerPayload":${trigger}}`;

@@ -2,28 +2,40 @@
 // → inputs … One transition of an execution is on its way at a time (I14, I17). A command is carried out when the turn that
 // gave it is durable (I2), with one exception: the first turn of a fresh claim, whose cause is the claim (held-start.ts).
 
+import type { AttemptRequest, AttemptResult } from '../../action/attempt.ts';
 import { Stop } from '../../action/stop.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Timers } from '../../clock/timers.ts';
 import { type Command, startCommand } from '../../core/decider/command.ts';
+import { allNodes, nodeAt, planNodeOf } from '../../core/decider/frame.ts';
 import { nextDue } from '../../core/decider/next-due.ts';
 import { weightOf } from '../../core/json/json.ts';
-import type { NewExecution, Store } from '../../store/port.ts';
+import type { NewExecution, NewMessage, Store } from '../../store/port.ts';
+import type { TriggerCheck } from '../../workflow/trigger-check.ts';
 import type { AttemptDesk } from '../attempt/attempt-desk.ts';
-import { attemptInput, attemptRequest, notRunAgain } from '../attempt/attempt-input.ts';
-import type { Clock } from '../clock.ts';
-import type { AttemptResult, EngineObserver, EngineOptions, Timers } from '../environment.ts';
-import type { SlotMap } from '../runner/slot-map.ts';
-import { isSuspect } from '../runner/suspects.ts';
-import type { TriggerCheck } from '../start/trigger-check.ts';
-import { type Tracing, traceparentFor } from '../tracing-port.ts';
+import type { EngineObserver, EngineOptions } from '../environment.ts';
+import type { Pace } from '../pace.ts';
+import type { SlotMap } from '../slot-map.ts';
 import type { Alarms } from './alarm.ts';
-import type { Committer } from './committer.ts';
-import type { Burial } from './dead-letter.ts';
+import { attemptInput, attemptRequest, isResultOf, notRunAgain } from './attempt-input.ts';
+import type { Committer, TurnRows } from './committer.ts';
+import { type Burial, failedUndo, type LetterNote } from './dead-letter.ts';
+import { eventWaits, hasEventWaits } from './event-wait.ts';
 import { HeldStarts, isHeldStart, withHeldStart } from './held-start.ts';
-import type { Pace } from './pace.ts';
+import { IdleResidents } from './idle-residents.ts';
 import { type ParkingLot, parkItem } from './parking.ts';
 import { untilStoreAnswers } from './patience.ts';
-import type { QueuedInput, Resident } from './resident.ts';
-import { prepareChildren } from './subworkflow.ts';
+import { type RemoteAttempts, unqueueable } from './remote-attempts.ts';
+import {
+  MAX_HELD_BYTES,
+  mayHoldMore,
+  type QueuedInput,
+  type Resident,
+  weightOfResident,
+  withholdStopped,
+} from './resident.ts';
+import { childStarted, prepareChildren } from './subworkflow.ts';
+import { type Tracing, traceparentFor } from './tracing-port.ts';
 import { emptyTurn, type Turn, takeTurn } from './transition.ts';
 
 export interface DecisionLoopDeps {
@@ -38,6 +50,7 @@ export interface DecisionLoopDeps {
   readonly checkTrigger?: TriggerCheck['check'] | undefined;
   readonly residents: SlotMap<Resident>;
   readonly desk: AttemptDesk;
+  readonly remote: RemoteAttempts;
   readonly committer: Committer;
   readonly alarms: Alarms;
   readonly parking: ParkingLot;
@@ -46,29 +59,12 @@ export interface DecisionLoopDeps {
   /** Nothing new is started any more. */
   readonly isDraining: () => boolean;
   readonly bury: (burial: Burial) => Promise<void>;
-  /** Mail was written for another execution: a hint. */
-  readonly mailSent: (executionId: string) => void;
+  /** What should undo a step has failed: the execution goes on, and somebody has to look. */
+  readonly noteDeadLetter: (letter: LetterNote) => Promise<void>;
+  readonly noteUndo: (executionId: string) => Promise<void>;
+  /** Mail was written for another execution: a hint, with the message where it is at hand. */
+  readonly mailSent: (executionId: string, message?: NewMessage) => void;
   readonly workWanted: () => void;
-}
-
-/** Of all attempts of one execution that run or wait for a place: more are started when some of these have ended. */
-const MAX_HELD_BYTES = 16 * 1024 * 1024;
-
-function mayHoldMore({ running }: Resident): boolean {
-  let held = 0;
-  for (const { bytes } of running.values()) held += bytes;
-  return held < MAX_HELD_BYTES;
-}
-
-/**
- * An attempt that runs is told to stop when the stop is durable (I2). One that still waits for a place must not begin meanwhile: the
- * commit may have been applied although its reply has not come (I13).
- */
-function withholdStopped({ running }: Resident, commands: readonly Command[]): void {
-  for (const command of commands) {
-    const attempt = command.type === 'abort' ? running.get(command.node) : undefined;
-    if (attempt !== undefined) attempt.stop.withheld = true;
-  }
 }
 
 /** How long an execution is away that there was no room for: see crowd.ts. */
@@ -80,10 +76,14 @@ type StartChild = Extract<Command, { type: 'startChild' }>;
 export class DecisionLoop {
   private readonly deps: DecisionLoopDeps;
   private readonly held: HeldStarts;
+  private readonly idle: IdleResidents;
+  private residentBytes = 0;
+  private readonly waitingForMemory: Resident[] = [];
 
   constructor(deps: DecisionLoopDeps) {
     this.deps = deps;
     this.held = new HeldStarts(deps.timers, (resident) => this.writeHeldStart(resident));
+    this.idle = new IdleResidents(deps);
   }
 
   /** An execution that was claimed and loaded. Attempts that a former owner left unfinished are run again (I7). */
@@ -93,16 +93,21 @@ export class DecisionLoop {
     const twin = residents.get(resident.execution.executionId);
     if (twin !== undefined) this.abandonTwin(twin);
     residents.set(resident.execution.executionId, resident);
-    if (state.seq === 0) return this.settle(resident);
+    this.weigh(resident);
+    if (state.seq === 0) return this.begin(resident);
     // Until everything is dispatched: an action that needs no time would be decided on in between.
     resident.busy = true;
     const children: StartChild[] = [];
-    for (const [index, node] of state.nodes.entries()) {
-      const isOpenChild = node.status === 'Waiting' && state.plan.nodes[index]!.step.kind === 'subworkflow';
+    for (const [index, node] of allNodes(state)) {
+      const isOpenChild = node.status === 'Waiting' && planNodeOf(state, index).step.kind === 'subworkflow';
       if (node.status !== 'Running' && !isOpenChild) continue;
       const command = startCommand(state, index, resident.given.get(index) ?? {});
-      if (state.stopping !== null) resident.queue.push(notRunAgain(index, node.attempts));
-      else if (command.type === 'runAction') this.dispatch(resident, command);
+      const isRemote = node.status === 'Running' && this.deps.remote.queueFor(resident, index) !== null;
+      // Its result may be among the mail already.
+      if (isRemote && resident.queue.some(({ input }) => isResultOf(input, index))) continue;
+      if (state.stopping !== null && isRemote) this.stopRemote(resident, index, node.attempts);
+      else if (state.stopping !== null) resident.queue.push(notRunAgain(index, node.attempts));
+      else if (command.type === 'runAction') this.dispatch(resident, command, true);
       else if (command.type === 'startChild') children.push(command);
     }
     if (children.length === 0) return this.settle(resident);
@@ -116,28 +121,64 @@ export class DecisionLoop {
 
   /** Nothing to decide now: wait in memory for what is near, leave it for what is far. */
   settle(resident: Resident): void {
-    const { options, clock, alarms, parking } = this.deps;
+    const { clock, alarms, parking } = this.deps;
     resident.busy = false;
     if (this.deps.isOver()) return;
     if (resident.isLeftOpen && mayHoldMore(resident)) resident.queue.unshift({ input: { type: 'goOn' } });
     if (resident.queue.length > 0) return this.advance(resident);
     const due = nextDue(resident.state);
-    // What only waits does not keep the other suspects waiting.
-    const near = resident.owesCrashReset && isSuspect(resident) ? 0 : options.parkAfterMs;
-    const isNear = due !== null && due - clock.now() <= near;
-    const stays = resident.running.size > 0 || (isNear && !resident.isSetAside) || this.deps.isDraining();
-    if (stays) return alarms.set(resident, due);
+    if (resident.running.size > 0 || this.deps.isDraining()) return alarms.set(resident, due);
+    const until = resident.isSetAside ? null : this.idle.staysUntil(resident, due);
+    if (until !== null) {
+      this.idle.add(resident);
+      return alarms.set(resident, until);
+    }
     if (resident.heldStart !== null) return this.writeHeldStart(resident);
     resident.busy = true;
     parking.park(resident, parkItem(resident, resident.isSetAside ? clock.now() + SET_ASIDE_MS : due));
   }
 
+  /** How many are in memory and only wait: they keep nobody else out. */
+  get idleCount(): number {
+    return this.idle.size;
+  }
+
   forget(resident: Resident): void {
     const { residents, alarms } = this.deps;
     alarms.clear(resident);
+    this.idle.delete(resident);
     resident.isGone = true;
     const { executionId } = resident.execution;
     if (residents.get(executionId) === resident) residents.delete(executionId);
+    this.residentBytes -= resident.bytes;
+    resident.bytes = 0;
+    this.beginWaiting();
+  }
+
+  /** What the executions in memory hold, about: payloads, parameters and outputs. */
+  get heldBytes(): number {
+    return this.residentBytes;
+  }
+
+  /** One that has not begun holds little. While the others hold too much it waits for them, and does not grow beside them (I21). */
+  private begin(resident: Resident): void {
+    if (this.residentBytes < this.deps.options.maxResidentBytes) return this.settle(resident);
+    this.waitingForMemory.push(resident);
+  }
+
+  private beginWaiting(): void {
+    const { maxResidentBytes } = this.deps.options;
+    while (this.waitingForMemory.length > 0 && this.residentBytes < maxResidentBytes) {
+      const next = this.waitingForMemory.shift()!;
+      // Mail may have begun it meanwhile.
+      if (!next.isGone && !next.busy && next.state.seq === 0) this.settle(next);
+    }
+  }
+
+  private weigh(resident: Resident): void {
+    const bytes = weightOfResident(resident);
+    this.residentBytes += bytes - resident.bytes;
+    resident.bytes = bytes;
   }
 
   stop(): void {
@@ -147,6 +188,7 @@ export class DecisionLoop {
   private advance(resident: Resident): void {
     if (this.deps.isOver() || resident.isGone || resident.busy || resident.queue.length === 0) return;
     resident.busy = true;
+    this.idle.delete(resident);
     this.deps.alarms.clear(resident);
     this.deps.pace.run(() => this.takeTurn(resident));
   }
@@ -157,13 +199,24 @@ export class DecisionLoop {
     const seq = resident.heldStart?.written.events[0]?.seq ?? resident.state.seq;
     const turn = this.turnOf(resident, seq);
     if (turn === null) return;
+    this.weigh(resident);
     withholdStopped(resident, turn.commands);
     // What may have crashed its runner leaves a trace before it is tried again.
     if (isHeldStart(turn) && !resident.owesCrashReset) return this.dispatchAtOnce(resident, turn);
     const starts = turn.commands.filter((command) => command.type === 'startChild');
-    if (starts.length === 0) return this.commit(resident, turn, [], []);
-    this.untilStoreAnswers(async () => {
-      const { children, refusals } = await this.prepareChildren(resident, starts);
+    const letters = turn.commands.filter((command) => command.type === 'deadLetter');
+    const waits = turn.commands.flatMap((command) =>
+      command.type === 'subscribe' ? eventWaits(resident, command) : [],
+    );
+    const undoes = turn.commands.some(({ type }) => type === 'noteUndo');
+    if (starts.length + letters.length + waits.length === 0 && !undoes) return this.commit(resident, turn, [], []);
+    untilStoreAnswers(this.deps, async () => {
+      // Before the commit that tells of it: written twice it is the same letter, and a crash in between loses none.
+      // So is a wait for events: what comes for it before it is durable waits in the mailbox (I10).
+      if (waits.length > 0) await this.deps.store.eventWaitAdd({ waits });
+      if (undoes) await this.deps.noteUndo(resident.execution.executionId);
+      for (const letter of letters) await this.deps.noteDeadLetter(failedUndo(resident, letter));
+      const { children, refusals } = await prepareChildren(this.deps, resident, starts, this.deps.clock.now());
       this.commit(resident, turn, children, refusals);
     }).catch(({ message }: Error) => this.bury(resident, message, seq));
   }
@@ -184,7 +237,7 @@ export class DecisionLoop {
 
   private dispatchAtOnce(resident: Resident, turn: Turn): void {
     this.held.hold(resident, turn);
-    this.carryOut(resident, turn.commands, []);
+    this.carryOut(resident, turn, []);
     this.settle(resident);
   }
 
@@ -196,7 +249,7 @@ export class DecisionLoop {
   }
 
   private commit(resident: Resident, turn: Turn, children: NewExecution[], follow: QueuedInput[]): void {
-    const { clock, committer, tracing } = this.deps;
+    const { clock, committer, tracing, observer } = this.deps;
     const { written, transitions } = withHeldStart(resident, turn);
     if (written.events.length === 0 && written.consumed.length === 0) return this.settle(resident);
     const seq = written.events[0]?.seq ?? resident.state.seq;
@@ -205,9 +258,10 @@ export class DecisionLoop {
       committed: (at) => {
         if (at > 0) clock.observe(at);
         tracing?.committed(resident, transitions);
+        if (written.events.length > 0) observer.moved?.(resident.execution.executionId, resident.state.seq - 1);
         resident.queue.push(...follow);
-        this.carryOut(resident, turn.commands, children);
-        if (written.ended.length > 0) this.ended(resident, turn.ends);
+        this.carryOut(resident, turn, children);
+        if (written.ended.length > 0) this.ended(resident, turn.ends, written);
         else this.settle(resident);
       },
       overtaken: () => this.forget(resident),
@@ -216,21 +270,28 @@ export class DecisionLoop {
   }
 
   /** The turn has a durable cause: do what it commands. */
-  private carryOut(resident: Resident, commands: readonly Command[], children: readonly NewExecution[]): void {
-    for (const command of commands) {
+  private carryOut(resident: Resident, turn: Turn, children: readonly NewExecution[]): void {
+    // A former owner may have dispatched the start and died before it was written (held-start.ts).
+    const isStartedAgain = resident.epoch > 1 && turn.written.events[0]?.seq === 0;
+    for (const command of turn.commands) {
       switch (command.type) {
         case 'runAction':
-          this.dispatch(resident, command);
+          this.dispatch(resident, command, isStartedAgain);
           break;
         case 'startChild':
-          if (children.some(({ executionId }) => executionId === command.childId)) this.childStarted(resident, command);
+          if (children.some(({ executionId }) => executionId === command.childId)) childStarted(resident, command);
           break;
         case 'cancelChild':
           this.deps.mailSent(command.childId);
           break;
         case 'abort':
-          resident.running.get(command.node)?.stop.abort();
+          if (this.deps.remote.queueFor(resident, command.node) !== null) {
+            this.stopRemote(resident, command.node, nodeAt(resident.state, command.node)?.attempts ?? 0);
+          } else resident.running.get(command.node)?.stop.abort();
           break;
+        case 'subscribe':
+        case 'noteUndo':
+        case 'deadLetter':
         case 'complete':
           break;
       }
@@ -238,17 +299,40 @@ export class DecisionLoop {
     if (children.length > 0) this.deps.workWanted();
   }
 
-  private dispatch(resident: Resident, command: RunAction): void {
+  /** `isAgain`: its start stood in the journal when this runner took the execution, so a former owner may have run it. */
+  private dispatch(resident: Resident, command: RunAction, isAgain: boolean): void {
     const { node, attempt } = command;
+    const mayHaveRun = isAgain || attempt > 1;
     const stop = new Stop();
     const traceparent = traceparentFor(this.deps.tracing, resident, node);
-    const request = attemptRequest(resident, command, { signal: stop, traceparent });
+    const request = attemptRequest(resident, command, { signal: stop, traceparent, mayHaveRun });
     if (this.deps.isDraining() || request === null) return;
     resident.running.set(node, { attempt, stop, bytes: weightOf(command.params, MAX_HELD_BYTES) });
+    const queue = this.deps.remote.queueFor(resident, node);
+    if (queue !== null) return this.dispatchRemotely(resident, node, request, queue);
     if (this.deps.desk.submit(request, (result) => this.attemptEnded(resident, node, attempt, result))) return;
     // Its start stands in the journal: whoever takes the execution up again runs it.
     resident.running.delete(node);
     resident.isSetAside = true;
+  }
+
+  /** A worker of its queue runs it. When its row is durable, the execution only waits for mail. */
+  private dispatchRemotely(resident: Resident, node: number, request: AttemptRequest, queue: string): void {
+    const { attempt } = request;
+    this.deps.remote.add(resident, node, request, queue).then(
+      () => {
+        if (resident.running.get(node)?.attempt === attempt) resident.running.delete(node);
+        if (!resident.busy && !resident.isGone && !this.deps.isOver()) this.settle(resident);
+      },
+      (error: unknown) => this.attemptEnded(resident, node, attempt, unqueueable(error)),
+    );
+  }
+
+  /** A worker that has the attempt reports what became of it. What nobody has never ran. */
+  private stopRemote(resident: Resident, node: number, attempt: number): void {
+    void this.deps.remote.stop(resident, node, attempt).then((isGone) => {
+      if (isGone && !resident.isGone && !this.deps.isOver()) this.enqueue(resident, notRunAgain(node, attempt));
+    });
   }
 
   private attemptEnded(resident: Resident, node: number, attempt: number, result: AttemptResult): void {
@@ -264,44 +348,38 @@ export class DecisionLoop {
     return true;
   }
 
-  private ended(resident: Resident, isNews: boolean): void {
+  private ended(resident: Resident, isNews: boolean, written: TurnRows): void {
     const { observer, mailSent } = this.deps;
     const { execution, state } = resident;
     const { parentId } = execution;
     this.forget(resident);
+    // Left over they do no harm, so nobody waits for this and a crash need not repeat it.
+    this.deps.remote.ended(resident);
+    if (hasEventWaits(state))
+      void this.deps.store.eventWaitDrop({ executionIds: [execution.executionId] }).catch(() => {});
     if (!isNews) return;
     observer.count('ended');
-    observer.ended?.({ execution, status: state.status, state });
-    if (parentId !== null) mailSent(parentId);
+    observer.ended?.({ execution, status: state.status, state, outcome: written.outcomes[0] ?? null });
+    if (parentId === null) return;
+    mailSent(
+      parentId,
+      written.sent.find(({ executionId }) => executionId === parentId),
+    );
   }
 
   /** After a crash it is not known whether a child was created; the same id and request make creating it again harmless. */
   private async startAgain(resident: Resident, starts: readonly StartChild[]): Promise<void> {
     const { store } = this.deps;
-    const { tenantId } = resident.execution;
-    await this.untilStoreAnswers(async () => {
-      for (const command of starts) {
-        const exists = (await store.executionGet({ tenantId, executionId: command.childId })) !== null;
-        const { children, refusals } = await this.prepareChildren(resident, exists ? [] : [command]);
-        if (children.length > 0) await store.executionStart({ items: children });
-        if (refusals.length === 0) this.childStarted(resident, command);
-        resident.queue.push(...refusals);
-      }
+    await untilStoreAnswers(this.deps, async () => {
+      const known = new Set(await store.executionKnown({ executionIds: starts.map(({ childId }) => childId) }));
+      const missing = starts.filter(({ childId }) => !known.has(childId));
+      const { children, refusals } = await prepareChildren(this.deps, resident, missing, this.deps.clock.now());
+      if (children.length > 0) await store.executionStart({ items: children });
+      const started = new Set([...known, ...children.map(({ executionId }) => executionId)]);
+      for (const command of starts) if (started.has(command.childId)) childStarted(resident, command);
+      resident.queue.push(...refusals);
     });
     this.settle(resident);
-  }
-
-  private prepareChildren(resident: Resident, starts: readonly StartChild[]) {
-    return prepareChildren(this.deps, resident, starts, this.deps.clock.now());
-  }
-
-  /** A node that does not wait for its child has done its work when the child is durable. */
-  private childStarted(resident: Resident, { node, attempt, childId }: StartChild): void {
-    const { step } = resident.state.plan.nodes[node]!;
-    if (step.kind !== 'subworkflow' || step.waitForCompletion) return;
-    const outputs = { executionId: childId, status: 'Pending' };
-    const bytes = JSON.stringify(outputs).length;
-    resident.queue.push({ input: { type: 'attemptSucceeded', node, attempt, outputs, bytes } });
   }
 
   /** It lost its execution without hearing of it, and this runner has claimed it once more: the newer claim counts (I5). */
@@ -313,9 +391,5 @@ export class DecisionLoop {
 
   private bury({ execution, crashes }: Resident, message: string, seq: number): void {
     void this.deps.bury({ execution, error: { code: 'POISON', message }, crashes, seq });
-  }
-
-  private untilStoreAnswers(work: () => Promise<void>): Promise<void> {
-    return untilStoreAnswers(this.deps, work);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { handTimers } from '../hand-timers.testing.ts';
+import { handTimers } from '../../clock/hand-timers.testing.ts';
 import { HeldStarts, withHeldStart } from './held-start.ts';
 import type { Resident } from './resident.ts';
 import { emptyTurn, type Turn } from './transition.ts';

@@ -7,7 +7,7 @@
 // and calls with the same key (I7). Only a turn that is nothing but that start is held: no mail was consumed, no child
 // inserted, no crash is to be forgotten, and nothing waits but attempts (docs/decisions/0006).
 
-import type { Timers } from '../environment.ts';
+import type { Timers } from '../../clock/timers.ts';
 import type { TurnRows } from './committer.ts';
 import type { Resident } from './resident.ts';
 import type { Turn } from './transition.ts';

@@ -5,10 +5,12 @@
 import { fromCheckpoint } from '../../core/decider/checkpoint.ts';
 import { applyTransition } from '../../core/decider/evolve.ts';
 import type { Fact, Transition } from '../../core/decider/fact.ts';
-import { type ExecutionStart, initialState, type State } from '../../core/decider/state.ts';
+import { idOf, nodeAt, planNodeOf } from '../../core/decider/frame.ts';
+import { type ExecutionStart, initialState, type NodeState, type State } from '../../core/decider/state.ts';
 import type { Json } from '../../core/json/json.ts';
 import { actionTypeOf } from '../../core/plan/action-type.ts';
 import type { Plan } from '../../core/plan/plan.ts';
+import { nodeIdAt } from '../../core/plan/virtual-node.ts';
 import type { AttemptRow, CommitBatch, JsonText, LoadedExecution } from '../../store/port.ts';
 import type { ExecutionReader } from '../../store/reader-port.ts';
 import type { QueuedInput } from './resident.ts';
@@ -26,16 +28,22 @@ function withoutOutputs(fact: Fact): object {
  * The attempts that ended in this transition: one row each, written once and never changed (I3). `result` is what the
  * transition was decided on, with its outputs as the text they were parsed from: that need not be made again.
  */
-export function attemptRows(state: State, { facts }: Transition, result?: QueuedInput): AttemptRow[] {
+export function attemptRows(
+  state: State,
+  { facts }: Transition,
+  ended: ReadonlyMap<number, NodeState> | null,
+  result?: QueuedInput,
+): AttemptRow[] {
   let rows: AttemptRow[] = NONE;
   for (const fact of facts) {
     const ending = attemptEnding(fact);
     if (ending === null) continue;
-    const node = state.nodes[ending.node]!;
-    const planNode = state.plan.nodes[ending.node]!;
+    // The item of a loop may be over, and its nodes gone.
+    const node = ended?.get(ending.node) ?? nodeAt(state, ending.node)!;
+    const planNode = planNodeOf(state, ending.node);
     rows = added(rows, {
       executionId: state.start.executionId,
-      nodeId: planNode.id,
+      nodeId: idOf(state, ending.node),
       attempt: ending.attempt,
       actionType: actionTypeOf(planNode.step),
       status: ending.status,
@@ -101,17 +109,34 @@ export function foldStored(
   endOutputs: JsonText | null = null,
 ): State {
   if (loaded.checkpoint === null && loaded.journal.length === 0) return initialState(plan, start);
-  const outputs = new Map(loaded.attempts.map((row) => [`${row.attempt}:${row.nodeId}`, row.outputs]));
+  const outputs = outputsOf(loaded.attempts);
   outputs.set(END, endOutputs);
   const state =
     loaded.checkpoint === null
       ? initialState(plan, start)
       : fromCheckpoint(plan, start, JSON.parse(loaded.checkpoint.state) as Json);
-  for (const row of loaded.journal) {
-    const facts = (JSON.parse(row.facts) as Fact[]).map((fact) => withOutputs(plan, fact, outputs));
+  fold(state, loaded.journal, outputs);
+  return state;
+}
+
+/** Folds what was stored since. */
+export function foldFurther(
+  state: State,
+  journal: LoadedExecution['journal'],
+  attempts: LoadedExecution['attempts'],
+): void {
+  fold(state, journal, outputsOf(attempts));
+}
+
+function fold(state: State, journal: LoadedExecution['journal'], outputs: ReadonlyMap<string, JsonText | null>): void {
+  for (const row of journal) {
+    const facts = (JSON.parse(row.facts) as Fact[]).map((fact) => withOutputs(state.plan, fact, outputs));
     applyTransition(state, { seq: row.seq, at: row.at, facts });
   }
-  return state;
+}
+
+function outputsOf(attempts: LoadedExecution['attempts']): Map<string, JsonText | null> {
+  return new Map(attempts.map((row) => [`${row.attempt}:${row.nodeId}`, row.outputs]));
 }
 
 function withOutputs(plan: Plan, fact: Fact, stored: ReadonlyMap<string, JsonText | null>): Fact {
@@ -125,7 +150,7 @@ function outputsKey(plan: Plan, fact: Fact): string | null {
     case 'NodeSucceeded':
     case 'NodeFailed':
     case 'NodeTimedOut':
-      return `${fact.attempt}:${plan.nodes[fact.node]!.id}`;
+      return `${fact.attempt}:${nodeIdAt(plan, fact.node)}`;
     case 'ExecutionSucceeded':
       return END;
     default:

@@ -1,12 +1,15 @@
 // Executions that only wait leave memory: the queue row says until when, or for what. Park, then look for mail in a new
 // statement: a message that came in between finds the row either owned (and is seen by this look) or parked (and wakes
-// it); every other order stranded messages in the tests (3b decision 5, I10, I12).
+// it); every other order stranded messages in the tests (I10, I12).
 
+import type { Timers } from '../../clock/timers.ts';
 import { toCheckpoint } from '../../core/decider/checkpoint.ts';
 import { DECIDER_VERSION } from '../../core/decider/decide.ts';
-import type { ParkItem, Store } from '../../store/port.ts';
+import { allNodes } from '../../core/decider/frame.ts';
+import type { State } from '../../core/decider/state.ts';
+import { PARKED_FOR, type ParkItem, type Store } from '../../store/port.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { EngineObserver, Timers } from '../environment.ts';
+import type { EngineObserver } from '../environment.ts';
 import type { Resident } from './resident.ts';
 
 export interface ParkingDeps {
@@ -18,6 +21,8 @@ export interface ParkingDeps {
   readonly isOver: () => boolean;
   /** The execution is no longer this runner's. */
   readonly left: (resident: Resident) => void;
+  /** One that left is due then. */
+  readonly parkedUntil: (dueAt: number) => void;
   /** All of a batch has left. */
   readonly settled: () => void;
   /** It could not be parked and is still this runner's. */
@@ -27,6 +32,8 @@ export interface ParkingDeps {
 }
 
 const RETRY_MS = 500;
+/** Places in the arrays of the statement are found one by one: its cost grows with the square of this. */
+const MAX_BATCH = 256;
 const CHECKPOINT_AFTER_FACTS = 64;
 
 export class ParkingLot {
@@ -56,12 +63,17 @@ export class ParkingLot {
     this.deps.timers.soon(() => void this.flush());
   }
 
+  /** While one statement is on its way, the next batch collects; claims get their turn in slot zero between two of them. */
   private async flush(): Promise<void> {
-    this.scheduled = false;
-    const batch = this.arriving.splice(0);
+    const batch = this.arriving.splice(0, MAX_BATCH);
     const mailed = this.mailed.splice(0);
-    if (batch.length > 0) await this.deps.runInSlotZero(() => this.parkAll(batch));
-    await this.wakeThoseWithMail([...new Set([...batch.map(({ item }) => item.executionId), ...mailed])]);
+    try {
+      if (batch.length > 0) await this.deps.runInSlotZero(() => this.parkAll(batch));
+      await this.wakeThoseWithMail([...new Set([...batch.map(({ item }) => item.executionId), ...mailed])]);
+    } finally {
+      this.scheduled = false;
+      if (this.arriving.length + this.mailed.length > 0) this.schedule();
+    }
   }
 
   /**
@@ -76,6 +88,7 @@ export class ParkingLot {
         const { parked } = await store.executionPark({ slotId, items });
         observer.count('parked', parked.length);
         for (const { resident } of batch) this.deps.left(resident);
+        for (const { item } of batch) if (item.dueAt !== null) this.deps.parkedUntil(item.dueAt);
         this.deps.settled();
         return;
       } catch (error) {
@@ -108,11 +121,29 @@ export class ParkingLot {
 /** What the queue row says while the execution is away; a checkpoint when folding its journal again would cost something. */
 export function parkItem({ state, execution, epoch, factsSinceCheckpoint }: Resident, dueAt: number | null): ParkItem {
   const paused = state.status === 'Paused';
-  const waiting = state.nodes.filter((node) => node.status === 'Waiting').length;
+  let waiting = 0;
+  for (const [, { status, loop }] of allNodes(state)) {
+    if (loop === null && (status === 'Waiting' || status === 'Running')) waiting++;
+  }
   const checkpoint =
     factsSinceCheckpoint >= CHECKPOINT_AFTER_FACTS
       ? { seq: state.seq, deciderVersion: DECIDER_VERSION, state: JSON.stringify(toCheckpoint(state)) }
       : null;
   const { executionId } = execution;
-  return { executionId, epoch, dueAt, waits: waiting + (paused ? 1 : 0), paused, checkpoint };
+  const waits = waiting + (paused ? 1 : 0);
+  return { executionId, epoch, dueAt, waits, paused, parkedFor: parkedFor(state), checkpoint };
+}
+
+function parkedFor(state: State): number {
+  let bits = state.status === 'Paused' ? PARKED_FOR.paused : 0;
+  if (state.undo !== null) bits |= PARKED_FOR.undo;
+  for (const [, { status, childId, loop }] of allNodes(state)) {
+    if (loop !== null) continue;
+    if (status === 'Retrying') bits |= PARKED_FOR.retry;
+    if (status === 'Waiting') bits |= childId === null ? PARKED_FOR.callback : PARKED_FOR.child;
+    if (status === 'Sleeping') bits |= PARKED_FOR.sleep;
+    // With a worker, or waiting for one: nothing runs here any more.
+    if (status === 'Running') bits |= PARKED_FOR.worker;
+  }
+  return bits;
 }

@@ -1,8 +1,9 @@
 // Waits for a database that cannot be reached. Only for work that merely reads, or that is harmless to repeat: what commits
 // has its own rules (committer.ts, parking.ts).
 
+import type { Timers } from '../../clock/timers.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { EngineObserver, Timers } from '../environment.ts';
+import type { EngineObserver } from '../environment.ts';
 
 const RETRY_MS = 200;
 

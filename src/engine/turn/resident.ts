@@ -3,6 +3,7 @@
 // parallel results cannot miss each other (I14) and the journal's sequence has a single writer (I4).
 
 import type { Stop } from '../../action/stop.ts';
+import type { Command } from '../../core/decider/command.ts';
 import type { Input } from '../../core/decider/input.ts';
 import { isLeftOpen } from '../../core/decider/routing.ts';
 import type { State } from '../../core/decider/state.ts';
@@ -59,10 +60,14 @@ export interface Resident {
   heldStart: Turn | null;
   /** It has an attempt to run that there was no room for: it comes back for it when nothing else of it runs. */
   isSetAside: boolean;
-  /** Crashes to forget when an attempt ends; see 3b decision 12. */
+  /** What it was last counted with among those in memory. */
+  bytes: number;
+  /** Crashes to forget when an attempt ends. */
   owesCrashReset: boolean;
   /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
   factsSinceCheckpoint: number;
+  /** It waits for a child and stays in memory until then, in case the child is quick; null: it does not. */
+  lingersUntil: number | null;
   /** The engine's timer for this execution, and when it rings; null = not set. */
   alarm: { readonly at: number; readonly cancel: () => void } | null;
 }
@@ -82,8 +87,10 @@ export function createResident({ execution, state, claim, waiting, given }: NewR
     seenMail: execution.inbox.length === 0 ? null : new Set(waiting.flatMap(({ mailId }) => mailId ?? [])),
     heldStart: null,
     isSetAside: false,
+    bytes: 0,
     owesCrashReset: claim.crashes > 0,
     factsSinceCheckpoint: state.seq - (execution.checkpoint?.seq ?? 0),
+    lingersUntil: null,
     alarm: null,
   };
 }
@@ -92,4 +99,31 @@ interface NewResident extends Pick<Resident, 'execution' | 'state' | 'given'> {
   readonly claim: Pick<Resident, 'crashes' | 'epoch'>;
   /** Inputs that are there already. */
   readonly waiting: QueuedInput[];
+}
+
+/** About what an execution in memory holds: what started it, what its nodes gave, and the parameters of those at work. */
+export function weightOfResident({ execution, state, running }: Resident): number {
+  let bytes = execution.trigger.length + state.contextBytes;
+  for (const attempt of running.values()) bytes += attempt.bytes;
+  return bytes;
+}
+
+/** Of all attempts of one execution that run or wait for a place: more are started when some of these have ended. */
+export const MAX_HELD_BYTES = 16 * 1024 * 1024;
+
+export function mayHoldMore({ running }: Resident): boolean {
+  let held = 0;
+  for (const { bytes } of running.values()) held += bytes;
+  return held < MAX_HELD_BYTES;
+}
+
+/**
+ * An attempt that runs is told to stop when the stop is durable (I2). One that still waits for a place must not begin meanwhile: the
+ * commit may have been applied although its reply has not come (I13).
+ */
+export function withholdStopped({ running }: Resident, commands: readonly Command[]): void {
+  for (const command of commands) {
+    const attempt = command.type === 'abort' ? running.get(command.node) : undefined;
+    if (attempt !== undefined) attempt.stop.withheld = true;
+  }
 }

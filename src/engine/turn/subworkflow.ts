@@ -1,16 +1,17 @@
-// A child execution: which version it runs, and whether it may be started at all (000 §9.5: depth, recursion). It is
+// A child execution: which version it runs, and whether it may be started at all (depth, recursion). It is
 // inserted by the same commit that records its parent's NodeStarted, under the id in that fact, so a crash leaves either
 // both or neither.
 
 import type { Command } from '../../core/decider/command.ts';
+import { idOf, planNodeOf } from '../../core/decider/frame.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { NewExecution, WorkflowStore } from '../../store/port.ts';
 import type { ExecutionReader } from '../../store/reader-port.ts';
-import { triggerFor } from '../../store/workflow-start.ts';
+import type { TriggerCheck } from '../../workflow/trigger-check.ts';
+import { triggerFor } from '../../workflow/workflow-start.ts';
 import type { EngineOptions } from '../environment.ts';
-import type { TriggerCheck } from '../start/trigger-check.ts';
-import { type Tracing, traceparentFor } from '../tracing-port.ts';
 import type { QueuedInput, Resident } from './resident.ts';
+import { type Tracing, traceparentFor } from './tracing-port.ts';
 
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
@@ -35,20 +36,32 @@ export async function prepareChildren(
 ): Promise<{ children: NewExecution[]; refusals: QueuedInput[] }> {
   const children: NewExecution[] = [];
   const refusals: QueuedInput[] = [];
+  // A parent may start hundreds of children of one workflow in one turn: what is the same for all of them is asked once.
+  const known = { chain: once(() => ancestry(deps.store, parent)), target: targetsOf(deps.store, parent) };
   for (const command of starts) {
     const { node, attempt } = command;
-    const prepared = await prepareChild(deps, parent, command, now);
+    const prepared = await prepareChild(deps, parent, command, { now, ...known });
     if (prepared.ok) children.push(prepared.child);
     else refusals.push({ input: { type: 'attemptFailed', node, attempt, error: prepared.error, retryable: false } });
   }
   return { children, refusals };
 }
 
+interface Known {
+  readonly now: number;
+  readonly chain: () => Promise<readonly string[]>;
+  readonly target: (workflowId: string, version: number | null) => Promise<Target>;
+}
+
+type Target =
+  | { readonly ok: true; readonly version: number; readonly format: string }
+  | Extract<ChildStart, { ok: false }>;
+
 async function prepareChild(
-  { store, options, tracing, checkTrigger }: SubworkflowDeps,
+  { options, tracing, checkTrigger }: SubworkflowDeps,
   parent: Resident,
   command: StartChild,
-  now: number,
+  { now, chain, target: targetOf }: Known,
 ): Promise<ChildStart> {
   const { execution, state } = parent;
   const { workflowId } = command;
@@ -59,25 +72,17 @@ async function prepareChild(
       `subworkflow "${workflowId}" would be ${depth} levels deep; at most ${options.maxNestingDepth} are allowed`,
     );
   }
-  if (!options.allowRecursion) {
-    const chain = await ancestry(store, parent);
-    if (chain.includes(workflowId)) {
-      return refuse(
-        'RECURSION',
-        `subworkflow "${workflowId}" is already running above: ${[...chain.reverse(), workflowId].join(' → ')}`,
-      );
-    }
+  if (!options.allowRecursion && (await chain()).includes(workflowId)) {
+    const path = [...(await chain())].reverse();
+    return refuse(
+      'RECURSION',
+      `subworkflow "${workflowId}" is already running above: ${[...path, workflowId].join(' → ')}`,
+    );
   }
-  const workflow = await store.workflowGet({ tenantId: execution.tenantId, workflowId });
-  const version = command.version ?? workflow?.currentVersion ?? null;
-  if (workflow === null || version === null)
-    return refuse('WORKFLOW_NOT_FOUND', `no published workflow "${workflowId}"`);
-  if (workflow.status !== 'Active')
-    return refuse('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${workflow.status}`);
-  if (!workflow.isEnabled) return refuse('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
-  const definition = await store.definitionGet({ tenantId: execution.tenantId, workflowId, version });
-  if (definition === null) return refuse('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no version ${version}`);
-  const trigger = triggerFor(definition.format, command.trigger);
+  const target = await targetOf(workflowId, command.version ?? null);
+  if (!target.ok) return target;
+  const { version, format } = target;
+  const trigger = triggerFor(format, command.trigger);
   const triggerText = JSON.stringify(trigger);
   try {
     await checkTrigger?.({ tenantId: execution.tenantId, workflowId, version }, trigger, triggerText);
@@ -90,7 +95,7 @@ async function prepareChild(
     tenantId: execution.tenantId,
     workflowId,
     version,
-    format: definition.format,
+    format,
     priority: execution.priority,
     trigger: triggerText,
     spec: null,
@@ -98,7 +103,7 @@ async function prepareChild(
     correlationId: execution.correlationId,
     requestId: `child:${command.childId}`,
     parentId: execution.executionId,
-    parentNode: state.plan.nodes[command.node]!.id,
+    parentNode: idOf(state, command.node),
     depth,
     projectId: execution.projectId,
     environmentId: execution.environmentId,
@@ -108,7 +113,44 @@ async function prepareChild(
   return { ok: true, child };
 }
 
-function refuse(code: string, message: string): ChildStart {
+/** Which version a child of this workflow runs, asked once for each workflow. */
+function targetsOf(store: WorkflowStore, { execution: { tenantId } }: Resident): Known['target'] {
+  const asked = new Map<string, Promise<Target>>();
+  return (workflowId, version) => {
+    const key = JSON.stringify([workflowId, version]);
+    const target = asked.get(key) ?? targetOf(store, tenantId, workflowId, version);
+    asked.set(key, target);
+    return target;
+  };
+}
+
+async function targetOf(
+  store: WorkflowStore,
+  tenantId: string,
+  workflowId: string,
+  wanted: number | null,
+): Promise<Target> {
+  const workflow = await store.workflowGet({ tenantId, workflowId });
+  const version = wanted ?? workflow?.currentVersion ?? null;
+  if (workflow === null || version === null)
+    return refuse('WORKFLOW_NOT_FOUND', `no published workflow "${workflowId}"`);
+  if (workflow.status !== 'Active')
+    return refuse('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${workflow.status}`);
+  if (!workflow.isEnabled) return refuse('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
+  const definition = await store.definitionGet({ tenantId, workflowId, version });
+  if (definition === null) return refuse('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no version ${version}`);
+  return { ok: true, version, format: definition.format };
+}
+
+function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let answer: Promise<Answer> | undefined;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}
+
+function refuse(code: string, message: string): Extract<ChildStart, { ok: false }> {
   return { ok: false, error: { code, message } };
 }
 
@@ -123,4 +165,13 @@ async function ancestry(store: ExecutionReader, parent: Resident): Promise<strin
     parentId = view.parentId;
   }
   return chain;
+}
+
+/** A node that does not wait for its child has done its work when the child is durable. */
+export function childStarted(parent: Resident, { node, attempt, childId }: StartChild): void {
+  const { step } = planNodeOf(parent.state, node);
+  if (step.kind !== 'subworkflow' || step.waitForCompletion) return;
+  const outputs = { executionId: childId, status: 'Pending' };
+  const bytes = JSON.stringify(outputs).length;
+  parent.queue.push({ input: { type: 'attemptSucceeded', node, attempt, outputs, bytes } });
 }

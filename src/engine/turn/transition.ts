@@ -4,6 +4,7 @@
 import type { Command } from '../../core/decider/command.ts';
 import { type Decision, decide } from '../../core/decider/decide.ts';
 import type { Fact, Transition } from '../../core/decider/fact.ts';
+import { idOf } from '../../core/decider/frame.ts';
 import type { DecideContext } from '../../core/decider/input.ts';
 import { contextSnapshot } from '../../core/decider/snapshot.ts';
 import { isTerminal } from '../../core/decider/state.ts';
@@ -45,7 +46,8 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
     ends = !wasOver && isTerminal(state.status);
   }
   for (const command of commands) {
-    if (command.type === 'cancelChild') draft.sent = added(draft.sent, cancelMessage(command.childId, newId()));
+    if (command.type === 'cancelChild')
+      draft.sent = added(draft.sent, cancelMessage(command.childId, command.reason, newId()));
   }
   // Also when it had ended before: a reopening that was refused leaves it as it was, and its outcome is written again.
   if (isTerminal(state.status)) recordEnd(draft, resident, newId);
@@ -93,8 +95,8 @@ function showPause(draft: Draft, { execution, state }: Resident, transitions: re
 }
 
 /** In the same commit as the fact that asks for it, so that no crash loses the cascade. */
-function cancelMessage(childId: string, id: string): NewMessage {
-  const mail = { kind: 'cancel' as const, reason: 'the parent execution stopped' };
+function cancelMessage(childId: string, reason: string, id: string): NewMessage {
+  const mail = { kind: 'cancel' as const, reason };
   return { id, executionId: childId, kind: mail.kind, key: mailKey(mail), body: mailBody(mail) };
 }
 
@@ -116,22 +118,23 @@ function nothingWritten(executionId: string): Draft {
   };
 }
 
-function record(draft: Draft, resident: Resident, { transition }: Decision, queued: QueuedInput): void {
+function record(draft: Draft, resident: Resident, { transition, ended }: Decision, queued: QueuedInput): void {
   const { executionId, tenantId } = resident.execution;
   if (queued.mailId !== undefined) draft.consumed = added(draft.consumed, queued.mailId);
   if (transition.facts.length === 0) return;
+  resident.lingersUntil = null;
   const facts = encodeFacts(transition.facts);
   const inputs = transition.inputs === undefined ? null : JSON.stringify(transition.inputs);
   draft.events = added(draft.events, { executionId, seq: transition.seq, at: transition.at, facts, inputs });
   draft.bytes += facts.length + (inputs?.length ?? 0);
   resident.factsSinceCheckpoint += transition.facts.length;
-  for (const row of attemptRows(resident.state, transition, queued)) {
+  for (const row of attemptRows(resident.state, transition, ended, queued)) {
     draft.attempts = added(draft.attempts, row);
     draft.bytes += (row.outputs?.length ?? 0) + (row.error?.length ?? 0);
   }
   const finished = finishedAttempt(transition.facts);
   if (queued.extras === undefined || finished === null) return;
-  const nodeId = resident.state.plan.nodes[finished.node]!.id;
+  const nodeId = idOf(resident.state, finished.node);
   const attempt = { executionId, nodeId, attempt: finished.attempt };
   draft.logs = [...draft.logs, ...queued.extras.logs.map((line) => ({ ...attempt, ...line }))];
   const links = queued.extras.links.map(({ url, ...link }) => ({ tenantId, ...attempt, ...link, url: url ?? null }));

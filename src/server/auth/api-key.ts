@@ -75,7 +75,7 @@ function keyIn(headers: IncomingHttpHeaders): string | null {
 
 const hashOf = (key: string): Uint8Array => createHash('sha256').update(key).digest();
 
-function callerOf({ id, tenantId, name, scopes, roles }: ApiKey): Caller {
+function callerOf({ id, tenantId, name, scopes, roles, expiresAt }: ApiKey): Caller {
   return {
     tenantId,
     subject: `key:${name}`,
@@ -83,6 +83,7 @@ function callerOf({ id, tenantId, name, scopes, roles }: ApiKey): Caller {
     scopes: new Set(SCOPES.filter((scope) => scopes.includes(scope))),
     roles: new Set(ROLES.filter((role) => roles.includes(role))),
     rateKey: `key:${id}`,
+    ...(expiresAt === null ? {} : { keyExpiresAt: expiresAt }),
     loose: false,
   };
 }

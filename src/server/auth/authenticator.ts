@@ -12,22 +12,68 @@ export interface Verifier {
 
 export interface Auth {
   readonly mode: 'strict' | 'loose';
+  /** Always asks: a key that was revoked a moment ago is refused. */
   authenticate(headers: IncomingHttpHeaders): Promise<Caller>;
+  /** Without waiting: somebody that proved it lately. A token is good until it ends; a key may have been revoked since. */
+  known?(headers: IncomingHttpHeaders): Caller | null;
 }
+
+/** The keys of an issuer change now and then: a token is verified again after this long. */
+const REMEMBERED_MS = 60_000;
+const MOST_REMEMBERED = 10_000;
+const LONGEST_REMEMBERED = 4_096;
 
 /** Tried in turn; without any proof, strict refuses and loose takes the word of whoever asks. */
 export function createAuth(mode: 'strict' | 'loose', verifiers: readonly Verifier[]): Auth {
+  const verify = async (headers: IncomingHttpHeaders): Promise<Caller> => {
+    for (const verifier of verifiers) {
+      const caller = await verifier.verify(headers);
+      if (caller !== null) return caller;
+    }
+    if (mode === 'loose') return looseCaller(headers);
+    throw new PawlError('UNAUTHENTICATED', headers.authorization === undefined ? NO_PROOF : NO_TOKENS_HERE);
+  };
+  const remembered = new Map<string, { readonly caller: Caller; readonly at: number }>();
+  const asked = new Map<string, Promise<Caller>>();
+  const ask = async (headers: IncomingHttpHeaders, credential: string): Promise<Caller> => {
+    try {
+      const caller = await verify(headers);
+      remembered.delete(credential);
+      remembered.set(credential, { caller, at: performance.now() });
+      if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!);
+      return caller;
+    } catch (error) {
+      remembered.delete(credential);
+      throw error;
+    } finally {
+      asked.delete(credential);
+    }
+  };
+  /** One question for all that carry the same credential at the same time. */
+  const authenticate = (headers: IncomingHttpHeaders): Promise<Caller> => {
+    const credential = credentialIn(headers);
+    if (credential === '' || credential.length > LONGEST_REMEMBERED) return verify(headers);
+    const answer = asked.get(credential) ?? ask(headers, credential);
+    asked.set(credential, answer);
+    return answer;
+  };
   return {
     mode,
-    async authenticate(headers) {
-      for (const verifier of verifiers) {
-        const caller = await verifier.verify(headers);
-        if (caller !== null) return caller;
-      }
-      if (mode === 'loose') return looseCaller(headers);
-      throw new PawlError('UNAUTHENTICATED', headers.authorization === undefined ? NO_PROOF : NO_TOKENS_HERE);
+    authenticate,
+    known(headers) {
+      const entry = remembered.get(credentialIn(headers));
+      if (entry === undefined) return null;
+      const { caller, at } = entry;
+      const isOver = (caller.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now();
+      return isOver || performance.now() - at > REMEMBERED_MS ? null : caller;
     },
   };
+}
+
+/** What a request proves itself with; empty: nothing. */
+export function credentialIn({ authorization = '', ...headers }: IncomingHttpHeaders): string {
+  const key = headers['x-api-key'];
+  return authorization === '' && key === undefined ? '' : `${authorization}\n${String(key ?? '')}`;
 }
 
 const NO_PROOF = 'send a token as `Authorization: Bearer …` or a key as `X-Api-Key`';

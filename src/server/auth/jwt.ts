@@ -1,5 +1,5 @@
 // Bearer tokens: JSON Web Tokens, by a key set or a shared secret. Algorithms are ours to choose, never the token's; issuer,
-// audience and expiry are required; a token that points to keys of its own (jku, x5u) is refused (7.4).
+// audience and expiry are required; a token that points to keys of its own (jku, x5u) is refused.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import {
@@ -53,7 +53,7 @@ export function jwtVerifier(options: JwtOptions): Verifier {
       refuseForeignKeys(token);
       const checks = { issuer, audience, algorithms, requiredClaims, clockTolerance };
       const { payload } = await jwtVerify(token, key, checks).catch(refuse);
-      return callerOf(payload);
+      return callerOf(payload, clockTolerance);
     },
   };
 }
@@ -98,7 +98,7 @@ function refuse(error: unknown): never {
   throw new PawlError('UNAUTHENTICATED', 'the token is not valid');
 }
 
-function callerOf(claims: JWTPayload): Caller {
+function callerOf(claims: JWTPayload, toleranceSeconds: number): Caller {
   const { tenant_id: tenantId, sub, name, email } = claims;
   if (
     typeof tenantId !== 'string' ||
@@ -120,6 +120,7 @@ function callerOf(claims: JWTPayload): Caller {
     scopes: known(SCOPES, claims.scope ?? claims.scp ?? claims.scopes),
     roles: known(ROLES, claims.roles),
     rateKey: `${tenantId}:${sub}`,
+    expiresAt: (claims.exp! + toleranceSeconds) * 1_000,
     loose: false,
   };
 }

@@ -5,12 +5,17 @@ import type { ConsumerView } from '../../delivery/consumer.ts';
 import type { DeliveryView, MessageView } from '../../delivery/deliveries.ts';
 import type { NoticeView } from '../../delivery/notices.ts';
 import type { consumerSchema, deliverySchema, messageSchema, noticeSchema } from '../../protocol/delivery.ts';
-import type { DeliveryStage } from '../../store/delivery-port.ts';
+import type { DeliveryStage, ListedDelivery } from '../../store/delivery-port.ts';
+import type { ConsumerBacklog } from '../../store/overview-port.ts';
 import { isoTime, parsed, present } from './execution.ts';
 
 type ConsumerJson = z.input<typeof consumerSchema>;
 
-export function presentConsumer(view: ConsumerView, secret: string | null = null): ConsumerJson {
+export function presentConsumer(
+  view: ConsumerView,
+  secret: string | null = null,
+  backlog: ConsumerBacklog | null = null,
+): ConsumerJson {
   const { code, ordering, concurrency, options, isPaused, validSecrets } = view;
   return present<ConsumerJson>({
     code,
@@ -21,13 +26,22 @@ export function presentConsumer(view: ConsumerView, secret: string | null = null
     ordering,
     concurrency,
     options,
+    connection: view.connection ?? undefined,
     isPaused,
     validSecrets,
     createdAt: isoTime(view.createdAt)!,
     updatedAt: isoTime(view.updatedAt)!,
     secret: secret ?? undefined,
+    backlog: backlog === null ? undefined : presentBacklog(backlog),
   });
 }
+
+const presentBacklog = ({ pending, failed, dead, oldestAt, lastError }: ConsumerBacklog) =>
+  present<NonNullable<ConsumerJson['backlog']>>({
+    ...{ pending, failed, dead },
+    oldestAt: isoTime(oldestAt),
+    lastError: lastError ?? undefined,
+  });
 
 interface DeliveryState {
   consumer: string;
@@ -56,10 +70,10 @@ function presentState(view: DeliveryView): DeliveryState {
 }
 
 export function presentDelivery(
-  view: DeliveryView & { readonly kind: string; readonly subjectId: string; readonly createdAt: number },
+  view: DeliveryView & Omit<ListedDelivery, 'consumerId' | 'cursor'>,
 ): z.input<typeof deliverySchema> {
-  const { ackGuid, kind, subjectId, createdAt } = view;
-  return { ackGuid, ...presentState(view), kind, subjectId, createdAt: isoTime(createdAt)! };
+  const { ackGuid, kind, subjectId, source, event, createdAt } = view;
+  return { ackGuid, ...presentState(view), kind, subjectId, source, event, createdAt: isoTime(createdAt)! };
 }
 
 export function presentMessage(view: MessageView): z.input<typeof messageSchema> {

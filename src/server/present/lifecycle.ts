@@ -1,8 +1,8 @@
 // Lifecycles as the API shows them: absent rather than null, times as ISO text, stored JSON as JSON.
 
 import type { z } from 'zod';
-import type { InstanceView } from '../../engine/lifecycle/lifecycles.ts';
-import type { Machine } from '../../lifecycle/machine.ts';
+import type { InstanceView } from '../../lifecycle/instance/lifecycles.ts';
+import type { Machine } from '../../lifecycle/machine/machine.ts';
 import type {
   instanceSchema,
   lifecycleDetailSchema,
@@ -48,5 +48,6 @@ export function presentTimelineEntry(entry: TimelineEntry): z.input<typeof timel
     requestId: entry.requestId ?? undefined,
     payload: parsed(entry.payload),
     cause: parsed(entry.cause) as { type: string } | undefined,
+    messages: entry.messages ?? undefined,
   });
 }

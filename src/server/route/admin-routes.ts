@@ -3,20 +3,20 @@
 import { z } from 'zod';
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
-import type { DeadLetters } from '../../engine/execution/dead-letters.ts';
+import type { DeadLetters } from '../../execution/dead-letters.ts';
 import { countAnswer } from '../../protocol/delivery.ts';
 import { deadLetterSchema, runnerSchema } from '../../protocol/operation.ts';
-import { pageOf, pageQuery, shortListQuery } from '../../protocol/page.ts';
+import { numberCursor, pageOf, pageQuery, shortListQuery } from '../../protocol/page.ts';
+import type { AuditStore } from '../../store/audit-port.ts';
 import type { DeadLetter } from '../../store/operation-port.ts';
-import type { RunnerStore } from '../../store/port.ts';
-import { badCursor } from '../cursor.ts';
+import type { RunnerInfo, RunnerStore } from '../../store/runner-port.ts';
 import { isoTime } from '../present/execution.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { shortList } from '../short-list.ts';
 
 export interface AdminRoutesDeps {
   readonly deadLetters: DeadLetters;
-  readonly runners: RunnerStore;
+  readonly runners: RunnerStore & Pick<AuditStore, 'audited'>;
 }
 
 const LETTERS = '/api/v1/admin/dead-letters';
@@ -25,7 +25,7 @@ const common = { tag: 'Admin', access: 'admin', notFound: 'DEAD_LETTER_NOT_FOUND
 const one = { ...common, params: z.object({ id: letterId }) } as const;
 
 export function adminRoutes({ deadLetters, runners }: AdminRoutesDeps): RouteSpec[] {
-  return [...lookAndRequeue(deadLetters), ...purge(deadLetters), runnersRoute(runners)];
+  return [...lookAndRequeue(deadLetters), ...purge(deadLetters), runnersRoute(runners), drainRoute(runners)];
 }
 
 function lookAndRequeue(deadLetters: DeadLetters): RouteSpec[] {
@@ -35,10 +35,9 @@ function lookAndRequeue(deadLetters: DeadLetters): RouteSpec[] {
       method: 'GET',
       path: LETTERS,
       summary: 'Executions that the engine gave up on, and payloads that no workflow could use, oldest first',
-      query: z.object(pageQuery),
+      query: z.object({ limit: pageQuery.limit, cursor: numberCursor.optional() }),
       responses: { 200: pageOf(deadLetterSchema) },
       async handle({ query: { limit, cursor = '0' }, caller }) {
-        if (!letterId.safeParse(cursor).success) throw badCursor();
         const found = await deadLetters.list(caller.tenantId, cursor, limit + 1);
         const page = found.slice(0, limit);
         const next = found.length > limit ? { nextCursor: page.at(-1)!.id } : {};
@@ -87,7 +86,7 @@ function purge(deadLetters: DeadLetters): RouteSpec[] {
   ];
 }
 
-function runnersRoute(runners: RunnerStore): RouteSpec {
+function runnersRoute(runners: Pick<RunnerStore, 'runnerList'>): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -96,14 +95,44 @@ function runnersRoute(runners: RunnerStore): RouteSpec {
     query: z.object(shortListQuery),
     responses: { 200: pageOf(runnerSchema) },
     async handle({ query }) {
-      const found = await runners.runnerList();
-      const data = found.map(({ leaseExpiresAt, ...runner }) => ({
-        ...runner,
-        leaseExpiresAt: isoTime(leaseExpiresAt),
-      }));
+      const data = (await runners.runnerList()).map(presentRunner);
       return { status: 200, body: shortList(data, ({ runnerId }) => runnerId, query) };
     },
   });
+}
+
+function drainRoute(runners: AdminRoutesDeps['runners']): RouteSpec {
+  return defineRoute({
+    ...common,
+    // It serves every tenant.
+    role: 'System',
+    method: 'POST',
+    path: '/api/v1/admin/runners/:runnerId/drain',
+    summary: 'Ask a runner to finish its attempts and to take nothing more, until its process is started again',
+    params: z.object({ runnerId: letterId }),
+    notFound: 'RUNNER_NOT_FOUND',
+    responses: { 202: z.object({ runnerId: z.string(), state: z.literal('draining') }) },
+    async handle({ params: { runnerId }, caller, by }) {
+      const isAsked = await runners.audited({
+        tenantId: caller.tenantId,
+        by,
+        work: (store) => store.runnerDrain({ runnerId }),
+        deed: (asked) => (asked ? { action: 'runner.drain', target: `runner/${runnerId}`, details: {} } : null),
+      });
+      if (!isAsked) throw new PawlError('RUNNER_NOT_FOUND', `no runner ${runnerId} is live`);
+      return { status: 202, body: { runnerId, state: 'draining' } };
+    },
+  });
+}
+
+function presentRunner({ registeredAt, leaseExpiresAt, isDraining, state, ...runner }: RunnerInfo) {
+  const said = Object.entries(runner).filter(([, value]) => value !== null);
+  return {
+    ...(Object.fromEntries(said) as Pick<RunnerInfo, 'runnerId' | 'name' | 'owned'>),
+    state: state === 'live' && isDraining ? ('draining' as const) : state,
+    registeredAt: isoTime(registeredAt)!,
+    leaseExpiresAt: isoTime(leaseExpiresAt)!,
+  };
 }
 
 function presentLetter({ enqueuedAt, payload, ...letter }: DeadLetter) {

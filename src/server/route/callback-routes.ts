@@ -6,7 +6,7 @@ import { MAX_STEP_BODY_BYTES } from '../../core/definition/limits.ts';
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json } from '../../core/json/json.ts';
-import type { Executions } from '../../engine/execution/executions.ts';
+import type { Executions } from '../../execution/executions.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export function callbackRoutes({ executions }: { readonly executions: Executions }): RouteSpec[] {
@@ -24,6 +24,10 @@ export function callbackRoutes({ executions }: { readonly executions: Executions
       params: z.object({ token: z.string().regex(/^[\w.-]{1,500}$/) }),
       body: z.unknown(),
       responses: { 200: z.object({ received: z.literal(true) }) },
+      refuseEarly(params) {
+        if (executions.isCallbackToken((params as { token: string }).token)) return;
+        throw new PawlError('CALLBACK_NOT_FOUND', ERROR_CODES.CALLBACK_NOT_FOUND.message);
+      },
       async handle({ params: { token }, body, rawBody }) {
         const { payload, ...about } = callbackIn(rawBody, body as Json);
         const outcome = await executions.callBack(token, payload, about);
@@ -36,12 +40,12 @@ export function callbackRoutes({ executions }: { readonly executions: Executions
 }
 
 /** What is longer than 256 KB is cut there, kept as text and marked (002 "Response Payload Limits"). */
-function callbackIn(rawBody: string, body: Json): Callback {
-  const isTooLong = Buffer.byteLength(rawBody) > MAX_STEP_BODY_BYTES;
+function callbackIn(rawBody: Buffer, body: Json): Callback {
+  const isTooLong = rawBody.length > MAX_STEP_BODY_BYTES;
   return isTooLong ? { payload: cutText(rawBody), truncated: true } : { payload: body };
 }
 
 /** A character that the cut splits in half is dropped. */
-function cutText(text: string): string {
-  return new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_STEP_BODY_BYTES), { stream: true });
+function cutText(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes.subarray(0, MAX_STEP_BODY_BYTES), { stream: true });
 }

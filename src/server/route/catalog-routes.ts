@@ -1,22 +1,28 @@
-// The catalog of connectors and actions (000 §13.4), and what an operator allows of it.
+// The catalog of connectors and actions, and what an operator allows of it.
 
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
+import { label } from '../../protocol/identifier.ts';
 import { actionPatch, actionSchema, connectorPatch, connectorSchema } from '../../protocol/operation.ts';
 import { pageOf, shortListQuery } from '../../protocol/page.ts';
-import type { AuditStore, Deed } from '../../store/audit-port.ts';
+import { type AuditStore, type Deed, EVERY_TENANT } from '../../store/audit-port.ts';
 import type { ActionEntry, CatalogStore, ConnectorEntry } from '../../store/catalog-port.ts';
+import type { ConnectionRow, ConnectionStore } from '../../store/secret-port.ts';
 import { isoTime } from '../present/execution.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { shortList } from '../short-list.ts';
 
 export interface CatalogRoutesDeps {
-  readonly catalog: CatalogStore & Pick<AuditStore, 'audited'>;
+  readonly catalog: CatalogStore & Pick<AuditStore, 'audited'> & Pick<ConnectionStore, 'connectionList'>;
+  /** Whether the environment has a token for the connector, which counts for the default tenant. */
+  readonly hasToken: (tenantId: string, connectorId: string) => boolean;
   /** The catalog is not as it was. */
   readonly changed?: () => void;
 }
 
 const common = { tag: 'Catalog' } as const;
+/** The catalog is the installation's: no tenant may change it for the others (S1). */
+const ofEveryone = { access: 'admin', role: 'System' } as const;
 const connector = {
   ...common,
   notFound: 'CONNECTOR_NOT_FOUND',
@@ -27,11 +33,7 @@ const action = {
   notFound: 'ACTION_NOT_FOUND',
   params: z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,200}$/) }),
 } as const;
-const text = z
-  .string()
-  .min(1)
-  .max(100)
-  .regex(/^[^\p{Cc}]+$/u);
+const text = label(100);
 const listQuery = z.object(shortListQuery);
 const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial().extend(shortListQuery);
 const idOf = ({ id }: { readonly id: string }): string => id;
@@ -40,7 +42,22 @@ export function catalogRoutes(deps: CatalogRoutesDeps): RouteSpec[] {
   return [...connectorRoutes(deps), ...actionRoutes(deps)];
 }
 
-function connectorRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
+function connectorRoutes({ catalog, changed, hasToken }: CatalogRoutesDeps): RouteSpec[] {
+  const shown = async (tenantId: string, connectors: readonly ConnectorEntry[]) => {
+    const connections = await catalog.connectionList({
+      tenantId,
+      after: FIRST,
+      limit: MOST_CONNECTIONS,
+      connector: null,
+    });
+    return connectors.map((connector) => ({
+      ...presentConnector(connector),
+      credential: credentialOf(
+        connections.filter((each) => each.connector === connector.id),
+        hasToken(tenantId, connector.id),
+      ),
+    }));
+  };
   return [
     defineRoute({
       ...common,
@@ -50,9 +67,9 @@ function connectorRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       summary: 'List connectors',
       query: listQuery,
       responses: { 200: pageOf(connectorSchema) },
-      handle: async ({ query }) => ({
+      handle: async ({ query, caller }) => ({
         status: 200,
-        body: shortList((await catalog.connectorList()).map(presentConnector), idOf, query),
+        body: shortList(await shown(caller.tenantId, await catalog.connectorList()), idOf, query),
       }),
     }),
     defineRoute({
@@ -62,7 +79,10 @@ function connectorRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       access: 'workflows:read',
       summary: 'One connector',
       responses: { 200: connectorSchema },
-      handle: async ({ params: { id } }) => ({ status: 200, body: presentConnector(await connectorOf(catalog, id)) }),
+      async handle({ params: { id }, caller }) {
+        const [body] = await shown(caller.tenantId, [await connectorOf(catalog, id)]);
+        return { status: 200, body };
+      },
     }),
     defineRoute({
       ...connector,
@@ -82,13 +102,18 @@ function connectorRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       ...connector,
       method: 'PATCH',
       path: '/api/v1/connectors/:id',
-      access: 'admin',
-      summary: 'Enable or disable a connector',
+      ...ofEveryone,
+      summary: 'Enable or disable a connector, for every tenant',
       body: connectorPatch,
       responses: { 200: connectorSchema },
-      async handle({ params: { id }, body, caller: { tenantId }, by }) {
+      async handle({ params: { id }, body, by }) {
         const work = (store: CatalogStore) => store.connectorUpdate({ id, ...body });
-        await catalog.audited({ tenantId, by, work, deed: (found) => (found ? deedOf('connector', id, body) : null) });
+        await catalog.audited({
+          tenantId: EVERY_TENANT,
+          by,
+          work,
+          deed: (found) => (found ? deedOf('connector', id, body) : null),
+        });
         changed?.();
         return { status: 200, body: presentConnector(await connectorOf(catalog, id)) };
       },
@@ -124,13 +149,18 @@ function actionRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       ...action,
       method: 'PATCH',
       path: '/api/v1/actions/:id',
-      access: 'admin',
-      summary: 'Enable, disable or deprecate an action',
+      ...ofEveryone,
+      summary: 'Enable, disable or deprecate an action, for every tenant',
       body: actionPatch,
       responses: { 200: actionSchema },
-      async handle({ params: { id }, body, caller: { tenantId }, by }) {
+      async handle({ params: { id }, body, by }) {
         const work = (store: CatalogStore) => store.actionUpdate({ id, ...body });
-        await catalog.audited({ tenantId, by, work, deed: (found) => (found ? deedOf('action', id, body) : null) });
+        await catalog.audited({
+          tenantId: EVERY_TENANT,
+          by,
+          work,
+          deed: (found) => (found ? deedOf('action', id, body) : null),
+        });
         changed?.();
         return { status: 200, body: presentAction(await actionOf(catalog, id)) };
       },
@@ -156,6 +186,28 @@ async function actionOf(catalog: CatalogStore, id: string): Promise<ActionEntry>
   return found;
 }
 
+const FIRST = { name: '', principalId: '' };
+const MOST_CONNECTIONS = 1_000;
+
+/** What is known of a connector's credentials, never the credentials themselves (S6). */
+function credentialOf(connections: readonly ConnectionRow[], isInEnvironment: boolean) {
+  const newest = (times: readonly (number | null)[]) => Math.max(...times.map((at) => at ?? 0), 0);
+  const good = connections.filter(({ problem }) => problem === null);
+  const okAt = newest([
+    ...good.map(({ lastUsedAt }) => lastUsedAt),
+    ...connections.filter(({ checkOk }) => checkOk === true).map(({ checkedAt }) => checkedAt),
+  ]);
+  const refusedAt = newest([
+    ...connections.filter(({ problem }) => problem !== null).map(({ updatedAt }) => updatedAt),
+    ...connections.filter(({ checkOk }) => checkOk === false).map(({ checkedAt }) => checkedAt),
+  ]);
+  return {
+    isSet: isInEnvironment || connections.length > 0,
+    ...(okAt === 0 ? {} : { lastOkAt: isoTime(okAt) }),
+    ...(refusedAt === 0 ? {} : { lastRefusedAt: isoTime(refusedAt) }),
+  };
+}
+
 const presentConnector = (connector: ConnectorEntry) => {
   const { iconUrl, documentationUrl, configSchema, authType, createdAt, ...entry } = connector;
   return {
@@ -168,10 +220,18 @@ const presentConnector = (connector: ConnectorEntry) => {
   };
 };
 
-const presentAction = ({ parameterSchema, outputSchema, deprecationNotice, createdAt, ...entry }: ActionEntry) => ({
+const presentAction = ({
+  parameterSchema,
+  outputSchema,
+  deprecationNotice,
+  codes,
+  createdAt,
+  ...entry
+}: ActionEntry) => ({
   ...entry,
   parameterSchema: JSON.parse(parameterSchema) as unknown,
   outputSchema: JSON.parse(outputSchema) as unknown,
   ...(deprecationNotice === null ? {} : { deprecationNotice }),
+  ...(codes === null ? {} : { codes }),
   createdAt: isoTime(createdAt),
 });

@@ -1,4 +1,4 @@
-// Consumers (5.6): register, change, pause, resume, rotate the secret, send again, remove.
+// Consumers: register, change, pause, resume, rotate the secret, send again, remove.
 
 import { z } from 'zod';
 import type { Json } from '../../core/json/json.ts';
@@ -7,15 +7,18 @@ import type { Consumers } from '../../delivery/consumers.ts';
 import type { Deliveries } from '../../delivery/deliveries.ts';
 import {
   consumerChangeRequest,
+  consumerChangeShape,
   consumerParams,
   consumerRequest,
   consumerSchema,
+  consumerShape,
   countAnswer,
   replayRequest,
 } from '../../protocol/delivery.ts';
 import { pageOf, shortListQuery } from '../../protocol/page.ts';
 import type { Scope } from '../../protocol/scope.ts';
 import { secretRotateRequest } from '../../protocol/trigger.ts';
+import type { OverviewStore } from '../../store/overview-port.ts';
 import { presentConsumer } from '../present/delivery.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { shortList } from '../short-list.ts';
@@ -23,6 +26,7 @@ import { shortList } from '../short-list.ts';
 export interface ConsumerRoutesDeps {
   readonly consumers: Consumers;
   readonly deliveries: Deliveries;
+  readonly store: Pick<OverviewStore, 'consumerBacklogs'>;
 }
 
 const BASE = '/api/v1/consumers';
@@ -52,6 +56,7 @@ function registerRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
     summary:
       'Register a consumer, or change the one of this code; a generated secret is in this answer and in no other',
     body: consumerRequest,
+    bodyShape: consumerShape,
     responses: { 200: consumerSchema, 201: consumerSchema },
     async handle({ body: { tenantId: _checked, ...request }, caller, by }) {
       const { consumer, secret, created } = await consumers.register(caller.tenantId, asRequest(request), by);
@@ -60,7 +65,7 @@ function registerRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
   });
 }
 
-function listRoute({ consumers }: ConsumerRoutesDeps, path: string, access: Scope): RouteSpec {
+function listRoute({ consumers, store }: ConsumerRoutesDeps, path: string, access: Scope): RouteSpec {
   return defineRoute({
     ...common,
     access,
@@ -70,21 +75,31 @@ function listRoute({ consumers }: ConsumerRoutesDeps, path: string, access: Scop
     query: z.object(shortListQuery),
     responses: { 200: pageOf(consumerSchema) },
     async handle({ query, caller }) {
-      const found = (await consumers.list(caller.tenantId)).map((consumer) => presentConsumer(consumer));
+      const [all, backlogs] = await Promise.all([
+        consumers.list(caller.tenantId),
+        store.consumerBacklogs({ tenantId: caller.tenantId }),
+      ]);
+      const backlogOf = new Map(backlogs.map((backlog) => [backlog.code, backlog]));
+      const found = all.map((consumer) => presentConsumer(consumer, null, backlogOf.get(consumer.code) ?? null));
       return { status: 200, body: shortList(found, ({ code }) => code, query) };
     },
   });
 }
 
-function getRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
+function getRoute({ consumers, store }: ConsumerRoutesDeps): RouteSpec {
   return defineRoute({
     ...one,
     access: 'workflows:read',
     method: 'GET',
     path: `${BASE}/:code`,
-    summary: 'A consumer',
+    summary: 'A consumer, and what it has not acknowledged',
     responses: { 200: consumerSchema },
-    handle: async ({ params: { code }, caller }) => shown(await consumers.get(caller.tenantId, code)),
+    async handle({ params: { code }, caller: { tenantId } }) {
+      const consumer = await consumers.get(tenantId, code);
+      const backlogs = await store.consumerBacklogs({ tenantId });
+      const backlog = backlogs.find((each) => each.code === code) ?? null;
+      return { status: 200, body: presentConsumer(consumer, null, backlog) };
+    },
   });
 }
 
@@ -95,6 +110,7 @@ function changeRoute({ consumers }: ConsumerRoutesDeps): RouteSpec {
     path: `${BASE}/:code`,
     summary: 'Change a consumer; what is not mentioned stays',
     body: consumerChangeRequest,
+    bodyShape: consumerChangeShape,
     responses: { 200: consumerSchema },
     async handle({ params: { code }, body: { tenantId: _checked, ...request }, caller, by }) {
       const { consumer, secret } = await consumers.change(caller.tenantId, code, asRequest(request), by);

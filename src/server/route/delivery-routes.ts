@@ -1,4 +1,4 @@
-// Deliveries (5.6): ask for what is due, acknowledge it, see how far it got, send the dead again.
+// Deliveries: ask for what is due, acknowledge it, see how far it got, send the dead again.
 
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { JsonObject } from '../../core/json/json.ts';
@@ -42,19 +42,29 @@ function pullRoute({ deliveries }: DeliveryRoutesDeps): RouteSpec {
     method: 'GET',
     path: BASE,
     summary:
-      'What is due to a consumer of kind pull (long poll, or `Accept: text/event-stream`); with `stage`, a list of deliveries',
+      'What is due to a consumer of kind pull (long poll, or `Accept: text/event-stream`); with `stage`, `ackGuids` or `order`, a list of deliveries',
     query: deliveryQuery,
     unlimited: true,
     responses: { 200: pageOf(pulledEventSchema.or(deliverySchema)) },
     sends: EVENT_STREAM,
-    async handle({ query: { consumer, wait = 0, stage, limit, cursor }, caller: { tenantId }, headers, ...request }) {
-      if (stage !== undefined || consumer === undefined) {
+    async handle(request) {
+      const { headers, aside } = request;
+      const { tenantId } = request.caller;
+      const { consumer, wait = 0, stage, ackGuids, order, limit, cursor } = request.query;
+      if (stage !== undefined || ackGuids !== undefined || order !== undefined || consumer === undefined) {
         const page = { after: cursor ?? null, limit: limit + 1 };
-        return listed(await deliveries.list(tenantId, { consumer, stage, ...page }), limit);
+        const filter = {
+          consumer,
+          stage: stage === 'any' ? undefined : stage,
+          ackGuids,
+          newestFirst: order === 'desc',
+        };
+        return listed(await deliveries.list(tenantId, { ...filter, ...page }), limit);
       }
       const { signal } = request;
       if (!wantsEventStream(headers)) {
-        const due = await deliveries.pull(tenantId, consumer, { limit, waitMs: wait, signal });
+        const pull = (waitMs: number) => deliveries.pull(tenantId, consumer, { limit, waitMs, signal });
+        const due = await ((wait === 0 ? null : aside(() => pull(wait))) ?? pull(0));
         return { status: 200, body: { data: due.map(pulled) } };
       }
       // The first look is made here: whoever may not ask is told so, not sent a stream that breaks.

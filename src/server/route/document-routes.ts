@@ -1,8 +1,9 @@
-// What describes us: OpenAPI, a reference page, the JSON Schemas of the definition formats, and a page at `/`.
+// What describes the server: OpenAPI, a reference page and the JSON Schemas of the definition formats; and the dashboard's files.
 
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
-import { homePage } from '../page/home.ts';
+import { PAGE_PATHS } from '../../protocol/page-path.ts';
+import type { Dashboard } from '../page/dashboard.ts';
 import { referencePage } from '../page/reference.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
@@ -11,12 +12,13 @@ export interface DocumentRoutesDeps {
   readonly openApi: () => unknown;
   /** By file name, e.g. `graph.schema.json`. */
   readonly schemas: ReadonlyMap<string, string>;
+  readonly dashboard: Dashboard;
 }
 
 const common = { method: 'GET', tag: 'Documents', access: 'public', unlimited: true, anyQuery: true } as const;
 const anyObject = z.record(z.string(), z.unknown());
 
-export function documentRoutes({ openApi, schemas }: DocumentRoutesDeps): RouteSpec[] {
+export function documentRoutes({ openApi, schemas, dashboard }: DocumentRoutesDeps): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -53,13 +55,37 @@ export function documentRoutes({ openApi, schemas }: DocumentRoutesDeps): RouteS
         return { status: 200, headers: { 'content-type': 'application/schema+json; charset=utf-8' }, body: schema };
       },
     }),
+    ...dashboardRoutes(dashboard),
+  ];
+}
+
+/** They hold no data, so they are for everybody (S2). */
+const page = { ...common, isPage: true } as const;
+
+function dashboardRoutes(dashboard: Dashboard): RouteSpec[] {
+  return [
+    ...PAGE_PATHS.map((path) =>
+      defineRoute({
+        ...page,
+        path,
+        summary: 'The dashboard, for people',
+        responses: { 200: null },
+        sends: 'text/html',
+        handle: async () => dashboard.page(),
+      }),
+    ),
     defineRoute({
-      ...common,
-      path: '/',
-      summary: 'Workflows and recent executions, for people',
+      ...page,
+      path: '/assets/:file',
+      summary: 'A file of the dashboard',
+      params: z.object({ file: z.string().regex(/^[\w.-]{1,200}$/) }),
       responses: { 200: null },
-      sends: 'text/html',
-      handle: async () => homePage(),
+      sends: 'text/javascript',
+      async handle({ params: { file }, headers }) {
+        const answer = dashboard.asset(file, String(headers['accept-encoding'] ?? ''));
+        if (answer === null) throw new PawlError('NOT_FOUND', `no file "${file}" in this version of the dashboard`);
+        return answer;
+      },
     }),
   ];
 }

@@ -1,15 +1,18 @@
-// Runs of execution plans: handing one over, and the debug endpoints of 004 §8.1, which read and change nothing.
+// Runs of execution plans: handing one over, and the debug endpoints, which read and change nothing.
 
 import { z } from 'zod';
 import { errorCategory } from '../../core/error/category.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import { shownVersion } from '../../core/plan/shown-version.ts';
-import type { ExecutionQueries } from '../../engine/execution/execution-queries.ts';
-import type { Inspection } from '../../engine/execution/inspection.ts';
-import type { PlanRuns } from '../../engine/execution/plan-runs.ts';
+import type { Drivers } from '../../driver/drivers.ts';
+import type { ExecutionQueries } from '../../execution/execution-queries.ts';
+import type { Executions } from '../../execution/executions.ts';
+import type { Inspection } from '../../execution/inspection.ts';
+import type { PlanRuns } from '../../execution/plan-runs.ts';
 import {
   artifactRefSchema,
+  cancelRunRequest,
   RUN_STATES,
   runDebugSchema,
   runId,
@@ -18,57 +21,74 @@ import {
   startRunRequest,
   stepLogsSchema,
 } from '../../protocol/engine-run.ts';
+import { acceptedAnswer } from '../../protocol/execution.ts';
 import { isTenantId } from '../../protocol/identifier.ts';
+import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';
 import type { WorkflowStore } from '../../store/port.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
+import type { ReferencedPlans } from '../../workflow/referenced-plans.ts';
 import { principalFor } from '../auth/principal.ts';
+import { requireRole } from '../auth/role.ts';
 import { traceOf } from '../correlation.ts';
-import { presentAttempt, presentEvent, presentExecution, presentGraph, presentLink } from '../present/execution.ts';
-import type { ReferencedPlans } from '../referenced-plans.ts';
+import { presentAttempts, presentEvent, presentExecution, presentGraph, presentLink } from '../present/execution.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface EngineRunRoutesDeps {
   readonly runs: PlanRuns;
+  readonly executions: Executions;
   readonly queries: ExecutionQueries;
   readonly plans: ReferencedPlans;
   readonly workflows: Pick<WorkflowStore, 'definitionGet'>;
+  readonly drivers: Drivers;
 }
 
 const params = z.object({ runId });
 const common = { tag: 'Plans', notFound: 'EXECUTION_NOT_FOUND' } as const;
 const MAX_LINES = 200;
 const ALL_EVENTS = 100_000;
+const ALL_ATTEMPTS = 10_000;
 
 export function engineRunRoutes(deps: EngineRunRoutesDeps): RouteSpec[] {
-  return [startRoute(deps), debugRoute(deps), logsRoute(deps), inspectRoute(deps)];
+  return [
+    startRoute(deps),
+    cancelRoute(deps),
+    signalRoute(deps),
+    debugRoute(deps),
+    logsRoute(deps),
+    inspectRoute(deps),
+  ];
 }
 
-function startRoute({ runs, plans }: EngineRunRoutesDeps): RouteSpec {
+function startRoute({ runs, plans, drivers }: EngineRunRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'POST',
     path: '/api/v1/engine/runs',
     access: 'workflows:execute',
-    summary: 'Run an execution plan, given or by reference',
+    summary:
+      'Run an execution plan, given or by reference; a version that is not published yet needs `workflows:manage`',
     body: startRunRequest,
     responses: { 200: startRunAnswer, 202: startRunAnswer },
     async handle({ body: { plan: given, planRef, context, inputs }, caller, by, headers, givenCorrelationId }) {
       const plan = planRef === undefined ? given : await plans.get(caller.tenantId, planRef, new Date());
+      const tenantId = caller.loose ? tenantOf(plan, caller.tenantId) : caller.tenantId;
       const started = await runs.start({
         ...context,
-        tenantId: caller.loose ? tenantOf(plan, caller.tenantId) : caller.tenantId,
+        tenantId,
         plan: plan as JsonObject,
         inputs: inputs as Json | undefined,
         principal: principalFor(caller, undefined) as unknown as Json,
         by,
+        mayPublish: caller.scopes.has('workflows:manage'),
         correlationId: givenCorrelationId,
         ...traceOf(headers),
       });
       const { executionId, warnings } = started;
       const statusUrl = `/api/v1/executions/${executionId}`;
+      const view = await runs.find(tenantId, executionId);
       const body = {
         runId: started.runId,
-        engineRunRef: engineRunRef(executionId),
+        ...engineRun(drivers, view),
         statusUrl,
         ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
       };
@@ -83,7 +103,62 @@ function tenantOf(plan: Record<string, unknown> | undefined, otherwise: string):
   return typeof named === 'string' && isTenantId(named) ? named : otherwise;
 }
 
-function debugRoute({ runs, queries, workflows }: EngineRunRoutesDeps): RouteSpec {
+function cancelRoute({ runs, executions, drivers }: EngineRunRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'POST',
+    path: '/api/v1/engine/runs/:runId/cancel',
+    access: 'workflows:execute',
+    summary: 'Cancel a run; with `terminate` also end it in the engine that runs it',
+    params,
+    body: cancelRunRequest,
+    responses: { 200: acceptedAnswer, 202: acceptedAnswer },
+    async handle({ params: { runId: id }, body: { reason, terminate }, caller, by }) {
+      const view = await runs.find(caller.tenantId, id);
+      const { executionId } = view;
+      const { repeated } = await executions.cancel(caller.tenantId, executionId, reason, by);
+      const ref = drivers.refOf(view);
+      if (terminate && ref !== undefined) {
+        await drivers.engine(ref.provider).cancelRun(ref, { terminate, ...(reason === undefined ? {} : { reason }) });
+      }
+      const { status } = await executions.get(caller.tenantId, executionId);
+      return { status: repeated ? 200 : 202, body: { executionId, status } };
+    },
+  });
+}
+
+function signalRoute({ runs, executions, drivers }: EngineRunRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'POST',
+    path: '/api/v1/engine/runs/:runId/signals',
+    access: 'executions:signal',
+    summary: 'Send a signal to a run',
+    params,
+    body: signalRequest,
+    responses: { 200: signalAnswer, 202: signalAnswer },
+    async handle({ params: { runId: id }, body: { signalId, type, payload }, caller, by }) {
+      requireRole(caller, rolesFor(type), type);
+      const view = await runs.find(caller.tenantId, id);
+      const { executionId } = view;
+      const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };
+      const refused = await executions.signalRefusal(caller.tenantId, executionId, signal);
+      if (refused !== null) throw new PawlError('WFENG002', `${type} cannot be applied: ${refused}`);
+      const { repeated } = await executions.signal(caller.tenantId, executionId, signal, by);
+      const ref = drivers.refOf(view);
+      // The store has it: telling the engine makes it quick.
+      if (ref !== undefined)
+        await drivers
+          .engine(ref.provider)
+          .signal(ref, signal)
+          .catch(() => undefined);
+      return { status: repeated ? 200 : 202, body: { executionId, signalId: signal.signalId, repeated } };
+    },
+  });
+}
+
+function debugRoute(deps: EngineRunRoutesDeps): RouteSpec {
+  const { runs, queries } = deps;
   return defineRoute({
     ...common,
     method: 'GET',
@@ -95,7 +170,7 @@ function debugRoute({ runs, queries, workflows }: EngineRunRoutesDeps): RouteSpe
     async handle({ params: { runId: id }, caller }) {
       const view = await runs.find(caller.tenantId, id);
       const { events } = await queries.events(view, { afterSeq: -1, limit: ALL_EVENTS });
-      const run = await presentRun(workflows, id, view);
+      const run = await presentRun(deps, id, view);
       return { status: 200, body: { ...run, lastSeq: events.at(-1)?.seq ?? -1 } };
     },
   });
@@ -121,7 +196,8 @@ function logsRoute({ runs, queries }: EngineRunRoutesDeps): RouteSpec {
   });
 }
 
-function inspectRoute({ runs, queries, workflows }: EngineRunRoutesDeps): RouteSpec {
+function inspectRoute(deps: EngineRunRoutesDeps): RouteSpec {
+  const { runs, queries, drivers } = deps;
   return defineRoute({
     ...common,
     method: 'POST',
@@ -133,24 +209,40 @@ function inspectRoute({ runs, queries, workflows }: EngineRunRoutesDeps): RouteS
     async handle({ params: { runId: id }, caller }) {
       const view = await runs.find(caller.tenantId, id);
       const inspection = await queries.inspect(view.tenantId, view.executionId);
-      const actions = (await queries.attempts(view)).map(presentAttempt);
-      const resources = (await queries.links(view)).map(presentLink);
+      const actions = presentAttempts(await queries.attempts(view, { offset: 0, limit: ALL_ATTEMPTS }));
+      const resources = (await queries.links(view, { offset: 0, limit: ALL_ATTEMPTS })).map(presentLink);
       const execution = { ...presentExecution(view), actions, resources };
-      const run = await presentRun(workflows, id, view);
+      const run = { ...(await presentRun(deps, id, view)), ...(await engineStatus(drivers, view)) };
       const artifacts = artifactsOf(inspection);
       return { status: 200, body: { run, execution, graph: presentGraph(inspection), artifacts } };
     },
   });
 }
 
-const engineRunRef = (executionId: string) => ({ provider: 'native' as const, executionId });
+/** What runs it, and its name there. */
+function engineRun(drivers: Drivers, view: ExecutionView) {
+  const driver = view.driver ?? ('native' as const);
+  const ref = drivers.refOf(view);
+  return ref === undefined ? { driver } : { driver, engineRunRef: ref };
+}
 
-async function presentRun(workflows: EngineRunRoutesDeps['workflows'], id: string, view: ExecutionView) {
-  const { executionId, workflowId, version, status, tenantId, projectId, environmentId } = view;
+/** What the engine itself says of the run; a run that it cannot be asked about has none. */
+async function engineStatus(drivers: Drivers, view: ExecutionView) {
+  const ref = drivers.refOf(view);
+  if (ref === undefined) return {};
+  try {
+    return { engineStatus: await drivers.engine(ref.provider).getRunStatus(ref) };
+  } catch (error) {
+    return { engineStatus: { state: 'unknown' as const, providerStatus: 'unknown', reason: (error as Error).message } };
+  }
+}
+
+async function presentRun({ workflows, drivers }: EngineRunRoutesDeps, id: string, view: ExecutionView) {
+  const { workflowId, version, status, tenantId, projectId, environmentId } = view;
   const { error } = presentExecution(view);
   return {
     runId: id,
-    engineRunRef: engineRunRef(executionId),
+    ...engineRun(drivers, view),
     planId: workflowId,
     planVersion: await planVersionOf(workflows, view),
     workflowId,
@@ -176,12 +268,12 @@ async function planVersionOf(
 }
 
 async function requireStep(queries: ExecutionQueries, view: ExecutionView, stepId: string): Promise<void> {
-  const { state } = await queries.inspect(view.tenantId, view.executionId);
+  const { state } = await queries.graph(view.tenantId, view.executionId);
   if (state.plan.nodes.some(({ id }) => id === stepId)) return;
   throw new PawlError('NOT_FOUND', `the run has no step "${stepId}"`);
 }
 
-/** What steps point to in the outputs they have now (004 §19.2). */
+/** What steps point to in the outputs they have now. */
 function artifactsOf({ outputs }: Inspection): (z.infer<typeof artifactRefSchema> & { stepId: string })[] {
   return [...outputs].flatMap(([stepId, output]) => {
     const refs = isJsonObject(output) && Array.isArray(output.artifactRefs) ? output.artifactRefs : [];

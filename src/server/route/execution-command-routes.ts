@@ -4,15 +4,25 @@ import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { requestInvalid } from '../../core/error/request-invalid.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
-import type { Executions } from '../../engine/execution/executions.ts';
-import { acceptedAnswer, cancelRequest, executeAnswer, executeRequest, retryAnswer } from '../../protocol/execution.ts';
-import { executionRef, workflowId } from '../../protocol/identifier.ts';
+import type { Executions } from '../../execution/executions.ts';
+import {
+  acceptedAnswer,
+  cancelRequest,
+  executeAnswer,
+  executeRequest,
+  executionSchema,
+  retryAnswer,
+} from '../../protocol/execution.ts';
+import { executionRef, tenantId, workflowId } from '../../protocol/identifier.ts';
 import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';
+import { resultWait } from '../../protocol/wait.ts';
 import { principalFor } from '../auth/principal.ts';
-import type { Caller } from '../caller.ts';
+import { requireRole } from '../auth/role.ts';
 import { traceOf } from '../correlation.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
+import { presentExecution } from '../present/execution.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
+import { resultWithin } from '../result-wait.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface ExecutionCommandRoutesDeps {
@@ -40,21 +50,23 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
     path: '/api/v1/workflows/:workflowId/execute',
     access: 'workflows:execute',
     tag: 'Executions',
-    summary: 'Start an execution: 202 when it is new, 200 when the requestId (or the Idempotency-Key) is known',
+    summary:
+      'Start an execution: 202 when it is new, 200 when the requestId (or the Idempotency-Key) is known; with `wait`, 200 with the finished execution if it ends in time',
     notFound: 'WORKFLOW_NOT_FOUND',
     params: z.object({ workflowId }),
+    query: z.object({ wait: resultWait, tenantId: tenantId.optional() }),
     body: executeRequest,
-    responses: { 200: executeAnswer, 202: executeAnswer },
-    async handle({ params, body, caller, headers, givenCorrelationId }) {
-      const { trigger, spec, principal, tenantId: _checked, ...request } = body;
+    responses: { 200: executionSchema.or(executeAnswer), 202: executeAnswer },
+    async handle(request) {
+      const { params, body, caller, headers, givenCorrelationId } = request;
+      const { trigger, spec, principal, tenantId: _checked, ...asked } = body;
       if (requirePrincipal && principal === undefined) throw principalMissing();
-      const { tenantId } = caller;
       // Many clients send the header of their own accord: what the body says is what was meant.
-      const requestId = request.requestId ?? idempotencyKeyOf(headers);
-      const start = { tenantId, workflowId: params.workflowId, ...defined({ requestId }) };
+      const requestId = asked.requestId ?? idempotencyKeyOf(headers);
+      const start = { tenantId: caller.tenantId, workflowId: params.workflowId, ...defined({ requestId }) };
       await throttle?.spend(start);
       const { executionId: id, isNew } = await executions.start({
-        ...defined(request),
+        ...defined(asked),
         ...start,
         ...traceOf(headers),
         principal: principalFor(caller, principal) as unknown as Json,
@@ -64,7 +76,9 @@ function executeRoute({ executions, throttle, requirePrincipal }: ExecutionComma
           correlationId: givenCorrelationId,
         }),
       });
-      const status = isNew ? 'Pending' : (await executions.get(tenantId, id)).status;
+      const ended = await resultWithin(executions, request, id);
+      if (ended !== null) return { status: 200, body: presentExecution(ended) };
+      const status = isNew ? 'Pending' : (await executions.get(caller.tenantId, id)).status;
       const statusUrl = `/api/v1/executions/${id}`;
       return {
         status: isNew ? 202 : 200,
@@ -84,7 +98,7 @@ function cancelRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     body: cancelRequest,
     responses: { 200: acceptedAnswer, 202: acceptedAnswer },
     async handle({ params: { executionId: id }, body, caller, by }) {
-      const { repeated } = await executions.cancel(caller.tenantId, id, body.reason, by);
+      const { repeated } = await executions.cancel(caller.tenantId, id, body.reason, by, body.terminate);
       const { status } = await executions.get(caller.tenantId, id);
       return { status: repeated ? 200 : 202, body: { executionId: id, status } };
     },
@@ -123,11 +137,6 @@ function retryRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
       return { status: 202, body: { executionId: id, nodes } };
     },
   });
-}
-
-function requireRole({ roles }: Caller, allowed: ReturnType<typeof rolesFor>, what: string): void {
-  if (allowed.some((role) => roles.has(role))) return;
-  throw new PawlError('FORBIDDEN', `${what} needs the role ${allowed.join(' or ')}`);
 }
 
 /** The fields that have a value, for targets that tell absent from undefined. */

@@ -1,35 +1,36 @@
-// Reading executions.
+// Reading one execution. Lists are in execution-list-routes.ts, the journal in journal-routes.ts.
 
 import { z } from 'zod';
-import type { ExecutionQueries } from '../../engine/execution/execution-queries.ts';
-import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
+import type { ExecutionLists } from '../../execution/execution-lists.ts';
+import type { ExecutionQueries } from '../../execution/execution-queries.ts';
+import type { Executions } from '../../execution/executions.ts';
 import {
   eventQuery,
   eventSchema,
-  executionListQuery,
-  executionPageSchema,
   executionQuery,
   executionWithIncludesSchema,
   graphSchema,
   hierarchySchema,
 } from '../../protocol/execution.ts';
-import { executionId, executionRef } from '../../protocol/identifier.ts';
+import { executionRef } from '../../protocol/identifier.ts';
 import { pageOf } from '../../protocol/page.ts';
-import { badCursor } from '../cursor.ts';
 import { EVENT_STREAM, EVENT_STREAM_HEADERS, eventStream, resumeAfter, wantsEventStream } from '../event-stream.ts';
 import {
-  presentAttempt,
+  presentAttempts,
   presentEvent,
   presentExecution,
   presentGraph,
   presentHierarchy,
   presentLink,
+  presentStanding,
 } from '../present/execution.ts';
+import { resultWithin } from '../result-wait.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface ExecutionRoutesDeps {
   readonly queries: ExecutionQueries;
-  readonly workflowQueries: WorkflowQueries;
+  readonly lists: ExecutionLists;
+  readonly executions: Pick<Executions, 'ended'>;
 }
 
 const BASE = '/api/v1/executions';
@@ -38,53 +39,30 @@ const common = { tag: 'Executions', access: 'workflows:read', notFound: 'EXECUTI
 const one = { ...common, method: 'GET', params } as const;
 
 export function executionRoutes(deps: ExecutionRoutesDeps): RouteSpec[] {
-  return [listRoute(deps), getRoute(deps), eventsRoute(deps), graphRoute(deps), hierarchyRoute(deps)];
+  return [getRoute(deps), eventsRoute(deps), graphRoute(deps), hierarchyRoute(deps)];
 }
 
-function listRoute({ queries, workflowQueries }: ExecutionRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...common,
-    method: 'GET',
-    path: BASE,
-    summary: 'List executions, newest first',
-    query: executionListQuery,
-    responses: { 200: executionPageSchema },
-    async handle({ query, caller }) {
-      const { limit, cursor, error, createdAfter, createdBefore, count = false, ...rest } = query;
-      if (cursor !== undefined && !executionId.safeParse(cursor).success) throw badCursor();
-      const filter = {
-        ...rest,
-        workflowId: await workflowQueries.nameIn(caller.tenantId, rest.workflowId),
-        tenantId: caller.tenantId,
-        beforeId: cursor ?? null,
-        limit: limit + 1,
-        errorText: error,
-        createdAfter: timeOf(createdAfter),
-        createdBefore: timeOf(createdBefore),
-      };
-      const [rows, total] = await Promise.all([queries.list(filter), count ? queries.count(filter) : null]);
-      const data = rows.slice(0, limit).map(presentExecution);
-      const last = data.at(-1);
-      const next = rows.length > limit && last !== undefined ? { nextCursor: last.executionId } : {};
-      return { status: 200, body: { data, ...next, ...(total === null ? {} : { total }) } };
-    },
-  });
-}
-
-function getRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
+function getRoute({ queries, lists, executions }: ExecutionRoutesDeps): RouteSpec {
   return defineRoute({
     ...one,
     path: `${BASE}/:executionId`,
-    summary: 'One execution, with what `include` names',
+    summary: 'One execution, with what `include` names; with `wait`, as soon as it has ended or time is up',
     query: executionQuery,
     responses: { 200: executionWithIncludesSchema },
-    async handle({ params: { executionId: id }, query: { include, limit, offset }, caller }) {
-      const view = await queries.get(caller.tenantId, id);
-      const body: Record<string, unknown> = { ...presentExecution(view) };
+    async handle(request) {
+      const { caller, query, params: path } = request;
+      const { include, limit, offset } = query;
+      const id = path.executionId;
+      const ended = await resultWithin(executions, request, id);
+      const view = ended ?? (await queries.get(caller.tenantId, id));
+      const standing = view.endedAt === null ? await lists.standing(id) : null;
+      const body: Record<string, unknown> = { ...presentExecution(view), ...presentStanding(standing) };
       const page = <Item>(items: readonly Item[]) => items.slice(offset, offset + limit);
-      if (include.includes('actions')) body.actions = page(await queries.attempts(view)).map(presentAttempt);
-      if (include.includes('resources')) body.resources = page(await queries.links(view)).map(presentLink);
-      if (include.includes('children')) body.children = page(await queries.children(view)).map(presentExecution);
+      if (include.includes('actions')) body.actions = presentAttempts(await queries.attempts(view, { offset, limit }));
+      if (include.includes('resources'))
+        body.resources = (await queries.links(view, { offset, limit })).map(presentLink);
+      if (include.includes('children'))
+        body.children = (await queries.children(view, { offset, limit })).map(presentExecution);
       if (include.includes('events')) {
         const { events } = await queries.events(view, { afterSeq: -1, limit: offset + limit });
         body.events = page(events).map(presentEvent);
@@ -100,7 +78,7 @@ function eventsRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
     path: `${BASE}/:executionId/events`,
     summary: 'Events after a seq; with `Accept: text/event-stream`, as they happen until the end',
     query: eventQuery,
-    unlimited: true,
+    unlimited: 'streams',
     responses: { 200: pageOf(eventSchema) },
     sends: EVENT_STREAM,
     async handle({ params: { executionId: id }, query: { after = -1, cursor = after, limit }, caller, ...request }) {
@@ -125,7 +103,7 @@ function graphRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
     responses: { 200: graphSchema },
     handle: async ({ params: { executionId: id }, caller }) => ({
       status: 200,
-      body: presentGraph(await queries.inspect(caller.tenantId, id)),
+      body: presentGraph(await queries.graph(caller.tenantId, id)),
     }),
   });
 }
@@ -142,5 +120,3 @@ function hierarchyRoute({ queries }: ExecutionRoutesDeps): RouteSpec {
     }),
   });
 }
-
-const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));

@@ -1,8 +1,10 @@
 // Probes and metrics. The probes say nothing about anybody's data, so they are public; the rest is for operators.
 
 import { detailedHealthSchema, healthSchema, livenessSchema, readinessSchema } from '../../protocol/operation.ts';
-import type { Health } from '../health.ts';
-import type { Metrics } from '../metrics.ts';
+import type { DetailedHealth, Health } from '../../telemetry/health.ts';
+import { withoutNames } from '../../telemetry/metric/nameless.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Caller } from '../caller.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface HealthRoutesDeps {
@@ -35,11 +37,11 @@ export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[]
     defineRoute({
       ...probe,
       path: '/engine/health',
-      summary: 'healthy, degraded or unhealthy',
+      summary: 'healthy, degraded or unhealthy, and why',
       responses: { 200: healthSchema, 503: healthSchema },
       async handle() {
-        const status = await health.status();
-        return { status: status === 'unhealthy' ? 503 : 200, body: { status } };
+        const brief = await health.brief();
+        return { status: brief.status === 'unhealthy' ? 503 : 200, body: brief };
       },
     }),
     defineRoute({
@@ -47,22 +49,33 @@ export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[]
       path: '/engine/health/detailed',
       summary: 'The same, with every check and its numbers',
       responses: { 200: detailedHealthSchema, 503: detailedHealthSchema },
-      async handle() {
+      async handle({ caller }) {
         const detailed = await health.detailed();
-        return { status: detailed.status === 'unhealthy' ? 503 : 200, body: detailed };
+        const status = detailed.status === 'unhealthy' ? 503 : 200;
+        return { status, body: seesNames(caller) ? detailed : withoutHolders(detailed) };
       },
     }),
     defineRoute({
       ...forOperators,
       path: '/metrics',
-      summary: 'Prometheus metrics',
+      summary: 'Prometheus metrics; names of tenants and workflows only for the role System',
       responses: { 200: null },
       sends: 'text/plain',
-      handle: async () => ({
-        status: 200,
-        headers: { 'content-type': metrics.contentType },
-        body: await metrics.text(),
-      }),
+      async handle({ caller }) {
+        const text = await metrics.text();
+        const headers = { 'content-type': metrics.contentType };
+        return { status: 200, headers, body: seesNames(caller) ? text : withoutNames(text) };
+      },
     }),
   ];
+}
+
+/** The probe's port, which only the inside of an installation reaches, asks nobody who they are. */
+const seesNames = (caller: Caller | null): boolean => caller?.roles.has('System') ?? true;
+
+function withoutHolders({ checks, ...health }: DetailedHealth): DetailedHealth {
+  const { places, ...native } = checks.native;
+  if (places === undefined) return { ...health, checks };
+  const { holders: _names, ...numbers } = places;
+  return { ...health, checks: { ...checks, native: { ...native, places: numbers } } };
 }

@@ -1,7 +1,7 @@
-// Instances of lifecycles (5.6): trigger an event, see where one is and how it came there, note what the application does.
+// Instances of lifecycles: trigger an event, see where one is and how it came there, note what the application does.
 
 import type { Json } from '../../core/json/json.ts';
-import type { Lifecycles } from '../../engine/lifecycle/lifecycles.ts';
+import type { Lifecycles } from '../../lifecycle/instance/lifecycles.ts';
 import {
   activityAnswer,
   activityRequest,
@@ -11,17 +11,20 @@ import {
   lifecycleParams,
   lifecycleTriggerAnswer,
   lifecycleTriggerRequest,
+  stateCountSchema,
   timelineEntrySchema,
   timelineQuery,
 } from '../../protocol/lifecycle.ts';
 import { pageOf } from '../../protocol/page.ts';
-import type { Caller } from '../caller.ts';
+import type { OverviewStore } from '../../store/overview-port.ts';
+import { actorFor } from '../auth/principal.ts';
 import { cursorAfter, placeOf } from '../cursor.ts';
 import { presentInstance, presentTimelineEntry } from '../present/lifecycle.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface InstanceRoutesDeps {
   readonly lifecycles: Lifecycles;
+  readonly store: Pick<OverviewStore, 'stateCounts'>;
 }
 
 const BASE = '/api/v1/lifecycles/:env/:name';
@@ -29,7 +32,14 @@ const common = { tag: 'Lifecycles', params: lifecycleParams, notFound: 'LIFECYCL
 const one = { ...common, params: instanceParams, notFound: 'INSTANCE_NOT_FOUND' } as const;
 
 export function instanceRoutes(deps: InstanceRoutesDeps): RouteSpec[] {
-  return [triggerRoute(deps), listRoute(deps), getRoute(deps), timelineRoute(deps), activityRoute(deps)];
+  return [
+    triggerRoute(deps),
+    countsRoute(deps),
+    listRoute(deps),
+    getRoute(deps),
+    timelineRoute(deps),
+    activityRoute(deps),
+  ];
 }
 
 function triggerRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
@@ -42,9 +52,24 @@ function triggerRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
     body: lifecycleTriggerRequest,
     responses: { 200: lifecycleTriggerAnswer },
     async handle({ params: { env, name }, body: { tenantId: _checked, payload, ...body }, caller }) {
-      const said = { ...body, actor: actorOf(caller, body.actor), payload: payload as Json | undefined };
+      const said = { ...body, actor: actorFor(caller, body.actor), payload: payload as Json | undefined };
       const request = { env, definition: name, ...said };
       return { status: 200, body: await lifecycles.trigger(caller.tenantId, request) };
+    },
+  });
+}
+
+function countsRoute({ lifecycles, store }: InstanceRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:read',
+    method: 'GET',
+    path: `${BASE}/counts`,
+    summary: 'How many instances are in each state, each counted up to 10,000',
+    responses: { 200: pageOf(stateCountSchema) },
+    async handle({ params, caller: { tenantId } }) {
+      await lifecycles.get(tenantId, params);
+      return { status: 200, body: { data: await store.stateCounts({ tenantId, ...params }) } };
     },
   });
 }
@@ -58,9 +83,14 @@ function listRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
     summary: 'List instances by externalRef, of one state if you name it',
     query: instanceListQuery,
     responses: { 200: pageOf(instanceSchema) },
-    async handle({ params, query: { state = null, after, cursor, limit }, caller }) {
+    async handle({ params, query: { state = null, prefix = '', after, cursor, limit }, caller }) {
       const from = cursor === undefined ? (after ?? '') : placeOf(cursor);
-      const found = await lifecycles.instances(caller.tenantId, params, { state, after: from, limit: limit + 1 });
+      const found = await lifecycles.instances(caller.tenantId, params, {
+        state,
+        prefix,
+        after: from,
+        limit: limit + 1,
+      });
       const page = found.slice(0, limit);
       const next = found.length > limit ? { nextCursor: cursorAfter(page.at(-1)!.externalRef) } : {};
       return { status: 200, body: { data: page.map(presentInstance), ...next } };
@@ -112,7 +142,7 @@ function activityRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
     responses: { 201: activityAnswer },
     async handle({ params: { externalRef, ...place }, body, caller }) {
       const { activity, status, payload } = body;
-      const actor = actorOf(caller, body.actor);
+      const actor = actorFor(caller, body.actor);
       const note = {
         activity,
         status,
@@ -122,9 +152,4 @@ function activityRoute({ lifecycles }: InstanceRoutesDeps): RouteSpec {
       return { status: 201, body: await lifecycles.addActivity(caller.tenantId, place, externalRef, note) };
     },
   });
-}
-
-/** By whom: whoever the request names, otherwise whoever asks, if that was proven. */
-function actorOf({ loose, subject }: Caller, named: string | undefined): string | undefined {
-  return named ?? (loose ? undefined : subject);
 }

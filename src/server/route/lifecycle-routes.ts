@@ -1,22 +1,26 @@
-// Lifecycles (5.6): import machines, look at them, draw them.
+// Lifecycles: import machines, look at them, draw them.
 
 import type { Json } from '../../core/json/json.ts';
-import type { Lifecycles } from '../../engine/lifecycle/lifecycles.ts';
-import { lifecycleMermaid } from '../../lifecycle/diagram/mermaid.ts';
-import { lifecycleSvg } from '../../lifecycle/diagram/svg.ts';
-import type { Machine } from '../../lifecycle/machine.ts';
+import type { Lifecycles } from '../../lifecycle/instance/lifecycles.ts';
+import { lifecycleMermaid } from '../../lifecycle/machine/diagram/mermaid.ts';
+import { lifecycleSvg } from '../../lifecycle/machine/diagram/svg.ts';
+import type { Machine } from '../../lifecycle/machine/machine.ts';
 import {
   diagramQuery,
   lifecycleDetailSchema,
   lifecycleImportAnswer,
   lifecycleImportRequest,
+  lifecycleImportShape,
   lifecycleListQuery,
   lifecycleParams,
   lifecycleQuery,
   lifecycleSchema,
+  lifecycleVersionQuery,
+  lifecycleVersionSchema,
 } from '../../protocol/lifecycle.ts';
 import { pageOf } from '../../protocol/page.ts';
-import { badCursor } from '../cursor.ts';
+import { cursorAfter, placeOf } from '../cursor.ts';
+import { isoTime } from '../present/execution.ts';
 import { presentLifecycle, presentLifecycleDetail } from '../present/lifecycle.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
@@ -33,6 +37,7 @@ export function lifecycleRoutes(deps: LifecycleRoutesDeps): RouteSpec[] {
     importRoute(deps),
     listRoute(deps),
     getRoute(deps),
+    versionsRoute(deps),
     diagramRoute(deps, 'svg', 'image/svg+xml; charset=utf-8', lifecycleSvg),
     diagramRoute(deps, 'mmd', 'text/vnd.mermaid; charset=utf-8', lifecycleMermaid),
   ];
@@ -46,6 +51,7 @@ function importRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
     path: BASE,
     summary: 'Import a lifecycle and its policies; what changed is a new version, what did not is none',
     body: lifecycleImportRequest,
+    bodyShape: lifecycleImportShape,
     responses: { 200: lifecycleImportAnswer, 201: lifecycleImportAnswer },
     async handle({ body: { definition, policies }, caller, by }) {
       const source = { definition: definition as Json, policies: (policies ?? null) as Json };
@@ -66,7 +72,7 @@ function listRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
     query: lifecycleListQuery,
     responses: { 200: pageOf(lifecycleSchema) },
     async handle({ query: { limit, cursor }, caller }) {
-      const found = await lifecycles.list(caller.tenantId, { after: placeOf(cursor), limit: limit + 1 });
+      const found = await lifecycles.list(caller.tenantId, { after: afterOf(cursor), limit: limit + 1 });
       const page = found.slice(0, limit);
       const next = found.length > limit ? { nextCursor: cursorOf(page.at(-1)!) } : {};
       return { status: 200, body: { data: page.map(presentLifecycle), ...next } };
@@ -84,6 +90,24 @@ function getRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
     async handle({ params, query: { version }, caller }) {
       const { row, machine } = await lifecycles.get(caller.tenantId, params, version ?? null);
       return { status: 200, body: presentLifecycleDetail(row, machine) };
+    },
+  });
+}
+
+function versionsRoute({ lifecycles }: LifecycleRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...one,
+    path: `${BASE}/:env/:name/versions`,
+    summary: 'The versions of a lifecycle, newest first',
+    query: lifecycleVersionQuery,
+    responses: { 200: pageOf(lifecycleVersionSchema) },
+    async handle({ params, query: { limit, cursor }, caller }) {
+      const before = cursor === undefined ? null : Number(cursor);
+      const found = await lifecycles.versions(caller.tenantId, params, { before, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const data = page.map(({ createdAt, ...version }) => ({ ...version, importedAt: isoTime(createdAt)! }));
+      const next = found.length > limit ? { nextCursor: String(page.at(-1)!.version) } : {};
+      return { status: 200, body: { data, ...next } };
     },
   });
 }
@@ -115,15 +139,10 @@ function diagramRoute(
 }
 
 /** Opaque to clients: where the page ended. */
-const cursorOf = ({ env, name }: { env: string; name: string }): string =>
-  Buffer.from(JSON.stringify([env, name])).toString('base64url');
+const cursorOf = ({ env, name }: { env: string; name: string }): string => cursorAfter(`${env}\n${name}`);
 
-function placeOf(cursor: string | undefined): { env: string; name: string } | null {
+function afterOf(cursor: string | undefined): { env: string; name: string } | null {
   if (cursor === undefined) return null;
-  try {
-    const [env, name] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    return lifecycleParams.parse({ env, name });
-  } catch {
-    throw badCursor();
-  }
+  const [env = '', name = ''] = placeOf(cursor).split('\n');
+  return { env, name };
 }

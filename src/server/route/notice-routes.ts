@@ -1,4 +1,4 @@
-// Notices (5.2): what somebody may want to know and nobody has to answer, as a list and as they come.
+// Notices: what somebody may want to know and nobody has to answer, as a list and as they come.
 
 import type { Notices, NoticeView } from '../../delivery/notices.ts';
 import { noticeQuery, noticeSchema } from '../../protocol/delivery.ts';
@@ -20,7 +20,7 @@ export function noticeRoutes({ notices }: NoticeRoutesDeps): RouteSpec[] {
       path: '/api/v1/notices',
       summary: 'The last notices, newest last; with `Accept: text/event-stream`, as they come',
       query: noticeQuery,
-      unlimited: true,
+      unlimited: 'streams',
       responses: { 200: pageOf(noticeSchema) },
       sends: EVENT_STREAM,
       async handle({ query: { after, cursor, limit }, caller: { tenantId }, headers, ...request }) {

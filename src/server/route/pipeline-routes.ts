@@ -6,10 +6,9 @@ import { detectFormat } from '../../core/definition/compile.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { requestInvalid } from '../../core/error/request-invalid.ts';
 import { isJsonObject, type Json } from '../../core/json/json.ts';
-import type { Executions } from '../../engine/execution/executions.ts';
-import type { Pipelines } from '../../engine/workflow/workflow-pipeline.ts';
-import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
-import { wrongState } from '../../engine/workflow/workflows.ts';
+import type { Executions } from '../../execution/executions.ts';
+import { pipelineShape } from '../../protocol/definition.ts';
+import { tenantId } from '../../protocol/identifier.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   dataOf,
@@ -21,16 +20,20 @@ import {
   runSchema,
   runStartedSchema,
 } from '../../protocol/pipeline.ts';
+import { resultWait } from '../../protocol/wait.ts';
 import { prefixedId, workflowParams, workflowRef } from '../../protocol/workflow.ts';
 import type { Actor } from '../../store/audit-port.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
 import type { WorkflowIdentity } from '../../store/workflow-port.ts';
+import type { Pipelines } from '../../workflow/workflow-pipeline.ts';
+import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
+import { wrongState } from '../../workflow/workflows.ts';
 import { principalFor } from '../auth/principal.ts';
 import type { Caller } from '../caller.ts';
 import { traceOf } from '../correlation.ts';
-import { badCursor } from '../cursor.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { WorkflowThrottle } from '../rate-limit.ts';
+import { resultWithin } from '../result-wait.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { triggerOf } from './pipeline-trigger.ts';
 import {
@@ -69,6 +72,7 @@ function replaceRoute({ workflowQueries, pipelines, webhookBase, firstSecretOf }
     summary: 'Replace the tasks of a pipeline; runs in flight keep theirs',
     params: workflowParams,
     body: z.unknown(),
+    bodyShape: pipelineShape,
     onlyShown: ['task_count', 'version', 'inserted_at', 'updated_at', 'webhook_url', 'webhook_secret'],
     responses: { 200: dataOf(pipelineSchema) },
     async handle({ params, body, caller, by }) {
@@ -91,18 +95,22 @@ function withoutId(body: Json, { uid }: WorkflowIdentity): Json {
   throw requestInvalid([{ code: 'CANNOT_CHANGE', path: '/id', message: "is another pipeline's, and cannot change" }]);
 }
 
-function triggerRoute({ workflowQueries, executions, throttle }: PipelineDeps): RouteSpec {
+function triggerRoute(deps: PipelineDeps): RouteSpec {
+  const { workflowQueries, executions, throttle } = deps;
   return defineRoute({
     ...common,
     access: 'workflows:execute',
     method: 'POST',
     path: '/api/v1/workflows/:workflowId/trigger',
-    summary: 'Start a run with any JSON; with an Idempotency-Key, once',
+    summary:
+      'Start a run with any JSON; with an Idempotency-Key, once; with `wait`, 200 with the finished run if it ends in time',
     params: workflowParams,
+    query: z.object({ wait: resultWait, tenantId: tenantId.optional() }),
     body: z.unknown(),
     bodyIsPayload: true,
-    responses: { 201: dataOf(runStartedSchema), 200: dataOf(runStartedSchema) },
-    async handle({ params, body, headers, caller, givenCorrelationId }) {
+    responses: { 201: dataOf(runStartedSchema), 200: dataOf(runDetailSchema.or(runStartedSchema)) },
+    async handle(request) {
+      const { params, body, headers, caller, givenCorrelationId } = request;
       const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
       const requestId = idempotencyKeyOf(headers);
       const start = {
@@ -125,6 +133,9 @@ function triggerRoute({ workflowQueries, executions, throttle }: PipelineDeps): 
           'the Idempotency-Key was used for a workflow of this name that was deleted since',
         );
       }
+      const { executionId } = started;
+      const ended = await resultWithin(executions, request, executionId);
+      if (ended !== null) return { status: 200, body: { data: await detailOf(deps, caller, workflow, ended) } };
       const run = {
         run_id: prefixedId('run', started.executionId),
         workflow_id: prefixedId('wf', workflow.uid),
@@ -148,7 +159,7 @@ function runsRoute({ workflowQueries }: PipelineDeps): RouteSpec {
     responses: { 200: pageOf(runSchema) },
     async handle({ params, query: { limit, cursor, status }, caller }) {
       const workflow = await workflowQueries.findForRuns(caller.tenantId, workflowRef(params.workflowId));
-      const before = cursor === undefined ? null : cursorOf(cursor);
+      const before = cursor ?? null;
       const statuses = status === undefined ? null : executionStatuses(status);
       const found = await workflowQueries.runs(caller.tenantId, workflow, { before, statuses, limit: limit + 1 });
       const page = found.slice(0, limit);
@@ -171,10 +182,20 @@ function runRoute(deps: PipelineDeps): RouteSpec {
     responses: { 200: dataOf(runDetailSchema) },
     async handle({ params, query, caller }) {
       const { workflow, view } = await findRun(deps, caller, params);
-      const inspection = await deps.executions.inspect(caller.tenantId, params.runId).catch(onlyMissing);
-      return { status: 200, body: { data: runDetailView(workflow, view, inspection, query.include === 'body') } };
+      return { status: 200, body: { data: await detailOf(deps, caller, workflow, view, query.include === 'body') } };
     },
   });
+}
+
+async function detailOf(
+  { executions }: PipelineDeps,
+  { tenantId: owner }: Caller,
+  workflow: WorkflowIdentity,
+  view: ExecutionView,
+  withBodies = false,
+) {
+  const inspection = await executions.inspect(owner, view.executionId).catch(onlyMissing);
+  return runDetailView(workflow, view, inspection, withBodies);
 }
 
 function cancelRoute(deps: PipelineDeps): RouteSpec {
@@ -222,10 +243,4 @@ async function findRun(
 function onlyMissing(error: unknown): null {
   if (error instanceof PawlError && error.code === 'EXECUTION_NOT_FOUND') return null;
   throw error;
-}
-
-function cursorOf(cursor: string): string {
-  const parsed = runParams.shape.runId.safeParse(cursor);
-  if (parsed.success) return parsed.data;
-  throw badCursor();
 }

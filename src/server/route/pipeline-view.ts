@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { isFinal, type NodeState } from '../../core/decider/state.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { Step } from '../../core/plan/plan.ts';
-import type { Inspection } from '../../engine/execution/inspection.ts';
+import type { Inspection } from '../../execution/inspection.ts';
 import { EXECUTION_STATUSES } from '../../protocol/execution.ts';
 import type {
   pipelineDefinitionSchema,
@@ -51,12 +51,19 @@ export function pipelineDefinitionView(
   webhookBase: string,
   definition: string,
 ): z.input<typeof pipelineDefinitionSchema> {
-  const { tasks, max_duration_seconds: seconds, timezone, catch_up: catchUp } = JSON.parse(definition) as JsonObject;
+  const {
+    tasks,
+    max_duration_seconds: seconds,
+    timezone,
+    catch_up: catchUp,
+    webhook,
+  } = JSON.parse(definition) as JsonObject;
   return {
     ...pipelineView(workflow, webhookBase),
     ...(typeof seconds === 'number' ? { max_duration_seconds: seconds } : {}),
     ...(typeof timezone === 'string' ? { timezone } : {}),
     ...(typeof catchUp === 'string' ? { catch_up: catchUp } : {}),
+    ...(webhook === undefined ? {} : { webhook: webhook as JsonObject }),
     tasks: tasks as JsonObject,
   };
 }

@@ -3,10 +3,10 @@
 
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
-import type { QuotaReport, Quotas } from '../../engine/quota/quotas.ts';
 import { tenantListQuery, tenantSchema } from '../../protocol/audit.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { type QuotaJson, type QuotaLimits, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';
+import type { QuotaReport, Quotas } from '../../quota/quotas.ts';
 import { nextMonthAt } from '../../store/quota-refusal.ts';
 import type { Caller } from '../caller.ts';
 import { cursorAfter, placeOf } from '../cursor.ts';

@@ -1,8 +1,7 @@
-// Document templates (000 §13.6): sets, documents in versions, rendering. A document is addressed by its set and its id, or by
+// Document templates: sets, documents in versions, rendering. A document is addressed by its set and its id, or by
 // its id alone where only one set has it.
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
-import type { Author, DocumentRef, DocumentTemplates } from '../../engine/template/document-templates.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   documentListQuery,
@@ -24,6 +23,7 @@ import {
   versionQuery,
 } from '../../protocol/template.ts';
 import type { Actor } from '../../store/audit-port.ts';
+import type { Author, DocumentRef, DocumentTemplates } from '../../template/document-templates.ts';
 import type { Caller } from '../caller.ts';
 import { cursorAfter, placeOf } from '../cursor.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
@@ -51,9 +51,9 @@ export function templateRoutes(deps: TemplateRoutesDeps): RouteSpec[] {
   ];
 }
 
-const authorOf = ({ tenantId, scopes }: Caller, by: Actor): Author => ({
+const authorOf = ({ tenantId, scopes, roles }: Caller, by: Actor): Author => ({
   tenantId,
-  isAdmin: scopes.has('admin'),
+  isSystem: scopes.has('admin') && roles.has('System'),
   by,
 });
 

@@ -1,7 +1,6 @@
-// Workflow templates (000 §13.5): list, read, write, and make a workflow from one.
+// Workflow templates: list, read, write, and make a workflow from one.
 
 import type { JsonObject } from '../../core/json/json.ts';
-import type { TemplateContent, WorkflowTemplates } from '../../engine/template/workflow-templates.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   instantiateAnswer,
@@ -13,6 +12,7 @@ import {
   workflowTemplateSchema,
   workflowTemplateSummarySchema,
 } from '../../protocol/template-workflow.ts';
+import type { TemplateContent, WorkflowTemplates } from '../../template/workflow-templates.ts';
 import { cursorAfter, placeOf } from '../cursor.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { templateSummaryView, templateView } from './template-view.ts';

@@ -1,7 +1,6 @@
-// Managing triggers (000 §13.7): create, change, delete, list, their secrets, and what became of their firings.
+// Managing triggers: create, change, delete, list, their secrets, and what became of their firings.
 
 import type { Json } from '../../core/json/json.ts';
-import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
 import { pageOf } from '../../protocol/page.ts';
 import {
   firingListQuery,
@@ -14,9 +13,10 @@ import {
   triggerUpdateRequest,
 } from '../../protocol/trigger.ts';
 import type { TriggerAnswer, Triggers } from '../../trigger/triggers.ts';
+import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
 import type { Caller } from '../caller.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
-import { firingView, triggerView } from './trigger-view.ts';
+import { firingView, lastFiringsView, triggerView } from './trigger-view.ts';
 
 export interface TriggerRoutesDeps {
   readonly triggers: Triggers;
@@ -27,7 +27,7 @@ export interface TriggerRoutesDeps {
 
 const PATH = '/api/v1/triggers';
 const common = { access: 'triggers:manage', tag: 'Triggers' } as const;
-/** Reads are for whoever reads workflows (000 §12.1): no secret is among what they show. */
+/** Reads are for whoever reads workflows: no secret is among what they show. */
 const reading = { access: 'workflows:read', orScope: 'triggers:manage' } as const;
 const ofTrigger = { ...common, notFound: 'TRIGGER_NOT_FOUND', params: triggerParams } as const;
 
@@ -64,7 +64,12 @@ function listRoute({ triggers, workflowQueries, webhookBase }: TriggerRoutesDeps
       const workflowId = await workflowQueries.nameIn(tenantId, filter.workflowId);
       const found = await triggers.list({ ...filter, workflowId, tenantId }, page);
       const context = { webhookBase: webhookBase(), now: Date.now() };
-      const data = found.slice(0, limit).map((trigger) => triggerView(trigger, context));
+      const listed = found.slice(0, limit);
+      const last = await triggers.lastOf(tenantId, listed);
+      const data = listed.map((trigger) => ({
+        ...triggerView(trigger, context),
+        ...lastFiringsView(last.get(trigger.triggerId)),
+      }));
       return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
     },
   });
@@ -96,7 +101,10 @@ function getRoute(deps: TriggerRoutesDeps): RouteSpec {
     summary: 'A trigger; of a schedule with its next times, of a webhook with its address',
     responses: { 200: triggerSchema },
     async handle({ params, caller }) {
-      return shown(deps, 200, { trigger: await deps.triggers.get(keyOf(caller, params)), secret: null });
+      const trigger = await deps.triggers.get(keyOf(caller, params));
+      const last = await deps.triggers.lastOf(caller.tenantId, [trigger]);
+      const { status, body } = shown(deps, 200, { trigger, secret: null });
+      return { status, body: { ...(body as object), ...lastFiringsView(last.get(trigger.triggerId)) } };
     },
   });
 }
@@ -108,7 +116,7 @@ function updateRoute(deps: TriggerRoutesDeps): RouteSpec {
     path: `${PATH}/:triggerId`,
     summary: 'Change a trigger; what is not mentioned stays',
     body: triggerUpdateRequest,
-    onlyShown: ['id', 'webhookUrl', 'hasSecret', 'nextFireTimes', 'createdAt', 'updatedAt'],
+    onlyShown: ['id', 'lastFiring', 'missed', 'webhookUrl', 'hasSecret', 'nextFireTimes', 'createdAt', 'updatedAt'],
     responses: { 200: triggerSchema },
     async handle({ params, body, caller, by }) {
       const { tenantId: _checked, config, ...request } = body;

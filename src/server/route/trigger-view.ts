@@ -5,7 +5,7 @@ import type { eventAnswer, firingSchema, triggerSchema } from '../../protocol/tr
 import type { FiringRecord, TriggerRecord } from '../../store/trigger-port.ts';
 import type { Fired } from '../../trigger/firing.ts';
 import type { EventAnswer } from '../../trigger/intake.ts';
-import { nextFireTimes } from '../../trigger/triggers.ts';
+import { type LastFirings, nextFireTimes } from '../../trigger/triggers.ts';
 import type { Answer } from '../route.ts';
 import { isoTime } from './workflow-view.ts';
 
@@ -31,11 +31,19 @@ export function triggerView(
     config: JSON.parse(trigger.config) as Record<string, unknown>,
     ...(activationCondition === null ? {} : { activationCondition }),
     ...(fireTimes === undefined ? {} : { nextFireTimes: fireTimes.map(isoTime) }),
-    ...(isWebhook ? { webhookUrl: `${webhookBase}/${triggerId}`, hasSecret: trigger.hasSecret } : {}),
+    ...(isWebhook ? { webhookUrl: webhookUrlOf(webhookBase, trigger), hasSecret: trigger.hasSecret } : {}),
     ...(secret === null ? {} : { secret }),
     createdAt: isoTime(trigger.createdAt),
     updatedAt: isoTime(trigger.updatedAt),
   };
+}
+
+/** A provider that asks with a GET is given the address where that is understood. */
+function webhookUrlOf(webhookBase: string, { triggerId, config }: TriggerRecord): string {
+  const { verifyToken } = JSON.parse(config) as { verifyToken?: string };
+  return verifyToken === undefined
+    ? `${webhookBase}/${triggerId}`
+    : new URL(`/api/v1/webhooks/${triggerId}`, webhookBase).href;
 }
 
 export function firingView(firing: FiringRecord): z.input<typeof firingSchema> {
@@ -48,6 +56,11 @@ export function firingView(firing: FiringRecord): z.input<typeof firingSchema> {
     ...(executionId === null ? {} : { executionId }),
     ...(reason === null ? {} : { reason }),
   };
+}
+
+export function lastFiringsView(last: LastFirings | undefined) {
+  const views = Object.entries(last ?? {}).filter(([, firing]) => firing !== undefined);
+  return Object.fromEntries(views.map(([name, firing]) => [name, firingView(firing as FiringRecord)]));
 }
 
 /** 202: started; 200: started before, or not at all, and why. What the sender can do something about is an error. */

@@ -1,16 +1,16 @@
 // Changing workflows: create, draft, publish, archive, reactivate, enable, delete. `POST /workflows` speaks two dialects: a
-// body with `tasks` is a pipeline, live at once and answered as 002 has it; anything else is a draft (000 §13.3).
+// body with `tasks` is a pipeline, live at once and answered as 002 has it; anything else is a draft.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { detectFormat } from '../../core/definition/compile.ts';
 import type { Json } from '../../core/json/json.ts';
-import type { Pipelines } from '../../engine/workflow/workflow-pipeline.ts';
-import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
-import type { Workflows } from '../../engine/workflow/workflows.ts';
+import { definitionShape } from '../../protocol/definition.ts';
 import { dataOf, pipelineSchema } from '../../protocol/pipeline.ts';
 import {
   publicationSchema,
   publishQuery,
+  validationSchema,
   workflowParams,
   workflowPatch,
   workflowRef,
@@ -19,10 +19,13 @@ import {
 } from '../../protocol/workflow.ts';
 import type { Actor } from '../../store/audit-port.ts';
 import type { WorkflowRecord } from '../../store/workflow-port.ts';
+import type { Pipelines } from '../../workflow/workflow-pipeline.ts';
+import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
+import type { Workflows } from '../../workflow/workflows.ts';
 import type { Caller } from '../caller.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
 import { type FirstSecretOf, pipelineView } from './pipeline-view.ts';
-import { workflowView } from './workflow-view.ts';
+import { etagOf, workflowView } from './workflow-view.ts';
 
 export interface WorkflowManageDeps {
   readonly workflows: Workflows;
@@ -40,6 +43,7 @@ const eitherSchema = z.union([workflowSchema, dataOf(pipelineSchema)]);
 export function workflowManageRoutes(deps: WorkflowManageDeps): RouteSpec[] {
   return [
     saveRoute(deps),
+    validateRoute(deps),
     patchRoute(deps),
     deleteRoute(deps),
     publishRoute(deps),
@@ -61,20 +65,47 @@ function saveRoute({
     path: '/api/v1/workflows',
     summary: 'Create a graph workflow as a draft, edit its draft, or create a pipeline',
     body: z.unknown(),
+    bodyShape: definitionShape,
     responses: { 201: eitherSchema, 200: workflowSchema },
-    async handle({ body, caller, by }): Promise<Answer> {
+    async handle({ body, caller, by, headers }): Promise<Answer> {
       const definition = body as Json;
       if (detectFormat(definition) === 'pipeline') {
         const pipeline = await pipelines.create(caller.tenantId, definition, by);
         const secret = await firstSecretOf?.(caller.tenantId, pipeline);
         return { status: 201, body: { data: pipelineView(pipeline, webhookBase(), secret) } };
       }
-      const { workflow, created, warnings: own } = await workflows.save(caller.tenantId, definition);
+      const saved = await workflows.save(caller.tenantId, definition, ifMatchOf(headers));
+      const { workflow, created, checksum } = saved;
       const text = JSON.stringify(definition);
-      const warnings = [...own, ...(await workflowQueries.notices(text))];
-      return { status: created ? 201 : 200, body: workflowView(workflow, text, warnings) };
+      const warnings = [...saved.warnings, ...(await workflowQueries.notices(text))];
+      const shown = workflowView(workflow, text, warnings, checksum);
+      return { status: created ? 201 : 200, headers: etagOf(checksum), body: shown };
     },
   });
+}
+
+function validateRoute({ workflows }: WorkflowManageDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    access: 'workflows:read',
+    orScope: 'workflows:manage',
+    method: 'POST',
+    path: '/api/v1/workflows/validate',
+    summary: 'Everything that publishing this definition would say; nothing is kept',
+    body: z.unknown(),
+    responses: { 200: validationSchema },
+    async handle({ body, caller }) {
+      const { ok, problems } = await workflows.validate(caller.tenantId, body as Json);
+      const format = detectFormat(body);
+      return { status: 200, body: { ok, ...(format === null ? {} : { format }), problems } };
+    },
+  });
+}
+
+/** The checksum that `If-Match` asks for; `*` is any draft, so nothing is asked. */
+function ifMatchOf(headers: IncomingHttpHeaders): string | undefined {
+  const given = headers['if-match'];
+  return given === undefined || given === '*' ? undefined : given.replace(/^W\//, '').replace(/^"|"$/g, '');
 }
 
 function draftRoutes({ workflows, workflowQueries }: WorkflowManageDeps): RouteSpec[] {
@@ -89,12 +120,10 @@ function draftRoutes({ workflows, workflowQueries }: WorkflowManageDeps): RouteS
       async handle({ params, caller }) {
         const found = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
         const { opened } = await workflows.openDraft(caller.tenantId, found);
-        const { definition } = await workflowQueries.definition(caller.tenantId, found, 'draft');
+        const { definition, checksum } = await workflowQueries.definition(caller.tenantId, found, 'draft');
         const workflow = await workflowQueries.find(caller.tenantId, found);
-        return {
-          status: opened ? 201 : 200,
-          body: workflowView(workflow, definition, await workflowQueries.notices(definition)),
-        };
+        const shown = workflowView(workflow, definition, await workflowQueries.notices(definition), checksum);
+        return { status: opened ? 201 : 200, headers: etagOf(checksum), body: shown };
       },
     }),
     defineRoute({

@@ -2,7 +2,6 @@
 // has it; among workflows of other formats it also has what they have in common.
 
 import { z } from 'zod';
-import type { WorkflowQueries } from '../../engine/workflow/workflow-queries.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { dataOf, listedPipelineSchema, pipelineDefinitionSchema, pipelineSchema } from '../../protocol/pipeline.ts';
 import {
@@ -16,15 +15,19 @@ import {
   workflowRef,
   workflowSchema,
 } from '../../protocol/workflow.ts';
+import type { Statistics } from '../../statistics/statistics.ts';
+import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
 import { cursorAfter, placeOf } from '../cursor.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { pipelineDefinitionView, pipelineView } from './pipeline-view.ts';
-import { isoTime, workflowView } from './workflow-view.ts';
+import { presentPoint } from './statistics-routes.ts';
+import { activityView, etagOf, isoTime, workflowView } from './workflow-view.ts';
 
 export interface WorkflowReadDeps {
   readonly workflowQueries: WorkflowQueries;
   /** Where webhooks come in: the id of their trigger follows. */
   readonly webhookBase: () => string;
+  readonly statistics: Statistics;
 }
 
 const MAX_VERSION = 2 ** 31 - 1;
@@ -34,7 +37,7 @@ export function workflowReadRoutes(deps: WorkflowReadDeps): RouteSpec[] {
   return [listRoute(deps), getRoute(deps), versionsRoute(deps), diffRoute(deps)];
 }
 
-function listRoute({ workflowQueries, webhookBase }: WorkflowReadDeps): RouteSpec {
+function listRoute({ workflowQueries, webhookBase, statistics }: WorkflowReadDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'GET',
@@ -43,14 +46,21 @@ function listRoute({ workflowQueries, webhookBase }: WorkflowReadDeps): RouteSpe
     query: workflowListQuery,
     responses: { 200: pageOf(z.union([listedPipelineSchema, workflowSchema, pipelineSchema])) },
     async handle({ query, caller }) {
-      const { status = null, isEnabled = null, format = null, search = null, limit, cursor } = query;
+      const { status = null, isEnabled = null, format = null, search = null, limit, cursor, include } = query;
       const filter = { status, isEnabled, format, search };
       const found = await workflowQueries.list(caller.tenantId, filter, { afterId: placeOf(cursor), limit: limit + 1 });
       const page = found.slice(0, limit);
+      const ids = page.map(({ workflowId }) => workflowId);
+      const activities = format === 'pipeline' ? [] : await workflowQueries.activity(caller.tenantId, ids);
+      const activityOf = new Map(activities.map((activity) => [activity.workflowId, activityView(activity)]));
+      const points = include.includes('stats') ? await statistics.lastDay(caller.tenantId, ids, Date.now()) : null;
+      const pointsOf = points === null ? null : Map.groupBy(points, ({ key }) => key);
+      const statsOf = (id: string) => (pointsOf === null ? {} : { stats: (pointsOf.get(id) ?? []).map(presentPoint) });
       const data = page.map((workflow) => {
-        if (workflow.format !== 'pipeline') return workflowView(workflow);
+        const activity = { ...activityOf.get(workflow.workflowId), ...statsOf(workflow.workflowId) };
+        if (workflow.format !== 'pipeline') return { ...workflowView(workflow), ...activity };
         const pipeline = pipelineView(workflow, webhookBase());
-        return format === 'pipeline' ? pipeline : { ...workflowView(workflow), ...pipeline };
+        return format === 'pipeline' ? pipeline : { ...workflowView(workflow), ...activity, ...pipeline };
       });
       const nextCursor = found.length > limit ? { nextCursor: cursorAfter(page.at(-1)!.workflowId) } : {};
       return { status: 200, body: { data, ...nextCursor } };
@@ -69,12 +79,15 @@ function getRoute({ workflowQueries, webhookBase }: WorkflowReadDeps): RouteSpec
     responses: { 200: z.union([workflowSchema, dataOf(pipelineDefinitionSchema)]) },
     async handle({ params, query, caller }) {
       const workflow = await workflowQueries.find(caller.tenantId, workflowRef(params.workflowId));
-      const { definition } = await workflowQueries.definition(caller.tenantId, workflow, query.version);
-      if (workflow.format !== 'pipeline') {
-        const warnings = await workflowQueries.notices(definition);
-        return { status: 200, body: workflowView(workflow, definition, warnings) };
+      const { definition, checksum } = await workflowQueries.definition(caller.tenantId, workflow, query.version);
+      const headers = etagOf(checksum);
+      if (workflow.format === 'pipeline') {
+        return { status: 200, headers, body: { data: pipelineDefinitionView(workflow, webhookBase(), definition) } };
       }
-      return { status: 200, body: { data: pipelineDefinitionView(workflow, webhookBase(), definition) } };
+      const warnings = await workflowQueries.notices(definition);
+      const [activity] = await workflowQueries.activity(caller.tenantId, [workflow.workflowId]);
+      const shown = workflowView(workflow, definition, warnings, checksum);
+      return { status: 200, headers, body: { ...shown, ...(activity === undefined ? {} : activityView(activity)) } };
     },
   });
 }
@@ -93,8 +106,10 @@ function versionsRoute({ workflowQueries }: WorkflowReadDeps): RouteSpec {
       const wanted = { before: cursor ?? MAX_VERSION, limit: limit + 1 };
       const found = await workflowQueries.versions(caller.tenantId, workflow, wanted);
       const page = found.slice(0, limit);
+      const liveOf = await workflowQueries.versionsLive(caller.tenantId, workflow);
       const data = page.map(({ version, checksum, createdAt }) => {
-        return { version, checksum, isCurrent: version === workflow.currentVersion, createdAt: isoTime(createdAt) };
+        const isCurrent = version === workflow.currentVersion;
+        return { version, checksum, isCurrent, live: liveOf.get(version) ?? 0, createdAt: isoTime(createdAt) };
       });
       const nextCursor = found.length > limit ? { nextCursor: String(page.at(-1)!.version) } : {};
       return { status: 200, body: { data, ...nextCursor } };

@@ -1,9 +1,9 @@
 // Workflows as the API shows them.
 
 import type { z } from 'zod';
-import type { Problem } from '../../core/definition/problem.ts';
+import type { Problem } from '../../core/problem/problem.ts';
 import type { workflowSchema } from '../../protocol/workflow.ts';
-import type { WorkflowRecord } from '../../store/workflow-port.ts';
+import type { WorkflowActivity, WorkflowRecord } from '../../store/workflow-port.ts';
 
 type WireWorkflow = z.input<typeof workflowSchema>;
 
@@ -12,6 +12,7 @@ export function workflowView(
   workflow: WorkflowRecord,
   definition?: string,
   warnings: readonly Problem[] = [],
+  checksum?: string,
 ): WireWorkflow {
   const { workflowId, displayName, description, format, status, isEnabled, currentVersion, hasDraft } = workflow;
   return {
@@ -25,9 +26,26 @@ export function workflowView(
     hasDraft,
     ...(definition === undefined ? {} : { definition: JSON.parse(definition) as unknown }),
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...(checksum === undefined ? {} : { checksum }),
     createdAt: isoTime(workflow.createdAt),
     updatedAt: isoTime(workflow.updatedAt),
   };
 }
+
+export const activityView = ({ lastExecution, nextFireAt }: WorkflowActivity) => ({
+  ...(lastExecution === null
+    ? {}
+    : {
+        lastExecution: {
+          executionId: lastExecution.executionId,
+          status: lastExecution.status as NonNullable<WireWorkflow['lastExecution']>['status'],
+          createdAt: isoTime(lastExecution.createdAt),
+        },
+      }),
+  ...(nextFireAt === null ? {} : { nextFireAt: isoTime(nextFireAt) }),
+});
+
+/** As `If-Match` has it. */
+export const etagOf = (checksum: string): Record<string, string> => ({ etag: `"${checksum}"` });
 
 export const isoTime = (at: number): string => new Date(at).toISOString();

@@ -40,6 +40,18 @@ function describeStages(store: () => Store): void {
   const say = (ackGuid: string, consumerId: string, overrides: Parameters<typeof ack>[3] = {}) =>
     ack(store(), ackGuid, consumerId, overrides);
 
+  it('said Delivered once more, is reminded of later: whoever has it is still at work', async () => {
+    const { kyc, ackGuid } = await one();
+    const dueAt = async () => (await store().deliveryGet({ tenantId: TENANT, ackGuid }))!.deliveries[0]!.nextAttemptAt!;
+    await say(ackGuid, kyc, { stage: 'Delivered' });
+    const first = await dueAt();
+    await expect
+      .poll(async () => (await say(ackGuid, kyc, { stage: 'Delivered' })) && (await dueAt()) > first)
+      .toBe(true);
+    await say(ackGuid, kyc);
+    expect(await say(ackGuid, kyc, { stage: 'Delivered' })).toMatchObject({ changed: false, stage: 'Processed' });
+  });
+
   it('goes from stage to stage, and says whether anything changed', async () => {
     const { kyc, ackGuid } = await one();
     const delivered = { stage: 'Delivered' } as const;
@@ -260,11 +272,11 @@ function describeHooks(store: () => Store): void {
     expect(await reactions()).toHaveLength(1);
   });
 
-  it('has failed when its only consumer is removed, also when that was given up for want of an answer', async () => {
+  it('has failed when its only consumer is given up for want of an answer, and once when that is removed then', async () => {
     const { consumers, ackGuid } = await hook(['alone']);
     await claimedGuids(store(), consumers[0]!, { resendMs: [0] });
     expect((await claimDeliveries(store(), consumers[0]!, { maxAttempts: 1 })).dead).toHaveLength(1);
-    expect(await reactions()).toEqual([]);
+    expect(await reactions()).toMatchObject([{ ackGuid, outcome: 'failed' }]);
     await remove('alone');
     expect(await reactions()).toMatchObject([{ ackGuid, outcome: 'failed' }]);
   });

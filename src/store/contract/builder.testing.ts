@@ -124,7 +124,16 @@ export const ownedIds = async (store: Store, runnerId: string): Promise<string[]
   (await store.executionListOwned({ runnerId })).map(({ executionId }) => executionId);
 
 export function newParkItem(executionId: string, overrides: Partial<ParkItem> = {}): ParkItem {
-  return { executionId, epoch: null, dueAt: null, waits: 1, paused: false, checkpoint: null, ...overrides };
+  return {
+    executionId,
+    epoch: null,
+    dueAt: null,
+    waits: 1,
+    paused: false,
+    parkedFor: 4,
+    checkpoint: null,
+    ...overrides,
+  };
 }
 
 export interface TestRunner {

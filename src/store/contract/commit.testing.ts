@@ -69,7 +69,9 @@ function describeWhatItWrites(store: () => Store): void {
     expect(at).toBeGreaterThanOrEqual(before);
 
     expect(await journalOf(store(), executionId)).toEqual([0]);
-    expect(await store().executionAttempts({ executionId })).toEqual([{ ...batch.attempts[0], parameters: null }]);
+    expect(await store().executionAttempts({ executionId, parameters: true })).toEqual([
+      { ...batch.attempts[0], parameters: null },
+    ]);
     const { tenantId: _, executionId: __, ...outcome } = batch.outcomes[0]!;
     expect(await store().executionGet({ tenantId: TENANT, executionId })).toMatchObject(outcome);
     expect(await store().executionLogs({ executionId, limit: 10 })).toEqual(batch.logs);

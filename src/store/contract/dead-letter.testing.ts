@@ -46,6 +46,20 @@ export function describeDeadLetter(store: () => Store): void {
     expect(await letters('other')).toEqual([]);
   });
 
+  it('notes a letter about an execution that goes on, once, and only for its owner', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const note = { tenantId: TENANT, executionId: ids[0]!, reason: 'COMPENSATION_FAILED', payload: '{}', attempts: 2 };
+    const told = { ...note, slotId: runner.commitSlot, lastError: 'it broke' };
+    expect(await store().deadLetterNote(told)).toEqual({ applied: true });
+    expect(await store().deadLetterNote({ ...told, lastError: 'again' })).toEqual({ applied: true });
+    expect(await letters()).toMatchObject([
+      { executionId: ids[0], reason: 'COMPENSATION_FAILED', lastError: 'it broke' },
+    ]);
+    expect(await ownedIds(store(), runner.runnerId)).toEqual(ids);
+    const { runner: other } = await owning(store(), 1);
+    expect(await store().deadLetterNote({ ...told, slotId: other.commitSlot })).toEqual({ applied: false });
+  });
+
   it('ends the execution without a letter, if that is wanted', async () => {
     const { runner, ids } = await owning(store(), 1);
     expect(await bury(runner, ids[0]!, { keepLetter: false })).toEqual({ applied: true });

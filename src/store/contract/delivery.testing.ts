@@ -307,6 +307,21 @@ function describeReplay(store: () => Store): void {
     expect(await list({ tenantId: 'other' })).toEqual([]);
   });
 
+  it('lists the deliveries of certain messages, or the newest first, with what they are about', async () => {
+    const kyc = await newConsumer(store(), 'kyc');
+    const { messages } = await submitted(store(), [kyc], { messages: 3 });
+    const list = (overrides: object, limit = 10) =>
+      store().deliveryList({ tenantId: TENANT, consumerId: null, stage: null, after: null, limit, ...overrides });
+    const guids = (rows: { ackGuid: string }[]) => rows.map(({ ackGuid }) => ackGuid);
+    const { ackGuid, source, event } = messages[1]!;
+    expect(await list({ ackGuids: [ackGuid] })).toMatchObject([{ ackGuid, source, event }]);
+    expect(await list({ ackGuids: [ackGuid], tenantId: 'other' })).toEqual([]);
+    const oldest = guids(await list({}));
+    const newest = await list({ newestFirst: true }, 2);
+    const rest = await list({ newestFirst: true, after: newest.at(-1)!.cursor });
+    expect(guids([...newest, ...rest])).toEqual(oldest.toReversed());
+  });
+
   it('forgets old messages when everybody is done with them', async () => {
     const kyc = await newConsumer(store(), 'kyc');
     const { messages } = await submitted(store(), [kyc], { messages: 3 });

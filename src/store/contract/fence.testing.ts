@@ -38,7 +38,7 @@ export function describeFence(store: () => Store): void {
     });
     expect(await store().executionCommit(batch)).toMatchObject({ applied: false });
     expect(await journalOf(store(), id)).toEqual([]);
-    expect(await store().executionAttempts({ executionId: id })).toEqual([]);
+    expect(await store().executionAttempts({ executionId: id, parameters: true })).toEqual([]);
     expect(await store().executionLogs({ executionId: id, limit: 10 })).toEqual([]);
     expect(await store().inboxRead({ executionIds: [id] })).toEqual([]);
     expect(await store().resourceFind(newLink(id))).toBeNull();

@@ -10,15 +10,20 @@ export function describeInbox(store: () => Store): void {
   it('tells whom to tell', async () => {
     const { runner, ids } = await owning(store(), 1);
     const [pending] = await start(store(), {});
-    expect(await send(newMessage(ids[0]!))).toEqual({ live: true, fresh: true, owner: runner.runnerId });
-    expect(await send(newMessage(pending!))).toEqual({ live: true, fresh: true, owner: null });
+    expect(await send(newMessage(ids[0]!))).toEqual({
+      live: true,
+      fresh: true,
+      owner: runner.runnerId,
+      isExternal: false,
+    });
+    expect(await send(newMessage(pending!))).toEqual({ live: true, fresh: true, owner: null, isExternal: false });
   });
 
   it('has no door to executions that ended, are unknown, or belong to another tenant', async () => {
     const { runner, ids } = await owning(store(), 2);
     const [ended, foreign] = ids as [string, string];
     await end(store(), runner, ended);
-    const closed = { live: false, fresh: false, owner: null };
+    const closed = { live: false, fresh: false, owner: null, isExternal: false };
     expect(await send(newMessage(ended))).toEqual(closed);
     expect(await send(newMessage(newId()))).toEqual(closed);
     expect(await send(newMessage(foreign), 'other')).toEqual(closed);

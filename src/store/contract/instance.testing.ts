@@ -57,6 +57,17 @@ function describeMoves(store: () => Store): void {
     });
   });
 
+  it('remembers with each transition what was sent about it', async () => {
+    await store().lifecycleImport(loanMachine());
+    const [loud, quiet] = [newMove('L-1'), newMove('L-2')];
+    const messages = [newMessageRow(loud.instanceId), newMessageRow(loud.instanceId)];
+    await apply(store(), { moves: [quiet, loud], messages });
+    const sent = async (instanceId: string) =>
+      (await store().timelineList({ tenantId: TENANT, instanceId, after: null, limit: 9 }))[0]!.messages;
+    expect(await sent(loud.instanceId)).toEqual(messages.map(({ ackGuid }) => ackGuid));
+    expect(await sent(quiet.instanceId)).toBeNull();
+  });
+
   it('writes nothing of a move whose instance is elsewhere, and all of the others', async () => {
     await store().lifecycleImport(loanMachine());
     const consumerId = await newConsumer(store(), 'kyc');

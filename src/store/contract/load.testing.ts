@@ -94,9 +94,10 @@ export function describeLoad(store: () => Store): void {
       newEvent(executionId, 2),
     ];
     await store().executionCommit(newBatch(runner.commitSlot, { events }));
-    expect(await store().executionInputs({ executionId, seqs: [1, 0, 7] })).toEqual([
-      { seq: 0, inputs: AWKWARD_JSON },
-      { seq: 1, inputs: null },
+    const wanted = [1, 0, 7].map((seq) => ({ executionId, seq }));
+    expect(await store().executionInputs({ items: [...wanted, { executionId: newId(), seq: 0 }] })).toEqual([
+      { executionId, seq: 1, inputs: null },
+      { executionId, seq: 0, inputs: AWKWARD_JSON },
     ]);
   });
 }

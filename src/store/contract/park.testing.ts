@@ -37,8 +37,9 @@ function describeTimers(store: () => Store): void {
     expect(at).toBeGreaterThanOrEqual(now);
     expect(await ownedIds(store(), runner.runnerId)).toEqual([]);
 
-    expect(await store().queueWake({ limit: 10 })).toBe(1);
-    expect(await store().queueWake({ limit: 10 })).toBe(0);
+    const next = { nextDueAt: now + 3_600_000 };
+    expect(await store().queueWake({ limit: 10 })).toEqual({ woken: 1, ...next });
+    expect(await store().queueWake({ limit: 10 })).toEqual({ woken: 0, ...next });
     expect(await claimedIds(store(), runner.slot)).toEqual([due]);
   });
 
@@ -46,8 +47,8 @@ function describeTimers(store: () => Store): void {
     const { runner, ids } = await owning(store(), 3);
     const items = ids.map((id) => newParkItem(id, { dueAt: 1, waits: 0 }));
     await store().executionPark({ slotId: runner.slot, items });
-    expect(await store().queueWake({ limit: 2 })).toBe(2);
-    expect(await store().queueWake({ limit: 2 })).toBe(1);
+    expect(await store().queueWake({ limit: 2 })).toMatchObject({ woken: 2 });
+    expect(await store().queueWake({ limit: 2 })).toMatchObject({ woken: 1 });
   });
 
   it('counts the claim after a wake as a new epoch', async () => {
@@ -98,7 +99,7 @@ function describeMail(store: () => Store): void {
   it('is woken by mail that comes after it', async () => {
     const { runner, ids } = await owning(store(), 1);
     await park(runner.slot, ids[0]!);
-    expect(await send(ids[0]!)).toEqual({ live: true, fresh: true, owner: null });
+    expect(await send(ids[0]!)).toEqual({ live: true, fresh: true, owner: null, isExternal: false });
     expect(await claimedIds(store(), runner.slot)).toEqual(ids);
   });
 
@@ -140,7 +141,7 @@ function describeMail(store: () => Store): void {
     await start(store(), {});
     const woken = await Promise.all(Array.from({ length: 4 }, () => store().queueWake({ limit: 10 })));
     const rest = await store().queueWake({ limit: 100 });
-    expect(woken.reduce((sum, count) => sum + count, rest)).toBe(20);
+    expect(woken.reduce((sum, found) => sum + found.woken, rest.woken)).toBe(20);
     expect((await claim(store(), (await newRunner(store())).slot)).claimed).toHaveLength(21);
   });
 }

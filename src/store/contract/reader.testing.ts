@@ -72,7 +72,7 @@ export function describeReader(store: () => Store): void {
     ];
     await store().executionCommit(newBatch(runner.commitSlot, { events, attempts }));
     const parameters = ['{"text":"\\u0000"}', '{"n":1}', '{"text":"\\u0000"}', null];
-    expect(await store().executionAttempts({ executionId })).toEqual(
+    expect(await store().executionAttempts({ executionId, parameters: true })).toEqual(
       attempts.map((attempt, i) => ({ ...attempt, parameters: parameters[i] })),
     );
   });

@@ -47,7 +47,7 @@ export function describeRetention(store: () => Store): void {
     expect(await purge()).toBe(0);
     expect(await statusOf(store(), old)).toBeUndefined();
     expect(await journalOf(store(), old)).toEqual([]);
-    expect(await store().executionAttempts({ executionId: old })).toEqual([]);
+    expect(await store().executionAttempts({ executionId: old, parameters: true })).toEqual([]);
     expect(await store().executionLogs({ executionId: old, limit: 10 })).toEqual([]);
     expect(await store().inboxRead({ executionIds: [old] })).toEqual([]);
     expect(await store().resourceFind(newLink(old))).toBeNull();

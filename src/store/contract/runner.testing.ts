@@ -5,6 +5,28 @@ import type { Store } from '../port.ts';
 import { anyEpoch, claim, claimedIds, newRunner, ownedIds, owning, start } from './builder.testing.ts';
 
 export function describeRunner(store: () => Store): void {
+  const expired = async (expiredForMs: number) =>
+    (await store().runnerListLive({ expiredForMs })).flatMap(({ runnerId, isExpired }) =>
+      isExpired ? [runnerId] : [],
+    );
+
+  it('knows which process a runner is and how busy, and tells it when it is asked to drain', async () => {
+    const { runnerId } = await store().runnerRegister({
+      ...{ name: 'a', slots: 1, leaseMs: 60_000 },
+      ...{ host: 'machine-1', version: '1.2.3' },
+    });
+    const listed = async () => (await store().runnerList()).find((runner) => runner.runnerId === runnerId);
+    expect(await listed()).toMatchObject({ host: 'machine-1', version: '1.2.3', places: null, isDraining: false });
+    const places = { total: 200, busy: 3 };
+    expect(await store().runnerReport({ runnerId, places })).toEqual({ isDraining: false });
+    expect(await store().runnerDrain({ runnerId })).toBe(true);
+    expect(await store().runnerReport({ runnerId, places })).toEqual({ isDraining: true });
+    expect(await listed()).toMatchObject({ places, isDraining: true, state: 'live' });
+    await store().runnerStop({ runnerId });
+    expect(await store().runnerDrain({ runnerId })).toBe(false);
+    expect(await store().runnerDrain({ runnerId: '999999999' })).toBe(false);
+  });
+
   it('gives every incarnation its own id and slots', async () => {
     const [first, second] = await Promise.all(
       ['a', 'b'].map((name) => store().runnerRegister({ name, slots: 4, leaseMs: 1000 })),
@@ -21,14 +43,14 @@ export function describeRunner(store: () => Store): void {
   it('lists a runner as expired only after its lease and the grace', async () => {
     const { runnerId } = await newRunner(store(), -1);
     await newRunner(store(), 60_000);
-    expect(await store().runnerListExpired({ graceMs: 0 })).toEqual([runnerId]);
-    expect(await store().runnerListExpired({ graceMs: 60_000 })).toEqual([]);
+    expect(await expired(0)).toEqual([runnerId]);
+    expect(await expired(60_000)).toEqual([]);
   });
 
   it('renews a lease that has run out, as long as nobody declared the runner dead', async () => {
     const { runnerId } = await newRunner(store(), -1);
     expect(await store().leaseRenew({ runnerId, leaseMs: 60_000 })).toMatchObject({ renewed: true });
-    expect(await store().runnerListExpired({ graceMs: 0 })).toEqual([]);
+    expect(await expired(0)).toEqual([]);
     await store().runnerDeclareDead({ runnerId });
     expect(await store().leaseRenew({ runnerId, leaseMs: 60_000 })).toMatchObject({ renewed: false });
   });
@@ -37,7 +59,7 @@ export function describeRunner(store: () => Store): void {
     const { runner, ids } = await owning(store(), 3);
     expect(await store().runnerDeclareDead({ runnerId: runner.runnerId })).toEqual({ declared: true, released: 3 });
     expect(await store().runnerDeclareDead({ runnerId: runner.runnerId })).toEqual({ declared: false, released: 0 });
-    expect(await store().runnerListExpired({ graceMs: -1_000_000 })).toEqual([]);
+    expect(await store().runnerListLive({ expiredForMs: 0 })).toEqual([]);
 
     const heir = await newRunner(store());
     const { claimed } = await claim(store(), heir.slot);
@@ -57,7 +79,7 @@ export function describeRunner(store: () => Store): void {
     expect((await claim(store(), heir.slot)).claimed.map(({ executionId }) => executionId)).toEqual(ids);
     expect(await declare(heir.runnerId)).toEqual({ declared: true, released: 1 });
     expect((await claim(store(), (await newRunner(store())).slot)).claimed).toEqual([]);
-    expect(await store().queueWake({ limit: 10 })).toBe(0);
+    expect(await store().queueWake({ limit: 10 })).toMatchObject({ woken: 0 });
     expect(await store().queueAudit()).toEqual([]);
   });
 

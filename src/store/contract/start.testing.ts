@@ -23,6 +23,7 @@ export function describeStart(store: () => Store): void {
     expect(await store().executionGet({ tenantId: TENANT, executionId: execution.executionId })).toEqual({
       ...execution,
       status: 'Pending',
+      engineRunRef: null,
       startedAt: null,
       endedAt: null,
       outputs: null,

@@ -1,7 +1,11 @@
-// Moves a database's schema up or down, one transaction per migration, under an advisory lock: of many processes that start
-// at once, one migrates and the others wait for it. Down refuses to lose rows unless it is forced.
+// Moves a database's schema up or down, one transaction per migration, each under an advisory lock that ends with it: of many
+// processes that start at once, one migrates and the others wait for it. Nothing here belongs to a session, so it works through a
+// transaction pooler too, and where nothing is pending nothing is made, locked or written: a role without the right to make
+// tables can start. Down refuses to lose rows unless it is forced.
 
-import pg from 'pg';
+import type pg from 'pg';
+import { Address } from '../connection/address.ts';
+import { quoteIdentifier } from '../connection/settings.ts';
 import { findLosses, takeInventory } from './loss-check.ts';
 import { type Migration, readMigrations } from './migration-file.ts';
 
@@ -9,6 +13,10 @@ export interface MigrateOptions {
   connectionString: string;
   schema?: string;
   migrations?: readonly Migration[];
+  /** Told when another process is migrating, and what it is. */
+  onWaiting?: ((holder: string) => void) | undefined;
+  /** Ends the waiting. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface MigrationState {
@@ -22,10 +30,9 @@ export interface MigrationState {
 /** Any constant will do, as long as nothing else in the database uses it. */
 const LOCK_KEY = 7_296_150_411;
 
-/** An address behind a firewall answers nothing at all. */
-const CONNECT_TIMEOUT_MS = 10_000;
+const TELL_AFTER_MS = 2_000;
 
-const CREATE_VERSION_TABLE = `create table if not exists schema_version (
+const CREATE_VERSION_TABLE = `create table schema_version (
   version int not null,
   name text not null,
   checksum text not null,
@@ -34,46 +41,61 @@ const CREATE_VERSION_TABLE = `create table if not exists schema_version (
 )`;
 
 export async function migrateUp(options: MigrateOptions): Promise<{ applied: string[] }> {
-  return locked(options, async (client, migrations) => {
-    const states = await readStates(client, migrations);
-    refuseChanged(states);
+  return connected(options, async (client, migrations) => {
     const applied: string[] = [];
-    for (const migration of migrations) {
-      if (states.find(({ version }) => version === migration.version)?.state !== 'pending') continue;
-      await inTransaction(client, async () => {
+    const pending = () => nextPending(client, options, migrations);
+    while ((await pending()) !== null) {
+      await underLock(client, options, async () => {
+        // Another process may have been faster.
+        const migration = await pending();
+        if (migration === null) return;
+        await prepareSchema(client, options);
         await client.query(migration.up);
         await client.query('insert into schema_version (version, name, checksum) values ($1, $2, $3)', [
           migration.version,
           migration.name,
           migration.checksum,
         ]);
+        applied.push(label(migration));
       });
-      applied.push(label(migration));
     }
     return { applied };
   });
+}
+
+async function nextPending(
+  client: pg.Client,
+  options: MigrateOptions,
+  migrations: readonly Migration[],
+): Promise<Migration | null> {
+  const states = await readStates(client, options, migrations);
+  refuseChanged(states);
+  const next = states.find(({ state }) => state === 'pending');
+  return migrations.find(({ version }) => version === next?.version) ?? null;
 }
 
 /** Undoes everything above version `to`, the newest first. `force`: also when rows are lost with their tables or columns. */
 export async function migrateDown(
   options: MigrateOptions & { to: number; force?: boolean },
 ): Promise<{ undone: string[] }> {
-  return locked(options, async (client, migrations) => {
-    const states = await readStates(client, migrations);
-    refuseUnknown(states, options.to);
+  return connected(options, async (client, migrations) => {
     const undone: string[] = [];
     for (const migration of migrations.toReversed()) {
-      const state = states.find(({ version }) => version === migration.version)?.state;
-      if (migration.version <= options.to || state === 'pending') continue;
-      await inTransaction(client, () => undo(client, migration, { force: options.force ?? false, undone }));
-      undone.push(label(migration));
+      if (migration.version <= options.to) continue;
+      await underLock(client, options, async () => {
+        const states = await readStates(client, options, migrations);
+        refuseUnknown(states, options.to);
+        if (states.find(({ version }) => version === migration.version)?.state === 'pending') return;
+        await undo(client, migration, { force: options.force ?? false, undone });
+        undone.push(label(migration));
+      });
     }
     return { undone };
   });
 }
 
 export async function migrationStatus(options: MigrateOptions): Promise<MigrationState[]> {
-  return connected(options, (client) => readStates(client, options.migrations ?? readMigrations()));
+  return connected(options, (client, migrations) => readStates(client, options, migrations));
 }
 
 interface UndoOptions {
@@ -96,10 +118,25 @@ async function undo(client: pg.Client, migration: Migration, { force, undone }: 
   }
 }
 
-async function readStates(client: pg.Client, migrations: readonly Migration[]): Promise<MigrationState[]> {
-  const exists = await client.query<{ found: boolean }>(`select to_regclass('schema_version') is not null as found`);
-  const recorded = exists.rows[0]!.found
-    ? (await client.query<RecordedMigration>('select version, name, checksum, applied_at from schema_version')).rows
+/** Asked of the catalog: to_regclass may still know from before the lock that there is none. */
+async function hasVersionTable(client: pg.Client, schema: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relname = 'schema_version'`,
+    [schema],
+  );
+  return rowCount !== 0;
+}
+
+/** By its full name: outside of a transaction of ours the search_path is anybody's. */
+async function readStates(
+  client: pg.Client,
+  { schema = 'public' }: MigrateOptions,
+  migrations: readonly Migration[],
+): Promise<MigrationState[]> {
+  const table = `${quoteIdentifier(schema)}.schema_version`;
+  const recorded = (await hasVersionTable(client, schema))
+    ? (await client.query<RecordedMigration>(`select version, name, checksum, applied_at from ${table}`)).rows
     : [];
   const known = migrations.map(({ version, name, checksum }): MigrationState => {
     const record = recorded.find((row) => row.version === version);
@@ -130,42 +167,22 @@ function refuseUnknown(states: MigrationState[], to: number): void {
     throw new Error(`${unknown.join(', ')} must be undone by the version of the program that has it.`);
 }
 
-async function locked<Result>(
-  options: MigrateOptions,
-  work: (client: pg.Client, migrations: readonly Migration[]) => Promise<Result>,
-): Promise<Result> {
-  return connected(options, async (client) => {
-    // Held by the session: a process that dies lets go of it.
-    await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
-    await client.query(`create schema if not exists ${client.escapeIdentifier(options.schema ?? 'public')}`);
-    await client.query(CREATE_VERSION_TABLE);
-    return work(client, options.migrations ?? readMigrations());
-  });
+/** PostgreSQL asks for the right to make a schema even if it is there already, so it is made only where it is missing. */
+async function prepareSchema(client: pg.Client, { schema = 'public' }: MigrateOptions): Promise<void> {
+  const { rows } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  if (rows.length === 0) await client.query(`create schema if not exists ${quoteIdentifier(schema)}`);
+  if (!(await hasVersionTable(client, schema))) await client.query(CREATE_VERSION_TABLE);
 }
 
-async function connected<Result>(
-  options: MigrateOptions,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new pg.Client({
-    connectionString: options.connectionString,
-    application_name: 'pawl migrate',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  });
-  // Without a listener a connection that breaks between two statements would end the process.
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    await client.query(`set search_path = ${client.escapeIdentifier(options.schema ?? 'public')}`);
-    await client.query(`set client_min_messages = warning`);
-    return await work(client);
-  } finally {
-    await client.end();
+/** One transaction with the lock, which ends with it, also when the process dies. */
+async function underLock(client: pg.Client, options: MigrateOptions, work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    options.signal?.throwIfAborted();
+    await begin(client, options);
+    if (await lockInTime(client)) break;
+    await client.query('rollback');
+    options.onWaiting?.(await lockHolder(client));
   }
-}
-
-async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
-  await client.query('begin');
   try {
     await work();
     await client.query('commit');
@@ -173,6 +190,53 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
     await client.query('rollback').catch(() => {});
     throw error;
   }
+}
+
+async function lockInTime(client: pg.Client): Promise<boolean> {
+  try {
+    await client.query(`set local lock_timeout = ${TELL_AFTER_MS}`);
+    await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+    await client.query('set local lock_timeout = 0');
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Who keeps the others waiting, as an administrator would look for it. */
+async function lockHolder(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ holder: string }>(
+    `select format('server process %s (%s) of %s', a.pid, coalesce(nullif(a.application_name, ''), 'no name'),
+       coalesce(host(a.client_addr), 'this machine')) as holder
+     from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+       and (l.classid::bigint << 32 | l.objid::bigint) = $1
+       and l.database = (select oid from pg_database where datname = current_database())`,
+    [LOCK_KEY],
+  );
+  return rows[0]?.holder ?? 'another process';
+}
+
+async function connected<Result>(
+  options: MigrateOptions,
+  work: (client: pg.Client, migrations: readonly Migration[]) => Promise<Result>,
+): Promise<Result> {
+  const client = await new Address(options.connectionString).connect({ applicationName: 'pawl migrate' });
+  try {
+    return await work(client, options.migrations ?? readMigrations());
+  } finally {
+    await client.end();
+  }
+}
+
+async function begin(client: pg.Client, { schema = 'public' }: MigrateOptions): Promise<void> {
+  await client.query('begin isolation level read committed');
+  await client.query(`select set_config('search_path', $1, true), set_config('client_min_messages', 'warning', true)`, [
+    quoteIdentifier(schema),
+  ]);
 }
 
 const label = ({ version, name }: { version: number; name: string }): string =>

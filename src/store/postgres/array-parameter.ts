@@ -11,7 +11,7 @@ export interface Column<Row> {
 }
 
 type Value = string | number | boolean | null;
-type ElementType = keyof typeof ELEMENTS;
+export type ElementType = keyof typeof ELEMENTS;
 
 /** The object ids of the element types, which the binary form names. */
 const ELEMENTS = {
@@ -24,6 +24,18 @@ const ELEMENTS = {
   timestamptz: 1184,
   uuid: 2950,
 } as const;
+
+/** Their names in SQL. */
+export const SQL_TYPES: Readonly<Record<ElementType, string>> = {
+  bool: 'boolean',
+  int8: 'bigint',
+  int2: 'smallint',
+  int4: 'int',
+  text: 'text',
+  json: 'json',
+  timestamptz: 'timestamptz',
+  uuid: 'uuid',
+};
 
 const FIXED_BYTES = { bool: 1, int8: 8, int2: 2, int4: 4, timestamptz: 8, uuid: 16 } as const;
 const HEADER_BYTES = 20;

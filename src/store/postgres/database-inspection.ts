@@ -1,56 +1,118 @@
-// What a database is like, before anything relies on it: its version, its clock, and whether notifications arrive.
+// What a database is like, before anything relies on it: its version, encoding, rights, connections and clock, whether
+// notifications arrive, whether a pooler stands before it, and what its sessions do to our settings. It only looks.
 
-import pg from 'pg';
+import { Address } from '../connection/address.ts';
+import { isTransactionPooler } from '../connection/pooling.ts';
 import { openHints } from './hints.ts';
+import { openPostgresStore } from './postgres-store.ts';
 import { statement } from './statement.ts';
+
+export interface InspectionOptions {
+  readonly connectionString: string;
+  /** PostgreSQL itself, where the other leads through a transaction pooler. */
+  readonly directUrl?: string | undefined;
+  readonly schema: string;
+  readonly allowAsyncCommit?: boolean | undefined;
+}
 
 export interface DatabaseInspection {
   /** Major version. */
   readonly version: number;
+  readonly encoding: string;
   /** How far its clock is ahead of ours, at the least: how long the answer was on its way is not known. */
   readonly aheadMs: number;
   readonly notifications: boolean;
-  readonly maxConnections: number;
+  readonly connections: {
+    readonly max: number;
+    /** Without those that are kept for superusers, and within the limits of the role and the database. */
+    readonly usable: number;
+    /** Held by other programs now. */
+    readonly others: number;
+    readonly liveRunners: number;
+  };
+  readonly role: string;
+  readonly hasSchema: boolean;
   /** Whether the tables can be made in the schema. */
   readonly mayCreate: boolean;
+  readonly isTransactionPooler: boolean;
+  /** Why our settings do not arrive; null: they do. */
+  readonly settingsProblem: string | null;
+  readonly isAsync: boolean;
 }
 
 interface Profile {
   readonly version: number;
   readonly at: Date;
+  readonly encoding: string;
   readonly max_connections: number;
+  readonly usable_connections: number;
+  readonly other_connections: number;
+  readonly role: string;
+  readonly has_schema: boolean;
   readonly may_create: boolean;
+  readonly has_tables: boolean;
 }
 
-/** An address behind a firewall answers nothing at all. */
-const CONNECT_TIMEOUT_MS = 10_000;
-
 const PROFILE = statement('database_profile');
+const LIVE_RUNNERS = statement('runner_count_live');
 
-/** Connects as the engine does, with settings at the start: a transaction pooler that refuses those refuses this. */
-const STARTUP_OPTIONS = '-c jit=off';
-
-export async function inspectDatabase(connectionString: string, schema: string): Promise<DatabaseInspection> {
-  const client = new pg.Client({
-    connectionString,
-    application_name: 'pawl doctor',
-    options: STARTUP_OPTIONS,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  });
-  client.on('error', () => {});
+export async function inspectDatabase(options: InspectionOptions): Promise<DatabaseInspection> {
+  const { connectionString, directUrl, schema } = options;
+  const direct = directUrl ?? connectionString;
+  const address = new Address(direct);
+  const client = await address.connect({ applicationName: 'pawl doctor' });
   try {
-    await client.connect();
     const askedAt = Date.now();
     const { rows } = await client.query<Profile>(PROFILE.text, [schema]);
     const answeredAt = Date.now();
-    const { version, at, max_connections: maxConnections, may_create: mayCreate } = rows[0]!;
-    const hints = await openHints({ connectionString, receive: () => {}, warn: () => {} });
-    const notifications = hints.delivering;
-    await hints.close();
-    const aheadMs = outside(at.getTime(), askedAt, answeredAt);
-    return { version: Math.floor(version / 10_000), aheadMs, notifications, maxConnections, mayCreate };
+    const profile = rows[0]!;
+    await client.query(
+      `begin; select set_config('search_path', ${client.escapeLiteral(client.escapeIdentifier(schema))}, true)`,
+    );
+    const live = profile.has_tables ? await client.query<{ live: number }>(LIVE_RUNNERS.text) : null;
+    await client.query('commit');
+    const isPooler = await isTransactionPooler(address);
+    return {
+      version: Math.floor(profile.version / 10_000),
+      encoding: profile.encoding,
+      aheadMs: outside(profile.at.getTime(), askedAt, answeredAt),
+      notifications: !isPooler && (await areNotificationsDelivered(direct)),
+      connections: {
+        max: profile.max_connections,
+        usable: profile.usable_connections,
+        others: profile.other_connections,
+        liveRunners: live?.rows[0]?.live ?? 0,
+      },
+      role: profile.role,
+      hasSchema: profile.has_schema,
+      mayCreate: profile.may_create,
+      isTransactionPooler: isPooler,
+      // A pooler would keep what the look at a session leaves there.
+      ...(isPooler ? { settingsProblem: null, isAsync: false } : await sessionOf(options)),
+    };
   } finally {
     await client.end();
+  }
+}
+
+async function areNotificationsDelivered(connectionString: string): Promise<boolean> {
+  const hints = await openHints({ connectionString, receive: () => {}, warn: () => {} });
+  const { delivering } = hints;
+  await hints.close();
+  return delivering;
+}
+
+/** As the engine and the readers connect. */
+async function sessionOf(options: InspectionOptions): Promise<Pick<DatabaseInspection, 'settingsProblem' | 'isAsync'>> {
+  const { directUrl, allowAsyncCommit = false, ...rest } = options;
+  try {
+    const pools = { engineConnections: 1, readConnections: 1, isPooled: directUrl !== undefined, allowAsyncCommit };
+    const { store, isAsync } = await openPostgresStore({ ...rest, ...pools });
+    await store.close();
+    return { settingsProblem: null, isAsync };
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'SessionSettingsError') throw error;
+    return { settingsProblem: error.message, isAsync: false };
   }
 }
 

@@ -1,9 +1,8 @@
 // Hints when the network between the listener and PostgreSQL stops, without a word: sockets stay open, and nothing comes.
 
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../../test/support/database.ts';
+import { type Network, openNetwork } from '../../../test/support/network.ts';
 import type { Hint, Hints } from '../hint-port.ts';
 import { openHints } from './hints.ts';
 
@@ -81,52 +80,46 @@ it('opening and closing do not wait for ever', async () => {
   await hints.close();
 });
 
-interface Network {
-  readonly connectionString: string;
-  /** From now on what is sent stays where it is, until it thaws; connections are accepted all the same. */
-  freeze(): void;
-  thaw(): void;
-  notesHeld(): number;
-  close(): void;
-}
-
-async function openNetwork(target: URL): Promise<Network> {
-  const sockets = new Set<Socket>();
-  let isFrozen = false;
-  let held: { to: Socket; bytes: Buffer }[] = [];
-  const relay = (from: Socket, to: Socket) => {
-    sockets.add(from);
-    from.on('error', () => {});
-    from.on('data', (bytes) => {
-      if (isFrozen) held.push({ to, bytes });
-      else to.write(bytes);
-    });
-    from.on('end', () => isFrozen || to.end());
+it('work is told to as many runners with room as are needed, and to everybody when nobody has said so', async () => {
+  const { connectionString } = database;
+  const told: string[] = [];
+  const listen = async (name: string, hasRoom?: () => boolean) => {
+    const receive = (hint: Hint) => hint.kind === 'work' && told.push(name);
+    opened.push(await openHints({ connectionString, receive, warn: () => {}, hasRoom }));
   };
-  // Half open: one end that leaves is answered by the other end, not by the network.
-  const server = createServer({ allowHalfOpen: true }, (client) => {
-    const upstream = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true });
-    relay(client, upstream);
-    relay(upstream, client);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(target);
-  url.port = String((server.address() as { port: number }).port);
-  return {
-    connectionString: url.href,
-    freeze: () => {
-      isFrozen = true;
-    },
-    thaw() {
-      isFrozen = false;
-      for (const { to, bytes } of held) to.write(bytes);
-      held = [];
-    },
-    notesHeld: () => held.filter(({ bytes }) => bytes.includes('select pg_notify')).length,
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
+  const sender = await openHints({ connectionString, receive: () => {}, warn: () => {} });
+  opened.push(sender);
+  const work = (count: number) => sender.send({ kind: 'work', lanes: [{ tenantId: 'acme', priority: 5, count }] });
+  const seen = async () => {
+    // Notes arrive in their order: after this one all before it are here.
+    const mark = `mark-${Math.random()}`;
+    heard = [];
+    const last = await openHints({ connectionString, receive: (hint) => heard.push(hint), warn: () => {} });
+    sender.send({ kind: 'mail', executionId: mark });
+    await expect.poll(() => heard).toContainEqual({ kind: 'mail', executionId: mark });
+    await last.close();
+    return told.splice(0).sort();
   };
-}
+  const toldOfOne = async () => {
+    work(1);
+    return (await seen()).length;
+  };
+  await listen('observer');
+  work(1);
+  expect(await seen()).toEqual(['observer']);
+  let hasRoom = true;
+  for (const name of ['one', 'two', 'three', 'four']) await listen(name, () => hasRoom);
+  await expect.poll(toldOfOne).toBe(1);
+  const rounds: string[] = [];
+  for (let round = 0; round < 4; round++) {
+    work(1);
+    rounds.push(...(await seen()));
+  }
+  expect(rounds.sort()).toEqual(['four', 'one', 'three', 'two']);
+  work(100);
+  expect(await seen()).toHaveLength(2);
+  work(100_000);
+  expect(await seen()).toHaveLength(4);
+  hasRoom = false;
+  await expect.poll(toldOfOne).toBe(5);
+});

@@ -1,11 +1,16 @@
 // Hints over LISTEN and NOTIFY: one connection that listens, and a coalesced NOTIFY in a statement of its own. At start it
 // sends itself a note: transaction poolers accept LISTEN and deliver nothing, and that must be known, not guessed. One note is
 // on its way at a time, and now and then an empty one: a connection that does not answer is given up for a new one.
+//
+// Everybody hears every note, but a note of work names the runners that are to look: as many as are needed, of those that have said
+// that they have room. Each process with a runner says so when it comes, when that changes, and now and then. Where nobody has said
+// anything, everybody looks, as processes of older versions do.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as passed } from 'node:timers/promises';
-import pg from 'pg';
-import type { Hint, Hints } from '../hint-port.ts';
+import type pg from 'pg';
+import { Address, type ClientOptions } from '../connection/address.ts';
+import { addLanes, chooseRunners, type Hint, type HintedLane, type Hints } from '../hint-port.ts';
 import { connectionIsBroken } from './sqlstate.ts';
 
 const CHANNEL = 'pawl_hint';
@@ -20,9 +25,28 @@ const CLOSE_MS = 1_000;
 
 interface Note {
   readonly work?: true;
+  /** Tenant, priority and number of each; absent: it is not known where the work is. */
+  readonly lanes?: readonly (readonly [string, number, number])[];
+  /** Who is to look; absent: everybody. */
+  readonly to?: readonly string[];
   readonly mail?: readonly string[];
+  /** Task queues that attempts came into. */
+  readonly queues?: readonly string[];
   readonly test?: string;
+  /** Whether the runner of this process has room. */
+  readonly room?: { readonly of: string; readonly has: boolean };
+  /** A process that has just come asks the others whether they have room. */
+  readonly who?: true;
 }
+
+/** A note carries at most 8,000 bytes. Where this is not enough, those who look find the lanes by themselves. */
+const MAX_LANE_BYTES = 2_000;
+const BEAT_MS = 30_000;
+/** A runner that was killed is told of work in vain until it is not believed to have room any more. */
+const ROOM_BEAT_MS = 5_000;
+const ROOM_KNOWN_MS = 12_000;
+/** How often it looks whether its runner still has room, or has room again. */
+const ROOM_EVERY_MS = 100;
 
 interface HintOptions {
   readonly connectionString: string;
@@ -31,6 +55,8 @@ interface HintOptions {
   readonly queryTimeoutMs?: number;
   /** How long nothing may be said on the connection. */
   readonly beatMs?: number;
+  /** Whether the runner of this process would take executions now; absent: it has none. */
+  readonly hasRoom?: (() => boolean) | undefined;
 }
 
 /** Never fails: without a connection there are no hints, and polling finds the work. */
@@ -43,68 +69,107 @@ export async function openHints(options: HintOptions): Promise<Hints> {
 class PostgresHints implements Hints {
   delivering = false;
   private readonly options: HintOptions;
+  private readonly address: Address;
   private client: pg.Client | null = null;
+  private readonly self = randomUUID().slice(0, 8);
   private work = false;
+  /** Null: it is not known where. */
+  private lanes: readonly HintedLane[] | null = [];
   private mail = new Set<string>();
+  private queues = new Set<string>();
+  /** What to say about room, when something is to be said: to be sent with the next note. */
+  private owesRoom = false;
+  private saidRoom: boolean | null = null;
+  private owesQuestion = false;
+  /** When each of the others, and this one, last said that it has room. */
+  private readonly roomy = new Map<string, number>();
+  private turn = 0;
   /** Not null until the note that it sends is answered. */
   private flushTimer: NodeJS.Timeout | null = null;
   private readonly beatTimer: NodeJS.Timeout;
+  private readonly roomTimer: NodeJS.Timeout;
   private reconnectTimer: NodeJS.Timeout | null = null;
   private closed = false;
   private testArrived: ((id: string) => void) | null = null;
 
   constructor(options: HintOptions) {
     this.options = options;
-    this.beatTimer = setInterval(() => this.flushSoon(), options.beatMs ?? 30_000).unref();
+    this.address = new Address(options.connectionString);
+    const beatMs = options.beatMs ?? (options.hasRoom === undefined ? BEAT_MS : ROOM_BEAT_MS);
+    this.beatTimer = setInterval(() => this.sayRoom(), beatMs).unref();
+    this.roomTimer = setInterval(() => this.lookAtRoom(), ROOM_EVERY_MS).unref();
   }
 
   async open(): Promise<void> {
-    const { connectionString, queryTimeoutMs = 10_000 } = this.options;
-    const client = new pg.Client({
-      connectionString,
-      application_name: 'pawl hints',
-      connectionTimeoutMillis: queryTimeoutMs,
-      query_timeout: queryTimeoutMs,
-      keepAlive: true,
-    });
-    const ended = new Promise<never>((_, reject) =>
-      client.once('end', () => reject(new Error('the connection ended'))),
-    );
-    ended.catch(() => this.lost(client));
-    client.on('error', () => {});
-    client.on('notification', ({ payload }) => this.received(payload ?? ''));
-    this.client = client;
+    let opened: pg.Client | null = null;
     try {
-      await client.connect();
+      const client = await this.address.connect(this.clientOptions('pawl hints'));
+      if (this.closed) return void (await client.end());
+      opened = client;
+      const ended = new Promise<never>((_, reject) =>
+        client.once('end', () => reject(new Error('the connection ended'))),
+      );
+      ended.catch(() => this.lost(client));
+      client.on('notification', ({ payload }) => this.received(payload ?? ''));
+      this.client = client;
       await client.query(`listen ${CHANNEL}`);
-      this.delivering = await Promise.race([this.selfTest(client), ended]);
+      this.delivering = await Promise.race([this.selfTest(), ended]);
     } catch (error) {
       this.options.warn('no connection for hints; work is found by polling until there is one', {
         error: String(error),
       });
-      await client.end().catch(() => undefined);
-      return this.lost(client);
+      await opened?.end().catch(() => undefined);
+      return this.lost(opened);
     }
-    if (!this.delivering) {
+    if (this.delivering) {
+      this.saidRoom = null;
+      this.owesQuestion = true;
+      this.sayRoom();
+    } else {
       this.options.warn('notifications do not arrive; work is found by polling only', {
-        advice: 'give the engine a direct connection to PostgreSQL, not a transaction pooler',
+        advice: 'set database.directUrl to PostgreSQL itself: a transaction pooler does not pass them on',
       });
     }
   }
 
+  private clientOptions(applicationName: string): ClientOptions {
+    const { queryTimeoutMs = 10_000 } = this.options;
+    return { applicationName, connectTimeoutMs: queryTimeoutMs, queryTimeoutMs };
+  }
+
   send(hint: Hint): void {
-    if (hint.kind === 'work') this.work = true;
+    if (hint.kind === 'work') {
+      this.work = true;
+      this.lanes = this.lanes === null || hint.lanes === undefined ? null : addLanes(this.lanes, hint.lanes);
+    } else if (hint.kind === 'attempts') for (const queue of hint.taskQueues) this.queues.add(queue);
     else if (this.mail.size < MAX_WAITING_IDS) this.mail.add(hint.executionId);
     this.flushSoon();
+  }
+
+  private sayRoom(): void {
+    this.owesRoom = true;
+    this.flushSoon();
+  }
+
+  private lookAtRoom(): void {
+    const { hasRoom } = this.options;
+    if (hasRoom !== undefined && this.delivering && hasRoom() !== this.saidRoom) this.sayRoom();
   }
 
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.beatTimer);
+    clearInterval(this.roomTimer);
     if (this.flushTimer !== null) clearTimeout(this.flushTimer);
     if (this.reconnectTimer !== null) clearTimeout(this.reconnectTimer);
     // A network that has stopped does not say goodbye.
-    await Promise.race([this.client?.end().catch(() => undefined), passed(CLOSE_MS, undefined, { ref: false })]);
+    await Promise.race([this.sayGoodbye(), passed(CLOSE_MS, undefined, { ref: false })]);
+  }
+
+  /** So that nobody sends work here any more. */
+  private async sayGoodbye(): Promise<void> {
+    if (this.options.hasRoom !== undefined) await this.notify({ room: { of: this.self, has: false } });
+    await this.client?.end().catch(() => undefined);
   }
 
   private flushSoon(): void {
@@ -113,14 +178,55 @@ class PostgresHints implements Hints {
 
   private async flush(): Promise<void> {
     do {
-      const { work } = this;
       const mail = [...this.mail].slice(0, MAX_IDS);
-      this.work = false;
       for (const id of mail) this.mail.delete(id);
-      await this.notify({ ...(work ? { work } : {}), mail });
+      await this.notify({ ...this.takeWork(), ...this.takeRoom(), ...this.takeQueues(), mail });
     } while (this.mail.size >= MAX_IDS);
     this.flushTimer = null;
-    if (this.work || this.mail.size > 0) this.flushSoon();
+    if (this.work || this.mail.size > 0 || this.queues.size > 0 || this.owesRoom) this.flushSoon();
+  }
+
+  private takeWork(): Note {
+    const { work, lanes } = this;
+    this.work = false;
+    this.lanes = [];
+    if (!work) return {};
+    const to = chooseRunners(this.withRoom(), countOf(lanes), this.turn);
+    this.turn += to.length;
+    const short = lanes?.map(({ tenantId, priority, count }) => [tenantId, priority, count] as const);
+    const fits = short !== undefined && Buffer.byteLength(JSON.stringify(short)) <= MAX_LANE_BYTES;
+    return { work, ...(fits ? { lanes: short } : {}), ...(to.length === 0 ? {} : { to }) };
+  }
+
+  /** No more than fit: workers find the rest by polling. */
+  private takeQueues(): Note {
+    const queues: string[] = [];
+    let bytes = 0;
+    for (const queue of this.queues) {
+      bytes += Buffer.byteLength(queue) + 3;
+      if (bytes <= MAX_LANE_BYTES / 2) queues.push(queue);
+    }
+    this.queues = new Set();
+    return queues.length === 0 ? {} : { queues };
+  }
+
+  private takeRoom(): Note {
+    const { hasRoom } = this.options;
+    const isOwed = this.owesRoom && hasRoom !== undefined;
+    const asks = this.owesQuestion;
+    this.owesRoom = false;
+    this.owesQuestion = false;
+    if (isOwed) this.saidRoom = hasRoom();
+    return {
+      ...(isOwed ? { room: { of: this.self, has: this.saidRoom === true } } : {}),
+      ...(asks ? { who: true as const } : {}),
+    };
+  }
+
+  private withRoom(): string[] {
+    const oldest = performance.now() - ROOM_KNOWN_MS;
+    for (const [of, at] of this.roomy) if (at < oldest) this.roomy.delete(of);
+    return [...this.roomy.keys()];
   }
 
   private async notify(note: Note): Promise<void> {
@@ -136,28 +242,38 @@ class PostgresHints implements Hints {
   private received(payload: string): void {
     const note = parseNote(payload);
     if (note.test !== undefined) this.testArrived?.(note.test);
-    if (note.work) this.options.receive({ kind: 'work' });
+    if (note.room?.has === true) this.roomy.set(note.room.of, performance.now());
+    else if (note.room !== undefined) this.roomy.delete(note.room.of);
+    if (note.who === true) this.sayRoom();
+    if (note.work && (note.to === undefined || note.to.includes(this.self))) {
+      const lanes = note.lanes?.map(([tenantId, priority, count]) => ({ tenantId, priority, count }));
+      this.options.receive({ kind: 'work', lanes });
+    }
     for (const executionId of note.mail ?? []) this.options.receive({ kind: 'mail', executionId });
+    if (note.queues !== undefined) this.options.receive({ kind: 'attempts', taskQueues: note.queues });
   }
 
-  private async selfTest(client: pg.Client): Promise<boolean> {
+  /** From a second connection: a transaction pooler may happen to deliver what was sent on the one that listens. */
+  private async selfTest(): Promise<boolean> {
     const id = randomUUID();
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const giveUp = setTimeout(() => resolve(false), SELF_TEST_MS);
     this.testArrived = (arrived) => {
       if (arrived === id) resolve(true);
     };
+    const sender = await this.address.connect(this.clientOptions('pawl hints test'));
     try {
-      await client.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify({ test: id } satisfies Note)]);
+      await sender.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify({ test: id } satisfies Note)]);
       return await promise;
     } finally {
       clearTimeout(giveUp);
       this.testArrived = null;
+      await sender.end().catch(() => undefined);
     }
   }
 
   /** Once per connection, however it is lost, and one try to come back at a time. */
-  private lost(client: pg.Client): void {
+  private lost(client: pg.Client | null): void {
     if (this.client !== client) return;
     this.client = null;
     this.delivering = false;
@@ -166,6 +282,10 @@ class PostgresHints implements Hints {
     this.reconnectTimer.unref();
   }
 }
+
+/** Of work whose place is not known, any amount: as if it were one. */
+const countOf = (lanes: readonly HintedLane[] | null): number =>
+  lanes === null ? 1 : lanes.reduce((sum, { count }) => sum + count, 0);
 
 /** Anybody may notify on our channel: what is not a note of ours means nothing. */
 function parseNote(payload: string): Note {

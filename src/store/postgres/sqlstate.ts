@@ -5,6 +5,14 @@ import { StoreError, type StoreFailure } from '../store-error.ts';
 /** Keys that only a batch meets whose execution has gone on without it: its own, when it was applied before, or another's. */
 const APPLIED_KEYS = new Set(['execution_events_pkey', 'execution_outcomes_pkey']);
 
+/** The primary has become a standby, or a standby is about to take over: a new connection may lead to the other. */
+const READ_ONLY = '25006';
+const TOO_MANY_CONNECTIONS = '53300';
+
+/** The same advice at the start and in the log of a running process. */
+export const TOO_MANY_ADVICE =
+  'Raise max_connections, or lower PAWL_DATABASE_MAX_CONNECTIONS (docs/deployment.md, "Connections of a fleet").';
+
 const RETRYABLE = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
@@ -14,7 +22,7 @@ const RETRYABLE = new Set([
   '57P02', // it crashed
   '57P03', // it is starting or stopping
   '57P05', // idle session timeout
-  '25006', // read-only: a standby that is about to take over
+  READ_ONLY,
 ]);
 /** Classes in which nothing happened and the cause may pass: resources, operator intervention, input or output. */
 const RETRYABLE_CLASSES = new Set(['53', '58']);
@@ -29,7 +37,8 @@ export function storeError(error: unknown, during: 'connecting' | string): Store
   const { code, constraint, message } = describe(error);
   const failure = during === 'connecting' ? connectFailure(code) : statementFailure(code, constraint);
   const isUnstorableText = code === UNSTORABLE_TEXT;
-  return new StoreError(failure, `${during}: ${message}`, { cause: error, isUnstorableText });
+  const advice = during === 'connecting' && code === TOO_MANY_CONNECTIONS ? `. ${TOO_MANY_ADVICE}` : '';
+  return new StoreError(failure, `${during}: ${message}${advice}`, { cause: error, isUnstorableText });
 }
 
 /** The constraint that a failed statement violated, if that is why it failed. */
@@ -37,10 +46,10 @@ export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof StoreError ? describe(error.cause).constraint : describe(error).constraint;
 }
 
-/** True when the connection cannot be used again: the server did not answer in its own words. */
+/** True when the connection cannot be used again: the server did not answer in its own words, or takes no writes any more. */
 export function connectionIsBroken(error: unknown): boolean {
   const { code } = describe(error);
-  return !isSqlstate(code) || code.startsWith('08') || code.startsWith('57P');
+  return !isSqlstate(code) || code.startsWith('08') || code.startsWith('57P') || code === READ_ONLY;
 }
 
 function statementFailure(code: string | undefined, constraint: string | undefined): StoreFailure {
@@ -69,7 +78,13 @@ export type ConnectionProblem =
   | 'tooMany'
   | 'notReady'
   | 'pooler'
+  | 'noTls'
+  | 'tlsDemanded'
+  | 'untrusted'
+  | 'otherHost'
+  | 'expired'
   | 'tls'
+  | 'readOnly'
   | 'notPostgres';
 
 const PROBLEM_OF_CODE: Readonly<Record<string, ConnectionProblem>> = {
@@ -82,6 +97,15 @@ const PROBLEM_OF_CODE: Readonly<Record<string, ConnectionProblem>> = {
   EAI_AGAIN: 'unknownHost',
   ETIMEDOUT: 'timeout',
   ECONNRESET: 'notPostgres',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'untrusted',
+  CERT_SIGNATURE_FAILURE: 'untrusted',
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'otherHost',
   '28P01': 'login',
   '28000': 'login',
   '3D000': 'noDatabase',
@@ -95,13 +119,16 @@ const PROBLEM_OF_CODE: Readonly<Record<string, ConnectionProblem>> = {
 const PROBLEM_OF_TEXT: readonly (readonly [RegExp, ConnectionProblem])[] = [
   [/password must be a (non-empty )?string/, 'login'],
   [/timeout expired|connection timeout/i, 'timeout'],
-  [/does not support SSL|certificate|SSL/, 'tls'],
+  [/does not support SSL/, 'noTls'],
+  [/certificate|SSL/, 'tls'],
+  [/^the server takes no writes$/, 'readOnly'],
   [/terminated unexpectedly|invalid response|unexpected response/i, 'notPostgres'],
 ];
 
 /** null: it is not about the connection. */
 export function connectionProblem(error: unknown): ConnectionProblem | null {
   const { code = '', message } = describe(error instanceof StoreError ? error.cause : error);
+  if (code === '28000' && /no encryption|SSL off/.test(message)) return 'tlsDemanded';
   return PROBLEM_OF_CODE[code] ?? PROBLEM_OF_TEXT.find(([text]) => text.test(message))?.[1] ?? null;
 }
 

@@ -3,9 +3,10 @@
 // nothing, so it leaves the caller's session as it was. main.ts builds startInTransaction on it.
 
 import type { Store } from '../port.ts';
-import { getTypeParser, joining, type Session } from './database.ts';
+import { camelRow, getTypeParser, joining, type Session } from './database.ts';
 import { storeOn } from './postgres-store.ts';
 import { storeError } from './sqlstate.ts';
+import { type Statement, type Values, valuesOf } from './statement.ts';
 
 /**
  * A `pg` client that is inside a transaction; a pool, which cannot escape, would give every statement another connection.
@@ -43,11 +44,14 @@ const SET_PATH = `select set_config('search_path', $1, true)`;
 
 function transactionStore(client: TransactionClient): Store {
   const session: Session = {
-    async run<Row>({ name, text }: { name: string; text: string }, values: readonly unknown[]) {
+    async run<Row>(statement: Statement, given: Values) {
+      const { name, text } = statement;
+      const values = valuesOf(statement, given) as unknown[];
       try {
         // Without a name: prepared statements would stay in a session that is not ours. With our parsers: the caller may have
         // taught pg others.
-        return (await client.query({ text, values: values as unknown[], types: { getTypeParser } })).rows as Row[];
+        const { rows } = await client.query({ text, values, types: { getTypeParser } });
+        return rows.map((row) => camelRow<Row>(row as Record<string, unknown>));
       } catch (error) {
         throw storeError(error, name);
       }

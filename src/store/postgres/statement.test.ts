@@ -3,8 +3,44 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase, withClient } from '../../../test/support/database.ts';
 import { ENGINE_SETTINGS } from './database.ts';
-import { CLAIM_COLUMNS } from './execution-claim.ts';
-import { parseStatements, STATEMENTS, statement } from './statement.ts';
+import { parseStatements, STATEMENTS, statement, valuesOf } from './statement.ts';
+
+/** Those that run for every transition, or twice a second for ever. */
+const HOT = [
+  'execution_start',
+  'execution_claim',
+  'execution_load',
+  'execution_commit',
+  'execution_commit_plain',
+  'execution_commit_progress',
+  'execution_commit_step',
+  'execution_park',
+  'park_check',
+  'execution_release',
+  'execution_list_owned',
+  'queue_wake',
+  'queue_wake_mail',
+  'queue_lanes',
+  'inbox_send',
+  'inbox_read',
+  'lease_renew',
+  'schedule_claim',
+  'firing_add',
+  'webhook_get',
+  'lifecycle_apply',
+  'instance_load',
+  'instance_claim_due',
+  'reaction_claim',
+  'delivery_claim',
+  'delivery_ack',
+  'delivery_promote',
+  'delivery_stages',
+  'monitor_look',
+  'outbox_read',
+  'outbox_read_facts',
+  'outbox_publish',
+  'message_purge',
+];
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -19,43 +55,6 @@ describe('statements on the migrated schema', () => {
     );
   });
 
-  /** Those that run for every transition, or twice a second for ever. */
-  const HOT = [
-    'execution_start',
-    'execution_claim',
-    'execution_load',
-    'execution_commit',
-    'execution_commit_plain',
-    'execution_commit_progress',
-    'execution_commit_step',
-    'execution_park',
-    'park_check',
-    'execution_release',
-    'execution_list_owned',
-    'queue_wake',
-    'queue_wake_mail',
-    'queue_lanes',
-    'inbox_send',
-    'inbox_read',
-    'lease_renew',
-    'schedule_claim',
-    'firing_add',
-    'webhook_get',
-    'lifecycle_apply',
-    'instance_load',
-    'instance_claim_due',
-    'reaction_claim',
-    'delivery_claim',
-    'delivery_ack',
-    'delivery_promote',
-    'delivery_stages',
-    'monitor_look',
-    'outbox_read',
-    'outbox_read_facts',
-    'outbox_publish',
-    'message_purge',
-  ];
-
   it.each(HOT)('%s finds its rows by an index and without a hash or a merge join', async (name) => {
     const plan = await withClient(database.connectionString, async (client) => {
       for (const [setting, value] of Object.entries(ENGINE_SETTINGS)) await client.query(`set ${setting} = '${value}'`);
@@ -64,23 +63,78 @@ describe('statements on the migrated schema', () => {
     });
     expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join/);
   });
+});
 
-  it('execution_claim answers the columns that are read of it, in their order', async () => {
-    const values = ['0', [], [], [], 0, 0, 1, 0, null, 0, 0, 0];
-    const { fields } = await withClient(database.connectionString, (client) =>
-      client.query(statement('execution_claim').text, values),
-    );
-    expect(fields.map(({ name }) => name)).toEqual(CLAIM_COLUMNS);
+/**
+ * The statement as PostgreSQL sees it: without comments, with single spaces, parameters numbered in the order of their first use.
+ * hot-statements.txt holds the texts that were measured. A statement that has to change is measured again before it is recorded
+ * (`npm run bench`, then `vitest -u`).
+ */
+describe('hot statements', () => {
+  it('expand to the texts that were measured', async () => {
+    const texts = HOT.map((name) => `${name}\n${essenceOf(statement(name).text)}\n`).join('\n');
+    await expect(texts).toMatchFileSnapshot('hot-statements.txt');
   });
 });
+
+function essenceOf(text: string): string {
+  const numbers = new Map<string, number>();
+  return text
+    .split('\n')
+    .map((line) => line.replace(/--.*$/, ''))
+    .join(' ')
+    .replace(/\s+/g, ' ')
+    .replace(/\( /g, '(')
+    .replace(/ \)/g, ')')
+    .trim()
+    .replace(/\$(\d+)/g, (_, number: string) => {
+      if (!numbers.has(number)) numbers.set(number, numbers.size + 1);
+      return `$${numbers.get(number)}`;
+    });
+}
 
 describe('reading statements', () => {
   it('splits a file at its markers and keeps the name in the text', () => {
     const source = '-- header\n\n-- name: one\nselect 1;\n\n-- name: two\n-- why\nselect\n  2;\n';
     expect(parseStatements(source)).toEqual([
-      { name: 'one', text: '-- name: one\nselect 1' },
-      { name: 'two', text: '-- name: two\n-- why\nselect\n  2' },
+      { name: 'one', text: '-- name: one\nselect 1', parameters: [] },
+      { name: 'two', text: '-- name: two\n-- why\nselect\n  2', parameters: [] },
     ]);
+  });
+
+  const expanded = (body: string, fragments: Readonly<Record<string, string>> = {}) =>
+    parseStatements(`-- name: it\n${body}`, new Map(Object.entries(fragments)))[0]!;
+
+  it('numbers named parameters in the order of their first use, and leaves comments as they are', () => {
+    const { text, parameters } = expanded('select @limit, @id::uuid -- @limit: how many\nwhere n < @limit');
+    expect(text).toBe('-- name: it\nselect $1, $2::uuid -- @limit: how many\nwhere n < $1');
+    expect(parameters?.map(({ name }) => name)).toEqual(['limit', 'id']);
+  });
+
+  it('expands rows, single rows, columns and fragments from the column lists', () => {
+    const rows = expanded('select @sent.key::text[] from @{sent: message}');
+    expect(rows.text).toBe(
+      '-- name: it\nselect $1::text[] from unnest($2::uuid[], $3::uuid[], $4::text[], $1::text[], $5::json[])',
+    );
+    expect(expanded('select @{row m: message}').text).toContain('$1::uuid, $2::uuid, $3::text, $4::text, $5::json');
+    expect(expanded('select @{m.message except body, key}').text).toContain('select m.id, m.execution_id, m.kind');
+    expect(expanded('select @{nulls message except id}').text).toContain('select null, null, null, null');
+    expect(expanded('with @{use f}', { f: 'x as (@{use g})', g: '@one' }).text).toContain('with x as ($1)');
+  });
+
+  it('takes values by name, and says which one is not given', () => {
+    const two = expanded('select @a, @{row m: message}');
+    expect(valuesOf(two, { a: undefined, m: [1, 2, 3, 4, 5] })).toEqual([null, 1, 2, 3, 4, 5]);
+    expect(() => valuesOf(two, { m: [] })).toThrow('it: no value is given for @a');
+  });
+
+  it.each([
+    ['select @{of: nothing}', 'there is no column list "nothing"'],
+    ['select @sent.nothing from @{sent: message}', '@sent.nothing is no column of a list'],
+    ['select @{use nothing}', 'uses the fragment "nothing", which is nowhere'],
+    ['select $1, @a', 'mixes parameters by name and by number'],
+  ])('refuses %s', (body, problem) => {
+    expect(() => expanded(body)).toThrow(problem);
   });
 
   it('fails at once for a name that is nowhere', () => {

@@ -9,7 +9,7 @@ import type { EventRow } from './tables.ts';
 
 const OUTCOMES = ['Succeeded', 'Failed', 'Cancelled', 'TimedOut'];
 const ATTEMPT_STATUSES = [...OUTCOMES, 'RetriableFailure'];
-const KINDS = ['webhook', 'signal', 'cancel', 'child'];
+const KINDS = ['webhook', 'event', 'signal', 'cancel', 'child', 'attemptResult'];
 const FORMATS = ['graph', 'pipeline', 'plan'];
 
 export function refuse(problem: string): never {

@@ -1,5 +1,5 @@
 // The commit, and what else ends an execution. All or nothing under one fence row (I3, I4, I13, I17). See execution_commit
-// in src/store/postgres/sql/execution.sql, and operation.sql.
+// in src/store/postgres/execution/execution.sql, and operation.sql.
 
 import type { DeadLetter } from '../../../src/store/operation-port.ts';
 import type { CommitBatch } from '../../../src/store/port.ts';
@@ -9,7 +9,7 @@ import { addExecution, requestKey } from './execution-statements.ts';
 import { ownedBy } from './runner-statements.ts';
 import { addBatch, type EventRow, liveRunner, putMail, readClock, type Statements, type Tables } from './tables.ts';
 
-type CommitStatements = Pick<Statements, 'executionCommit' | 'deadLetterAdd'>;
+type CommitStatements = Pick<Statements, 'executionCommit' | 'deadLetterAdd' | 'deadLetterNote' | 'executionUndoing'>;
 
 export function commitStatements(tables: Tables): CommitStatements {
   return {
@@ -22,41 +22,73 @@ export function commitStatements(tables: Tables): CommitStatements {
       }
       return { applied, at: readClock(tables) };
     },
-    deadLetterAdd({ slotId, outcome, reason, payload, attempts, lastError, event, sent = [], keepLetter = true }) {
+    deadLetterNote({ slotId, tenantId, executionId, reason, payload, attempts, lastError }) {
+      if (!ownedBy(tables, slotId, executionId)) return { applied: false };
+      noteLetter(tables, { tenantId, executionId, reason, payload, attempts, lastError });
+      return { applied: true };
+    },
+    executionUndoing: ({ slotId, executionId }) => ({ applied: ownedBy(tables, slotId, executionId) }),
+    deadLetterAdd({ slotId, sent = [], keepLetter = true, ...burial }) {
+      const { outcome, event } = burial;
       checkOutcome(outcome);
       sent.forEach(checkMessage);
       if (event !== undefined) checkEvent(event);
-      const { executionId, tenantId } = outcome;
-      if (!ownedBy(tables, slotId, executionId)) return { applied: false };
-      if (event !== undefined && hasEvent(tables, event))
-        throw new StoreError('alreadyApplied', 'execution_events_pkey');
-      tables.queue.delete(executionId);
-      if (!tables.outcomes.has(executionId)) tables.outcomes.set(executionId, { ...outcome });
-      const id = String(tables.nextId++);
-      const words = { reason: readable(reason), lastError: readable(lastError) };
-      const letter: DeadLetter = {
-        id,
-        executionId,
-        triggerId: null,
-        requestId: null,
-        enqueuedAt: readClock(tables),
-        payload,
-        attempts,
-        ...words,
-      };
-      const isKnown = [...tables.deadLetters.values()].some((other) => other.executionId === executionId);
-      if (keepLetter && !isKnown) tables.deadLetters.set(id, { ...letter, tenantId });
-      if (event !== undefined) {
-        addEvent(tables, event);
-        addBatch(tables, [event]);
-      }
-      for (const message of sent) putMail(tables, message);
+      if (!ownedBy(tables, slotId, outcome.executionId)) return { applied: false };
+      keepLetterOf(tables, { ...burial, sent, keepLetter });
       return { applied: true };
     },
   };
 }
 
-function checkKeys(tables: Tables, batch: CommitBatch): void {
+/** About an execution that goes on; there is one letter for each. */
+export function noteLetter(tables: Tables, letter: Omit<Parameters<Statements['deadLetterNote']>[0], 'slotId'>): void {
+  const { executionId, tenantId, payload, attempts } = letter;
+  if ([...tables.deadLetters.values()].some((other) => other.executionId === executionId)) return;
+  const id = String(tables.nextId++);
+  const enqueuedAt = readClock(tables);
+  const about = { id, executionId, triggerId: null, requestId: null, enqueuedAt, payload, attempts };
+  const words = { reason: readable(letter.reason), lastError: readable(letter.lastError) };
+  tables.deadLetters.set(id, { ...about, ...words, tenantId });
+}
+
+type Letter = Required<Omit<Parameters<Statements['deadLetterAdd']>[0], 'slotId' | 'event'>> & {
+  readonly event?: EventRow | undefined;
+};
+
+/** Ends the execution and keeps its cause. */
+export function keepLetterOf(
+  tables: Tables,
+  { outcome, reason, payload, attempts, lastError, event, sent, keepLetter }: Letter,
+): void {
+  const { executionId, tenantId } = outcome;
+  if (event !== undefined && hasEvent(tables, event)) throw new StoreError('alreadyApplied', 'execution_events_pkey');
+  tables.queue.delete(executionId);
+  if (!tables.outcomes.has(executionId)) tables.outcomes.set(executionId, { ...outcome });
+  const id = String(tables.nextId++);
+  const words = { reason: readable(reason), lastError: readable(lastError) };
+  const letter: DeadLetter = {
+    id,
+    executionId,
+    triggerId: null,
+    requestId: null,
+    enqueuedAt: readClock(tables),
+    payload,
+    attempts,
+    ...words,
+  };
+  const isKnown = [...tables.deadLetters.values()].some((other) => other.executionId === executionId);
+  if (keepLetter && !isKnown) tables.deadLetters.set(id, { ...letter, tenantId });
+  if (event !== undefined) {
+    addEvent(tables, event);
+    addBatch(tables, [event]);
+  }
+  for (const message of sent) putMail(tables, message);
+}
+
+type Rows = Omit<CommitBatch, 'slotId'>;
+
+/** `met`: what an attempt that is there already means. */
+export function checkKeys(tables: Tables, batch: Rows, met?: 'alreadyApplied'): void {
   const keys = new Set<string>();
   const once = (key: string, isKnown: boolean, failure: 'data' | 'alreadyApplied') => {
     if (isKnown || keys.has(key)) throw new StoreError(failure, `duplicate key ${key}`);
@@ -65,7 +97,7 @@ function checkKeys(tables: Tables, batch: CommitBatch): void {
   for (const event of batch.events) {
     once(`event ${event.executionId} ${event.seq}`, hasEvent(tables, event), 'alreadyApplied');
   }
-  const late = batch.events.length === 0 ? 'alreadyApplied' : 'data';
+  const late = met ?? (batch.events.length === 0 ? 'alreadyApplied' : 'data');
   for (const { executionId, attempt, nodeId } of batch.attempts) {
     const isKnown = tables.attempts.get(executionId)?.has(`${attempt}:${nodeId}`) === true;
     once(`attempt ${executionId} ${attempt}:${nodeId}`, isKnown, late);
@@ -73,7 +105,7 @@ function checkKeys(tables: Tables, batch: CommitBatch): void {
   for (const { executionId } of batch.outcomes) {
     once(`outcome ${executionId}`, tables.outcomes.has(executionId), 'alreadyApplied');
   }
-  for (const { executionId, tenantId, requestId } of batch.children) {
+  for (const { executionId, tenantId, requestId } of met === undefined ? batch.children : []) {
     once(`execution ${executionId}`, tables.executions.has(executionId), 'data');
     if (requestId === null) continue;
     const key = requestKey(tenantId, requestId);
@@ -81,7 +113,7 @@ function checkKeys(tables: Tables, batch: CommitBatch): void {
   }
 }
 
-function write(tables: Tables, batch: CommitBatch): void {
+export function write(tables: Tables, batch: Rows): void {
   for (const event of batch.events) addEvent(tables, event);
   addBatch(tables, batch.events);
   for (const attempt of batch.attempts) {

@@ -1,4 +1,4 @@
-// Consumers. See src/store/postgres/sql/consumer.sql.
+// Consumers. See src/store/postgres/delivery/consumer.sql.
 
 import type { SweptConsumer } from '../../../src/store/delivery-port.ts';
 import { react } from './delivery-statements.ts';

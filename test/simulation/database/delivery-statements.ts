@@ -1,4 +1,4 @@
-// Deliveries and notices. See src/store/postgres/sql/delivery.sql and notice.sql. What there is in two
+// Deliveries and notices. See src/store/postgres/delivery/delivery.sql and notice.sql. What there is in two
 // statements, because a snapshot is a moment, is one here: every statement of this database sees everything before it.
 
 import type { AckItem, AckResult, DeliveryStore } from '../../../src/store/delivery-port.ts';
@@ -57,8 +57,9 @@ function questionStatements(
       const deliveries = rows.sort((a, b) => Number(a.consumerId) - Number(b.consumerId)).map(shown);
       return { ...stored(message), deliveries };
     },
-    deliveryList: ({ tenantId, consumerId, stage, after, limit }) =>
+    deliveryList: ({ tenantId, consumerId, stage, ackGuids, newestFirst = false, after, limit }) =>
       [...messaging.deliveries.values()]
+        .filter(({ ackGuid }) => ackGuids === undefined || ackGuids.includes(ackGuid))
         .map((row) => ({
           row,
           message: messaging.messages.get(row.ackGuid)!,
@@ -67,13 +68,16 @@ function questionStatements(
         .filter(
           ({ row, message }) => message.tenantId === tenantId && (consumerId ?? row.consumerId) === row.consumerId,
         )
-        .filter(({ row, cursor }) => (stage ?? row.stage) === row.stage && (after === null || cursor > after))
-        .sort((a, b) => (a.cursor < b.cursor ? -1 : 1))
+        .filter(({ row }) => (stage ?? row.stage) === row.stage)
+        .sort((a, b) => (a.cursor < b.cursor === newestFirst ? 1 : -1))
+        .filter(({ cursor }) => after === null || (newestFirst ? cursor < after : cursor > after))
         .slice(0, limit)
-        .map(({ row, message: { kind, subjectId, createdAt }, cursor }) => ({
+        .map(({ row, message: { kind, subjectId, source, event, createdAt }, cursor }) => ({
           ...shown(row),
           kind,
           subjectId,
+          source,
+          event,
           createdAt,
           cursor,
         })),
@@ -198,6 +202,7 @@ function claim(
     if (row.stage !== 'Delivered' && maxAttempts !== null && attempts >= maxAttempts) {
       const message = row.message ?? `not delivered after ${attempts} attempts`;
       Object.assign(row, { stage: 'Dead', nextAttemptAt: null, endedAt: readClock(tables), message });
+      count(tables, row);
       result.dead.push({ ackGuid, consumerId, tenantId, attempts });
       continue;
     }
@@ -237,6 +242,10 @@ function acknowledge(tables: Tables, item: AckItem, remindMs: number | null): Ac
     return { known: false, changed: false, stage: 'Pending', reacted: false };
   }
   const goal = outcome === 'succeeded' ? item.stage : retryAt === null ? 'Dead' : 'Failed';
+  if (goal === 'Delivered' && row.stage === 'Delivered' && remindMs !== null) {
+    row.nextAttemptAt = tables.clock() + remindMs;
+    row.reminders = 0;
+  }
   if (!mayGo(row, goal, retryAt)) return { known: true, changed: false, stage: row.stage, reacted: false };
   const now = readClock(tables);
   row.stage = goal;

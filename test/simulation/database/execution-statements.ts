@@ -1,4 +1,4 @@
-// Executions: start, claim, load, park, release, reopen. See src/store/postgres/sql/execution.sql.
+// Executions: start, claim, load, park, release, reopen. See src/store/postgres/execution/execution.sql.
 
 import {
   type NewExecution,
@@ -54,7 +54,7 @@ export function executionStatements(tables: Tables): ExecutionStatements {
         const isNew = !tables.executions.has(item.executionId);
         const outcome = start(tables, item);
         const row = tables.queue.get(item.executionId);
-        if (isNew && runnerId !== null && row !== undefined) {
+        if (isNew && runnerId !== null && row !== undefined && row.state === READY) {
           Object.assign(row, { state: OWNED, runnerId, epoch: 1 });
           owned.push(item.executionId);
         }
@@ -65,10 +65,12 @@ export function executionStatements(tables: Tables): ExecutionStatements {
     executionClaim: (params) => claim(tables, params),
     executionLoad: ({ executionIds, deciderVersion }) =>
       executionIds.flatMap((id) => load(tables, id, deciderVersion) ?? []),
-    executionInputs: ({ executionId, seqs }) =>
-      (tables.events.get(executionId) ?? [])
-        .filter(({ seq }) => seqs.includes(seq))
-        .map(({ seq, inputs }) => ({ seq, inputs })),
+    executionInputs: ({ items }) =>
+      items.flatMap(({ executionId, seq: wanted }) =>
+        (tables.events.get(executionId) ?? [])
+          .filter(({ seq }) => seq === wanted)
+          .map(({ seq, inputs }) => ({ executionId, seq, inputs })),
+      ),
     executionPark({ slotId, items }) {
       const mine = items.filter((item) => ownedBy(tables, slotId, item.executionId) && isThatClaim(tables, item));
       mine.forEach(checkPark);
@@ -114,6 +116,11 @@ function start(tables: Tables, item: NewExecution): StartOutcome {
 
 export function addExecution(tables: Tables, item: NewExecution): void {
   const row = { ...item, behaviour: item.behaviour ?? 1 };
+  if (item.driver !== undefined && item.driver !== null) {
+    const lookAt = tables.clock();
+    const run = { driver: item.driver, ref: null, refEpoch: null, lookAt, failures: 0, lastError: null };
+    tables.externalRuns.set(item.executionId, run);
+  }
   tables.executions.set(item.executionId, row);
   if (item.requestId !== null) tables.requests.set(requestKey(item.tenantId, item.requestId), item.executionId);
   addToQueue(tables, row);

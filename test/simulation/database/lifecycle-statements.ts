@@ -1,4 +1,4 @@
-// Lifecycles: imports, the compare-and-set of triggers, timeouts, timeline, reactions. See src/store/postgres/sql/lifecycle.sql
+// Lifecycles: imports, the compare-and-set of triggers, timeouts, timeline, reactions. See src/store/postgres/lifecycle/lifecycle.sql
 // and instance.sql.
 
 import type {
@@ -29,6 +29,12 @@ export function lifecycleStatements(tables: Tables): Pick<Statements, keyof Life
       const row = versions[(version ?? versions.length) - 1];
       return row === undefined ? null : { ...row, newestVersion: versions.length };
     },
+    lifecycleVersions: ({ tenantId, env, name, before, limit }) =>
+      (messaging.lifecycles.get(machineKey({ tenantId, env, definition: name })) ?? [])
+        .filter(({ version }) => before === null || version < before)
+        .map(({ version, checksum, createdAt }) => ({ version, checksum, createdAt }))
+        .toReversed()
+        .slice(0, limit),
     lifecycleGeneration: () => String(messaging.generation),
     instanceLoad: ({ keys }) => keys.map(({ requestId, ...key }) => load(tables, key, requestId)),
     lifecycleApply: (batch) => apply(tables, batch),
@@ -118,7 +124,11 @@ function apply(tables: Tables, batch: LifecycleBatch): ReturnType<Statements['li
   checkSent(messages, deliveries);
   if (generation !== String(messaging.generation)) return { current: false, applied: [], at: readClock(tables) };
   const applied = moves.filter((move) => isPossible(tables, move)).map(({ instanceId }) => instanceId);
-  for (const move of moves) if (applied.includes(move.instanceId)) write(tables, move);
+  const sent = Map.groupBy(messages, ({ subjectId }) => subjectId);
+  for (const move of moves) {
+    const guids = sent.get(move.instanceId)?.map(({ ackGuid }) => ackGuid) ?? null;
+    if (applied.includes(move.instanceId)) write(tables, move, guids);
+  }
   const hasMoved = ({ subjectId }: { subjectId: string }) => applied.includes(subjectId);
   addMessages(tables, messages.filter(hasMoved));
   addDeliveries(tables, deliveries.filter(hasMoved));
@@ -151,7 +161,7 @@ function stay(tables: Tables, params: Parameters<Statements['instanceStay']>[0])
   return true;
 }
 
-function write(tables: Tables, move: LifecycleMove): void {
+function write(tables: Tables, move: LifecycleMove, messages: string[] | null): void {
   const { messaging } = tables;
   const { instanceId, tenantId, env, definition, externalRef, version, event, fromState, toState, at, actor } = move;
   const { stateSince, timeoutsFired, dueAt, requestId, payload, cause } = move;
@@ -171,11 +181,20 @@ function write(tables: Tables, move: LifecycleMove): void {
     payload,
     requestId,
     cause,
+    messages,
   });
 }
 
 const noActivity = { activityId: null, activity: null, status: null };
-const noTransition = { revision: null, event: null, fromState: null, toState: null, requestId: null, cause: null };
+const noTransition = {
+  revision: null,
+  event: null,
+  fromState: null,
+  toState: null,
+  requestId: null,
+  cause: null,
+  messages: null,
+};
 
 type Entry = Parameters<NonNullable<ReturnType<Tables['messaging']['timelines']['get']>>['push']>[0];
 

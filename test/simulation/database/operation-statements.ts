@@ -1,4 +1,4 @@
-// Workflows, dead letters, retention, the clock and keys. See src/store/postgres/sql/workflow.sql and operation.sql.
+// Workflows, dead letters, retention, the clock and keys. See src/store/postgres/workflow/workflow.sql and operation.sql.
 
 import { checkFormat, json } from './column.ts';
 import { OWNED, readClock, type Statements, type Tables } from './tables.ts';
@@ -8,6 +8,7 @@ type OperationStatements = Pick<
   | 'workflowPublish'
   | 'workflowGet'
   | 'definitionGet'
+  | 'definitionDriver'
   | 'deadLetterList'
   | 'deadLetterPurge'
   | 'retentionPurge'
@@ -19,6 +20,10 @@ export function operationStatements(tables: Tables): OperationStatements {
   return {
     workflowPublish: (params) => publish(tables, params),
     workflowGet: ({ tenantId, workflowId }) => tables.workflows.get(JSON.stringify([tenantId, workflowId])) ?? null,
+    definitionDriver({ tenantId, workflowId, version }) {
+      const row = tables.definitions.get(JSON.stringify([tenantId, workflowId]))?.[version - 1];
+      return (JSON.parse(row?.definition ?? '{}') as { driver?: string }).driver ?? null;
+    },
     definitionGet({ tenantId, workflowId, version }) {
       const key = JSON.stringify([tenantId, workflowId]);
       const row = tables.definitions.get(key)?.[version - 1];

@@ -1,4 +1,4 @@
-// The outbox of executions. See src/store/postgres/sql/outbox.sql.
+// The outbox of executions. See src/store/postgres/delivery/outbox.sql.
 
 import type { Fact } from '../../../src/core/decider/fact.ts';
 import type { DeliveryStore, OutboxRow } from '../../../src/store/delivery-port.ts';
@@ -57,5 +57,6 @@ function outboxRow(tables: Tables, { executionId, seq }: { executionId: string; 
   const { tenantId, workflowId, version, projectId, environmentId, correlationId, format, requestId } = execution;
   const runId = format === 'plan' ? (requestId ?? executionId) : executionId;
   const named = { tenantId, workflowId, version, projectId, environmentId, correlationId };
-  return { executionId, runId, seq, at: event.at, ...named, reopens, facts: event.facts };
+  const { driver = null, ref: engineRunRef = null } = tables.externalRuns.get(executionId) ?? {};
+  return { executionId, runId, seq, at: event.at, ...named, reopens, driver, engineRunRef, facts: event.facts };
 }

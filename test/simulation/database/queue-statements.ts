@@ -1,8 +1,9 @@
-// What makes waiting executions ready, and the mailbox. See src/store/postgres/sql/queue.sql and inbox.sql.
+// What makes waiting executions ready, and the mailbox. See src/store/postgres/execution/queue.sql and inbox.sql.
 
 import { CANCEL_LANE } from '../../../src/store/port.ts';
 import { checkMessage } from './column.ts';
 import {
+  EXTERNAL,
   liveRunner,
   mailOf,
   OWNED,
@@ -30,7 +31,10 @@ export function queueStatements(tables: Tables): QueueStatements {
         .sort((a, b) => a.dueAt! - b.dueAt!)
         .slice(0, limit);
       for (const row of due) wake(tables, row);
-      return due.length;
+      const later = [...tables.queue.values()].flatMap((row) =>
+        row.state === PARKED && row.dueAt !== null && row.dueAt > now ? [row.dueAt] : [],
+      );
+      return { woken: due.length, nextDueAt: later.length === 0 ? null : Math.min(...later) };
     },
     queueWakeMail({ limit }) {
       const rows = [...tables.queue.values()]
@@ -47,13 +51,15 @@ export function queueStatements(tables: Tables): QueueStatements {
     inboxSend({ message, tenantId }) {
       checkMessage(message);
       const row = tables.queue.get(message.executionId);
-      if (row === undefined || row.tenantId !== tenantId) return { live: false, fresh: false, owner: null };
+      if (row === undefined || row.tenantId !== tenantId)
+        return { live: false, fresh: false, owner: null, isExternal: false };
       if (row.state === PARKED) wake(tables, row);
-      if (message.kind === 'cancel' && row.runnerId === null) {
+      if (message.kind === 'cancel' && row.runnerId === null && row.state !== EXTERNAL) {
         row.priority = CANCEL_LANE;
         row.readyAt = tables.clock();
       }
-      return { live: true, fresh: admit(tables, message), owner: row.runnerId };
+      const isExternal = row.state === EXTERNAL;
+      return { live: true, fresh: admit(tables, message), owner: row.runnerId, isExternal };
     },
     inboxRead: ({ executionIds }) =>
       executionIds.flatMap((id) => mailOf(tables, id).map(({ at: _at, ...message }) => message)),
@@ -64,11 +70,11 @@ export function queueStatements(tables: Tables): QueueStatements {
 
 /** It waits in the backlog, or is parked, and is to be cancelled. */
 function isToCancel(tables: Tables, { executionId, state, priority }: QueueRow): boolean {
-  if (state === OWNED || priority === CANCEL_LANE) return false;
+  if (state === OWNED || state === EXTERNAL || priority === CANCEL_LANE) return false;
   return mailOf(tables, executionId).some(({ kind }) => kind === 'cancel');
 }
 
-/** Mail of executions that have ended: an accepted RETRY_STEP reopens, the rest is thrown away in time. */
+/** Mail of executions that have ended: an accepted repair reopens, the rest is thrown away in time. */
 function dealWithStrayMail(tables: Tables): number {
   let reopened = 0;
   for (const [executionId, mail] of tables.inbox) {
@@ -87,7 +93,7 @@ function dealWithStrayMail(tables: Tables): number {
 const STRAY_MAIL_MS = 10_000;
 
 export function isRetry({ kind, key }: { readonly kind: string; readonly key: string }): boolean {
-  return kind === 'signal' && key.startsWith('RETRY_STEP:');
+  return kind === 'signal' && /^(RETRY_STEP|RERUN_FROM|COMPLETE_STEP):/.test(key);
 }
 
 /** A signal that was seen before is not taken again, also after it was consumed (I10). */
@@ -125,6 +131,9 @@ function audit(tables: Tables): { executionId: string; problem: string }[] {
     const add = (problem: string) => found.push({ executionId, problem });
     if (tables.outcomes.has(executionId)) add('ended, and still in the queue');
     if (!tables.executions.has(executionId)) add('in the queue without an execution');
+    if (state === EXTERNAL && (tables.externalRuns.get(executionId)?.lookAt ?? null) === null) {
+      add('external, and nobody looks after it');
+    }
     const owners = [...tables.slots.values()].filter((slot) => slot.runnerId === runnerId);
     if (state === OWNED && !owners.some((slot) => liveRunner(tables, slot.id) !== null)) {
       add('owned by a runner that is not live');

@@ -1,4 +1,4 @@
-// Reading: what people and programs ask. See src/store/postgres/sql/reader.sql.
+// Reading: what people and programs ask. See src/store/postgres/execution/reader.sql.
 
 import type { ExecutionView } from '../../../src/store/reader-port.ts';
 import { linkKey } from './commit-statements.ts';
@@ -7,6 +7,9 @@ import type { Statements, Tables } from './tables.ts';
 type ReaderStatements = Pick<
   Statements,
   | 'executionGet'
+  | 'executionKnown'
+  | 'executionEnded'
+  | 'executionHeads'
   | 'executionTenant'
   | 'callbackTarget'
   | 'executionAttempts'
@@ -19,6 +22,14 @@ type ReaderStatements = Pick<
 
 export function readerStatements(tables: Tables): ReaderStatements {
   return {
+    executionKnown: ({ executionIds }) => executionIds.filter((id) => tables.executions.has(id)),
+    executionEnded: ({ executionIds }) => executionIds.filter((id) => tables.outcomes.has(id)),
+    executionHeads: ({ executionIds }) =>
+      executionIds.map((executionId) => ({
+        executionId,
+        seq: tables.events.get(executionId)?.at(-1)?.seq ?? -1,
+        ended: tables.outcomes.has(executionId),
+      })),
     executionGet({ tenantId, executionId }) {
       const view = viewOf(tables, executionId);
       return view?.tenantId === tenantId ? view : null;
@@ -84,6 +95,7 @@ function viewOf(tables: Tables, executionId: string): ExecutionView | undefined 
     outputs: outcome?.outputs ?? null,
     error: outcome?.error ?? null,
     contextSnapshot: outcome?.contextSnapshot ?? null,
+    engineRunRef: tables.externalRuns.get(executionId)?.ref ?? null,
   };
 }
 

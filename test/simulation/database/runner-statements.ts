@@ -1,11 +1,18 @@
-// Runners: fence rows, leases, takeover (I4, I6, I23). See src/store/postgres/sql/runner.sql.
+// Runners: fence rows, leases, takeover (I4, I6, I23). See src/store/postgres/runner/runner.sql.
 
 import { SUSPICIOUS_CRASHES } from '../../../src/store/port.ts';
 import { liveRunner, makeReady, OWNED, PARKED, readClock, type Slot, type Statements, type Tables } from './tables.ts';
 
 type RunnerStatements = Pick<
   Statements,
-  'runnerRegister' | 'leaseRenew' | 'runnerListExpired' | 'runnerDeclareDead' | 'runnerStop' | 'runnerList'
+  | 'runnerRegister'
+  | 'leaseRenew'
+  | 'runnerListLive'
+  | 'runnerDeclareDead'
+  | 'runnerStop'
+  | 'runnerList'
+  | 'runnerReport'
+  | 'runnerDrain'
 >;
 
 export function runnerStatements(tables: Tables): RunnerStatements {
@@ -29,10 +36,10 @@ export function runnerStatements(tables: Tables): RunnerStatements {
   }
 
   return {
-    runnerRegister({ name, slots, leaseMs }) {
+    runnerRegister({ name, slots, leaseMs, host = null, version = null }) {
       const runnerId = String(tables.nextId++);
       const at = readClock(tables);
-      tables.runners.set(runnerId, { name, registeredAt: at });
+      tables.runners.set(runnerId, { name, registeredAt: at, host, version, places: null, isDraining: false });
       const slotIds = Array.from({ length: slots }, () => String(tables.nextId++));
       for (const id of slotIds) tables.slots.set(id, { id, runnerId, state: 'live' });
       tables.leases.set(runnerId, tables.clock() + leaseMs);
@@ -43,9 +50,10 @@ export function runnerStatements(tables: Tables): RunnerStatements {
       if (renewed) tables.leases.set(runnerId, tables.clock() + leaseMs);
       return { renewed, at: readClock(tables) };
     },
-    runnerListExpired({ graceMs }) {
-      const before = tables.clock() - graceMs;
-      return [...tables.leases].flatMap(([id, expiresAt]) => (expiresAt < before && isLive(id) ? [id] : []));
+    runnerListLive({ expiredForMs }) {
+      const before = tables.clock() - expiredForMs;
+      const live = [...tables.leases].filter(([id]) => isLive(id));
+      return live.map(([runnerId, expiresAt]) => ({ runnerId, isExpired: expiresAt < before }));
     },
     runnerDeclareDead({ runnerId, expiredForMs, suspectDelayMs }) {
       const expiresAt = tables.leases.get(runnerId) ?? 0;
@@ -54,13 +62,24 @@ export function runnerStatements(tables: Tables): RunnerStatements {
     },
     runnerStop: ({ runnerId }) => retire(runnerId, 'stopped', 0),
     runnerList: () =>
-      [...tables.runners].map(([runnerId, { name, registeredAt }]) => ({
+      [...tables.runners].map(([runnerId, runner]) => ({
         runnerId,
-        name,
+        ...runner,
         state: slotsOf(runnerId)[0]?.state ?? 'dead',
-        leaseExpiresAt: Math.floor(tables.leases.get(runnerId) ?? registeredAt),
+        leaseExpiresAt: Math.floor(tables.leases.get(runnerId) ?? runner.registeredAt),
         owned: owned(runnerId).length,
       })),
+    runnerReport({ runnerId, places }) {
+      const runner = tables.runners.get(runnerId);
+      if (runner !== undefined) tables.runners.set(runnerId, { ...runner, places });
+      return { isDraining: runner?.isDraining ?? false };
+    },
+    runnerDrain({ runnerId }) {
+      const runner = tables.runners.get(runnerId);
+      if (runner === undefined || !isLive(runnerId)) return false;
+      tables.runners.set(runnerId, { ...runner, isDraining: true });
+      return true;
+    },
   };
 }
 

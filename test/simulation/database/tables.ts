@@ -2,6 +2,8 @@
 // could fail on before it changes anything, so there is never something to roll back.
 
 import type { DeliveryStore } from '../../../src/store/delivery-port.ts';
+import type { EventWaitRow, EventWaitStore } from '../../../src/store/event-wait-port.ts';
+import type { ExternalStore, OutsideDriver } from '../../../src/store/external-port.ts';
 import type { LifecycleStore } from '../../../src/store/lifecycle-port.ts';
 import type { DeadLetter, OperationStore } from '../../../src/store/operation-port.ts';
 import type {
@@ -15,10 +17,10 @@ import type {
   OutcomeRow,
   QueueStore,
   ResourceLinkRow,
-  RunnerStore,
   Store,
   WorkflowRow,
 } from '../../../src/store/port.ts';
+import type { RunnerInfo, RunnerStore } from '../../../src/store/runner-port.ts';
 import { createMessagingTables, type MessagingTables } from './messaging-tables.ts';
 
 /** What the engine needs of the port, and the contract suite asks for; the rest serves people. */
@@ -27,13 +29,19 @@ type Simulated =
   | keyof ExecutionStore
   | keyof QueueStore
   | keyof InboxStore
+  | keyof EventWaitStore
   | keyof OperationStore
+  | keyof ExternalStore
   | keyof LifecycleStore
   | keyof DeliveryStore
   | 'workflowPublish'
   | 'workflowGet'
   | 'definitionGet'
+  | 'definitionDriver'
   | 'executionGet'
+  | 'executionKnown'
+  | 'executionEnded'
+  | 'executionHeads'
   | 'executionTenant'
   | 'callbackTarget'
   | 'executionAttempts'
@@ -50,6 +58,7 @@ export type Statements = {
 export const READY = 0;
 export const OWNED = 1;
 export const PARKED = 2;
+export const EXTERNAL = 3;
 
 export interface QueueRow {
   readonly executionId: string;
@@ -79,7 +88,7 @@ export type EventRow = CommitBatch['events'][number];
 export interface Tables {
   /** clock_timestamp(). */
   readonly clock: () => number;
-  readonly runners: Map<string, { readonly name: string; readonly registeredAt: number }>;
+  readonly runners: Map<string, Omit<RunnerInfo, 'runnerId' | 'state' | 'leaseExpiresAt' | 'owned'>>;
   readonly slots: Map<string, Slot>;
   readonly leases: Map<string, number>;
   readonly executions: Map<string, NewExecution & { readonly behaviour: number }>;
@@ -95,6 +104,7 @@ export interface Tables {
   /** By execution, in the order in which they came. */
   readonly inbox: Map<string, (NewMessage & { readonly at: number })[]>;
   readonly signals: Map<string, Set<string>>;
+  readonly eventWaits: Map<string, EventWaitRow>;
   readonly links: Map<string, ResourceLinkRow>;
   readonly logs: Map<string, ActionLogRow[]>;
   readonly deadLetters: Map<string, DeadLetter & { readonly tenantId: string }>;
@@ -104,10 +114,20 @@ export interface Tables {
   readonly secrets: Map<string, Uint8Array>;
   /** The outbox, in the order of its ids. */
   readonly batches: Map<string, CommittedBatch>;
+  readonly externalRuns: Map<string, ExternalRunRow>;
   readonly messaging: MessagingTables;
   nextId: number;
   /** How many statements gave an epoch. */
   epochsGiven: number;
+}
+
+export interface ExternalRunRow {
+  readonly driver: OutsideDriver;
+  ref: string | null;
+  refEpoch: number | null;
+  lookAt: number | null;
+  failures: number;
+  lastError: string | null;
 }
 
 export interface CommittedBatch {
@@ -130,6 +150,7 @@ export function createTables(clock: () => number): Tables {
     checkpoints: new Map(),
     inbox: new Map(),
     signals: new Map(),
+    eventWaits: new Map(),
     links: new Map(),
     logs: new Map(),
     deadLetters: new Map(),
@@ -137,6 +158,7 @@ export function createTables(clock: () => number): Tables {
     definitions: new Map(),
     secrets: new Map(),
     batches: new Map(),
+    externalRuns: new Map(),
     messaging: createMessagingTables(),
     nextId: 1,
     epochsGiven: 0,
@@ -174,7 +196,7 @@ export function addToQueue(tables: Tables, execution: NewExecution & { behaviour
     version,
     priority,
     behaviour,
-    state: READY,
+    state: tables.externalRuns.has(executionId) ? EXTERNAL : READY,
     readyAt: tables.clock(),
     dueAt: null,
     runnerId: null,
@@ -185,9 +207,17 @@ export function addToQueue(tables: Tables, execution: NewExecution & { behaviour
   });
 }
 
+/** None that an execution had before: 1 is the epoch of what is handed over for the first time. */
+export function nextEpoch(tables: Tables): number {
+  tables.epochsGiven = Math.max(tables.epochsGiven, 1) + 1;
+  return tables.epochsGiven;
+}
+
 /** Live again, with an epoch higher than any it had, though its old row is gone (I5); its dead letter is settled. */
 export function takeUpAgain(tables: Tables, executionId: string): void {
-  addToQueue(tables, tables.executions.get(executionId)!, ++tables.epochsGiven);
+  addToQueue(tables, tables.executions.get(executionId)!, nextEpoch(tables));
+  const run = tables.externalRuns.get(executionId);
+  if (run !== undefined) run.lookAt = tables.clock();
   for (const [id, letter] of tables.deadLetters) if (letter.executionId === executionId) tables.deadLetters.delete(id);
 }
 

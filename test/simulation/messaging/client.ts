@@ -1,7 +1,7 @@
 // The application: submits its instances, waits until they have been checked and reminded, closes them. It asks again, at
 // another process, until it has an answer; sometimes it asks two at once. One request id stays one request.
 
-import type { TriggerAnswer } from '../../../src/engine/lifecycle/instance-triggers.ts';
+import type { TriggerAnswer } from '../../../src/lifecycle/instance/instance-triggers.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Random } from '../random.ts';
 import type { Process, World } from '../world.ts';

@@ -1,7 +1,7 @@
 // The machine of the simulation: submitted, checked by a hook that all its consumers have to answer, then passed or refused;
 // there it is reminded of itself some times, until somebody closes it.
 
-import { compileLifecycle } from '../../../src/lifecycle/compile.ts';
+import { compileLifecycle } from '../../../src/lifecycle/machine/compile.ts';
 import { MAX_REMINDERS } from './case.ts';
 
 export const ENV = 'sim';

@@ -1,13 +1,13 @@
-// A process that triggers, sends, acknowledges and monitors, with the real services, put together as src/messaging.ts does;
+// A process that triggers, sends, acknowledges and monitors, with the real services, put together as src/app/messaging.ts does;
 // started again after a crash.
 
 import type { HttpClient } from '../../../src/action/http-client.ts';
+import { createClock } from '../../../src/clock/clock.ts';
 import { createDelivering, type Delivering } from '../../../src/delivery/delivering.ts';
-import { createClock } from '../../../src/engine/clock.ts';
-import { InstanceTriggers } from '../../../src/engine/lifecycle/instance-triggers.ts';
-import { MachineBook } from '../../../src/engine/lifecycle/machine-book.ts';
-import { react } from '../../../src/engine/lifecycle/reactions.ts';
-import { fireTimeouts } from '../../../src/engine/lifecycle/timeouts.ts';
+import { InstanceTriggers } from '../../../src/lifecycle/instance/instance-triggers.ts';
+import { MachineBook } from '../../../src/lifecycle/instance/machine-book.ts';
+import { react } from '../../../src/lifecycle/instance/reactions.ts';
+import { fireTimeouts } from '../../../src/lifecycle/instance/timeouts.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { Random } from '../random.ts';
 import { Process, type World } from '../world.ts';

@@ -1,6 +1,6 @@
 // Bugs put in on purpose: a simulation that does not find them proves nothing.
 
-import { InstanceTriggers, type TriggerOrder } from '../../../src/engine/lifecycle/instance-triggers.ts';
+import { InstanceTriggers, type TriggerOrder } from '../../../src/lifecycle/instance/instance-triggers.ts';
 import type { DeliveryRecord } from '../database/messaging-tables.ts';
 import type { Statements, Tables } from '../database/tables.ts';
 import type { MessagingPlant } from './simulation.ts';

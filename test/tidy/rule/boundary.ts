@@ -1,24 +1,18 @@
-// Rules about what may be touched only in one place: the environment, the database's language, and code made from text.
+// Rules about boundaries: SQL stays in the store, and no code is made from text.
 
 import type { AnyNode } from 'acorn';
-import { environmentReader, sqlFolder } from '../layers.ts';
+import { sqlFolder } from '../layers.ts';
 import { type Finding, inModules, inSyntax, type Rule } from '../rule.ts';
 import { isShipped } from '../tree.ts';
-import { isReference, memberName } from '../walk.ts';
+import { isReference } from '../walk.ts';
 
 const outsideTests = (path: string): boolean => !path.endsWith('.test.ts');
 const outsideStore = (path: string): boolean => isShipped(path) && !path.startsWith(`${sqlFolder}/`);
-const outsideConfig = (path: string): boolean => isShipped(path) && path !== environmentReader;
 
 export const boundaryRules: readonly Rule[] = [
   {
-    name: 'one reader of the environment',
-    fix: `add the option to ${environmentReader} and pass its value in`,
-    check: inSyntax(outsideConfig, (node) => (readsEnvironment(node) ? 'reads process.env' : undefined)),
-  },
-  {
     name: 'SQL only in the store',
-    fix: 'name the query in src/store/postgres/sql and reach it through a method of src/store/port.ts',
+    fix: 'name the query in the .sql file of its aggregate in src/store/postgres and reach it through a method of src/store/port.ts',
     check: inSyntax(outsideStore, (node) => {
       const text = literalText(node);
       return text !== undefined && looksLikeSql(text) ? `SQL text: ${text.trim().slice(0, 40)}…` : undefined;
@@ -30,18 +24,6 @@ export const boundaryRules: readonly Rule[] = [
     check: (tree) => [...codeFromText(tree), ...sandboxImports(tree)],
   },
 ];
-
-function readsEnvironment(node: AnyNode): boolean {
-  if (memberName(node) === 'process.env') return true;
-  if (node.type === 'ImportDeclaration' && node.source.value === 'node:process') return true;
-  if (node.type !== 'VariableDeclarator' || node.id.type !== 'ObjectPattern') return false;
-  const { init } = node;
-  return init?.type === 'Identifier' && init.name === 'process' && node.id.properties.some(isEnvProperty);
-}
-
-function isEnvProperty(property: AnyNode): boolean {
-  return property.type === 'Property' && property.key.type === 'Identifier' && property.key.name === 'env';
-}
 
 /** The text of a string or template literal, with a `?` for each value put into it. */
 function literalText(node: AnyNode): string | undefined {

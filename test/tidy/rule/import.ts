@@ -1,4 +1,4 @@
-// Rules about what imports what: the layer table, test code, file endings, cycles, and what must stay portable.
+// Rules about imports: the layer table, test code in the product, and folders that must stay portable.
 
 import { posix } from 'node:path';
 import { layers, mayImport, mayUsePackage, portable, roomOf, standsFor } from '../layers.ts';
@@ -6,7 +6,6 @@ import type { Import, Module } from '../module.ts';
 import { type Finding, inModules, type Rule } from '../rule.ts';
 import { isTestCode, type Tree } from '../tree.ts';
 
-const everywhere = (): boolean => true;
 const inLayers = (path: string): boolean => /^(src|dashboard|examples)\//.test(path) && !isTestCode(path);
 
 export const importRules: readonly Rule[] = [
@@ -31,21 +30,6 @@ export const importRules: readonly Rule[] = [
     ),
   },
   {
-    name: 'relative imports end in .ts',
-    fix: 'write the ending of the file itself; Node runs the sources as they are',
-    check: inModules(everywhere, (module) =>
-      module.imports.flatMap((entry) => {
-        const complete = !entry.specifier?.startsWith('.') || /\.(ts|tsx|json|css)$/.test(entry.specifier);
-        return findingFor(module, entry, complete ? undefined : `'${entry.specifier}' has no file ending`);
-      }),
-    ),
-  },
-  {
-    name: 'no import cycles',
-    fix: 'find the concept that both files need and give it a file of its own',
-    check: cycles,
-  },
-  {
     name: 'portable',
     fix: 'keep parsers and schemas in the compiler: what a decision needs arrives compiled, in the plan',
     check: unportable,
@@ -64,7 +48,7 @@ function layerProblem(module: Module, entry: Import): string | undefined {
   if (isTestCode(target)) return undefined; // its own rule says so
   const to = roomOf(target);
   if (to === undefined) return `${from.path} may not import ${target}, which no row of the layer table holds`;
-  const secret = to.layer.implementation ? ` (an implementation: only src/main.ts knows it)` : '';
+  const secret = to.layer.implementation ? ` (an implementation: only src/app knows it)` : '';
   return mayImport(from, to) ? undefined : `${from.path} may not import ${to.path}${secret}: ${target}`;
 }
 
@@ -106,26 +90,6 @@ function findingFor(module: Module, { line }: Import, what: string | undefined):
 
 function runtimeImports(module: Module): Import[] {
   return module.imports.filter(({ kind }) => kind === 'runtime');
-}
-
-function cycles(tree: Tree): Finding[] {
-  const findings: Finding[] = [];
-  const done = new Set<string>();
-  const trail: string[] = [];
-  const visit = (module: Module): void => {
-    trail.push(module.path);
-    for (const entry of runtimeImports(module)) {
-      const target = tree.modules.get(targetOf(module, entry) ?? '');
-      if (target === undefined || done.has(target.path)) continue;
-      const start = trail.indexOf(target.path);
-      if (start < 0) visit(target);
-      else findings.push(...findingFor(module, entry, [...trail.slice(start), target.path].join(' → ')));
-    }
-    trail.pop();
-    done.add(module.path);
-  };
-  for (const module of tree.modules.values()) if (!done.has(module.path)) visit(module);
-  return findings;
 }
 
 function unportable(tree: Tree): Finding[] {

@@ -4,20 +4,6 @@ import { broken, type Sample } from '../sample.ts';
 
 export const boundarySamples: readonly Sample[] = [
   {
-    rule: 'one reader of the environment',
-    breaks: [
-      broken('src/engine/a.ts', `export const b = process.env.PAWL_PORT;`, 1),
-      broken('src/engine/a.ts', `export const b = process['env'];`, 1),
-      broken('src/cli/a.ts', `const { env } = process;`, 1),
-      broken('src/cli/a.ts', `import { env } from 'node:process';`, 1),
-    ],
-    keeps: [
-      { 'src/config.ts': `export const b = process.env.PAWL_PORT;` },
-      { 'src/engine/a.test.ts': `export const b = process.env.PAWL_PORT;` },
-      { 'src/cli/a.ts': `process.exitCode = 1;\nconst { argv } = process;` },
-    ],
-  },
-  {
     rule: 'SQL only in the store',
     breaks: [
       broken('src/engine/a.ts', `export const b = 'select id from executions';`, 1),

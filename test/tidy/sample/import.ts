@@ -52,37 +52,6 @@ export const importSamples: readonly Sample[] = [
     keeps: [{ 'src/core/a.test.ts': `import { b } from './b.testing.ts';` }],
   },
   {
-    rule: 'relative imports end in .ts',
-    breaks: [
-      broken('src/core/a.ts', `import { b } from './b';`, 1),
-      broken('test/a.test.ts', `import { b } from './b.js';`, 1),
-      broken('src/core/a.ts', `import type { B } from './b';`, 1),
-    ],
-    keeps: [{ 'src/core/a.ts': `import { b } from './b.ts';\nimport { c } from 'zod';` }],
-  },
-  {
-    rule: 'no import cycles',
-    breaks: [
-      {
-        files: {
-          'src/core/a.ts': `import { b } from './b.ts';`,
-          'src/core/b.ts': `import { c } from './c.ts';`,
-          'src/core/c.ts': `// back\nexport { a } from './a.ts';`,
-        },
-        at: ['src/core/c.ts:2'],
-      },
-      broken('src/core/a.ts', `import { a } from './a.ts';`, 1),
-    ],
-    keeps: [
-      { 'src/core/a.ts': `import { b } from './b.ts';`, 'src/core/b.ts': `import type { A } from './a.ts';` },
-      {
-        'src/core/a.ts': `import './b.ts';\nimport './c.ts';`,
-        'src/core/b.ts': `import './c.ts';`,
-        'src/core/c.ts': ``,
-      },
-    ],
-  },
-  {
     rule: 'portable',
     breaks: [
       {

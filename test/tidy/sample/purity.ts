@@ -8,7 +8,7 @@ export const puritySamples: readonly Sample[] = [
     breaks: [
       broken('src/core/a.ts', `export const a = 1;\nexport const b = () => Date.now();`, 2),
       broken('src/core/a.ts', `export const b = () => Date['now']();`, 1),
-      broken('src/lifecycle/a.ts', `export const b = () => new Date();`, 1),
+      broken('src/lifecycle/machine/a.ts', `export const b = () => new Date();`, 1),
       broken('src/core/a.ts', `export const b = () => Math.random();`, 1),
       broken('src/protocol/a.ts', `export const b = async () => 1;`, 1),
       broken('src/core/a.ts', `export async function b() {\n  await 1;\n}`, 1, 2),

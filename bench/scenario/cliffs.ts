@@ -1,0 +1,154 @@
+// What a user does that used to fall off a cliff, each against plain one-step executions in the same process. Every row takes less
+// than a minute, and one that falls below its reach fails the run.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Json } from '../../src/core/json/json.ts';
+import type { Pawl } from '../../src/main.ts';
+import { median, percentile } from '../measurement.ts';
+import { openPawl } from '../native-run.ts';
+import type { Bench, Scenario } from '../scenario.ts';
+import { chainWorkflow, publish } from '../workload.ts';
+
+interface Row {
+  readonly name: string;
+  run(bench: Bench, pawl: Pawl, plain: number): Promise<void>;
+}
+
+const ROWS: readonly Row[] = [
+  { name: 'retry-storm', run: retryStorm },
+  { name: 'delays', run: delays },
+  { name: 'one-parent', run: (bench, pawl, plain) => parents(bench, pawl, plain, { count: 1, children: 900 }, 0.5) },
+  { name: 'eight-parents', run: (bench, pawl, plain) => parents(bench, pawl, plain, { count: 8, children: 900 }, 0.6) },
+  {
+    name: 'many-parents',
+    run: (bench, pawl, plain) => parents(bench, pawl, plain, { count: 2_000, children: 1 }, 0.5),
+  },
+  { name: 'sleeps', run: sleeps },
+  { name: 'many-workflows', run: manyWorkflows },
+  { name: 'many-tenants', run: manyTenants },
+];
+
+export const cliffs: Scenario = {
+  name: 'cliffs',
+  about: `what may not fall far below one-step executions: ${ROWS.map(({ name }) => name).join(', ')}`,
+  async run(bench) {
+    for (const { name, run } of ROWS) {
+      await bench.database.clear();
+      const pawl = await openPawl(bench.database);
+      try {
+        const { workflowId } = await publish(pawl, chainWorkflow('one-step', 1));
+        const oneStep = () => pawl.start(workflowId, { trigger: { x: 1 } });
+        await perSecond(pawl, bench.scaled(5_000), oneStep);
+        const plain = await perSecond(pawl, bench.scaled(20_000), oneStep);
+        bench.report.row(`cliff-${name}`, 'one-step', 'executions/s', plain);
+        await run(bench, pawl, plain);
+      } finally {
+        await pawl.close();
+      }
+    }
+  },
+};
+
+/** While a downstream fails for thousands, how long does somebody else's one step take? */
+async function retryStorm({ report, scaled }: Bench, pawl: Pawl): Promise<void> {
+  const fails = { id: 'no', actionType: 'core.fail', parameters: { retryable: true } };
+  const storm = await publish(pawl, { id: 'storm', displayName: 'storm', startNode: 'no', nodes: [fails] });
+  const starts = Array.from({ length: scaled(5_000) }, () => pawl.start(storm.workflowId));
+  await Promise.all(starts);
+  const waits: number[] = [];
+  for (let n = 0; n < 30; n++) {
+    const startedAt = performance.now();
+    await pawl.result((await pawl.start('one-step', { trigger: { x: 1 } })).executionId);
+    waits.push(performance.now() - startedAt);
+    await delay(100);
+  }
+  report.row('cliff-retry-storm', 'the others', 'ms, the slowest', Math.max(...waits));
+  report.required('cliff-retry-storm/others-ms', Math.max(...waits), { atMost: 250 });
+}
+
+/** A delay just below parkAfterMs must not be slower than one just above it. */
+async function delays({ report, scaled }: Bench, pawl: Pawl): Promise<void> {
+  const rates: number[] = [];
+  for (const durationMs of [1_900, 2_100]) {
+    const nap = { id: 'nap', actionType: 'core.delay', parameters: { durationMs } };
+    const id = `nap-${durationMs}`;
+    const { workflowId } = await publish(pawl, { id, displayName: id, startNode: 'nap', nodes: [nap] });
+    rates.push(await perSecond(pawl, scaled(5_000), () => pawl.start(workflowId)));
+    report.row('cliff-delays', `${durationMs} ms`, 'executions/s', rates.at(-1)!);
+  }
+  report.required('cliff-delays/near-to-far', rates[0]! / rates[1]!, { atLeast: 0.8 });
+}
+
+async function parents(
+  { report, scaled }: Bench,
+  pawl: Pawl,
+  plain: number,
+  { count, children }: { readonly count: number; readonly children: number },
+  reach: number,
+): Promise<void> {
+  const name = count === 1 ? 'one-parent' : children === 1 ? 'many-parents' : 'eight-parents';
+  const calls = Array.from({ length: children }, (_, n) => ({
+    id: `c${n}`,
+    nodeType: 'subworkflow',
+    workflowId: 'child',
+  }));
+  const child = { id: 'child', displayName: 'child', startNode: 'a', nodes: [{ id: 'a', actionType: 'core.echo' }] };
+  await publish(pawl, child);
+  const first = { id: 'first', actionType: 'core.echo', edges: calls.map(({ id }) => ({ targetNode: id })) };
+  const definition = { id: name, displayName: name, startNode: 'first', nodes: [first, ...calls] } as unknown as Json;
+  const { workflowId } = await publish(pawl, definition);
+  const starts = count < 10 ? count : scaled(count);
+  const rate = (await perSecond(pawl, starts, () => pawl.start(workflowId))) * (children + 1);
+  report.row(`cliff-${name}`, 'parent and children', 'executions/s', rate);
+  report.required(`cliff-${name}/one-step`, rate / plain, { atLeast: reach });
+}
+
+/** How late sleeps end. */
+async function sleeps({ report, scaled }: Bench, pawl: Pawl): Promise<void> {
+  const durationMs = 3_000;
+  const nap = { id: 'nap', actionType: 'core.delay', parameters: { durationMs } };
+  const { workflowId } = await publish(pawl, { id: 'sleep', displayName: 'sleep', startNode: 'nap', nodes: [nap] });
+  const late: number[] = [];
+  const sleeper = async () => {
+    const startedAt = performance.now();
+    await pawl.result((await pawl.start(workflowId)).executionId);
+    late.push(performance.now() - startedAt - durationMs);
+  };
+  await Promise.all(Array.from({ length: scaled(200) }, async (_, n) => delay(n * 10).then(sleeper)));
+  report.row('cliff-sleeps', 'late', 'ms p50', median(late));
+  report.required('cliff-sleeps/late-p99-ms', percentile(late, 0.99), { atMost: 100 });
+}
+
+async function manyWorkflows({ report, scaled }: Bench, pawl: Pawl, plain: number): Promise<void> {
+  const ids: string[] = [];
+  for (let n = 0; n < 1_100; n++) ids.push((await publish(pawl, chainWorkflow(`w-${n}`, 1))).workflowId);
+  let next = 0;
+  const start = () => pawl.start(ids[next++ % ids.length]!, { trigger: { x: 1 } });
+  await perSecond(pawl, ids.length, start);
+  const rate = await perSecond(pawl, scaled(20_000), start);
+  report.row('cliff-many-workflows', '1,100 in turn', 'executions/s', rate);
+  report.required('cliff-many-workflows/one-step', rate / plain, { atLeast: 0.7 });
+}
+
+async function manyTenants({ report, scaled }: Bench, pawl: Pawl, plain: number): Promise<void> {
+  const tenants = Array.from({ length: 1_000 }, (_, n) => `tenant-${n}`);
+  for (const tenantId of tenants) await pawl.publish(chainWorkflow('one-step', 1), { tenantId });
+  let next = 0;
+  const start = () => pawl.start('one-step', { tenantId: tenants[next++ % tenants.length]!, trigger: { x: 1 } });
+  await perSecond(pawl, tenants.length, start);
+  const rate = await perSecond(pawl, scaled(20_000), start);
+  report.row('cliff-many-tenants', '1,000 in turn', 'executions/s', rate);
+  report.required('cliff-many-tenants/one-step', rate / plain, { atLeast: 0.8 });
+}
+
+/** Starts them with many callers and waits until as many have ended. */
+async function perSecond(pawl: Pawl, count: number, start: () => Promise<unknown>): Promise<number> {
+  let left = count;
+  const startedAt = performance.now();
+  const caller = async () => {
+    while (left-- > 0) await start();
+  };
+  await Promise.all(Array.from({ length: 200 }, caller));
+  while ((await pawl.store.queueDepth()).length > 0) await delay(5);
+  return count / ((performance.now() - startedAt) / 1000);
+}

@@ -1,0 +1,89 @@
+// An execution's journal: read once, then followed while the execution is live and somebody looks. A stream that breaks goes on
+// where it was; a tab that is hidden for ten seconds closes it.
+
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { isTerminal } from '../../../src/core/decider/state.ts';
+import { foldTo, type Journal, type JournalTransition, withTransitions } from '../model/journal.ts';
+import { pawl } from './client.ts';
+
+const PAGE = 2_000;
+const HIDDEN_MS = 10_000;
+/** Facts that come together are shown together. */
+const GATHER_MS = 100;
+
+const keyOf = (id: string) => ['execution', id, 'journal'];
+
+async function readJournal(id: string): Promise<Journal> {
+  const first = await pawl.executions.journal(id, { limit: PAGE });
+  const transitions: JournalTransition[] = [...first.transitions];
+  const waits = [...first.waits];
+  for (let { nextCursor } = first; nextCursor !== undefined; ) {
+    const page = await pawl.executions.journal(id, { after: Number(nextCursor), limit: PAGE });
+    transitions.push(...page.transitions);
+    waits.push(...page.waits);
+    nextCursor = page.nextCursor;
+  }
+  return { plan: first.plan!, start: first.start!, transitions, waits };
+}
+
+export function useJournal(id: string) {
+  const client = useQueryClient();
+  const isSeen = useIsSeen();
+  const query = useQuery({ queryKey: keyOf(id), queryFn: () => readJournal(id), staleTime: Number.POSITIVE_INFINITY });
+  const isLive = query.data !== undefined && !isTerminal(foldTo(query.data).status);
+  useEffect(() => {
+    if (!isLive || !isSeen) return;
+    const stopping = new AbortController();
+    void follow(client, id, stopping.signal);
+    return () => stopping.abort();
+  }, [client, id, isLive, isSeen]);
+  return query;
+}
+
+async function follow(client: QueryClient, id: string, signal: AbortSignal): Promise<void> {
+  const known = client.getQueryData<Journal>(keyOf(id));
+  let gathered: JournalTransition[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const show = () => {
+    const more = gathered;
+    gathered = [];
+    timer = undefined;
+    client.setQueryData<Journal>(keyOf(id), (before) =>
+      before === undefined ? before : withTransitions(before, more),
+    );
+    void client.invalidateQueries({ queryKey: ['execution', id], exact: true });
+    void client.invalidateQueries({ queryKey: ['execution', id, 'node'] });
+  };
+  try {
+    const after = known?.transitions.at(-1)?.seq ?? -1;
+    for await (const transition of pawl.executions.transitions(id, { after, signal })) {
+      gathered.push(transition);
+      if (timer === undefined) timer = setTimeout(show, GATHER_MS);
+    }
+  } catch {
+    // Aborted, or refused: what is shown stays, and the page says how the execution stands.
+  } finally {
+    clearTimeout(timer);
+    if (!signal.aborted && gathered.length > 0) show();
+  }
+}
+
+/** False once the tab has been hidden for a while. */
+function useIsSeen(): boolean {
+  const [isSeen, setSeen] = useState(!document.hidden);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const listen = () => {
+      clearTimeout(timer);
+      if (document.hidden) timer = setTimeout(() => setSeen(false), HIDDEN_MS);
+      else setSeen(true);
+    };
+    document.addEventListener('visibilitychange', listen);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', listen);
+    };
+  }, []);
+  return isSeen;
+}

@@ -1,0 +1,141 @@
+// What is shown at all times: counts of what is live, health, dead letters, and rows that changed. One stream for a visible tab;
+// hidden for ten seconds it closes. Broken, it is opened again after half a second, doubling to thirty; without room on the
+// server it is asked for every fifteen.
+
+import { useSyncExternalStore } from 'react';
+import type { LiveNowJson } from '../../../src/protocol/live.ts';
+import { pawl } from './client.ts';
+import type { ExecutionRow } from './executions.ts';
+
+export type LiveState = 'open' | 'opening' | 'closed' | 'polling';
+
+interface Live {
+  readonly state: LiveState;
+  readonly now: Omit<LiveNowJson, 'health' | 'newest'> | null;
+  readonly health: LiveNowJson['health'] | null;
+  readonly newest: string | null;
+  readonly rows: ReadonlyMap<string, ExecutionRow>;
+}
+
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 30_000;
+const POLL_MS = 15_000;
+const HIDDEN_MS = 10_000;
+const MOST_ROWS = 500;
+
+let live: Live = { state: 'closed', now: null, health: null, newest: null, rows: new Map() };
+let watched: readonly string[] = [];
+let stream: AbortController | null = null;
+const listeners = new Set<() => void>();
+
+function change(next: Partial<Live>): void {
+  live = { ...live, ...next };
+  for (const listener of listeners) listener();
+}
+
+async function run(signal: AbortSignal): Promise<void> {
+  for (let delayMs = FIRST_DELAY_MS; !signal.aborted; ) {
+    change({ state: 'opening' });
+    try {
+      for await (const { event, data } of pawl.system.watch(watched, { signal })) {
+        delayMs = FIRST_DELAY_MS;
+        take(event, data);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if ((error as { status?: number }).status === 503) {
+        await poll(signal);
+        continue;
+      }
+    }
+    change({ state: 'opening' });
+    await pause(delayMs * (0.5 + Math.random() / 2), signal);
+    delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
+  }
+}
+
+function take(event: string, data: unknown): void {
+  switch (event) {
+    case 'now':
+      return change({ state: 'open', now: data as Live['now'] });
+    case 'health':
+      return change({ state: 'open', health: data as Live['health'] });
+    case 'newest':
+      return change({ state: 'open', newest: (data as { executionId: string }).executionId });
+    case 'rows':
+      return change({ state: 'open', rows: withRows(data as readonly ExecutionRow[]) });
+  }
+}
+
+function withRows(rows: readonly ExecutionRow[]): ReadonlyMap<string, ExecutionRow> {
+  const next = new Map(live.rows);
+  for (const row of rows) {
+    next.delete(row.executionId);
+    next.set(row.executionId, row);
+  }
+  return new Map([...next].slice(-MOST_ROWS));
+}
+
+async function poll(signal: AbortSignal): Promise<void> {
+  const { health, newest, ...now } = await pawl.system.now();
+  change({ state: 'polling', now, health, newest: newest ?? null });
+  await pause(POLL_MS, signal);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function open(): void {
+  stream ??= new AbortController();
+  void run(stream.signal);
+}
+
+function close(): void {
+  stream?.abort();
+  stream = null;
+  change({ state: 'closed' });
+}
+
+/** Called once, by the frame. */
+export function keepLive(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const listen = () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(close, HIDDEN_MS);
+    else if (stream === null) open();
+  };
+  document.addEventListener('visibilitychange', listen);
+  open();
+  return () => {
+    document.removeEventListener('visibilitychange', listen);
+    clearTimeout(timer);
+    close();
+  };
+}
+
+/** Changes of these executions are told; the stream is opened anew, as its address names them. */
+export function watchRows(ids: readonly string[]): void {
+  if (ids.join() === watched.join()) return;
+  watched = ids;
+  if (stream === null) return;
+  stream.abort();
+  stream = null;
+  open();
+}
+
+export function useLive(): Live {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => live,
+  );
+}

@@ -1,0 +1,25 @@
+// What the overview shows beside the live stream: how many executions match a filter, up to a thousand.
+
+import { useQuery } from '@tanstack/react-query';
+import { type ExecutionFilter, queryOfFilter } from '../model/execution-filter.ts';
+import { pawl } from './client.ts';
+
+const EVERY_MS = 10_000;
+
+export interface Tally {
+  readonly count: number;
+  readonly isCapped: boolean;
+}
+
+export function useTally(filter: ExecutionFilter): Tally | undefined {
+  const { data } = useQuery({
+    queryKey: ['tally', filter],
+    queryFn: async (): Promise<Tally> => {
+      const query = { ...queryOfFilter(filter, Date.now()), count: true, limit: 1 };
+      const { total } = await pawl.executions.rows(query);
+      return total ?? { count: 0, isCapped: false };
+    },
+    refetchInterval: EVERY_MS,
+  });
+  return data;
+}

@@ -1,0 +1,37 @@
+// Numbers over time, and failures by cause.
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { FailureGroupJson, StatPointJson } from '../../../src/protocol/statistics.ts';
+import { PERIODS } from '../model/execution-filter.ts';
+import { pawl } from './client.ts';
+
+const EVERY_MS = 10_000;
+
+export type StatPoint = StatPointJson;
+export type FailureGroup = FailureGroupJson;
+
+export function useStats(query: {
+  readonly bucket: 'minute' | 'hour' | 'day';
+  readonly workflowId?: string;
+  readonly by?: 'workflow' | 'version' | 'action';
+}) {
+  return useQuery({
+    queryKey: ['stats', query],
+    queryFn: async () => (await pawl.statistics.over(query)).data,
+    placeholderData: keepPreviousData,
+    refetchInterval: EVERY_MS,
+  });
+}
+
+export function useFailures(since: string, workflowId: string | undefined) {
+  return useQuery({
+    queryKey: ['failures', since, workflowId ?? ''],
+    queryFn: async () => {
+      const from = new Date(Date.now() - PERIODS[since as keyof typeof PERIODS]).toISOString();
+      return (await pawl.statistics.failures({ since: from, ...(workflowId === undefined ? {} : { workflowId }) }))
+        .data;
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: EVERY_MS,
+  });
+}

@@ -1,0 +1,28 @@
+// Document templates: sets, documents, versions, and what they render to.
+
+import { useQuery } from '@tanstack/react-query';
+import { pawl } from './client.ts';
+
+export function useDocuments() {
+  return useQuery({
+    queryKey: ['documents'],
+    queryFn: async () => (await pawl.documents.list({ limit: 200 })).data,
+  });
+}
+
+export function useDocument(set: string, id: string) {
+  return useQuery({ queryKey: ['document', set, id], queryFn: () => pawl.documents.get({ set, id }) });
+}
+
+export function useDocumentVersions(set: string, id: string) {
+  return useQuery({
+    queryKey: ['document', set, id, 'versions'],
+    queryFn: async () => (await pawl.documents.versions(set, id, { limit: 100 })).data,
+  });
+}
+
+export const renderDocument = (set: string, id: string, answers: unknown) =>
+  pawl.documents.render({ set, id }, { answers } as never);
+
+export const addDocumentVersion = (set: string, id: string, request: object) =>
+  pawl.documents.add(set, id, request as never);

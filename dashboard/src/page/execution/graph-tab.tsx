@@ -1,0 +1,86 @@
+// The graph of the execution, and the same as a list: first on a narrow screen and for very large plans.
+
+import { List, Workflow } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { Button } from '../../component/button.tsx';
+import { Skeleton } from '../../component/state.tsx';
+import { Status } from '../../component/status.tsx';
+import { Took } from '../../component/time.tsx';
+import { clipped, plural } from '../../model/text.ts';
+import type { ExecutionView, GraphNodeJson } from './execution-view.ts';
+
+const PlanGraph = lazy(async () => ({ default: (await import('../../graph/plan-graph.tsx')).PlanGraph }));
+
+/** Beyond this a picture helps nobody at first sight. */
+const LIST_FIRST = 300;
+
+export function GraphTab({ view }: { readonly view: ExecutionView }) {
+  const { nodes, edges } = view.graph;
+  const [asList, setAsList] = useState(() => nodes.length > LIST_FIRST || matchMedia('(max-width: 767px)').matches);
+  if (nodes.length === 0) return <Skeleton />;
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      <div className="absolute top-2 right-2 z-10">
+        <Button
+          small
+          onClick={() => setAsList(!asList)}
+          icon={asList ? <Workflow className="size-3.5" /> : <List className="size-3.5" />}
+        >
+          {asList ? 'Graph' : 'List'}
+        </Button>
+      </div>
+      {asList ? (
+        <NodeList view={view} />
+      ) : (
+        <Suspense fallback={<Skeleton />}>
+          <PlanGraph
+            label={`Graph of ${plural(nodes.length, 'node')}`}
+            nodes={nodes.map((node) => ({ ...node, note: noteOf(node) }))}
+            edges={edges.map((edge) => ({ ...edge, hint: edge.state === 'unsatisfied' ? hintOf(edge) : undefined }))}
+            selected={view.node}
+            onSelect={(id) => view.select(id)}
+          />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function noteOf({ reason, error, attempts, status, items, rounds }: GraphNodeJson): string | undefined {
+  if (reason !== undefined) return `skipped: ${reason}`;
+  if (error !== undefined) return `${error.code}: ${error.message}`;
+  if (items !== undefined)
+    return `${items.succeeded} of ${items.count} done${items.failed > 0 ? `, ${items.failed} failed` : ''}`;
+  if (rounds !== undefined) return `round ${rounds}`;
+  return attempts > 1 && status !== 'Pending' ? `attempt ${attempts}` : undefined;
+}
+
+const hintOf = ({ when, condition }: { readonly when: string; readonly condition?: string | undefined }): string =>
+  condition === undefined ? `not taken (${when})` : `not taken: ${condition}`;
+
+function NodeList({ view }: { readonly view: ExecutionView }) {
+  return (
+    <ul className="divide-y pt-10 md:pt-9" aria-label="Nodes">
+      {view.graph.nodes.map((node) => (
+        <li key={node.id} style={{ contentVisibility: 'auto', containIntrinsicSize: 'auto 48px' }}>
+          <button
+            type="button"
+            onClick={() => view.select(node.id)}
+            aria-current={node.id === view.node}
+            className="flex min-h-12 w-full flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-1.5 text-left hover:bg-hover aria-[current=true]:bg-accent-soft"
+          >
+            <span className="w-28">
+              <Status status={node.status} as="line" />
+            </span>
+            <span className="min-w-32 font-medium wrap-anywhere">{clipped(node.id, 80)}</span>
+            <span className="text-xs text-faint">{node.type}</span>
+            <span className="text-xs text-muted">
+              {node.startedAt !== undefined && <Took from={node.startedAt} to={node.completedAt} />}
+            </span>
+            <span className="basis-full text-xs text-muted md:basis-auto">{noteOf(node)}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,3 @@
+select customer, count(*) as orders, sum(amount) as total
+from {{ ref('orders') }}
+group by customer

@@ -1,0 +1,23 @@
+// The table of servers that tests and people use beside PostgreSQL. A new one is a file beside this one, and a row here.
+
+import { pythonClient, schemathesis, typescriptClient } from './api-tools.ts';
+import { conductor } from './conductor.ts';
+import { dbt } from './dbt.ts';
+import { debianPostgres, pgbouncer } from './debian.ts';
+import { nats } from './nats.ts';
+import type { Server } from './server.ts';
+import { temporal } from './temporal.ts';
+import { temporalTimeSkipping } from './temporal-time-skipping.ts';
+
+export const SERVERS: readonly Server[] = [
+  temporal,
+  nats,
+  temporalTimeSkipping,
+  conductor,
+  dbt,
+  pgbouncer,
+  debianPostgres,
+  schemathesis,
+  typescriptClient,
+  pythonClient,
+];

@@ -1,0 +1,70 @@
+// One attempt of a node: what it is asked to do, and what came of it. The engine asks, an action answers.
+
+import type { Json } from '../core/json/json.ts';
+import type { JsonText } from '../store/port.ts';
+import type { StopSignal } from './stop.ts';
+
+export interface AttemptRequest {
+  readonly executionId: string;
+  readonly tenantId: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly nodeId: string;
+  readonly actionType: string;
+  /** As the node names it; absent: the default of the action's connector. */
+  readonly connection?: string | undefined;
+  readonly environmentId: string;
+  readonly attempt: number;
+  /** An earlier run may have had its effect: this is a later attempt, or a former owner may have begun this one. */
+  readonly mayHaveRun: boolean;
+  readonly params: unknown;
+  readonly timeoutMs: number | null;
+  readonly idempotencyKey: string;
+  readonly principal: unknown;
+  readonly correlationId: string;
+  /** W3C trace context of what this attempt belongs to. */
+  readonly traceparent: string | null;
+  /** Aborted when the execution stops or the runner loses its lease. */
+  readonly signal: StopSignal;
+}
+
+export interface AttemptLink {
+  readonly system: string;
+  readonly resourceType: string;
+  readonly resourceId: string;
+  readonly url?: string | undefined;
+}
+
+export interface AttemptLogLine {
+  readonly at: number;
+  readonly level: string;
+  readonly message: string;
+  readonly data: JsonText | null;
+}
+
+export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
+  | {
+      readonly ok: true;
+      readonly outputsText: JsonText;
+      /** What parsing the text gives (I15), for those who have it already. */
+      readonly outputs?: Json;
+      readonly resourceLinks?: readonly AttemptLink[];
+    }
+  | {
+      readonly ok: false;
+      readonly error: { readonly code: string; readonly message: string };
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number | undefined;
+      readonly timedOut?: boolean | undefined;
+      readonly aborted?: boolean | undefined;
+      /** It was told to stop and did not: it may still be running. */
+      readonly abandoned?: boolean | undefined;
+      readonly outputsText?: JsonText | undefined;
+      readonly outputs?: Json;
+      /** Where an error that nobody meant was thrown: for the log, and nothing else. */
+      readonly stack?: string | undefined;
+    }
+);
+
+/** Runs one attempt to its end, without a promise if it needs none. Never rejects: whatever goes wrong is a result. */
+export type RunAttempt = (request: AttemptRequest) => AttemptResult | Promise<AttemptResult>;

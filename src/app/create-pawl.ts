@@ -1,0 +1,281 @@
+// Puts Pawl together, part by part. `createPawl` is the engine inside your own process; the server and the CLI are built on it.
+
+import { createRenderPool } from '../action/core/render-pool.ts';
+import { systemTimers } from '../clock/system-timers.ts';
+import { type Config, type ConfigInput, resolveConfig } from '../config/config.ts';
+import type { Json } from '../core/json/json.ts';
+import { chooseDriver, type DriverOptions, type DriverWish } from '../driver/driver-choice.ts';
+import type { EngineMetric } from '../engine/environment.ts';
+import type { Runner } from '../engine/runner/runner.ts';
+import type { ExecutionQueries } from '../execution/execution-queries.ts';
+import { Executions } from '../execution/executions.ts';
+import type { Quotas } from '../quota/quotas.ts';
+import { type RunningServer, startServer } from '../server/server.ts';
+import type { Statistics } from '../statistics/statistics.ts';
+import type { Store } from '../store/port.ts';
+import { inTransactionOf, type TransactionClient } from '../store/postgres/start-in-transaction.ts';
+import type { Triggering } from '../trigger/triggering.ts';
+import { compileKnown, PlanCache } from '../workflow/plan-cache.ts';
+import { SchemaCheck } from '../workflow/schema-check.ts';
+import type { Pipelines } from '../workflow/workflow-pipeline.ts';
+import type { Workflows } from '../workflow/workflows.ts';
+import { answerAgents } from './agents.ts';
+import { createDriving } from './driving.ts';
+import { type Closers, type Foundation, type FoundationOptions, newId, openFoundation } from './foundation.ts';
+import { inProcess, type Messaging, openMessaging, type PawlLifecycles } from './messaging.ts';
+import { createAttempts, createRunner } from './running.ts';
+import { createAuthorization, tokensInEnvironment } from './secrecy.ts';
+import { comingBackIn, createServices, type Services } from './services.ts';
+import { createSwitchboard } from './switchboard.ts';
+import { createWorking } from './task-queues.ts';
+import { openProbe } from './telemetry.ts';
+
+export interface PawlOptions extends ConfigInput, Omit<FoundationOptions, 'serve'> {
+  /** False: accept and inspect executions, but run none in this process. */
+  readonly runner?: boolean;
+  /** True: answer HTTP on server.host and server.port. */
+  readonly serve?: boolean;
+  /** Run attempts of these task queues and nothing else, whichever engine runs the executions; absent: everything. */
+  readonly taskQueues?: readonly string[];
+  /** False: the probe's port stays closed. For programs that end by themselves, and may stand beside a process that has it. */
+  readonly isWatched?: boolean;
+}
+
+export interface Pawl {
+  readonly config: Config;
+  readonly store: Store;
+  readonly executions: Executions;
+  readonly workflows: Workflows;
+  readonly pipelines: Pipelines;
+  readonly quotas: Quotas;
+  readonly triggering: Triggering;
+  readonly queries: ExecutionQueries;
+  readonly statistics: Statistics;
+  readonly lifecycles: PawlLifecycles;
+  readonly messaging: Messaging;
+  readonly runner: Runner | null;
+  /** Where it answers HTTP; null when it does not. */
+  readonly url: string | null;
+  /** Where it answers probes and Prometheus; null when it does not (probe.port). */
+  readonly probeUrl: string | null;
+  readonly metrics: ReadonlyMap<EngineMetric, number>;
+  readonly actionTypes: ReadonlySet<string>;
+  /** Validates a definition of any format and makes it the workflow's active version. */
+  publish(definition: Json, options?: { tenantId?: string }): ReturnType<Workflows['publishNow']>;
+  start(
+    workflowId: string,
+    request?: Omit<Parameters<Executions['start']>[0], 'workflowId' | 'tenantId'> & { tenantId?: string },
+  ): Promise<{ executionId: string; isNew: boolean }>;
+  /** Waits for the end. */
+  result(executionId: string, options?: { tenantId?: string }): Promise<ExecutionResult>;
+  /** Says that it is not ready, and serves on for server.stopDelayMs, so that whoever sends requests can find another; then close it. */
+  announceStop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ExecutionResult {
+  readonly executionId: string;
+  readonly status: 'Succeeded' | 'Failed' | 'Cancelled' | 'TimedOut';
+  readonly outputs?: Json;
+  readonly error?: { code: string; message: string; nodeId?: string };
+}
+
+const DEFAULT_TENANT = 'default';
+
+export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
+  const config = resolveConfig(options);
+  const closers: Closers = [];
+  const close = async () => {
+    const failures: unknown[] = [];
+    // One that fails must not keep the others from being closed, the database last of all.
+    for (const closer of closers.splice(0).reverse()) await closer().catch((error) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  };
+  try {
+    return { ...(await assemble(options, config, closers)), close };
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+/** A worker of task queues in your own process: it runs attempts with your actions, and needs nothing but the database. */
+export function createWorker(
+  options: Omit<PawlOptions, 'taskQueues' | 'runner' | 'serve'> & { readonly taskQueues: readonly string[] },
+): Promise<Pick<Pawl, 'close'>> {
+  return createPawl({ isWatched: false, ...options });
+}
+
+async function assemble(options: PawlOptions, config: Config, closers: Closers): Promise<Omit<Pawl, 'close'>> {
+  // Actions are made before what they call: whoever runs one is started last.
+  let messaging: Messaging;
+  const foundation = await openFoundation(options, config, closers, (...call) => messaging.lifecycles.trigger(...call));
+  const { store, registry, telemetry } = foundation;
+  const board = createSwitchboard();
+  const run = createAttempts(foundation, closers);
+  const { taskQueues = [] } = options;
+  const driving = createDriving({
+    foundation,
+    executions: () => services.executions,
+    publicUrl: () => publicUrl(),
+    run,
+    works: options.runner !== false,
+    taskQueues,
+  });
+  const services = createServices(foundation, board, driving.drivers);
+  messaging = await openMessaging({ ...foundation, ...foundation.shared, ...comingBackIn(services) });
+  let server: RunningServer | null = null;
+  const publicUrl = () =>
+    config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;
+  const isRunner = options.runner !== false && taskQueues.length === 0;
+  const working = createWorking(foundation, board, run, options.runner === false ? [] : taskQueues);
+  const forRunner = { ...services, released: board.released, routing: working.routing };
+  const runner = isRunner ? createRunner(foundation, forRunner, publicUrl, run) : null;
+  // Hints come as soon as they are listened for: by then there must be somebody to tell.
+  board.runner = runner;
+  const hasRoom = runner === null ? undefined : () => runner.hasRoom();
+  const hints = await foundation.openHints({ receive: board.receive, hasRoom }, telemetry.warn);
+  board.hints = hints;
+  closers.push(...[() => hints.close(), () => messaging.stop()]);
+  const { triggering } = services;
+  // Nothing new comes in, then what is here is finished.
+  closers.push(async () => {
+    await server?.close();
+    await triggering.scheduler.stop();
+    await services.bulk.stop();
+    await driving.stop();
+    await working.stop(() => runner?.stop());
+  });
+  const { metrics } = telemetry;
+  const stopping = createStopping();
+  const { drivers } = driving;
+  const places = () => runner?.places() ?? null;
+  const probed = { store, actionTypes: registry.types, places, isStopping: stopping.isAnnounced, drivers };
+  // Listening first: the address is part of every callback URL that the runner hands out.
+  if (metrics !== null && options.serve === true) {
+    const others = { metrics, publicUrl, taskQueues: working.door };
+    const parts = { ...services, ...triggering, ...messaging, ...probed, ...others };
+    server = await startServer(
+      { ...parts, ...ownParts(foundation, publicUrl), mcp: answerAgents },
+      { ...config, observer: telemetry.http, warn: telemetry.warn },
+    );
+  }
+  const probe = options.isWatched === false ? null : await openProbe(telemetry, config, probed);
+  if (probe !== null) closers.push(() => probe.close());
+  await runner?.start();
+  await driving.start();
+  working.start(runner !== null || options.serve === true);
+  await messaging.start();
+  startBeside(foundation, services, { isRunner: runner !== null, isServed: options.serve === true });
+  return {
+    config,
+    store,
+    actionTypes: registry.types,
+    ...services,
+    lifecycles: inProcess(messaging),
+    messaging,
+    runner,
+    url: server?.url ?? null,
+    probeUrl: probe?.url ?? null,
+    metrics: telemetry.counts,
+    announceStop: stopping.announcer(() => (server === null ? 0 : config.server.stopDelayMs)),
+    ...operations(services),
+  };
+}
+
+/** What a runner or a server does beside its work: sweeping, bulk actions, schedules. */
+function startBeside(
+  { artifacts, config }: Foundation,
+  { bulk, triggering }: Services,
+  { isRunner, isServed }: { isRunner: boolean; isServed: boolean },
+): void {
+  if (isRunner) artifacts.start();
+  if (isServed || isRunner) bulk.start();
+  if (isRunner && config.trigger.enableSchedules) triggering.scheduler.start();
+}
+
+/** Whether it was announced that the process stops, and how to. */
+function createStopping() {
+  let isAnnounced = false;
+  return {
+    isAnnounced: () => isAnnounced,
+    announcer: (delayMs: () => number) => (): Promise<void> => {
+      isAnnounced = true;
+      return new Promise((resolve) => {
+        systemTimers.after(delayMs(), resolve);
+      });
+    },
+  };
+}
+
+/** What the server shows of the foundation itself. */
+function ownParts(foundation: Foundation, publicUrl: () => string) {
+  const { disabled, artifacts, connections, tableSecrets, secrets } = foundation;
+  const authorization = createAuthorization(foundation, publicUrl);
+  return {
+    hasToken: tokensInEnvironment(foundation.config),
+    disabled,
+    artifacts,
+    connections,
+    tableSecrets,
+    secrets,
+    authorization,
+  };
+}
+
+/**
+ * Starts an execution in a transaction of yours, on the client that has begun it: the execution exists when you commit, and
+ * never did if you roll back. Runners find it when they next look (engine.pollMs). What a start would refuse is refused here
+ * before anything is written, so your transaction can go on. The driver is the request's, else the workflow's, else what `drivers` says:
+ * your installation's `driver` section, if it has one.
+ */
+export function startInTransaction(
+  client: TransactionClient,
+  request: Omit<Parameters<Executions['start']>[0], 'tenantId'> & {
+    tenantId?: string;
+    schema?: string;
+    drivers?: Partial<DriverOptions>;
+  },
+): Promise<{ executionId: string; isNew: boolean }> {
+  const { schema, tenantId = DEFAULT_TENANT, drivers: given, ...rest } = request;
+  // Starts a process only for a triggerSchema that needs one.
+  const renderer = createRenderPool(resolveConfig({}, {}).templates);
+  const schemas = new SchemaCheck(renderer);
+  return inTransactionOf(client, schema, (store) => {
+    const plans = new PlanCache(store, systemTimers, compileInTransaction);
+    const nobody = { callbackKey: new Uint8Array(), workWanted() {}, mailArrived() {} };
+    const clock = { timers: systemTimers, newId, wallClockMs: () => Date.now() };
+    const limitsRuns = async () => (await store.quotaGet({ tenantId })) !== null;
+    const options = { default: 'native' as const, byEnvironment: {}, ...given };
+    const drivers = {
+      choose(wish: DriverWish) {
+        const driver = chooseDriver(options, wish);
+        return driver === 'native' ? undefined : driver;
+      },
+      // Whoever hands executions over finds it when the transaction has committed.
+      wanted() {},
+    };
+    const executions = new Executions({ store, plans, schemas, ...clock, ...nobody, limitsRuns, drivers });
+    return executions.start({ ...rest, tenantId });
+  }).finally(() => renderer.close());
+}
+
+/** A start in a transaction has a store, and so a cache of plans, of its own: only what was compiled is kept for the next. */
+const compileInTransaction = compileKnown(16 * 1024 * 1024);
+
+function operations({ workflows, executions }: Services): Pick<Pawl, 'publish' | 'start' | 'result'> {
+  return {
+    publish: (definition, { tenantId = DEFAULT_TENANT } = {}) => workflows.publishNow(tenantId, definition),
+    start: (workflowId, { tenantId = DEFAULT_TENANT, ...request } = {}) =>
+      executions.start({ ...request, tenantId, workflowId }),
+    async result(executionId, { tenantId = DEFAULT_TENANT } = {}) {
+      const { status, outputs, error } = await executions.result(tenantId, executionId);
+      return {
+        executionId,
+        status,
+        ...(outputs === null ? {} : { outputs: JSON.parse(outputs) as Json }),
+        ...(error === null ? {} : { error: JSON.parse(error) as { code: string; message: string } }),
+      };
+    },
+  };
+}

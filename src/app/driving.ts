@@ -1,0 +1,277 @@
+// The engines of an installation besides the native one, and this process's part in them: handing executions over, taking their turns, and
+// running their attempts.
+
+import { randomInt } from 'node:crypto';
+import type { RunAttempt } from '../action/attempt.ts';
+import { systemTimers } from '../clock/system-timers.ts';
+import { type Config, type ConfigInput, referencedSecret, resolveConfig } from '../config/config.ts';
+import { ConductorClient } from '../driver/conductor/conductor-client.ts';
+import { ConductorEngine } from '../driver/conductor/conductor-engine.ts';
+import { ConductorWorkers } from '../driver/conductor/conductor-workers.ts';
+import type { RunPlace } from '../driver/driver.ts';
+import { Drivers, type DriversDeps, type OutsideDriving } from '../driver/drivers.ts';
+import { HandOver } from '../driver/hand-over.ts';
+import { NativeEngine } from '../driver/native/native-engine.ts';
+import type { RunCommands } from '../driver/run-commands.ts';
+import { createStartLatency } from '../driver/start-latency.ts';
+import { namespaceOf, retentionOf } from '../driver/temporal/namespace.ts';
+import { loadActivitySdk } from '../driver/temporal/sdk.ts';
+import { setUpNamespace } from '../driver/temporal/setup.ts';
+import { temporalActivities } from '../driver/temporal/temporal-activities.ts';
+import { TemporalConnections } from '../driver/temporal/temporal-connection.ts';
+import { TemporalEngine } from '../driver/temporal/temporal-engine.ts';
+import type { SetupReport, TemporalOptions } from '../driver/temporal/temporal-options.ts';
+import { TemporalWorkers } from '../driver/temporal/temporal-workers.ts';
+import { OutsideTurns } from '../engine/turn/outside-turn.ts';
+import { callbackToken } from '../execution/callback-token.ts';
+import type { Executions } from '../execution/executions.ts';
+import { parseRef } from '../protocol/driver.ts';
+import type { OutsideDriver } from '../store/external-port.ts';
+import { TriggerCheck } from '../workflow/trigger-check.ts';
+import type { Foundation } from './foundation.ts';
+
+export interface Driving {
+  readonly drivers: Drivers;
+  /** Takes the turns of executions that other engines run. */
+  readonly turns: OutsideTurns;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface DrivingDeps {
+  readonly foundation: Foundation;
+  readonly executions: () => Executions;
+  readonly publicUrl: () => string;
+  readonly run: RunAttempt;
+  /** False: this process accepts and inspects, and runs nothing. */
+  readonly works: boolean;
+  /** Only attempts of these task queues; empty: all of them, and the turns. */
+  readonly taskQueues: readonly string[];
+}
+
+/** How often somebody looks for tenants and environments that have no worker here yet. */
+const PLACES_MS = 5_000;
+
+export function createDriving(deps: DrivingDeps): Driving {
+  const { foundation } = deps;
+  const { config, store } = foundation;
+  const commands = runCommands(deps);
+  const native = new NativeEngine({ store, commands });
+  const outside = new Map<OutsideDriver, OutsideDriving>();
+  const turns = createTurns(deps, (executionId) => drivers.mailCame(executionId));
+  const parts: Part[] = [];
+  if (isWanted(config, 'temporal')) parts.push(temporalPart({ ...deps, commands, turns, outside }));
+  if (isWanted(config, 'conductor')) parts.push(conductorPart({ ...deps, commands, turns, outside }));
+  const planOf: DriversDeps['planOf'] = async (version) => {
+    const found = await foundation.shared.plans.plan(version);
+    return found !== null && 'plan' in found ? found.plan : null;
+  };
+  const drivers = new Drivers({ options: config.driver, native, outside, planOf });
+  return {
+    drivers,
+    turns,
+    async start() {
+      for (const part of parts) await part.start();
+    },
+    async stop() {
+      for (const part of parts) await part.stop();
+      await drivers.stop();
+    },
+  };
+}
+
+interface Part {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A driver is there when somebody asked for it: by naming it, or by saying where it is. */
+function isWanted({ driver, temporal, conductor }: Config, name: OutsideDriver): boolean {
+  if (driver.default === name || Object.values(driver.byEnvironment).includes(name)) return true;
+  return name === 'temporal' ? temporal.address !== undefined : conductor.url !== undefined;
+}
+
+/** On behalf of a run, whose tenant its execution tells. */
+function runCommands({ foundation, executions }: DrivingDeps): RunCommands {
+  const tenantOf = async (executionId: string) => (await foundation.store.executionTenant({ executionId })) ?? '';
+  return {
+    async cancel(executionId, reason) {
+      await executions().cancel(await tenantOf(executionId), executionId, reason);
+    },
+    async signal(executionId, signal) {
+      return executions().signal(await tenantOf(executionId), executionId, signal);
+    },
+  };
+}
+
+function createTurns(
+  { foundation, executions, publicUrl, run }: DrivingDeps,
+  mailSent: (executionId: string) => void,
+): OutsideTurns {
+  const { config, store, telemetry, callbackKey, shared, schemas } = foundation;
+  const triggers = new TriggerCheck(store, schemas);
+  return new OutsideTurns({
+    ...shared,
+    observer: {
+      ...telemetry,
+      ended(ended) {
+        executions().tellEnd(ended);
+        telemetry.ended(ended);
+      },
+    },
+    tracing: telemetry.tracing,
+    plans: shared.plans,
+    options: { ...config.engine, expressionLimits: config.expression, templateStyle: config.templates },
+    newSeed: () => randomInt(2 ** 31),
+    callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
+    checkTrigger: (...given) => triggers.check(...given),
+    mailSent,
+    run,
+  });
+}
+
+interface PartDeps extends DrivingDeps {
+  readonly commands: RunCommands;
+  readonly turns: OutsideTurns;
+  readonly outside: Map<OutsideDriver, OutsideDriving>;
+}
+
+function temporalPart({ foundation, commands, turns, outside, works, taskQueues }: PartDeps): Part {
+  const { config, store, telemetry } = foundation;
+  const { warn } = telemetry;
+  const options = temporalOptions(config);
+  const connections = new TemporalConnections(options);
+  const latency = createStartLatency(systemTimers.monotonicMs);
+  let workers: TemporalWorkers | null = null;
+  const engine = new TemporalEngine({
+    options,
+    connections,
+    commands,
+    latency,
+    warn,
+    workAt: (places) => workers?.workAt(places) ?? Promise.resolve(),
+  });
+  const handOver = new HandOver({
+    driver: 'temporal',
+    engine,
+    store,
+    latency,
+    ...systemTimers,
+    warn,
+    lostRun: config.driver.lostRun,
+    close: ({ executionId, epoch }, error) => turns.close({ executionId, epoch }, error),
+  });
+  outside.set('temporal', { engine, handOver, latency });
+  let cancelLook = () => {};
+  const lookForPlaces = async () => {
+    const places = await store.externalPlaces({ driver: 'temporal' }).catch(() => []);
+    void workers?.workAt(places).catch(() => undefined);
+    cancelLook = systemTimers.after(PLACES_MS, () => void lookForPlaces());
+  };
+  return {
+    async start() {
+      if (works) {
+        const { heartbeatMs } = options;
+        workers = new TemporalWorkers({
+          options,
+          connections,
+          activities: temporalActivities({ sdk: await loadActivitySdk(), turns, store, commands, heartbeatMs }),
+          taskQueues,
+          maxParallelActions: config.engine.maxParallelActions,
+          drainMs: config.engine.drainMs,
+          warn,
+          setUp: (namespace, environmentId) => engine.setUp(namespace, environmentId),
+        });
+        void workers.workAt([DEFAULT_PLACE]);
+        await lookForPlaces();
+      }
+      handOver.start();
+    },
+    async stop() {
+      cancelLook();
+      await handOver.stop();
+      await workers?.stop();
+    },
+  };
+}
+
+function conductorPart({ foundation, commands, turns, outside, works, taskQueues }: PartDeps): Part {
+  const { config, store, telemetry, shared } = foundation;
+  const { warn } = telemetry;
+  const client = new ConductorClient(config.conductor.url ?? 'http://127.0.0.1:8080');
+  const latency = createStartLatency(systemTimers.monotonicMs);
+  const advance = (run: { executionId: string; epoch: number }) => turns.advance(run);
+  const engine = new ConductorEngine({ client, plans: shared.plans, commands, latency, advance });
+  const handOver = new HandOver({
+    driver: 'conductor',
+    engine,
+    store,
+    latency,
+    ...systemTimers,
+    warn,
+    lostRun: config.driver.lostRun,
+    close: ({ executionId, epoch }, error) => turns.close({ executionId, epoch }, error),
+  });
+  outside.set('conductor', { engine, handOver, latency });
+  const workers = new ConductorWorkers({
+    client,
+    turns,
+    ownerOf: async (executionId, epoch) => {
+      const run = await store.externalGet({ executionId });
+      return run === null || run.epoch !== epoch || run.ref === null ? null : parseRef(run.ref).workflowId;
+    },
+    timers: systemTimers,
+    wallClockMs: () => Date.now(),
+    environments: async () =>
+      (await store.externalPlaces({ driver: 'conductor' })).map(({ environmentId }) => environmentId),
+    taskQueues,
+    maxParallelActions: config.engine.maxParallelActions,
+    warn,
+  });
+  return {
+    async start() {
+      if (works) await workers.start();
+      handOver.start();
+    },
+    async stop() {
+      await handOver.stop();
+      if (works) await workers.stop();
+    },
+  };
+}
+
+const DEFAULT_PLACE = { tenantId: 'default', projectId: 'default', environmentId: 'default' };
+
+/** Makes the namespaces that runs of these places need. */
+export async function setUpTemporal(
+  input: ConfigInput,
+  places: readonly RunPlace[],
+): Promise<{ address: string; namespaces: SetupReport[] }> {
+  const options = temporalOptions(resolveConfig(input));
+  const { address } = options;
+  const connections = new TemporalConnections(options);
+  const wanted = new Map(
+    places.map((place) => [namespaceOf(options.namespaceTemplate, place), retentionOf(options, place.environmentId)]),
+  );
+  const namespaces: SetupReport[] = [];
+  try {
+    for (const [namespace, retentionDays] of wanted) {
+      namespaces.push(await setUpNamespace(connections, { namespace, retentionDays, address }));
+    }
+  } finally {
+    await connections.close();
+  }
+  return { address, namespaces };
+}
+
+function temporalOptions({ temporal, driver }: Config): TemporalOptions {
+  const { tls, apiKey, address = '127.0.0.1:7233', ...rest } = temporal;
+  const key = typeof apiKey === 'object' ? referencedSecret(apiKey) : apiKey;
+  return {
+    ...rest,
+    address,
+    lostRun: driver.lostRun,
+    tls: typeof tls === 'boolean' ? { enabled: tls } : { enabled: true, ...tls },
+    ...(key === undefined ? {} : { apiKey: key }),
+  };
+}

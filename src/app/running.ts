@@ -1,0 +1,92 @@
+// The runner of an installation, and the way of an attempt through it: to its action, counted for the tenant, measured, and with
+// its name on whatever it leaves behind.
+
+import { randomInt } from 'node:crypto';
+import { hostname } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { RunAttempt } from '../action/attempt.ts';
+import { environmentCredentials } from '../action/credentials.ts';
+import { createActionAttempts } from '../engine/attempt/action-attempt.ts';
+import { withOrigin } from '../engine/attempt/attempt-origin.ts';
+import { Runner } from '../engine/runner/runner.ts';
+import type { TaskRouting } from '../engine/turn/remote-attempts.ts';
+import { callbackToken } from '../execution/callback-token.ts';
+import { HTTP_STEP, UsageMeter } from '../quota/usage-meter.ts';
+import { TriggerCheck } from '../workflow/trigger-check.ts';
+import { OVER_WHEN_THEY_ANSWER } from './catalog.ts';
+import type { Closers, Foundation } from './foundation.ts';
+import { DEFAULT_TENANT } from './secrecy.ts';
+import type { Services } from './services.ts';
+import type { Switchboard } from './switchboard.ts';
+
+/** The way of an attempt to its action, whichever engine runs the execution. */
+export function createAttempts(foundation: Foundation, closers: Closers): RunAttempt {
+  const { config, registry, store, http, telemetry, shared, book, disabled, credentials } = foundation;
+  const fromEnvironment = environmentCredentials(config.connectorTokens);
+  const meter = new UsageMeter({ ...shared, observer: telemetry, isCounted: (tenantId) => book.isCounted(tenantId) });
+  closers.push(() => meter.stop());
+  const attempts = createActionAttempts({
+    registry,
+    store,
+    http,
+    artifacts: foundation.artifacts,
+    credential: (request) => credentials.resolve(request),
+    environmentToken: (tenantId, connectorId) =>
+      tenantId === DEFAULT_TENANT ? fromEnvironment.token(connectorId) : undefined,
+    wallClockMs: () => Date.now(),
+    outputLimitBytes: config.action.outputLimitBytes,
+    abortGraceMs: config.engine.abortGraceMs,
+    disabled,
+  });
+  return withOrigin(meter.measure(telemetry.observed(attempts)), OVER_WHEN_THEY_ANSWER);
+}
+
+export function createRunner(
+  foundation: Foundation,
+  {
+    executions,
+    heads,
+    released,
+    routing,
+  }: Pick<Services, 'executions' | 'heads'> & Pick<Switchboard, 'released'> & { readonly routing: TaskRouting },
+  publicUrl: () => string,
+  run: RunAttempt,
+): Runner {
+  const { config, store, telemetry, callbackKey, shared, book, schemas } = foundation;
+  const { openLeaseThread } = foundation;
+  const triggers = new TriggerCheck(store, schemas);
+  return new Runner({
+    ...shared,
+    observer: {
+      ...telemetry,
+      ended(ended) {
+        executions.tellEnd(ended);
+        telemetry.ended(ended);
+      },
+      moved: (executionId, seq) => heads.tell(executionId, seq),
+    },
+    tracing: telemetry.tracing,
+    workReleased: released,
+    routing,
+    openLeaseThread,
+    about: { host: hostname(), version: packageJson.version },
+    checkTrigger: (...given) => triggers.check(...given),
+    options: {
+      ...config.engine,
+      maxResidentBytes: residentBytes(config),
+      expressionLimits: config.expression,
+      templateStyle: config.templates,
+    },
+    newSeed: () => randomInt(2 ** 31),
+    callbackUrl: (executionId, nodeId) => `${publicUrl()}/wh/${callbackToken(callbackKey, { executionId, nodeId })}`,
+    perTenantAction: (tenantId, type) =>
+      type === HTTP_STEP ? book.httpStepsAtOnce(tenantId) : Number.POSITIVE_INFINITY,
+    run,
+  });
+}
+
+/** A small process keeps less in memory than it is allowed to: the rest of the heap is for what is being done with it. */
+function residentBytes({ engine }: Foundation['config']): number {
+  return Math.min(engine.maxResidentBytes, getHeapStatistics().heap_size_limit / 4);
+}

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type TestDatabase, testDatabase } from '../../test/support/database.ts';
+import { claimedIds, newRunner, owning } from '../store/contract/builder.testing.ts';
+import type { Store } from '../store/port.ts';
+import { createPostgresStore } from '../store/postgres/postgres-store.ts';
+import { retireFormerRunners } from './storage.ts';
+
+let database: TestDatabase;
+let store: Store;
+beforeAll(async () => {
+  database = await testDatabase();
+  store = createPostgresStore({ connectionString: database.connectionString });
+});
+afterAll(async () => {
+  await store?.close();
+  await database?.drop();
+});
+
+it('gives up the runners of a process that is gone, and lets what was there at several crashes wait', async () => {
+  const { ids } = await owning(store, 1);
+  await retireFormerRunners(store, 60_000);
+  expect(await claimedIds(store, (await newRunner(store)).slot)).toEqual(ids);
+  await retireFormerRunners(store, 60_000);
+  expect((await store.runnerList()).map(({ state }) => state)).toEqual(['dead', 'dead']);
+  expect(await claimedIds(store, (await newRunner(store)).slot)).toEqual([]);
+});

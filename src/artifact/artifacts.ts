@@ -1,0 +1,120 @@
+// Artifacts: results that are too large for a result. An attempt writes them, state holds only pointers, and each kind is kept
+// for its own time. The index row is written before the bytes and completed after them: if the process dies in between, the
+// sweeper removes both (I24 protects only artifacts that somebody can read).
+
+import { Readable } from 'node:stream';
+import type { Timers } from '../clock/timers.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isUuid } from '../core/id/id.ts';
+import type { ArtifactKind, ArtifactRef } from '../protocol/step-output.ts';
+import type { ArtifactRow, ArtifactStoreIndex } from '../store/artifact-port.ts';
+import type { ArtifactBytes } from './artifact-bytes.ts';
+
+export type ArtifactContent = string | Uint8Array | AsyncIterable<Uint8Array>;
+
+export interface NewArtifact {
+  readonly kind: ArtifactKind;
+  /** For people, e.g. `manifest.json`. */
+  readonly name: string;
+  readonly contentType?: string;
+}
+
+export interface ArtifactMaker {
+  readonly tenantId: string;
+  readonly executionId: string;
+  readonly nodeId: string;
+  readonly attempt: number;
+}
+
+export interface ArtifactsDeps {
+  readonly index: ArtifactStoreIndex;
+  /** null: this installation keeps none. */
+  readonly bytes: ArtifactBytes | null;
+  readonly timers: Timers;
+  readonly newId: () => string;
+  /** How long each kind is kept; 0 = as long as its execution. */
+  readonly keepDays: Readonly<Record<ArtifactKind, number>>;
+  readonly warn: (event: string, details: Record<string, unknown>) => void;
+}
+
+const DAY_MS = 86_400_000;
+/** An attempt that takes longer to write one artifact has died, or will find it swept. */
+const UNFINISHED_MS = DAY_MS;
+const SWEEP_EVERY_MS = 60_000;
+const SWEEP_LIMIT = 500;
+const URI_PREFIX = 'pawl:artifacts/';
+
+export class Artifacts {
+  private readonly deps: ArtifactsDeps;
+  private cancelTimer: () => void = () => {};
+  private sweeping: Promise<void> = Promise.resolve();
+
+  constructor(deps: ArtifactsDeps) {
+    this.deps = deps;
+  }
+
+  async put(maker: ArtifactMaker, artifact: NewArtifact, content: ArtifactContent): Promise<ArtifactRef> {
+    const { index, newId, keepDays } = this.deps;
+    const bytes = this.bytesOrRefuse();
+    const artifactId = newId();
+    const { kind, name, contentType = 'application/octet-stream' } = artifact;
+    await index.artifactBegin({ artifactId, ...maker, name, kind, contentType, sweepAfterMs: UNFINISHED_MS });
+    const written = await bytes.write({ tenantId: maker.tenantId, artifactId }, chunksOf(content));
+    const days = keepDays[kind];
+    const isKept = await index.artifactComplete({ artifactId, ...written, keepMs: days === 0 ? null : days * DAY_MS });
+    if (!isKept) throw new PawlError('ARTIFACT_GONE', `artifact ${name} took too long to write and was removed`);
+    return { uri: `${URI_PREFIX}${artifactId}`, kind, contentType, ...written };
+  }
+
+  list(tenantId: string, executionId: string, page: { afterId: string | null; limit: number }): Promise<ArtifactRow[]> {
+    return this.deps.index.artifactList({ tenantId, executionId, ...page });
+  }
+
+  /** By id, or by the `uri` of a reference. */
+  async open(tenantId: string, idOrUri: string): Promise<{ row: ArtifactRow; content: Readable }> {
+    const artifactId = idOrUri.startsWith(URI_PREFIX) ? idOrUri.slice(URI_PREFIX.length) : idOrUri;
+    const row = isUuid(artifactId) ? await this.deps.index.artifactGet({ tenantId, artifactId }) : null;
+    if (row === null)
+      throw new PawlError('ARTIFACT_NOT_FOUND', `there is no artifact ${artifactId}, or it has expired`);
+    return { row, content: await this.bytesOrRefuse().open({ tenantId, artifactId }) };
+  }
+
+  start(): void {
+    this.cancelTimer = this.deps.timers.after(SWEEP_EVERY_MS, () => {
+      this.sweeping = this.runOnce()
+        .then(() => undefined)
+        .catch((error: unknown) => this.deps.warn('artifacts could not be swept', { error: String(error) }))
+        .finally(() => this.start());
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.sweeping;
+    this.cancelTimer();
+  }
+
+  /** Removes the bytes first: a row without bytes is forgotten in the next round, bytes without a row never would be. */
+  async runOnce(): Promise<number> {
+    const { index, bytes } = this.deps;
+    if (bytes === null) return 0;
+    const expired = await index.artifactExpired({ limit: SWEEP_LIMIT });
+    for (const key of expired) await bytes.remove(key);
+    if (expired.length > 0) await index.artifactForget({ artifactIds: expired.map(({ artifactId }) => artifactId) });
+    return expired.length;
+  }
+
+  private bytesOrRefuse(): ArtifactBytes {
+    const { bytes } = this.deps;
+    if (bytes !== null) return bytes;
+    throw new PawlError('ARTIFACT_STORE_MISSING', 'no artifact store is configured: set artifact.folder');
+  }
+}
+
+function chunksOf(content: ArtifactContent): AsyncIterable<Uint8Array> {
+  if (typeof content === 'string') return Readable.from([Buffer.from(content)]);
+  return content instanceof Uint8Array ? Readable.from([content]) : content;
+}
+
+export function artifactUri(artifactId: string): string {
+  return `${URI_PREFIX}${artifactId}`;
+}

@@ -1,0 +1,80 @@
+// The options of the engines that run executions: which one is chosen, and where Temporal and Conductor are.
+
+import { z } from 'zod';
+import { DRIVERS } from '../protocol/driver.ts';
+import { atLeast, flag, limits, parsedIfText } from './option-form.ts';
+
+const temporalTls = z.strictObject({
+  caFile: z.string().optional(),
+  certFile: z.string().optional(),
+  keyFile: z.string().optional(),
+  serverName: z.string().optional(),
+});
+
+const secretReference = z.strictObject({ provider: z.enum(['env', 'file']), key: z.string().min(1) });
+
+export const DRIVER_SECTIONS = {
+  driver: z.strictObject({
+    default: z
+      .enum(DRIVERS)
+      .default('native')
+      .describe('what runs executions whose workflow and environment say nothing'),
+    byEnvironment: z
+      .preprocess(parsedIfText, z.record(z.string(), z.enum(DRIVERS)))
+      .default({})
+      .describe('by environmentId: {"prod": "temporal"}'),
+    whenDown: z
+      .enum(['queue', 'reject'])
+      .default('queue')
+      .describe(
+        'what becomes of new executions while their engine cannot be reached: they wait as Pending, or are refused with 503',
+      ),
+    lostRun: z
+      .enum(['close', 'again'])
+      .default('close')
+      .describe(
+        'what becomes of an execution whose run was terminated or deleted in its engine: it fails, or is handed over again',
+      ),
+  }),
+  temporal: z.strictObject({
+    address: z
+      .string()
+      .regex(/^[^\s/]+:\d+$/, 'expected host:port')
+      .optional()
+      .describe('where Temporal answers (host:port); by default 127.0.0.1:7233 where a driver is temporal'),
+    namespaceTemplate: z
+      .string()
+      .regex(/^([^{}]|\{(environment|tenant|project)\})+$/, 'only {environment}, {tenant} and {project} are filled in')
+      .default('{environment}-{tenant}')
+      .describe(
+        'the namespace of a run: {environment}, {tenant} and {project} are filled in; a name without braces is one for all',
+      ),
+    tls: z
+      .preprocess(parsedIfText, z.union([z.boolean(), temporalTls]))
+      .default(false)
+      .describe('true, or {"caFile": "…", "certFile": "…", "keyFile": "…", "serverName": "…"}: files in PEM'),
+    apiKey: z
+      .preprocess(parsedIfText, z.union([z.string(), secretReference]))
+      .optional()
+      .describe(
+        'for Temporal Cloud: the key, or where it is: {"provider": "env", "key": "TEMPORAL_API_KEY"}, {"provider": "file", "key": "/run/secrets/temporal"}',
+      ),
+    autoSetup: flag(true).describe(
+      'make namespaces and search attributes that are missing, when they are first needed',
+    ),
+    retentionDays: atLeast(1, 30).describe(
+      'how long Temporal keeps the history of a run, in namespaces that Pawl makes',
+    ),
+    retentionDaysByEnvironment: limits.describe('the same by environmentId: {"prod": 90}'),
+    heartbeatMs: atLeast(1_000, 10_000).describe('a worker that is silent for so long is taken for dead'),
+    longestAttemptMs: atLeast(1_000, 24 * 3_600_000).describe('how long an attempt without a timeout may take'),
+    maxEvents: atLeast(20, 4_000).describe('a longer history is continued in a new run'),
+    maxCachedWorkflows: atLeast(1, 600).describe('runs that a worker keeps in memory between their tasks'),
+  }),
+  conductor: z.strictObject({
+    url: z
+      .url()
+      .optional()
+      .describe('where Conductor answers; by default http://127.0.0.1:8080 where a driver is conductor'),
+  }),
+};

@@ -1,0 +1,169 @@
+// How loops come to their end when not all goes well: lost to a join, out of room, cut short, given up, cancelled.
+
+import { describe, expect, it } from 'vitest';
+import { compiled, graph, node, to } from '../definition/definition.testing.ts';
+import { DEFAULT_LIMITS } from '../expression/evaluation.ts';
+import { nodeIndexOf } from '../plan/virtual-node.ts';
+import { decide } from './decide.ts';
+import { evolve } from './evolve.ts';
+import { START } from './plan-builder.testing.ts';
+import { initialState } from './state.ts';
+import { GRACE_MS, startRun, T0 } from './test-run.testing.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const once = { policies: { retry: { maxAttempts: 1 } } };
+const each = (forEach: Fields, fields: Fields = {}): Fields =>
+  node('a', { forEach, parameters: { n: '{{ item }}' }, ...once, ...fields });
+const run = (nodes: readonly Fields[], fields: Fields = {}) => startRun(compiled(graph(nodes, fields)));
+
+describe('a loop', () => {
+  it('that a join goes on without stops, with all that runs of it', () => {
+    const race = run(
+      [
+        node('s', to('a', 'b')),
+        each({ items: [1, 2] }, to('c')),
+        node('b', to('c')),
+        node('c', { join: { first: 1, cancelRest: true } }),
+      ],
+      { startNode: 's' },
+    );
+    race.succeed('s');
+    race.succeed('b');
+    expect(race.statusOf('a')).toBe('Cancelled');
+    expect(race.commands.filter(({ type }) => type === 'abort')).toHaveLength(3);
+    expect([race.state.frames.size, race.state.inFlight]).toEqual([0, 1]);
+    expect(race.succeed('a[0]')).toEqual([]);
+    race.succeed('c');
+    expect(race.state.status).toBe('Succeeded');
+  });
+
+  it('has an item failed by its own template, which runs nothing', () => {
+    const broken = each({ items: [{ x: 1 }, {}], tolerate: 1 }, { parameters: { n: '{{ item.x }}' } });
+    const it = run([broken]);
+    it.succeed('a[0]', { ok: true });
+    expect(it.commands.filter(({ type }) => type === 'runAction')).toHaveLength(1);
+    expect(it.find('ExecutionSucceeded').outputs).toMatchObject({
+      succeeded: 1,
+      errors: [{ index: 1, code: 'TEMPLATE_ERROR' }],
+    });
+  });
+
+  it('keeps null for the results of an item that do not fit into the context', () => {
+    const snapshot = { overflowBehavior: 'DropOversize', maxContextSizeBytes: 200 };
+    const it = run([each({ items: [1, 2] }, to('b')), node('b')], { snapshot });
+    it.succeed('a[0]', { text: 'x'.repeat(500) });
+    it.succeed('a[1]', { ok: true });
+    expect(it.find('NodeSucceeded', 'a').outputs).toMatchObject({ succeeded: 2, results: [null, { ok: true }] });
+  });
+
+  it('that was cancelled names itself when one of its items is to be run again', () => {
+    const it = run([each({ items: [1, 2] })]);
+    it.send({ type: 'cancel', reason: 'enough' });
+    it.now += GRACE_MS;
+    it.send({ type: 'timerDue' });
+    expect(it.state.status).toBe('Cancelled');
+    expect(it.signal('RERUN_FROM', { stepId: 'a[0]' })).toMatchObject([
+      { type: 'SignalApplied', refused: 'the step is part of a loop: name the loop' },
+    ]);
+    it.signal('RERUN_FROM', { stepId: 'a' });
+    it.succeed('a[0]');
+    it.succeed('a[1]');
+    expect(it.state.status).toBe('Succeeded');
+  });
+
+  it('begins again with what was under way when the engine gave up in the middle of it', () => {
+    const it = run([each({ items: [1, 2, 3], parallel: 2 })]);
+    it.succeed('a[0]');
+    // As a dead letter ends it: nobody has waited for what runs.
+    evolve(it.state, { type: 'ExecutionFailed', error: { code: 'POISON', message: 'deciding failed' } });
+    it.send({ type: 'reopened' });
+    expect(it.state.inFlight).toBe(3);
+    expect(it.attemptsOf('a[1]')).toBe(2);
+    it.succeed('a[1]');
+    it.succeed('a[2]');
+    expect(it.find('ExecutionSucceeded').outputs).toMatchObject({ succeeded: 3, failed: 0 });
+  });
+
+  it('takes no result of a node that never was', () => {
+    const it = run([each({ items: [1] })]);
+    const stray = { attempt: 1, outputs: {}, bytes: 2 };
+    expect(it.send({ type: 'attemptSucceeded', node: 99_999, ...stray })).toEqual([]);
+    expect(it.send({ type: 'webhookReceived', nodeId: 'nowhere', payload: {} })).toEqual([]);
+    expect(nodeIndexOf(it.state.plan, 'b[0]')).toBe(-1);
+    expect(nodeIndexOf(compiled(graph([each({ items: [1] }, to('b')), node('b')])), 'b[0]')).toBe(-1);
+  });
+});
+
+describe('a decision', () => {
+  const items = Array.from({ length: 6 }, (_, n) => n);
+  const plan = compiled(graph([each({ items, parallel: 3 })]));
+  const context = { now: T0, seed: 1, abortGraceMs: GRACE_MS };
+
+  it('that has worked long enough leaves items of a loop for the next (S4)', () => {
+    const state = initialState(plan, START);
+    let decision = decide(state, { type: 'started' }, { ...context, effortPerDecision: 0 });
+    const started = () => [...state.frames.values()].filter(({ nodes }) => nodes[0]!.status === 'Running').length;
+    let decisions = 1;
+    for (; decision.isCutShort; decisions++) {
+      decision = decide(state, { type: 'goOn' }, { ...context, effortPerDecision: 0 });
+    }
+    expect(started()).toBe(3);
+    expect(decisions).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['expression.maxBytes', { maxBytes: 40 }],
+    ['expression.maxRenderedBytes', { maxRenderedBytes: 40 }],
+  ])('keeps no parameters that exceed %s', (option, limits) => {
+    const large = compiled(graph([node('a', { parameters: { text: 'x'.repeat(100) }, ...once })]));
+    const state = initialState(large, START);
+    decide(state, { type: 'started' }, { ...context, limits: { ...DEFAULT_LIMITS, ...limits } });
+    expect(state.error).toMatchObject({ code: 'PARAMETERS_TOO_LARGE', message: expect.stringContaining(option) });
+  });
+});
+
+describe('an end', () => {
+  const snapshot = { overflowBehavior: 'DropOversize', maxContextSizeBytes: 10 };
+
+  it('whose outputs do not fit into the context ends the execution without them', () => {
+    const end = { id: 'a', nodeType: 'end', outputs: { text: 'x'.repeat(50) } };
+    expect(run([end], { snapshot }).find('ExecutionSucceeded').outputs).toEqual({});
+  });
+
+  it('whose error does not fit into the context still fails the execution', () => {
+    const end = { id: 'a', nodeType: 'end', status: 'Failed', error: { code: 'REFUSED', message: 'x'.repeat(50) } };
+    expect(run([end], { snapshot }).state.error).toMatchObject({ code: 'ENDED', nodeId: 'a' });
+  });
+});
+
+describe('default outputs', () => {
+  it('of two nodes with the same key are told of, because only one is kept', () => {
+    const it = run([node('a', to('b', 'c')), node('b'), node('c')]);
+    it.succeed('a');
+    it.succeed('b', { id: 1, name: 'b' });
+    it.succeed('c', { id: 2 });
+    expect(it.find('ExecutionSucceeded').outputs).toEqual({ id: 2, name: 'b' });
+    expect(it.find('Warning')).toMatchObject({
+      code: 'OUTPUTS_OVERLAP',
+      message: 'both `b` and `c` return `id`: only the latter is kept (write `outputs`)',
+    });
+  });
+
+  it('of a body are told of once, and not for every item', () => {
+    const nodes = [node('x', to('y', 'z')), node('y'), node('z')];
+    const it = run([{ id: 'a', forEach: { items: [1, 2] }, body: { startNode: 'x', nodes } }]);
+    for (const item of [0, 1]) for (const id of ['x', 'y', 'z']) it.succeed(`a[${item}].${id}`, { id });
+    expect(it.facts.filter(({ type }) => type === 'Warning')).toMatchObject([{ code: 'OUTPUTS_OVERLAP', node: 0 }]);
+    expect(it.state.status).toBe('Succeeded');
+  });
+
+  it('with keys of their own are kept without a word', () => {
+    const it = run([node('a', to('b', 'c')), node('b'), node('c')]);
+    it.succeed('a');
+    it.succeed('b', { one: 1 });
+    it.succeed('c', 'text');
+    expect(it.find('ExecutionSucceeded').outputs).toEqual({ one: 1, c: 'text' });
+    expect(it.has('Warning')).toBe(false);
+  });
+});

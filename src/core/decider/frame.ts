@@ -1,0 +1,84 @@
+// A frame is one item or one round of a loop while it runs: the states of its nodes and edges, and what they left. The execution
+// itself is the outermost frame. Frames come with NodesExpanded and go with ItemFinished, so memory follows the number of items
+// that run at once and not the number of items. Everything that looks at a node by its number looks through here.
+
+import { emptyRecord, type Json } from '../json/json.ts';
+import type { PlanNode } from '../plan/plan.ts';
+import { nodeIdAt, type Place, placeOf, planNodeAt } from '../plan/virtual-node.ts';
+import { type Frame, initialNode, isFinal, type NodeState, type State } from './state.ts';
+
+export function frameOf(state: State, index: number): Frame | undefined {
+  if (index < state.plan.nodes.length) return state.root;
+  const place = placeOf(state.plan, index);
+  return place === null ? undefined : state.frames.get(place.base);
+}
+
+/** Undefined: its item is over, and the node is gone. */
+export function nodeAt(state: State, index: number): NodeState | undefined {
+  if (index < state.nodes.length) return state.nodes[index];
+  const frame = frameOf(state, index);
+  return frame?.nodes[index - frame.base];
+}
+
+export const planNodeOf = (state: State, index: number): PlanNode => planNodeAt(state.plan, index);
+
+export const idOf = (state: State, index: number): string => nodeIdAt(state.plan, index);
+
+/** All nodes there are at the moment: the written ones, then those of the items that run. */
+export function* allNodes(state: State): Generator<[number, NodeState]> {
+  yield* state.nodes.entries();
+  for (const frame of state.frames.values()) {
+    for (const [local, node] of frame.nodes.entries()) yield [frame.base + local, node];
+  }
+}
+
+export function* framesOf(state: State, owner: number): Generator<Frame> {
+  for (const frame of state.frames.values()) if (frame.owner === owner) yield frame;
+}
+
+export function openFrame(state: State, { owner, body, item, base }: Omit<Place, 'local'>): void {
+  const attempts = state.nodes[owner]!.loop!.attemptBase;
+  const nodes = body.nodes.map(({ incoming }) => initialNode(incoming.length, attempts));
+  state.frames.set(base, {
+    base,
+    owner,
+    item,
+    graph: body,
+    nodes,
+    edges: body.edges.map(() => 'pending'),
+    data: emptyRecord<Json>(),
+    unresolved: nodes.length,
+    failed: null,
+  });
+}
+
+/** The frame is gone; what was in flight in it is not any more. */
+export function closeFrame(state: State, frame: Frame): void {
+  const owner = state.nodes[frame.owner]!;
+  for (const { status, attempts } of frame.nodes) {
+    owner.peak = Math.max(owner.peak, attempts);
+    if (!isFinal(status) && status !== 'Pending') state.inFlight--;
+  }
+  state.frames.delete(frame.base);
+}
+
+export const isSingle = ({ graph }: Frame): boolean => 'isSingle' in graph && graph.isSingle === true;
+
+/** What expressions in this frame see. */
+export function scopeOfFrame(state: State, frame: Frame): Readonly<Record<string, unknown>> {
+  if (frame.owner < 0) return state.scope;
+  const bound = { ...state.scope, ...bindings(state, frame) };
+  if (isSingle(frame)) return bound;
+  // Only graphs have bodies.
+  return { ...bound, context: { data: { ...state.data, ...frame.data } } };
+}
+
+function bindings(state: State, { owner, item }: Frame): Record<string, Json> {
+  const { params, loop } = state.nodes[owner]!;
+  if (state.plan.nodes[owner]!.step.kind === 'repeat') return { round: item, previous: loop!.last };
+  const { items } = params as { items: Json[] };
+  return { item: items[item]!, index: item };
+}
+
+export const scopeAt = (state: State, index: number): Readonly<Record<string, unknown>> =>
+  scopeOfFrame(state, frameOf(state, index)!);

@@ -1,0 +1,31 @@
+// Renders a template as a node sees it. What cannot be rendered is a value, never an exception.
+
+import type { Json } from '../json/json.ts';
+import { renderTemplate, type TemplateError } from '../template/render.ts';
+import type { Template } from '../template/template.ts';
+import { toIso } from '../time/iso-time.ts';
+import { whyAbsent } from './absence.ts';
+import type { Deciding } from './deciding.ts';
+import { nodeAt, scopeAt } from './frame.ts';
+
+export function render(deciding: Deciding, index: number, template: Template | null): Json | TemplateError {
+  if (template === null) return {};
+  const { state, context, spend } = deciding;
+  tellAttempt(deciding, index);
+  const options = { spend, style: context.templateStyle, why: whyAbsent(state) };
+  const work = () => renderTemplate(template, scopeAt(state, index), context.limits, options);
+  try {
+    return context.measure === undefined ? work() : context.measure('template', work);
+  } catch (error) {
+    return error as TemplateError;
+  }
+}
+
+/** What templates of graphs see as `attempt`: the one that is being prepared. One object for all, set before each rendering. */
+export function tellAttempt({ state, now }: Deciding, index: number): void {
+  const attempt = state.scope.attempt as { number: number; startedAt: string | null } | undefined;
+  if (attempt === undefined) return;
+  const { attempts, attemptBase } = nodeAt(state, index)!;
+  attempt.number = attempts - attemptBase + 1;
+  attempt.startedAt = toIso(now);
+}

@@ -1,0 +1,65 @@
+// Reads what makes a node a loop: `forEach` and `repeat` of a graph, `for_each` and `until` of a pipeline, `foreach` of a plan.
+
+import type { Json, JsonObject } from '../json/json.ts';
+import type { Findings } from '../problem/problem.ts';
+import { DEFAULT_MAX_ITEMS, DEFAULT_MAX_ROUNDS, DEFAULT_PARALLEL } from './defaults.ts';
+import type { DraftBody, DraftLoop, Located } from './draft.ts';
+import { numberIn, objectIn, textIn } from './json-read.ts';
+
+export function readLoop(
+  raw: JsonObject,
+  at: string,
+  body: DraftBody | null,
+  findings: Findings,
+): { loop?: DraftLoop } {
+  if (raw.forEach !== undefined && raw.repeat !== undefined) {
+    const message = 'a node has `forEach` or `repeat`, not both';
+    findings.error('LOOP_CONFLICT', `${at}/repeat`, message, 'put one of them into a subworkflow');
+  }
+  if (raw.forEach !== undefined) {
+    const forEach = objectIn(raw.forEach);
+    return { loop: readForEach(forEach, { value: forEach.items ?? [], at: `${at}/forEach/items` }, body) };
+  }
+  if (raw.repeat !== undefined) {
+    const place = `${at}/repeat`;
+    return { loop: readRepeat(objectIn(raw.repeat), { until: `${place}/until`, collect: `${place}/collect` }, body) };
+  }
+  if (body !== null) {
+    const message = 'a `body` needs `forEach` or `repeat` beside it';
+    findings.error('BODY_WITHOUT_LOOP', `${at}/body`, message, 'add one, or use a subworkflow');
+  }
+  return {};
+}
+
+export function readForEach(raw: JsonObject, items: Located<Json>, body: DraftBody | null): DraftLoop {
+  return {
+    kind: 'forEach',
+    items,
+    parallel: numberIn(raw.parallel, DEFAULT_PARALLEL),
+    limit: numberIn(raw.maxItems, DEFAULT_MAX_ITEMS),
+    tolerate: readTolerance(raw.tolerate),
+    body,
+  };
+}
+
+/** `at`: where its condition and its template stand. */
+export function readRepeat(
+  raw: JsonObject,
+  at: { readonly until: string; readonly collect: string },
+  body: DraftBody | null,
+): DraftLoop {
+  return {
+    kind: 'repeat',
+    until: { value: textIn(raw.until) ?? 'true', at: at.until },
+    limit: numberIn(raw.maxRounds, DEFAULT_MAX_ROUNDS),
+    delayMs: numberIn(raw.delayMs, 0),
+    backoffFactor: numberIn(raw.backoffFactor, 1),
+    maxDelayMs: numberIn(raw.maxDelayMs, null),
+    collect: raw.collect === undefined ? null : { value: raw.collect, at: at.collect },
+    body,
+  };
+}
+
+export function readTolerance(tolerate: Json | undefined): { count: number } | { percent: number } {
+  return typeof tolerate === 'string' ? { percent: Number.parseInt(tolerate, 10) } : { count: numberIn(tolerate, 0) };
+}

@@ -1,0 +1,296 @@
+// This process's part in Conductor's work: turns (gate, done, finish) and attempts. Conductor delivers at least once and in any order; a
+// turn is answered from the state, so a repeated or late task changes nothing. A worker that dies stops heartbeating, and its task is given
+// to another one, which runs the same attempt again (I7).
+
+import { randomUUID } from 'node:crypto';
+import { Stop } from '../../action/stop.ts';
+import type { Timers } from '../../clock/timers.ts';
+import { controlQueue, dataQueue } from '../../core/plan/task-queue.ts';
+import type { Open } from '../../engine/turn/open.ts';
+import { InterruptedAttemptError, type OutsideAttempt, type OutsideTurns } from '../../engine/turn/outside-turn.ts';
+import type { ConductorClient, PolledTask, TaskAnswer } from './conductor-client.ts';
+import { laneOf, NOOP_TASK, stepTask, TURN_TASK } from './lane-definition.ts';
+
+export interface ConductorWorkersDeps {
+  readonly client: ConductorClient;
+  readonly turns: Pick<OutsideTurns, 'advance' | 'runAttempt' | 'lookAt'>;
+  /** Which run an execution was handed over to; null: it is over, or was never handed over. */
+  readonly ownerOf: (executionId: string, epoch: number) => Promise<string | null>;
+  readonly timers: Timers;
+  readonly wallClockMs: () => number;
+  /** Environments that have executions. */
+  readonly environments: () => Promise<readonly string[]>;
+  /** Only attempts of these queues, and no turns; empty: everything. */
+  readonly taskQueues: readonly string[];
+  readonly maxParallelActions: number;
+  readonly warn: (event: string, details: Record<string, unknown>) => void;
+}
+
+const BUSY_MS = 20;
+const IDLE_MS = 800;
+const BATCH = 50;
+/** A worker waits for something that is due this soon, and looks so often. */
+const SOON_MS = 1_000;
+const SOON_LOOKS = 3;
+const PLACES_MS = 5_000;
+const HEARTBEAT_MS = 3_000;
+const HEARTBEAT_S = 10;
+const ANSWER_TRIES = 20;
+
+/** Instead of the number of an attempt: everything that is open in the items of a loop. */
+const ALL_ITEMS = 0;
+
+/** Asks for tasks of one type, more and more seldom while there are none. */
+interface Loop {
+  done: Promise<void>;
+  delayMs: number;
+  /** Ends the pause before the next question. */
+  wake: () => void;
+}
+
+type Answer = Omit<TaskAnswer, 'taskId' | 'workflowInstanceId'>;
+
+export class ConductorWorkers {
+  private readonly deps: ConductorWorkersDeps;
+  private readonly workerId = `pawl-${randomUUID()}`;
+  private readonly loops = new Map<string, Loop>();
+  private readonly running = new Set<Stop>();
+  private readonly working = new Set<Promise<void>>();
+  private stopped = false;
+  private cancelLook: () => void = () => {};
+
+  constructor(deps: ConductorWorkersDeps) {
+    this.deps = deps;
+  }
+
+  async start(): Promise<void> {
+    const { taskQueues } = this.deps;
+    if (taskQueues.length > 0) {
+      for (const queue of taskQueues) this.poll(stepTask(queue), (task) => this.attempt(task));
+      return;
+    }
+    this.poll(TURN_TASK, (task) => this.turn(task));
+    this.poll(NOOP_TASK, () => Promise.resolve({ status: 'COMPLETED' }));
+    await this.lookForPlaces();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.cancelLook();
+    for (const stop of this.running) stop.abort(new Error('the worker stops'));
+    await Promise.allSettled([...this.loops.values()].map(({ done }) => done));
+    await Promise.allSettled(this.working);
+  }
+
+  private async lookForPlaces(): Promise<void> {
+    const { environments, timers } = this.deps;
+    const found = await environments().catch(() => []);
+    for (const environment of new Set(['default', ...found])) {
+      for (const queue of [controlQueue(environment), dataQueue(environment)]) {
+        this.poll(stepTask(queue), (task) => this.attempt(task));
+      }
+    }
+    if (!this.stopped) this.cancelLook = timers.after(PLACES_MS, () => void this.lookForPlaces());
+  }
+
+  private poll(taskType: string, work: (task: PolledTask) => Promise<Answer>): void {
+    if (this.loops.has(taskType)) return;
+    const loop: Loop = { done: Promise.resolve(), delayMs: BUSY_MS, wake: () => {} };
+    this.loops.set(taskType, loop);
+    loop.done = this.ask(taskType, loop, work);
+  }
+
+  /** A task of this type is about to come: asking in a while would make it wait. */
+  private hint(taskType: string): void {
+    const loop = this.loops.get(taskType);
+    if (loop === undefined) return;
+    loop.delayMs = BUSY_MS;
+    loop.wake();
+  }
+
+  private async ask(taskType: string, loop: Loop, work: (task: PolledTask) => Promise<Answer>): Promise<void> {
+    const { client, maxParallelActions, warn } = this.deps;
+    let isDown = false;
+    while (!this.stopped) {
+      const room = Math.min(BATCH, maxParallelActions - this.working.size);
+      try {
+        const tasks = room <= 0 ? [] : await client.poll(taskType, room, this.workerId);
+        for (const task of tasks) this.take(task, work);
+        loop.delayMs = tasks.length > 0 ? BUSY_MS : Math.min(loop.delayMs * 1.5, IDLE_MS);
+        isDown = false;
+      } catch (error) {
+        if (!isDown) warn('Conductor does not give out tasks; asking again', { taskType, error: String(error) });
+        isDown = true;
+        loop.delayMs = IDLE_MS;
+      }
+      await this.pause(loop.delayMs, loop);
+    }
+  }
+
+  private take(task: PolledTask, work: (task: PolledTask) => Promise<Answer>): void {
+    const { warn } = this.deps;
+    const done = work(task)
+      .then((answer) => this.reply(task, answer))
+      .catch((error: unknown) => {
+        // Without an answer Conductor gives the task out again.
+        if (!(error instanceof InterruptedAttemptError))
+          warn('a task of Conductor failed; it comes again', { taskId: task.taskId, error: String(error) });
+      });
+    this.working.add(done);
+    void done.finally(() => this.working.delete(done));
+  }
+
+  /** Across restarts of the server: the work is done, and only the answer is missing. */
+  private async reply({ taskId, workflowInstanceId }: PolledTask, answer: Answer): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.deps.client.answer({ taskId, workflowInstanceId, ...answer });
+        // What follows in the lane: an attempt after a gate, a turn after an attempt.
+        this.hint(String(answer.outputData?.taskType ?? TURN_TASK));
+        return;
+      } catch (error) {
+        if (tries === ANSWER_TRIES || this.stopped) throw error;
+        await this.pause(Math.min(100 * 2 ** tries, 5_000));
+      }
+    }
+  }
+
+  // ── Turns ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  private async turn(task: PolledTask): Promise<Answer> {
+    const { executionId, epoch, kind, node } = task.inputData as Record<string, unknown>;
+    const run = { executionId: String(executionId), epoch: Number(epoch) };
+    if (!(await this.isOwned(task, run))) return { status: 'FAILED_WITH_TERMINAL_ERROR', ...ABANDONED };
+    const name = node === null || node === undefined ? null : String(node);
+    const { open, isSettled } = await this.lookUntilDue(run, name);
+    if (kind === 'finish') return this.finish(task, open);
+    if (kind === 'done') return { status: 'COMPLETED', outputData: { again: !(isSettled || open.ended === true) } };
+    return this.gate(task, open, name, isSettled);
+  }
+
+  /** Something that is due in a moment is waited for here: Conductor would come back after a second at the earliest. */
+  private async lookUntilDue(run: { executionId: string; epoch: number }, node: string | null) {
+    for (let patience = SOON_LOOKS; ; patience--) {
+      const found = await this.deps.turns.lookAt(run, node);
+      const { open, isSettled } = found;
+      const hasWork = open.attempts.some(({ nodeId }) => node === null || laneOf(nodeId) === node);
+      const waitMs = (open.nextDueAt ?? Number.POSITIVE_INFINITY) - this.deps.wallClockMs();
+      if (open.ended === true || isSettled || hasWork || waitMs > SOON_MS || patience === 0) return found;
+      await this.pause(Math.max(1, waitMs));
+    }
+  }
+
+  private async gate(task: PolledTask, open: Open, node: string | null, isSettled: boolean): Promise<Answer> {
+    if (open.ended === true || isSettled) return { status: 'COMPLETED', outputData: { taskType: NOOP_TASK } };
+    const found =
+      node === null ? await this.stray(task, open) : open.attempts.find(({ nodeId }) => laneOf(nodeId) === node);
+    if (found === undefined) return this.hold(task, open);
+    const { taskQueue, nodeId } = found;
+    const lane = laneOf(nodeId);
+    const attempt = lane === nodeId ? found.attempt : ALL_ITEMS;
+    return { status: 'COMPLETED', outputData: { taskType: stepTask(taskQueue), node: lane, attempt } };
+  }
+
+  /** An attempt whose lane has ended: its node was retried while the rest of the execution goes on. */
+  private async stray(
+    { workflowInstanceId }: PolledTask,
+    { attempts }: Open,
+  ): Promise<Open['attempts'][number] | undefined> {
+    if (attempts.length === 0) return undefined;
+    const ended = await this.deps.client.endedLanes(workflowInstanceId);
+    return attempts.find(({ nodeId }) => ended.has(laneOf(nodeId)));
+  }
+
+  private finish(task: PolledTask, open: Open): Answer {
+    return open.ended === true ? { status: 'COMPLETED', outputData: {} } : this.hold(task, open);
+  }
+
+  /** It waits without a worker: for a time that is known, or for a look every few seconds. */
+  private hold({ scheduledTime }: PolledTask, { nextDueAt }: Open): Answer {
+    const now = this.deps.wallClockMs();
+    const isYoung = scheduledTime === undefined || now - scheduledTime < 15_000;
+    const patienceS = isYoung ? 1 : 5;
+    const dueS = nextDueAt === undefined ? patienceS : Math.max(0, Math.ceil((nextDueAt - now) / 1_000));
+    return { status: 'IN_PROGRESS', callbackAfterSeconds: Math.max(1, Math.min(dueS, patienceS)) };
+  }
+
+  /** Of two runs of one execution the one that was noted counts; before it is noted, nobody knows. */
+  private async isOwned({ workflowInstanceId }: PolledTask, run: { executionId: string; epoch: number }) {
+    const owner = await this.deps.ownerOf(run.executionId, run.epoch);
+    return owner === null || owner === workflowInstanceId;
+  }
+
+  // ── Attempts ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  private async attempt(task: PolledTask): Promise<Answer> {
+    const { executionId, epoch, node, attempt } = task.inputData as Record<string, unknown>;
+    const run = { executionId: String(executionId), epoch: Number(epoch) };
+    const endBeats = this.heartbeat(task);
+    try {
+      if (Number(attempt) === ALL_ITEMS) await this.items(run, String(node), task.taskType);
+      else await this.runAttempt({ ...run, nodeId: String(node), attempt: Number(attempt) });
+      return { status: 'COMPLETED', outputData: {} };
+    } finally {
+      endBeats();
+    }
+  }
+
+  /** Everything that is open in the items of a loop and belongs to this queue, and what follows from it, until nothing is left. */
+  private async items(run: { executionId: string; epoch: number }, loop: string, taskType: string): Promise<void> {
+    const taken = new Map<string, Promise<void>>();
+    const failures: unknown[] = [];
+    const take = ({ attempts }: Open): void => {
+      for (const { nodeId, attempt, taskQueue } of attempts) {
+        const name = `${nodeId}:${attempt}`;
+        if (laneOf(nodeId) !== loop || stepTask(taskQueue) !== taskType || taken.has(name)) continue;
+        const done = this.runAttempt({ ...run, nodeId, attempt }).then(take, (error) => void failures.push(error));
+        taken.set(name, done);
+      }
+    };
+    take(await this.deps.turns.advance(run));
+    for (const done of taken.values()) await done;
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private async runAttempt(asked: OutsideAttempt): Promise<Open> {
+    const stop = new Stop();
+    this.running.add(stop);
+    try {
+      return await this.deps.turns.runAttempt(asked, stop);
+    } finally {
+      this.running.delete(stop);
+    }
+  }
+
+  /** Says that this worker lives. That an attempt is not wanted any more is noticed by the turn service. */
+  private heartbeat({ taskId, workflowInstanceId }: PolledTask): () => void {
+    const { client, timers } = this.deps;
+    let cancel = () => {};
+    let isOver = false;
+    const beat = async (): Promise<void> => {
+      const alive = { taskId, workflowInstanceId, status: 'IN_PROGRESS', callbackAfterSeconds: HEARTBEAT_S } as const;
+      await client.answer(alive).catch(() => undefined);
+      if (!isOver) cancel = timers.after(HEARTBEAT_MS, () => void beat());
+    };
+    cancel = timers.after(HEARTBEAT_MS, () => void beat());
+    return () => {
+      isOver = true;
+      cancel();
+    };
+  }
+
+  private pause(ms: number, loop?: Loop): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.deps.timers.after(ms, resolve);
+      if (loop === undefined) return;
+      loop.wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}
+
+const ABANDONED = {
+  reasonForIncompletion: 'Another run owns this execution, or the execution was reopened as a new run',
+};

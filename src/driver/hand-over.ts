@@ -1,0 +1,190 @@
+// Sees to it that every execution of an outside engine has a run over there: hands over what was accepted, and looks after what was handed
+// over. Hints make it fast, the poll makes it correct: should a process die in between, another one finds the row due (I12). A run that
+// has something to do is asked once a minute whether it knows.
+//
+// A run that has ended over there while the execution has not (terminated by hand, deleted by retention) closes the execution with the
+// reason, or goes on as a new run at a new epoch: `lostRun`.
+
+import { parseRef } from '../protocol/driver.ts';
+import type { ExternalRun, ExternalStore, OutsideDriver } from '../store/external-port.ts';
+import { EngineUnavailableError, type OutsideEngine } from './driver.ts';
+import type { StartLatency } from './start-latency.ts';
+
+export interface HandOverDeps {
+  readonly driver: OutsideDriver;
+  readonly engine: OutsideEngine;
+  readonly store: ExternalStore;
+  readonly latency: StartLatency;
+  readonly after: (delayMs: number, callback: () => void) => () => void;
+  readonly monotonicMs: () => number;
+  readonly warn: (event: string, details: Record<string, unknown>) => void;
+  /** What becomes of an execution whose run is gone. */
+  readonly lostRun: 'close' | 'again';
+  /** Ends an execution as Failed, with this reason. */
+  readonly close: (
+    run: { executionId: string; epoch: number },
+    error: { code: string; message: string },
+  ) => Promise<void>;
+  readonly pollMs?: number;
+}
+
+const BATCH = 100;
+/** A hand-over that takes longer is tried again by somebody else; it is harmless twice. */
+const HOLD_MS = 15_000;
+/** How often somebody looks whether a run is still there. */
+const LOOK_AFTER_MS = 60_000;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
+/** Mail that is older has not been heard of. */
+const OLD_MAIL_MS = 2_000;
+
+export class HandOver {
+  private readonly deps: HandOverDeps;
+  private readonly pollMs: number;
+  private cancelPoll: (() => void) | null = null;
+  private busy: Promise<void> | null = null;
+  private isWantedAgain = false;
+  private stopped = false;
+
+  constructor(deps: HandOverDeps) {
+    this.deps = deps;
+    this.pollMs = deps.pollMs ?? 500;
+  }
+
+  start(): void {
+    this.schedule(0);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.cancelPoll?.();
+    await this.busy;
+  }
+
+  /** Something was accepted, or has mail: look at once. */
+  hint(): void {
+    if (this.stopped) return;
+    if (this.busy !== null) this.isWantedAgain = true;
+    else this.schedule(0);
+  }
+
+  /** There is mail for this execution. A hint: the poll sends it again. */
+  async mail(executionId: string): Promise<void> {
+    try {
+      const run = await this.deps.store.externalGet({ executionId });
+      if (run !== null) await this.tellMail(run);
+    } catch (error) {
+      this.deps.warn('an engine could not be told of mail; it is told again', { executionId, error: String(error) });
+    }
+  }
+
+  private schedule(delayMs: number): void {
+    this.cancelPoll?.();
+    if (this.stopped) return;
+    this.cancelPoll = this.deps.after(delayMs, () => {
+      this.cancelPoll = null;
+      this.busy = this.look().finally(() => {
+        this.busy = null;
+        const isSoon = this.isWantedAgain;
+        this.isWantedAgain = false;
+        this.schedule(isSoon ? 0 : this.pollMs);
+      });
+    });
+  }
+
+  private async look(): Promise<void> {
+    const { warn, driver } = this.deps;
+    try {
+      const count = await this.runOnce();
+      if (count === BATCH) this.isWantedAgain = true;
+    } catch (error) {
+      warn('executions could not be handed over; trying again', { driver, error: String(error) });
+    }
+  }
+
+  /** How many were due. */
+  async runOnce(): Promise<number> {
+    const { store, driver } = this.deps;
+    const due = await store.externalDue({ driver, limit: BATCH, holdMs: HOLD_MS });
+    await Promise.all(due.map((run) => (run.ref === null ? this.handOver(run) : this.lookAfter(run))));
+    const unread = await store.externalMail({ driver, olderThanMs: OLD_MAIL_MS, limit: BATCH });
+    await Promise.all(unread.map((run) => this.tellMail(run)));
+    return due.length;
+  }
+
+  private async handOver(run: ExternalRun): Promise<void> {
+    const { engine, store, latency, monotonicMs, warn, driver } = this.deps;
+    const { executionId, epoch, tenantId, projectId, environmentId, workflowId, version, failures } = run;
+    const startedAt = monotonicMs();
+    try {
+      const context = { runId: executionId, epoch, tenantId, projectId, environmentId };
+      const ref = await engine.startRun({ planId: workflowId, planVersion: String(version) }, context);
+      latency.took(monotonicMs() - startedAt);
+      await store.externalNote({ executionId, epoch, ref: JSON.stringify(ref), lookAfterMs: LOOK_AFTER_MS });
+    } catch (error) {
+      const isDown = error instanceof EngineUnavailableError;
+      if (isDown) latency.failed();
+      const lookAfterMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
+      const message = error instanceof Error ? error.message : String(error);
+      if (failures === 0)
+        warn('an execution could not be handed over; it waits', { driver, executionId, error: message });
+      await store.externalNote({ executionId, epoch, error: message, lookAfterMs });
+    }
+  }
+
+  private async lookAfter(run: ExternalRun): Promise<void> {
+    const { engine, store, lostRun, close, warn, driver } = this.deps;
+    const { executionId, epoch } = run;
+    const ref = parseRef(run.ref!);
+    const { state, providerStatus, reason } = await engine.getRunStatus(ref).catch((error: Error) => {
+      warn('an engine did not say how a run is', { driver, executionId, error: error.message });
+      return { state: 'running' as const, providerStatus: 'unknown', reason: undefined };
+    });
+    if (state === 'running') {
+      // An answer to the engine may have been lost together with the mail that it was about: asking again costs a turn.
+      if (run.isBusy) await this.tellMail(run);
+      await store.externalNote({ executionId, epoch, ref: run.ref!, lookAfterMs: LOOK_AFTER_MS });
+      return;
+    }
+    // It may have ended because the execution has, a moment ago.
+    const now = await store.externalGet({ executionId });
+    if (now === null || now.epoch !== epoch) return;
+    const what = reason === undefined ? providerStatus : `${providerStatus} (${reason})`;
+    warn('a run is gone over there while its execution is not over', { driver, executionId, state, providerStatus });
+    if (state !== 'foreign' && lostRun === 'again') {
+      await store.externalAgain({ executionId, epoch });
+      this.hint();
+      return;
+    }
+    await close({ executionId, epoch }, LOST[state](driver, what));
+  }
+
+  private async tellMail(run: ExternalRun): Promise<void> {
+    if (run.ref === null) return;
+    try {
+      await this.deps.engine.mail(parseRef(run.ref));
+    } catch (error) {
+      const { executionId, driver } = run;
+      this.deps.warn('an engine could not be told of mail; it is told again', {
+        driver,
+        executionId,
+        error: String(error),
+      });
+    }
+  }
+}
+
+const LOST = {
+  ended: (driver: string, what: string) => ({
+    code: 'RUN_LOST',
+    message: `the run ended in ${driver} before the execution did: ${what}. RETRY_STEP takes the execution up again`,
+  }),
+  absent: (driver: string) => ({
+    code: 'RUN_LOST',
+    message: `${driver} does not know the run any more (deleted, or its retention is over). RETRY_STEP takes the execution up again`,
+  }),
+  foreign: (driver: string, what: string) => ({
+    code: 'RUN_NAME_TAKEN',
+    message: `the run's name belongs to something else in ${driver}: ${what}. Use a namespace that only Pawl uses`,
+  }),
+} as const;

@@ -1,0 +1,58 @@
+// How long an engine takes to start a run, and whether it takes runs at all. Over five seconds for one in twenty, new runs are refused
+// with 503, and those who come again are asked to wait longer each time.
+
+export interface StartLatency {
+  took(ms: number): void;
+  /** It could not be reached. */
+  failed(): void;
+  p95Ms(): number | null;
+  /** Seconds that a caller is asked to wait; null: runs are taken. */
+  refusal(): { readonly reason: 'slow' | 'down'; readonly retryAfterS: number } | null;
+}
+
+const KEPT = 100;
+const FEWEST = 5;
+const SLOW_MS = 5_000;
+/** Failures in a row after which the engine counts as down. */
+const DOWN_AFTER = 3;
+const LONGEST_WAIT_S = 60;
+/** What was seen longer ago says nothing about now: somebody must be let through to find out. */
+const STALE_MS = 30_000;
+
+export function createStartLatency(monotonicMs: () => number): StartLatency {
+  let seen: { at: number; ms: number }[] = [];
+  let failures = 0;
+  let refusals = 0;
+  let lastAt = 0;
+
+  function p95(): number | null {
+    const now = monotonicMs();
+    seen = seen.filter(({ at }) => now - at < STALE_MS).slice(-KEPT);
+    if (seen.length < FEWEST) return null;
+    const sorted = seen.map(({ ms }) => ms).sort((a, b) => a - b);
+    return sorted[Math.ceil(sorted.length * 0.95) - 1]!;
+  }
+
+  return {
+    took(ms) {
+      seen.push({ at: monotonicMs(), ms });
+      lastAt = monotonicMs();
+      failures = 0;
+    },
+    failed() {
+      failures++;
+      lastAt = monotonicMs();
+    },
+    p95Ms: p95,
+    refusal() {
+      const isDown = failures >= DOWN_AFTER && monotonicMs() - lastAt < STALE_MS;
+      const isSlow = (p95() ?? 0) > SLOW_MS;
+      if (!isDown && !isSlow) {
+        refusals = 0;
+        return null;
+      }
+      refusals++;
+      return { reason: isDown ? 'down' : 'slow', retryAfterS: Math.min(2 ** Math.min(refusals, 6), LONGEST_WAIT_S) };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// Connections to Temporal: one for the client and one for the workers of a process, made when they are first needed.
+
+import { readFile } from 'node:fs/promises';
+import type { Client, Connection } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import { loadClientSdk, loadWorkerSdk } from './sdk.ts';
+import type { TemporalOptions, TemporalTls } from './temporal-options.ts';
+import { temporalProblem } from './temporal-problem.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export class TemporalConnections {
+  private readonly options: TemporalOptions;
+  private connection: Promise<Connection> | null = null;
+  private native: Promise<NativeConnection> | null = null;
+  private readonly clients = new Map<string, Client>();
+
+  constructor(options: TemporalOptions) {
+    this.options = options;
+  }
+
+  async client(namespace: string): Promise<Client> {
+    const known = this.clients.get(namespace);
+    if (known !== undefined) return known;
+    const { Client: SdkClient } = await loadClientSdk();
+    const client = new SdkClient({ connection: await this.forClient(), namespace });
+    this.clients.set(namespace, client);
+    return client;
+  }
+
+  /** One that could not be made is tried again by whoever asks next. */
+  forClient(): Promise<Connection> {
+    this.connection ??= this.open(async (settings) => {
+      const { Connection: SdkConnection } = await loadClientSdk();
+      return SdkConnection.connect({ ...settings, connectTimeout: CONNECT_TIMEOUT_MS });
+    }).catch((error) => {
+      this.connection = null;
+      throw error;
+    });
+    return this.connection;
+  }
+
+  forWorkers(): Promise<NativeConnection> {
+    this.native ??= this.open(async (settings) => {
+      const { NativeConnection: SdkConnection } = await loadWorkerSdk();
+      return SdkConnection.connect(settings);
+    }).catch((error) => {
+      this.native = null;
+      throw error;
+    });
+    return this.native;
+  }
+
+  async close(): Promise<void> {
+    const [connection, native] = [this.connection, this.native];
+    this.connection = null;
+    this.native = null;
+    this.clients.clear();
+    await Promise.allSettled([connection?.then((open) => open.close()), native?.then((open) => open.close())]);
+  }
+
+  private async open<Opened>(connect: (settings: Settings) => Promise<Opened>): Promise<Opened> {
+    const { address, tls, apiKey } = this.options;
+    const files = await tlsFiles(tls);
+    try {
+      return await connect({ address, tls: files, ...(apiKey === undefined ? {} : { apiKey }) });
+    } catch (error) {
+      throw temporalProblem(error, { address });
+    }
+  }
+}
+
+type Settings = { address: string; tls: Tls; apiKey?: string };
+type Tls =
+  | false
+  | {
+      serverNameOverride?: string;
+      serverRootCACertificate?: Buffer;
+      clientCertPair?: { crt: Buffer; key: Buffer };
+    };
+
+async function tlsFiles({ enabled, caFile, certFile, keyFile, serverName }: TemporalTls): Promise<Tls> {
+  const isWanted = enabled || [caFile, certFile, keyFile, serverName].some((given) => given !== undefined);
+  if (!isWanted) return false;
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    throw new Error('temporal.tls needs both certFile and keyFile, or neither');
+  }
+  return {
+    ...(serverName === undefined ? {} : { serverNameOverride: serverName }),
+    ...(caFile === undefined ? {} : { serverRootCACertificate: await pem(caFile, 'caFile') }),
+    ...(certFile === undefined
+      ? {}
+      : { clientCertPair: { crt: await pem(certFile, 'certFile'), key: await pem(keyFile!, 'keyFile') } }),
+  };
+}
+
+async function pem(file: string, option: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new Error(`temporal.tls.${option}: ${file} cannot be read (${(error as Error).message})`, { cause: error });
+  }
+}

@@ -1,0 +1,231 @@
+// Temporal as an engine: handing runs over, telling them of mail, asking how they are. One workflow stands for one execution at one epoch,
+// and its id says so: handing over twice is the same run, and a reopened execution is a new one.
+
+import type { WorkflowHandle } from '@temporalio/client';
+import { controlQueue } from '../../core/plan/task-queue.ts';
+import type { Problem } from '../../core/problem/problem.ts';
+import type { EngineRunRef } from '../../protocol/driver.ts';
+import type {
+  EngineHealth,
+  OutsideEngine,
+  RunContext,
+  RunPlace,
+  RunStatusSnapshot,
+  Signal,
+  SignalOutcome,
+} from '../driver.ts';
+import type { RunCommands } from '../run-commands.ts';
+import type { StartLatency } from '../start-latency.ts';
+import type { InterpreterLimits } from './interpreter.ts';
+import { namespaceOf, retentionOf } from './namespace.ts';
+import { loadClientSdk } from './sdk.ts';
+import { setUpNamespace } from './setup.ts';
+import type { TemporalConnections } from './temporal-connection.ts';
+import type { SetupReport, TemporalOptions } from './temporal-options.ts';
+import { MissingNamespaceError, MissingSearchAttributeError, temporalProblem } from './temporal-problem.ts';
+
+export const INTERPRETER = 'interpret';
+const MAIL = 'mail';
+const NOT_FOUND = 5;
+/** What an attempt has beyond its own timeout: time to stop, and to say so. */
+const GRACE_MS = 15_000;
+
+export interface TemporalEngineDeps {
+  readonly options: TemporalOptions;
+  readonly connections: TemporalConnections;
+  readonly commands: RunCommands;
+  readonly latency: StartLatency;
+  readonly warn: (event: string, details: Record<string, unknown>) => void;
+  /** Workers take part where a run was handed over. */
+  readonly workAt?: ((places: readonly RunPlace[]) => Promise<void>) | undefined;
+}
+
+export class TemporalEngine implements OutsideEngine {
+  readonly provider = 'temporal';
+  private readonly deps: TemporalEngineDeps;
+  private readonly settingUp = new Map<string, Promise<SetupReport>>();
+
+  constructor(deps: TemporalEngineDeps) {
+    this.deps = deps;
+  }
+
+  /** The interpreter asks our decider, so it runs whatever the decider does. */
+  validate(): Problem[] {
+    return [];
+  }
+
+  expectedRef({ runId: executionId, epoch, ...place }: RunContext): EngineRunRef {
+    const namespace = namespaceOf(this.deps.options.namespaceTemplate, place);
+    const taskQueue = controlQueue(place.environmentId);
+    return { provider: 'temporal', namespace, workflowId: `pawl/${executionId}/${epoch}`, taskQueue };
+  }
+
+  async startRun(
+    { planId, planVersion }: { planId: string; planVersion: string },
+    context: RunContext,
+  ): Promise<EngineRunRef> {
+    const { options } = this.deps;
+    const namespace = namespaceOf(options.namespaceTemplate, context);
+    try {
+      return await this.start(namespace, { planId, planVersion }, context);
+    } catch (error) {
+      const problem = temporalProblem(error, { ...options, namespace });
+      const isSetup = problem instanceof MissingNamespaceError || problem instanceof MissingSearchAttributeError;
+      if (isSetup && options.autoSetup) await this.setUp(namespace, context.environmentId);
+      throw problem;
+    }
+  }
+
+  async cancelRun(ref: EngineRunRef, { reason, terminate }: { reason?: string; terminate?: boolean }): Promise<void> {
+    await this.deps.commands.cancel(executionOf(ref), reason);
+    if (terminate !== true) return this.mail(ref);
+    await this.withHandle(ref, (handle) => handle.terminate(reason));
+  }
+
+  async getRunStatus(ref: EngineRunRef): Promise<RunStatusSnapshot> {
+    try {
+      return await this.withHandle(ref, async (handle) => {
+        const { status, type } = await handle.describe();
+        if (type !== INTERPRETER) return { state: 'foreign', providerStatus: `a workflow of type ${type}` };
+        if (status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW') {
+          return { state: 'running', providerStatus: status.name };
+        }
+        const reason = status.name === 'TERMINATED' ? await this.terminationReason(ref) : undefined;
+        return { state: 'ended', providerStatus: status.name, ...(reason === undefined ? {} : { reason }) };
+      });
+    } catch (error) {
+      if (isNotFound(error)) return { state: 'absent', providerStatus: 'NOT_FOUND' };
+      throw error;
+    }
+  }
+
+  async signal(ref: EngineRunRef, signal: Signal): Promise<SignalOutcome> {
+    const outcome = await this.deps.commands.signal(executionOf(ref), signal);
+    await this.mail(ref);
+    return outcome;
+  }
+
+  /** A run that is gone is noticed by whoever looks after it. */
+  async mail(ref: EngineRunRef): Promise<void> {
+    try {
+      await this.withHandle(ref, (handle) => handle.signal(MAIL));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  async health(): Promise<EngineHealth> {
+    const { options, connections, latency } = this.deps;
+    const namespace = namespaceOf(options.namespaceTemplate, DEFAULT_PLACE);
+    const p95 = latency.p95Ms();
+    const numbers = { namespace, ...(p95 === null ? {} : { startLatencyP95Ms: Math.round(p95) }) };
+    try {
+      const connection = await connections.forClient();
+      const query = `WorkflowType = '${INTERPRETER}' and ExecutionStatus = 'Running'`;
+      const { count } = await connection.withDeadline(Date.now() + 3_000, () =>
+        connection.workflowService.countWorkflowExecutions({ namespace, query }),
+      );
+      const status = (p95 ?? 0) > 5_000 ? 'degraded' : 'healthy';
+      return { status, numbers: { ...numbers, workflowCount: Number(count) } };
+    } catch (error) {
+      const problem = temporalProblem(error, { ...options, namespace });
+      return { status: 'degraded', detail: problem.message, numbers };
+    }
+  }
+
+  /** Once at a time for each namespace. */
+  setUp(namespace: string, environmentId: string): Promise<SetupReport> {
+    const { options, connections, warn } = this.deps;
+    const known = this.settingUp.get(namespace);
+    if (known !== undefined) return known;
+    const { address } = options;
+    const retentionDays = retentionOf(options, environmentId);
+    const work = setUpNamespace(connections, { namespace, retentionDays, address }).then((report) => {
+      if (report.created) warn('made a namespace in Temporal', { ...report });
+      return report;
+    });
+    this.settingUp.set(namespace, work);
+    const done = () => this.settingUp.delete(namespace);
+    work.then(done, done);
+    return work;
+  }
+
+  close(): Promise<void> {
+    return this.deps.connections.close();
+  }
+
+  private async start(
+    namespace: string,
+    plan: { planId: string; planVersion: string },
+    context: RunContext,
+  ): Promise<EngineRunRef> {
+    const { connections, options, workAt } = this.deps;
+    const { runId: executionId, epoch, tenantId, projectId, environmentId } = context;
+    const sdk = await loadClientSdk();
+    const client = await connections.client(namespace);
+    const expected = this.expectedRef(context);
+    const { workflowId } = expected;
+    const taskQueue = controlQueue(environmentId);
+    const attributes = { tenantId, projectId, environmentId, runId: executionId, ...plan };
+    try {
+      const handle = await client.workflow.start(INTERPRETER, {
+        workflowId,
+        taskQueue,
+        args: [{ executionId, epoch, limits: interpreterLimits(options) }],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        searchAttributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, [value]])),
+      });
+      void workAt?.([context]).catch(() => undefined);
+      return { ...expected, runId: handle.firstExecutionRunId };
+    } catch (error) {
+      // It ran before, and has ended: whoever looks after the run sees how.
+      if (!(error instanceof sdk.WorkflowExecutionAlreadyStartedError)) throw error;
+      return expected;
+    }
+  }
+
+  private async withHandle<Result>(
+    ref: EngineRunRef,
+    work: (handle: WorkflowHandle) => Promise<Result>,
+  ): Promise<Result> {
+    if (ref.provider !== 'temporal') throw new Error(`not a run of Temporal: ${ref.provider}`);
+    const { namespace, workflowId } = ref;
+    try {
+      const client = await this.deps.connections.client(namespace);
+      return await work(client.workflow.getHandle(workflowId));
+    } catch (error) {
+      if (isNotFound(error)) throw error;
+      throw temporalProblem(error, { ...this.deps.options, namespace });
+    }
+  }
+
+  private async terminationReason(ref: EngineRunRef): Promise<string | undefined> {
+    if (ref.provider !== 'temporal') return undefined;
+    const { namespace, workflowId } = ref;
+    const connection = await this.deps.connections.forClient();
+    const page = { namespace, execution: { workflowId }, maximumPageSize: 1 };
+    const { history } = await connection.workflowService.getWorkflowExecutionHistoryReverse(page);
+    return history?.events?.[0]?.workflowExecutionTerminatedEventAttributes?.reason || undefined;
+  }
+}
+
+const DEFAULT_PLACE: RunPlace = { tenantId: 'default', projectId: 'default', environmentId: 'default' };
+
+function interpreterLimits({ heartbeatMs, longestAttemptMs, maxEvents }: TemporalOptions): InterpreterLimits {
+  return { heartbeatMs, longestAttemptMs, maxEvents, graceMs: GRACE_MS };
+}
+
+/** The workflow id is `pawl/<execution>/<epoch>`. */
+function executionOf(ref: EngineRunRef): string {
+  return ref.workflowId.split('/')[1] ?? '';
+}
+
+function isNotFound(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (each.name === 'WorkflowNotFoundError' || (each as { code?: unknown }).code === NOT_FOUND) {
+      return !/namespace/i.test(each.message);
+    }
+  }
+  return false;
+}

@@ -1,0 +1,86 @@
+// Wakes parked executions when they are due, and not at the next poll. It knows when the next one is due: from every execution that
+// this runner parks, and from every look. The poll stays the correctness path for what other processes parked (I8: the
+// database decides what is due, so nothing wakes early; I11).
+
+import type { Clock } from '../../clock/clock.ts';
+import type { Timers } from '../../clock/timers.ts';
+import type { Store } from '../../store/port.ts';
+import type { EngineObserver } from '../environment.ts';
+
+export interface WakeClockDeps {
+  readonly store: Pick<Store, 'queueWake'>;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly observer: EngineObserver;
+  /** Some are ready now. */
+  readonly woken: () => void;
+}
+
+const WAKE_LIMIT = 5_000;
+/** Those that become due within this time of each other share one statement. */
+const TOGETHER_MS = 20;
+/** What is due later is known again by then. */
+const HORIZON_MS = 60_000;
+
+export class WakeClock {
+  private readonly deps: WakeClockDeps;
+  private nextAt = Number.POSITIVE_INFINITY;
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  private cancel: () => void = () => {};
+  private looking: Promise<void> | null = null;
+  private stopped = false;
+
+  constructor(deps: WakeClockDeps) {
+    this.deps = deps;
+  }
+
+  /** An execution was parked until then. */
+  expect(dueAt: number): void {
+    if (dueAt < this.nextAt) this.ringAt(dueAt);
+  }
+
+  /** Wakes everything that is due. One look at a time: who asks meanwhile gets the one that is under way. */
+  runOnce(): Promise<void> {
+    this.looking ??= this.look().finally(() => {
+      this.looking = null;
+    });
+    return this.looking;
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.cancel();
+  }
+
+  private async look(): Promise<void> {
+    const { store, timers } = this.deps;
+    this.cancel();
+    this.nextAt = Number.POSITIVE_INFINITY;
+    for (let woken = WAKE_LIMIT; woken === WAKE_LIMIT && !this.stopped; ) {
+      const found = await store.queueWake({ limit: WAKE_LIMIT });
+      this.lookedAt = timers.monotonicMs();
+      woken = found.woken;
+      if (woken > 0) this.deps.woken();
+      if (found.nextDueAt !== null) this.expect(found.nextDueAt);
+    }
+  }
+
+  private ringAt(dueAt: number): void {
+    const { timers, clock } = this.deps;
+    this.cancel();
+    this.nextAt = dueAt;
+    const inMs = dueAt - clock.now();
+    if (this.stopped || inMs > HORIZON_MS) return;
+    const rested = this.lookedAt + TOGETHER_MS - timers.monotonicMs();
+    this.cancel = timers.after(Math.max(0, inMs, rested), () => void this.ring());
+  }
+
+  private async ring(): Promise<void> {
+    try {
+      await this.runOnce();
+    } catch (error) {
+      // The poll looks again.
+      this.deps.observer.warn('waking failed', { error: String(error) });
+    }
+  }
+}

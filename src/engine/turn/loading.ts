@@ -1,0 +1,173 @@
+// From stored rows to an execution that can go on: compiled plan, folded state, the parameters that running and retrying
+// attempts need again, and the inputs that wait for it. What cannot be loaded is said, not thrown: it must not take its
+// neighbours with it (I20).
+
+import { allNodes, idOf } from '../../core/decider/frame.ts';
+import type { Input } from '../../core/decider/input.ts';
+import { heeds } from '../../core/decider/signal.ts';
+import { type ExecutionStart, initialState, isTerminal, type NodeState, type State } from '../../core/decider/state.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { ExecutionStore, LoadedExecution } from '../../store/port.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { PlanSource } from '../../workflow/plan-cache.ts';
+import { foldStored } from './journal.ts';
+import { queuedMail } from './mail.ts';
+import { createResident, type QueuedInput, type Resident } from './resident.ts';
+
+export type Loaded =
+  | { readonly ok: true; readonly resident: Resident }
+  | { readonly ok: false; readonly code: string; readonly problem: string };
+
+export interface LoadingDeps {
+  readonly store: ExecutionStore;
+  readonly plans: PlanSource;
+  readonly callbackUrl: (executionId: string, nodeId: string) => string;
+}
+
+type Claim = Pick<Resident, 'crashes' | 'epoch'>;
+
+export interface Loading {
+  readonly execution: LoadedExecution;
+  readonly claim: Claim;
+}
+
+export async function loadResident(deps: LoadingDeps, execution: LoadedExecution, claim: Claim): Promise<Loaded> {
+  const [loaded] = await loadResidents(deps, [{ execution, claim }]);
+  return loaded!;
+}
+
+/** What a whole claim brought, in its order. Plans are looked up side by side, and recorded parameters read by one statement. */
+export async function loadResidents(deps: LoadingDeps, items: readonly Loading[]): Promise<Loaded[]> {
+  const folded = await Promise.all(items.map((item) => fold(deps, item)));
+  const states = folded.flatMap((one) => ('state' in one ? [one.state] : []));
+  const givenTo = new Map((await restoreParameters(deps.store, states)).map((given, place) => [states[place], given]));
+  return folded.map((one, place): Loaded => {
+    if (!('state' in one)) return one;
+    const { execution, claim } = items[place]!;
+    const { state, isArchived } = one;
+    const waiting = waitingInputs(execution, state, isArchived);
+    return { ok: true, resident: createResident({ execution, state, claim, waiting, given: givenTo.get(state)! }) };
+  });
+}
+
+type Folded = { readonly state: State; readonly isArchived: boolean } | Extract<Loaded, { ok: false }>;
+
+async function fold(deps: LoadingDeps, { execution }: Loading): Promise<Folded> {
+  try {
+    const found = await deps.plans.plan(execution);
+    if (found === null) {
+      const problem = `workflow "${execution.workflowId}" has no version ${execution.version}`;
+      return { ok: false, code: 'WORKFLOW_NOT_FOUND', problem };
+    }
+    if ('problem' in found) return { ok: false, code: 'PLAN_INVALID', problem: found.problem };
+    const { plan, isArchived } = found;
+    return { state: foldStored(plan, startOf(deps, execution, plan), execution), isArchived };
+  } catch (error) {
+    // A database that cannot be reached says nothing about the execution: somebody will load it again.
+    if (error instanceof StoreError && error.failure !== 'data') throw error;
+    return { ok: false, code: 'POISON', problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The same without a wait, for one that was never begun and whose plan is at hand. Null: it has to be loaded. */
+export function freshResident(deps: LoadingDeps, execution: LoadedExecution, claim: Claim): Resident | null {
+  const found = deps.plans.known(execution);
+  if (found === undefined || 'problem' in found) return null;
+  const { plan, isArchived } = found;
+  try {
+    const state = initialState(plan, startOf(deps, execution, plan));
+    const waiting = waitingInputs(execution, state, isArchived);
+    return createResident({ execution, state, claim, waiting, given: NOTHING_GIVEN });
+  } catch {
+    // Loading meets the same, and says what it is.
+    return null;
+  }
+}
+
+const NOTHING_GIVEN: ReadonlyMap<number, Json> = new Map();
+
+function startOf(deps: LoadingDeps, execution: LoadedExecution, plan: Plan): ExecutionStart {
+  const callbackUrls: Record<string, string> = {};
+  for (const { id, step } of plan.nodes) {
+    if (step.kind === 'webhook' || (step.kind === 'wait' && step.callback))
+      callbackUrls[id] = deps.callbackUrl(execution.executionId, id);
+  }
+  const { executionId, tenantId, workflowId, version, correlationId } = execution;
+  const trigger = JSON.parse(execution.trigger) as Json;
+  const principal = JSON.parse(execution.principal) as Json;
+  const start = { executionId, tenantId, workflowId, version, correlationId, trigger, principal, callbackUrls };
+  return execution.spec === null ? start : { ...start, spec: JSON.parse(execution.spec) as Json };
+}
+
+/**
+ * Loading a journal skips the recorded parameters; only unfinished attempts need theirs back: what a retry may reuse (as
+ * first rendered), and what the attempt that was running was given (with patches and overrides). Returns the latter, for each.
+ */
+export async function restoreParameters(
+  store: ExecutionStore,
+  states: readonly State[],
+): Promise<ReadonlyMap<number, Json>[]> {
+  const items = states.flatMap(recordedAt);
+  const rows = items.length === 0 ? [] : await store.executionInputs({ items });
+  const inputsOf = new Map<string, JsonObject>();
+  for (const { executionId, seq, inputs } of rows) {
+    inputsOf.set(`${executionId} ${seq}`, JSON.parse(inputs ?? '{}') as JsonObject);
+  }
+  return states.map((state) => giveBack(state, inputsOf));
+}
+
+function recordedAt(state: State): { executionId: string; seq: number }[] {
+  const { executionId } = state.start;
+  const unfinished = [...allNodes(state)].filter(([, node]) => needsParameters(node));
+  const seqs = unfinished.flatMap(([, node]) => [node.renderedSeq, node.startedSeq]);
+  return [...new Set(seqs)].filter((seq) => seq >= 0).map((seq) => ({ executionId, seq }));
+}
+
+function giveBack(state: State, inputsOf: ReadonlyMap<string, JsonObject>): ReadonlyMap<number, Json> {
+  const { executionId } = state.start;
+  const given = new Map<number, Json>();
+  for (const [index, node] of allNodes(state)) {
+    if (!needsParameters(node)) continue;
+    const id = idOf(state, index);
+    node.params = inputsOf.get(`${executionId} ${node.renderedSeq}`)?.[id];
+    const params = inputsOf.get(`${executionId} ${node.startedSeq}`)?.[id];
+    if (params !== undefined) given.set(index, params);
+  }
+  return given.size === 0 ? NOTHING_GIVEN : given;
+}
+
+/** What runs or will run again; and a loop, whose items are the same whenever it goes on. */
+function needsParameters({ status, loop }: NodeState): boolean {
+  return loop !== null || status === 'Running' || status === 'Retrying' || status === 'Waiting';
+}
+
+/** In the order in which it is decided on. */
+export function waitingInputs(
+  execution: LoadedExecution,
+  state: State,
+  isArchived: boolean,
+  epoch?: number,
+): QueuedInput[] {
+  const next = nextInput(execution, state, isArchived);
+  if (execution.inbox.length === 0 && next !== null) return [{ input: next }];
+  const mail = execution.inbox.map((message) => queuedMail(message, state.plan, epoch));
+  // It had ended, and is live again: for a signal among its mail, or because its dead letter was put back.
+  const isSignalled = mail.some(({ input }) => input.type === 'signal' && heeds(state, input.signal));
+  const first = next === null ? [] : [{ input: next }];
+  const cancels = mail.filter(({ input }) => input.type === 'cancel');
+  const others = mail.filter(({ input }) => input.type !== 'cancel');
+  // What was accepted counts before what merely became due: a callback was answered 200, and its wait may be over by now (I10).
+  if (next?.type === 'timerDue') return [...cancels, ...others, ...first];
+  // What was cancelled before it began never starts anything.
+  const reopened = next !== null || isSignalled ? [] : [{ input: { type: 'reopened' as const } }];
+  return [...cancels, ...first, ...others, ...reopened];
+}
+
+/** Null: it has ended. */
+function nextInput({ workflowId }: LoadedExecution, { status }: State, isArchived: boolean): Input | null {
+  if (status !== 'Pending') return isTerminal(status) ? null : { type: 'timerDue' };
+  if (!isArchived) return { type: 'started' };
+  const error = { code: 'WORKFLOW_NOT_ACTIVE', message: `workflow "${workflowId}" is archived` };
+  return { type: 'giveUp', error };
+}

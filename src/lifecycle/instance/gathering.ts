@@ -1,0 +1,45 @@
+// Many questions that are put in the same turn of the loop become one statement. For reading only: what is written has its
+// own rules about who pays for whose fault (store/group-write.ts).
+
+import type { Timers } from '../../clock/timers.ts';
+
+interface Waiting<Question, Answer> {
+  readonly question: Question;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Gathering<Question, Answer> {
+  private readonly timers: Timers;
+  private readonly maxBatch: number;
+  private readonly askAll: (questions: Question[]) => Promise<Answer[]>;
+  private waiting: Waiting<Question, Answer>[] = [];
+
+  constructor(timers: Timers, maxBatch: number, askAll: (questions: Question[]) => Promise<Answer[]>) {
+    this.timers = timers;
+    this.maxBatch = maxBatch;
+    this.askAll = askAll;
+  }
+
+  ask(question: Question): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ question, resolve, reject });
+      if (this.waiting.length === 1) this.timers.soon(() => this.flush());
+    });
+  }
+
+  private flush(): void {
+    const all = this.waiting;
+    this.waiting = [];
+    for (let from = 0; from < all.length; from += this.maxBatch) void this.send(all.slice(from, from + this.maxBatch));
+  }
+
+  private async send(batch: readonly Waiting<Question, Answer>[]): Promise<void> {
+    try {
+      const answers = await this.askAll(batch.map(({ question }) => question));
+      for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+}

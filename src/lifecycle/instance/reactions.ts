@@ -1,0 +1,43 @@
+// Triggers the events that the outcomes of hooks ask for (onProcessed). The acknowledgement left a reaction in the database;
+// it goes with the move that it causes, in one statement, or when the event turns out to be impossible. The requestId is made
+// of hook and outcome, so a repetition applies nothing twice.
+
+import { PawlError } from '../../core/error/pawl-error.ts';
+import type { LifecycleStore, Reaction } from '../../store/lifecycle-port.ts';
+import type { Cause } from '../machine/decision.ts';
+import { type InstanceTriggers, RESERVED_REQUESTS } from './instance-triggers.ts';
+
+const LIMIT = 500;
+
+export interface ReactionsDeps {
+  readonly store: Pick<LifecycleStore, 'reactionClaim' | 'reactionSettle'>;
+  readonly triggers: InstanceTriggers;
+  readonly warn: (event: string, details: Record<string, unknown>) => void;
+  /** What was taken by a process that died is due again after so long. */
+  readonly claimMs: number;
+}
+
+export async function react(deps: ReactionsDeps): Promise<{ reacted: number; isMore: boolean }> {
+  const claimed = await deps.store.reactionClaim({ limit: LIMIT, leaseMs: deps.claimMs });
+  const unmoved = await Promise.all(claimed.map((reaction) => reactOnce(deps, reaction)));
+  const reactionIds = unmoved.filter((id) => id !== null);
+  if (reactionIds.length > 0) await deps.store.reactionSettle({ reactionIds });
+  return { reacted: claimed.length, isMore: claimed.length === LIMIT };
+}
+
+/** The id of a reaction that is over without a move of its own; null: settled with its move, or to be tried again. */
+async function reactOnce(deps: ReactionsDeps, reaction: Reaction): Promise<string | null> {
+  const { reactionId, tenantId, env, definition, externalRef, event, ackGuid, outcome } = reaction;
+  const key = { tenantId, env, definition, externalRef };
+  const cause: Cause = { type: 'policy', ackGuid, outcome };
+  const requestId = `${RESERVED_REQUESTS}hook:${ackGuid}:${outcome}`;
+  try {
+    const answer = await deps.triggers.apply({ ...key, event, requestId, cause, reactionId });
+    return answer?.applied === true ? null : reactionId;
+  } catch (error) {
+    // The instance has gone on meanwhile: a notice told so, and there is nothing left to do.
+    if (error instanceof PawlError && error.code !== 'UNAVAILABLE') return reactionId;
+    deps.warn('an outcome could not trigger its event', { ackGuid, event, error: (error as Error).message });
+    return null;
+  }
+}

@@ -1,0 +1,122 @@
+// The one way in: a definition and its policies become a machine and its rows, or a list of everything that is wrong. Total:
+// it throws for no input. Pointers lead into `{ definition, policies }`, the shape in which both are sent. Stages: json →
+// schema → read → check → assemble; a stage goes on as far as what the earlier ones found allows.
+
+import { checkJson } from '../../core/definition/json-check.ts';
+import { listIn, objectIn } from '../../core/definition/json-read.ts';
+import { MAX_EDGES, MAX_NODES } from '../../core/definition/limits.ts';
+import { checkSchema } from '../../core/definition/schema-check.ts';
+import { canonicalJson, isJsonObject, type JsonObject } from '../../core/json/json.ts';
+import { sha256Hex } from '../../core/plan/checksum.ts';
+import { Findings, type Problem } from '../../core/problem/problem.ts';
+import { lifecycleSchema, policiesSchema } from './definition-schema.ts';
+import { eventId } from './event-id.ts';
+import type { Machine, MachineEvent, MachineState, MachineTransition, Policy } from './machine.ts';
+import { checkMachine } from './machine-check.ts';
+import { type DraftState, type MachineDraft, readMachine } from './machine-reader.ts';
+import { readPolicies, selects } from './policy-reader.ts';
+import { type LifecycleRows, lifecycleRows } from './rows.ts';
+
+export type LifecycleCompilation =
+  /** With a machine the problems are warnings. */
+  | { readonly machine: Machine; readonly rows: LifecycleRows; readonly problems: Problem[] }
+  | { readonly machine: null; readonly rows: null; readonly problems: Problem[] };
+
+export function compileLifecycle(definition: unknown, policies: unknown = null): LifecycleCompilation {
+  const findings = new Findings();
+  const source = policies === null ? { definition } : { definition, policies };
+  const compiled = checkJson(source, findings) ? compileJson(source as JsonObject, findings) : null;
+  const problems = findings.problems();
+  return compiled === null ? { machine: null, rows: null, problems } : { ...compiled, problems };
+}
+
+/** A file of policies alone: everything that can be said without their machine. */
+export function checkPolicies(policies: unknown): Problem[] {
+  const findings = new Findings();
+  if (!checkJson(policies, findings)) return findings.problems();
+  checkSchema(policiesSchema, policies as JsonObject, findings);
+  readPolicies(objectIn(policies as JsonObject), '', null, findings);
+  return findings.problems();
+}
+
+function compileJson(source: JsonObject, findings: Findings): { machine: Machine; rows: LifecycleRows } | null {
+  const definition = objectIn(source.definition);
+  if (!fits(definition, findings)) return null;
+  checkSchema(lifecycleSchema, source, findings);
+  const draft = readMachine(definition, '/definition', findings);
+  checkMachine(draft, '/definition', findings);
+  const policies = isJsonObject(source.policies) ? source.policies : null;
+  const read = policies === null ? [] : readPolicies(policies, '/policies', draft, findings);
+  if (findings.hasErrors) return null;
+  const machine = assemble(draft, read, checksumOf(definition, read.length === 0 ? null : policies));
+  return { machine, rows: lifecycleRows(machine, definition, policies) };
+}
+
+function fits(definition: JsonObject, findings: Findings): boolean {
+  const counts = [
+    ['states', Object.keys(objectIn(definition.states)).length, MAX_NODES],
+    ['events', Object.keys(objectIn(definition.events)).length, MAX_NODES],
+    ['transitions', listIn(definition.transitions).length, MAX_EDGES],
+  ] as const;
+  for (const [what, count, limit] of counts) {
+    if (count <= limit) continue;
+    findings.error(
+      `TOO_MANY_${what.toUpperCase()}`,
+      `/definition/${what}`,
+      `there are ${count} ${what}; the limit is ${limit}`,
+    );
+  }
+  return !findings.hasErrors;
+}
+
+/** `$schema` is for editors and changes nothing. */
+function checksumOf({ $schema: _of, ...definition }: JsonObject, policies: JsonObject | null): string {
+  const { $schema: _ofPolicies, ...rest } = policies ?? {};
+  return sha256Hex(canonicalJson({ definition, policies: policies === null ? null : rest }));
+}
+
+/** Of a draft without errors: every name in it is there. */
+function assemble(draft: MachineDraft, policies: readonly Policy[], checksum: string): Machine {
+  const transitions = draft.transitions.map(({ from, event, to, reenter }): MachineTransition => {
+    const transition = { from, event, to, reenter };
+    return { ...transition, policies: policies.filter(({ on }) => selects(on, transition)) };
+  });
+  const events = [...draft.events].map(([name, code]): MachineEvent => {
+    return { name, id: eventId(draft.env, draft.name, name), code };
+  });
+  const leaving = Map.groupBy(transitions, ({ from }) => from);
+  const entering = Map.groupBy(transitions, ({ to }) => to);
+  const states = [...draft.states].map(([name, state]) => {
+    return assembleState(name, state, leaving.get(name) ?? [], entering.get(name) ?? []);
+  });
+  return {
+    env: draft.env,
+    name: draft.name,
+    initial: draft.initial!,
+    checksum,
+    states: new Map(states.map((state) => [state.name, state])),
+    events: new Map(events.map((event) => [event.name, event])),
+    eventsByKey: new Map(events.flatMap((event) => keysOf(event).map((key) => [key, event]))),
+    transitions,
+    policies,
+  };
+}
+
+function assembleState(
+  name: string,
+  { isFinal, timeout }: DraftState,
+  leaving: readonly MachineTransition[],
+  entering: readonly MachineTransition[],
+): MachineState {
+  return {
+    name,
+    isFinal,
+    timeout: timeout === null ? null : { ...timeout, event: timeout.event! },
+    exits: new Map(leaving.map((exit) => [exit.event, exit])),
+    entries: new Set(entering.map(({ event }) => event)),
+  };
+}
+
+function keysOf({ id, code }: MachineEvent): string[] {
+  return code === null ? [id] : [id, String(code)];
+}

@@ -1,0 +1,54 @@
+// The kinds of consumers, and everything that depends on a kind. A new kind is a row here and a channel in src/delivery/channel; the types
+// then name every place that must know of it.
+
+interface ConsumerKindRow {
+  /** Who registers it: people, or nobody because it is built in. */
+  readonly isBuiltIn?: true;
+  /** The schemes of its URL; absent: it has none. */
+  readonly protocols?: readonly string[];
+  /** The port that a URL without one means. */
+  readonly port?: string;
+  /** `signing`: a webhook secret. `password`: any text. Absent: it takes no secret. */
+  readonly secret?: 'signing' | 'password';
+  /** Its server must be allowed by the operator, and counts as an event bus for health. */
+  readonly isBus?: true;
+  /** It asks for its messages, so nothing is sent to it. */
+  readonly isPulled?: true;
+}
+
+const ROWS = {
+  process: {},
+  webhook: { protocols: ['https:', 'http:'], secret: 'signing' },
+  pull: { isPulled: true },
+  nats: { protocols: ['nats:', 'tls:'], port: '4222', secret: 'password', isBus: true },
+  workflow: { isBuiltIn: true },
+  trigger: { isBuiltIn: true },
+} as const satisfies Record<string, ConsumerKindRow>;
+
+export type ConsumerKind = keyof typeof ROWS;
+
+/** Kinds that a channel sends to. */
+export type SentKind = {
+  [Kind in ConsumerKind]: (typeof ROWS)[Kind] extends { isPulled: true } ? never : Kind;
+}[ConsumerKind];
+
+/** Kinds that people register. */
+export type RegisteredKind = {
+  [Kind in ConsumerKind]: (typeof ROWS)[Kind] extends { isBuiltIn: true } ? never : Kind;
+}[ConsumerKind];
+
+export const consumerKind = (kind: ConsumerKind): ConsumerKindRow => ROWS[kind];
+
+const kindsWhere = (test: (row: ConsumerKindRow) => boolean): ConsumerKind[] =>
+  (Object.keys(ROWS) as ConsumerKind[]).filter((kind) => test(ROWS[kind]));
+
+export const REGISTERED_KINDS = kindsWhere(({ isBuiltIn }) => isBuiltIn !== true) as [
+  RegisteredKind,
+  ...RegisteredKind[],
+];
+
+export const BUS_KINDS = kindsWhere(({ isBus }) => isBus === true);
+
+export function isRegisteredKind(kind: unknown): kind is RegisteredKind {
+  return (REGISTERED_KINDS as readonly unknown[]).includes(kind);
+}

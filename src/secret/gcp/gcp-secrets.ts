@@ -1,0 +1,48 @@
+// Google Secret Manager, with Google's own client, which is loaded when it is first needed. Credentials are found as Google's
+// tools find them. Names there have no `/` and no `.`: both become `-`.
+
+import type { SecretManagerServiceClient } from '@google-cloud/secret-manager';
+import { forTenant, loaded, type SecretProvider } from '../secret.ts';
+
+export interface GcpOptions {
+  readonly project: string;
+  /** What stands before every key; `{tenant}` is the tenant. */
+  readonly prefix: string;
+  /** For tests: how to reach a server that stands in for Google's. */
+  readonly client?: ConstructorParameters<typeof SecretManagerServiceClient>[0];
+}
+
+const NOT_FOUND = 5;
+
+export function gcpSecrets({ project, prefix, client: settings = {} }: GcpOptions): SecretProvider {
+  const sdk = loaded('@google-cloud/secret-manager', async () => {
+    const { SecretManagerServiceClient: Client } = await import('@google-cloud/secret-manager');
+    return new Client(settings);
+  });
+  return {
+    name: 'gcp-sm',
+    async get({ key, version = 'latest' }, { tenantId }) {
+      const client = await sdk();
+      const secret = `${forTenant(prefix, tenantId)}${key}`.replaceAll(/[^A-Za-z0-9_-]/g, '-');
+      try {
+        const name = `projects/${project}/secrets/${secret}/versions/${version}`;
+        const [{ payload }] = await client.accessSecretVersion({ name });
+        return payload?.data === undefined || payload.data === null ? undefined : textOf(payload.data);
+      } catch (error) {
+        const { code } = error as { code?: number };
+        if (code === NOT_FOUND || code === 404) return undefined;
+        throw error;
+      }
+    },
+    async check() {
+      await (await sdk()).getProjectId().catch(() => project);
+    },
+    async close() {
+      if (sdk.isLoaded()) await (await sdk()).close();
+    },
+  };
+}
+
+/** Bytes, or base64 over REST. */
+const textOf = (data: Uint8Array | string): string =>
+  (typeof data === 'string' ? Buffer.from(data, 'base64') : Buffer.from(data)).toString('utf8');

@@ -1,0 +1,109 @@
+// The store as everything but the database sees it: secrets of webhooks, of consumers and of the engine itself are sealed before
+// they are written and opened when they are read (S6). Callers know nothing of it. A text is bound to its tenant (S1): sealed
+// text that somebody moved to another tenant's row does not open.
+
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isSealedText } from '../protocol/webhook-secret.ts';
+import type { ConsumerRow } from '../store/delivery-port.ts';
+import type { Store } from '../store/port.ts';
+import type { SealedTextRow } from '../store/secret-port.ts';
+import type { NewPipeline } from '../store/workflow-port.ts';
+import { type Box, SealError } from './box.ts';
+
+const webhookPlace = (tenantId: string): string => JSON.stringify(['webhook', tenantId]);
+const consumerPlace = (tenantId: string, code: string): string => JSON.stringify(['consumer', tenantId, code]);
+const enginePlace = (name: string): string => JSON.stringify(['engine', name]);
+
+const REKEY_BATCH = 100;
+
+export function sealedStore(store: Store, box: Box): Store {
+  return {
+    ...store,
+    triggerCreate: (trigger) => {
+      const secrets = trigger.secrets.map((secret) => box.sealText(secret, webhookPlace(trigger.tenantId)));
+      return store.triggerCreate({ ...trigger, secrets });
+    },
+    webhookSecretAdd: (params) =>
+      store.webhookSecretAdd({ ...params, secret: box.sealText(params.secret, webhookPlace(params.tenantId)) }),
+    async webhookGet(params) {
+      const found = await store.webhookGet(params);
+      if (found === null) return null;
+      const place = webhookPlace(found.trigger.tenantId);
+      return { ...found, secrets: found.secrets.map((secret) => opened(box, secret, place)) };
+    },
+    pipelineCreate: (pipeline) => store.pipelineCreate(sealedPipeline(box, pipeline)),
+    pipelineReplace: (pipeline) => store.pipelineReplace(sealedPipeline(box, pipeline)),
+    async consumerPut(change) {
+      const { tenantId, code, newSecret } = change;
+      const sealed = newSecret === undefined ? undefined : box.sealText(newSecret, consumerPlace(tenantId, code));
+      return openConsumer(box, await store.consumerPut({ ...change, newSecret: sealed }));
+    },
+    async consumerGet(params) {
+      const row = await store.consumerGet(params);
+      return row === null ? null : openConsumer(box, row);
+    },
+    consumerList: async (params) => (await store.consumerList(params)).map((row) => openConsumer(box, row)),
+    secretGet: (params) => engineSecret(store, box, params.name),
+    audited: (params) => store.audited({ ...params, work: (joined) => params.work(sealedStore(joined, box)) }),
+  };
+}
+
+function sealedPipeline(box: Box, pipeline: NewPipeline): NewPipeline {
+  const { tenantId, webhookSecret } = pipeline;
+  if (webhookSecret === null) return pipeline;
+  return { ...pipeline, webhookSecret: box.sealText(webhookSecret, webhookPlace(tenantId)) };
+}
+
+/** Seals with the first key what another key has sealed, or nobody yet; how many rows. Everything goes on meanwhile. */
+export async function resealTexts(store: Store, box: Box): Promise<number> {
+  for (let done = 0, after = ''; ; ) {
+    const rows = await store.sealedTextsOfOtherKeys({ prefix: box.textPrefix, after, limit: REKEY_BATCH });
+    const items = rows.map((before) => ({ before, secrets: resealed(box, before) }));
+    await store.sealedTextReplace({ items });
+    done += rows.length;
+    if (rows.length < REKEY_BATCH) return done;
+    after = rows.at(-1)!.id;
+  }
+}
+
+function resealed(box: Box, { tenantId, code, secrets }: SealedTextRow): string[] {
+  const place = code === null ? webhookPlace(tenantId) : consumerPlace(tenantId, code);
+  return secrets.map((secret) => box.sealText(box.openText(secret, place), place));
+}
+
+/** A process without the key cannot judge its senders: they are told to come back. */
+function opened(box: Box, secret: string, place: string): string {
+  try {
+    return box.openText(secret, place);
+  } catch (error) {
+    if (error instanceof SealError) throw new PawlError('UNAVAILABLE', error.message);
+    throw error;
+  }
+}
+
+/** One consumer whose key is missing must not keep the others from their messages: it stays sealed, and its lane says so. */
+function openConsumer(box: Box, row: ConsumerRow): ConsumerRow {
+  if (row.secrets.length === 0) return row;
+  const place = consumerPlace(row.tenantId, row.code);
+  const open = (secret: string): string => {
+    try {
+      return box.openText(secret, place);
+    } catch (error) {
+      if (error instanceof SealError) return secret;
+      throw error;
+    }
+  };
+  return { ...row, secrets: row.secrets.map(open) };
+}
+
+/** The key that lies beside them in the database would protect nothing: without a key of yours they stay as they are. */
+async function engineSecret(store: Store, box: Box, name: string): Promise<Uint8Array> {
+  const stored = Buffer.from(await store.secretGet({ name }));
+  const text = stored.toString('latin1');
+  const isSealed = isSealedText(text);
+  const value = isSealed ? Buffer.from(box.openText(text, enginePlace(name)), 'base64') : stored;
+  if (!box.hasOwnKey || (isSealed && text.startsWith(box.textPrefix))) return value;
+  const sealed = Buffer.from(box.sealText(value.toString('base64'), enginePlace(name)), 'latin1');
+  await store.engineSecretReplace({ name, before: stored, value: sealed });
+  return value;
+}

@@ -1,0 +1,42 @@
+// Sends what a handler has answered: as JSON, as text, packed where the client takes that, or as a stream.
+
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { packedText, takesGzip } from './packed-body.ts';
+import type { Answer, RouteSpec } from './route.ts';
+
+export function send(
+  reply: FastifyReply,
+  { status, body, headers, stream }: Answer,
+  isHead: boolean,
+): FastifyReply | Promise<FastifyReply> {
+  reply.code(status).headers(headers ?? {});
+  // A stream has no end to measure, and nobody reads it.
+  if (isHead && stream !== undefined) return reply.send();
+  if (stream !== undefined) return reply.send(Readable.from(stream, { objectMode: false }));
+  const isPackable = !isHead && headers?.['content-encoding'] === undefined;
+  const text = isPackable && takesGzip(reply.request.headers['accept-encoding']) ? textOf(body) : null;
+  if (text === null) return reply.send(body);
+  if (typeof body !== 'string') reply.type('application/json; charset=utf-8');
+  const packing = packedText(text);
+  if (packing === null) return reply.send(text);
+  reply.header('content-encoding', 'gzip').header('vary', 'accept-encoding');
+  return packing.then((packed) => reply.send(packed));
+}
+
+/** Null: there is none, or it is not text. */
+function textOf(body: unknown): string | null {
+  if (typeof body === 'string') return body;
+  return typeof body === 'object' && body !== null && !(body instanceof Uint8Array) ? JSON.stringify(body) : null;
+}
+
+/** For tests: an answer is what its route has declared. */
+export function checkAnswer(route: RouteSpec, { status, body, stream, headers }: Answer): void {
+  const schema = route.responses[status];
+  const isText = stream !== undefined || typeof body === 'string';
+  if (isText && headers?.['content-type']?.split(';')[0] !== route.sends) {
+    throw new Error(`${route.method} ${route.path} does not declare that it sends ${headers?.['content-type']}`);
+  }
+  if (schema === undefined) throw new Error(`${route.method} ${route.path} does not declare the status ${status}`);
+  if (schema !== null && stream === undefined) schema.parse(JSON.parse(JSON.stringify(body)));
+}

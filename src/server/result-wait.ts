@@ -1,0 +1,25 @@
+// Answering with the result: a request that asked for it stays open until its execution has ended or its time is up. Meanwhile it
+// has no place among the requests at work (load.ts), so thousands may wait.
+
+import type { Executions } from '../execution/executions.ts';
+import type { ExecutionView } from '../store/reader-port.ts';
+import type { Aside } from './route.ts';
+
+export interface ResultRequest {
+  readonly query: { readonly wait?: number | undefined };
+  readonly caller: { readonly tenantId: string };
+  readonly aside: Aside;
+  readonly signal: AbortSignal;
+}
+
+/** Null: nobody asked for it, it takes longer, or too many wait already. */
+export async function resultWithin(
+  executions: Pick<Executions, 'ended'>,
+  request: ResultRequest,
+  executionId: string,
+): Promise<ExecutionView | null> {
+  const { query, caller, aside } = request;
+  if (query.wait === undefined) return null;
+  const patience = { waitMs: query.wait, signal: request.signal };
+  return aside(() => executions.ended(caller.tenantId, executionId, patience));
+}

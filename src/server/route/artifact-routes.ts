@@ -1,0 +1,76 @@
+// Artifacts of executions: listed by execution, and downloaded as they are.
+
+import { z } from 'zod';
+import { type Artifacts, artifactUri } from '../../artifact/artifacts.ts';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import { executionRef } from '../../protocol/identifier.ts';
+import { pageOf, pageQuery, uuidCursor } from '../../protocol/page.ts';
+import { artifactSchema } from '../../protocol/step-output.ts';
+import type { ArtifactRow } from '../../store/artifact-port.ts';
+import type { Store } from '../../store/port.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+const common = { tag: 'Artifacts', access: 'workflows:read', method: 'GET' } as const;
+
+export interface ArtifactRoutesDeps {
+  readonly artifacts: Artifacts;
+  readonly store: Pick<Store, 'executionGet'>;
+}
+
+export function artifactRoutes({ artifacts, store }: ArtifactRoutesDeps): RouteSpec[] {
+  return [
+    defineRoute({
+      ...common,
+      path: '/api/v1/executions/:executionId/artifacts',
+      summary: 'Artifacts that the attempts of an execution left behind',
+      notFound: 'EXECUTION_NOT_FOUND',
+      params: z.object({ executionId: executionRef }),
+      query: z.strictObject({ limit: pageQuery.limit, cursor: uuidCursor.optional() }),
+      responses: { 200: pageOf(artifactSchema) },
+      async handle({ params: { executionId }, query: { limit, cursor }, caller }) {
+        const { tenantId } = caller;
+        const isTheirs = (await store.executionGet({ tenantId, executionId })) !== null;
+        if (!isTheirs) throw new PawlError('EXECUTION_NOT_FOUND', `there is no execution ${executionId}`);
+        const page = { afterId: cursor ?? null, limit: limit + 1 };
+        const rows = await artifacts.list(tenantId, executionId, page);
+        const data = rows.slice(0, limit).map(presentArtifact);
+        const next = rows.length > limit ? { nextCursor: data.at(-1)!.artifactId } : {};
+        return { status: 200, body: { data, ...next } };
+      },
+    }),
+    defineRoute({
+      ...common,
+      path: '/api/v1/artifacts/:artifactId',
+      summary: 'The bytes of an artifact',
+      sensitive: true,
+      notFound: 'ARTIFACT_NOT_FOUND',
+      params: z.object({ artifactId: z.uuid() }),
+      query: z.strictObject({}),
+      responses: { 200: null },
+      sends: 'application/octet-stream',
+      async handle({ params: { artifactId }, caller }) {
+        const { row, content } = await artifacts.open(caller.tenantId, artifactId);
+        return {
+          status: 200,
+          stream: content,
+          headers: {
+            'content-type': row.contentType,
+            'content-length': String(row.sizeBytes),
+            // A name is data of a workflow: shown by no browser as a page of ours.
+            'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(row.name)}`,
+            'x-artifact-sha256': row.sha256,
+          },
+        };
+      },
+    }),
+  ];
+}
+
+function presentArtifact({ createdAt, expiresAt, tenantId: _, ...row }: ArtifactRow) {
+  return {
+    ...row,
+    uri: artifactUri(row.artifactId),
+    createdAt: new Date(createdAt).toISOString(),
+    ...(expiresAt === null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+  };
+}

@@ -1,0 +1,146 @@
+// Actions on many executions: order, look, stop.
+
+import { z } from 'zod';
+import { PawlError } from '../../core/error/pawl-error.ts';
+import type { BulkActions, BulkSelection } from '../../execution/bulk-actions.ts';
+import { type BulkJson, bulkAnswer, bulkRequest, bulkSchema } from '../../protocol/bulk.ts';
+import { executionId } from '../../protocol/identifier.ts';
+import { pageOf, pageQuery, uuidCursor } from '../../protocol/page.ts';
+import { rolesFor } from '../../protocol/signal.ts';
+import type { BulkRecord } from '../../store/bulk-port.ts';
+import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
+import type { Caller } from '../caller.ts';
+import { isoTime, present } from '../present/execution.ts';
+import { defineRoute, type RouteSpec } from '../route.ts';
+
+export interface BulkRoutesDeps {
+  readonly bulk: BulkActions;
+  readonly workflowQueries: WorkflowQueries;
+}
+
+const BASE = '/api/v1/bulk';
+const common = { tag: 'Bulk', notFound: 'BULK_NOT_FOUND' } as const;
+const one = { ...common, params: z.object({ bulkId: executionId }) } as const;
+
+export function bulkRoutes(deps: BulkRoutesDeps): RouteSpec[] {
+  return [orderRoute(deps), ...lookRoutes(deps)];
+}
+
+function orderRoute({ bulk, workflowQueries }: BulkRoutesDeps): RouteSpec {
+  return defineRoute({
+    ...common,
+    method: 'POST',
+    path: BASE,
+    access: 'executions:signal',
+    summary:
+      'Cancel, retry, pause, resume or replay many executions: 202 when it is new, 200 when the requestId is known or in a dry run',
+    body: bulkRequest,
+    responses: { 200: bulkAnswer, 202: bulkAnswer },
+    async handle({ body, caller, by }) {
+      requireRight(caller, body.action);
+      const { tenantId } = caller;
+      const selection = await selectionOf(body, (name) => workflowQueries.nameIn(tenantId, name));
+      if (body.dryRun === true) return { status: 200, body: await bulk.count(tenantId, selection) };
+      const { requestId, action, reason, version = null } = body;
+      const { bulk: made, isNew } = await bulk.order(tenantId, { requestId, action, reason, version, selection }, by);
+      const { id: bulkId, count, isCapped } = made;
+      const headers = { location: `${BASE}/${bulkId}` };
+      return { status: isNew ? 202 : 200, headers, body: { bulkId, count, isCapped } };
+    },
+  });
+}
+
+function lookRoutes({ bulk }: BulkRoutesDeps): RouteSpec[] {
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: BASE,
+      access: 'workflows:read',
+      summary: 'Bulk actions, newest first',
+      query: z.object({ limit: pageQuery.limit, cursor: uuidCursor.optional() }),
+      responses: { 200: pageOf(bulkSchema) },
+      async handle({ query: { limit, cursor }, caller: { tenantId } }) {
+        const found = await bulk.list(tenantId, { beforeId: cursor ?? null, limit: limit + 1 });
+        const page = found.slice(0, limit);
+        const next = found.length > limit ? { nextCursor: page.at(-1)!.id } : {};
+        return { status: 200, body: { data: page.map(presentBulk), ...next } };
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'GET',
+      path: `${BASE}/:bulkId`,
+      access: 'workflows:read',
+      summary: 'How far a bulk action is',
+      responses: { 200: bulkSchema },
+      handle: async ({ params, caller }) => ({
+        status: 200,
+        body: presentBulk(await bulk.get(caller.tenantId, params.bulkId)),
+      }),
+    }),
+    defineRoute({
+      ...one,
+      method: 'DELETE',
+      path: `${BASE}/:bulkId`,
+      access: 'executions:signal',
+      summary: 'Stop a bulk action; what is done stays done',
+      responses: { 200: bulkSchema },
+      handle: async ({ params, caller, by }) => ({
+        status: 200,
+        body: presentBulk(await bulk.halt(caller.tenantId, params.bulkId, by)),
+      }),
+    }),
+  ];
+}
+
+async function selectionOf(
+  { ids, filter }: z.output<typeof bulkRequest>,
+  nameOf: (name: string | undefined) => Promise<string | undefined>,
+): Promise<BulkSelection> {
+  if (filter === undefined) return { ids: ids! };
+  const { error, createdAfter, createdBefore, olderThan, workflowId, ...rest } = filter;
+  const before = [
+    ...(createdBefore === undefined ? [] : [Date.parse(createdBefore)]),
+    ...(olderThan === undefined ? [] : [Date.now() - olderThan]),
+  ];
+  return {
+    filter: {
+      ...rest,
+      workflowId: await nameOf(workflowId),
+      errorText: error,
+      createdAfter: createdAfter === undefined ? undefined : Date.parse(createdAfter),
+      createdBefore: before.length === 0 ? undefined : Math.min(...before),
+    },
+  };
+}
+
+/** What one may not do to one execution one may not do to many. */
+function requireRight({ scopes, roles }: Caller, action: 'cancel' | 'retry' | 'pause' | 'resume' | 'replay'): void {
+  if (action === 'cancel' || action === 'replay') {
+    if (!scopes.has('workflows:execute'))
+      throw new PawlError('FORBIDDEN', `${action} needs the scope \`workflows:execute\``);
+    return;
+  }
+  const allowed = rolesFor(action === 'retry' ? 'RETRY_STEP' : action === 'pause' ? 'PAUSE' : 'RESUME');
+  if (!allowed.some((role) => roles.has(role))) {
+    throw new PawlError('FORBIDDEN', `${action} needs the role ${allowed.join(' or ')}`);
+  }
+}
+
+const presentBulk = (bulk: BulkRecord): BulkJson =>
+  present<BulkJson>({
+    bulkId: bulk.id,
+    action: bulk.action as BulkJson['action'],
+    state: bulk.state,
+    count: bulk.count,
+    isCapped: bulk.isCapped,
+    done: bulk.done,
+    failed: bulk.failed,
+    skipped: bulk.skipped,
+    lastError: bulk.lastError ?? undefined,
+    reason: bulk.reason,
+    by: bulk.actor,
+    createdAt: isoTime(bulk.createdAt)!,
+    endedAt: isoTime(bulk.endedAt),
+  });

@@ -1,0 +1,18 @@
+// Stages of deliveries as the database numbers them, and where an acknowledgement takes one.
+
+import type { AckItem, DeliveryStage } from '../../delivery-port.ts';
+
+const STAGES = ['Pending', 'Delivered', 'Processed', 'Failed', 'Dead'] as const satisfies readonly DeliveryStage[];
+
+export const stageName = (stage: number): DeliveryStage => STAGES[stage]!;
+export const stageNumber = (stage: DeliveryStage): number => STAGES.indexOf(stage);
+
+/** A failure with a time is tried again then; one without is final. */
+export function ackedStage({ stage, outcome, retryAt }: AckItem): number {
+  if (outcome === 'failed') return stageNumber(retryAt === null ? 'Dead' : 'Failed');
+  return stageNumber(stage);
+}
+
+/** Which older ones hold back the next of their subject. */
+export const blockingStages = (ordering: 'delivered' | 'processed'): number[] =>
+  ordering === 'delivered' ? [0, 3] : [0, 1, 3];

@@ -1,0 +1,176 @@
+// Reading: what people and programs ask, on the read pool.
+
+import { signalKey } from '../../../core/decider/signal-key.ts';
+import { BUS_KINDS } from '../../../protocol/consumer-kind.ts';
+import type { AttemptRow, JsonText, Timestamp } from '../../port.ts';
+import type { CallbackTarget, ExecutionReader, ExecutionView, FoundText, StoreHealth } from '../../reader-port.ts';
+import type { Database } from '../database.ts';
+import { type Statement, statement } from '../statement.ts';
+import {
+  attemptCounts,
+  briefExecutions,
+  executionStandings,
+  listExecutions,
+  liveNow,
+  pageOfExecutions,
+  pageOfWaiting,
+  viewed,
+} from './execution-list.ts';
+
+const GET = statement('execution_get');
+const KNOWN = statement('execution_known');
+const ENDED = statement('execution_ended');
+const HEADS = statement('execution_heads');
+const TENANT = statement('execution_tenant');
+const REQUEST_TENANT = statement('request_tenant');
+const CALLBACK = statement('callback_target');
+const BY_REQUEST = statement('execution_by_request');
+const CHILDREN = statement('execution_children');
+const ATTEMPTS = statement('execution_attempts');
+const PARAMETERS = statement('execution_parameters');
+const ATTEMPT_PAGE = statement('execution_attempt_page');
+const ATTEMPT_COUNT = statement('execution_attempt_count');
+const WEIGHT = statement('execution_weight');
+const JOURNAL = statement('execution_journal');
+const JOURNAL_FROM = statement('execution_journal_from');
+const TREE = statement('execution_tree');
+const LINKS = statement('execution_links');
+const DEPTH = statement('queue_depth');
+const HEALTH = statement('store_health');
+const FIND = statement('find_text');
+const LOGS = statement('execution_logs');
+const NODE_ATTEMPTS = statement('node_attempts');
+const LAST_ATTEMPTS = statement('nodes_last_attempts');
+const NODE_LOGS = statement('node_logs');
+const ACCEPTED_SIGNALS = statement('signal_accepted');
+const SIGNAL_FACTS = statement('signal_facts');
+const FIND_RESOURCE = statement('resource_find');
+
+export function executionReader(reader: Database): ExecutionReader {
+  return {
+    async executionGet(params) {
+      const [row] = await reader.run<ExecutionView>(GET, params);
+      return row === undefined ? null : viewed(row);
+    },
+    ...awaited(reader),
+    async requestTenant(params) {
+      const [row] = await reader.run<{ tenantId: string }>(REQUEST_TENANT, params);
+      return row?.tenantId ?? null;
+    },
+    async executionTenant(params) {
+      const [row] = await reader.run<{ tenantId: string }>(TENANT, params);
+      return row?.tenantId ?? null;
+    },
+    callbackTarget: (params) => firstOf(reader.run<CallbackTarget>(CALLBACK, params)),
+    async executionByRequest(params) {
+      const [row] = await reader.run<{ id: string }>(BY_REQUEST, params);
+      return row?.id ?? null;
+    },
+    ...executionLists(reader),
+    nodesLastAttempts: (params) => reader.run<AttemptRow>(LAST_ATTEMPTS, { ...params, nodeIds: [...params.nodeIds] }),
+    async nodeAttempts(params) {
+      return (await reader.run<AttemptRow>(NODE_ATTEMPTS, params)).reverse();
+    },
+    nodeLogs: (params) => reader.run(NODE_LOGS, params),
+    findText: ({ tenantId, text, uuid }) => reader.run<FoundText>(FIND, [tenantId, text, uuid]),
+    executionChildren: async ({ executionId, offset = 0, limit }) =>
+      (await reader.run<ExecutionView>(CHILDREN, { executionId, offset, limit })).map(viewed),
+    async executionAttemptCount(params) {
+      const [row] = await reader.run<{ count: number }>(ATTEMPT_COUNT, params);
+      return row!.count;
+    },
+    async executionWeight(params) {
+      const [row] = await reader.run<{ bytes: number }>(WEIGHT, params);
+      return row!.bytes;
+    },
+    executionAttemptPage: (params) => reader.run(ATTEMPT_PAGE, params),
+    async executionAttempts({ executionId, parameters = false, nodeIds }) {
+      const attempts = await reader.run<AttemptRow>(ATTEMPTS, { executionId, nodeIds });
+      const inputs = parameters ? await reader.run<InputsRow>(PARAMETERS, { executionId }) : [];
+      const parametersOf = parameterLookup(inputs);
+      return attempts.map((row) => ({ ...row, parameters: parametersOf(row.nodeId, row.startedSeq) }));
+    },
+    executionJournal: (params) => reader.run(JOURNAL, params),
+    executionJournalFrom: (params) => reader.run(JOURNAL_FROM, params),
+    executionTree: (params) => reader.run(TREE, params),
+    signalMissed: ({ executionId }) => missedSignals(reader, executionId),
+    executionLinks: ({ executionId, offset = 0, limit }) => reader.run(LINKS, { executionId, offset, limit }),
+    queueDepth: () => reader.run(DEPTH, []),
+    async storeHealth() {
+      const [row] = await reader.run<StoreHealth>(HEALTH, { busKinds: BUS_KINDS });
+      return row!;
+    },
+    executionLogs: (params) => reader.run(LOGS, params),
+    resourceFind: (params) => firstOf(reader.run<FoundResource>(FIND_RESOURCE, params)),
+  };
+}
+
+const firstOf = async <Row>(rows: Promise<readonly Row[]>): Promise<Row | null> => (await rows)[0] ?? null;
+
+type Lists =
+  | 'waitingPage'
+  | 'liveNow'
+  | 'executionPage'
+  | 'executionList'
+  | 'executionBrief'
+  | 'executionStandings'
+  | 'attemptCounts';
+
+const executionLists = (reader: Database): Pick<ExecutionReader, Lists> => ({
+  waitingPage: (filter) => pageOfWaiting(reader, filter),
+  liveNow: ({ tenantId, limit }) => liveNow(reader, tenantId, limit),
+  executionPage: ({ maxLooked, ...filter }) => pageOfExecutions(reader, filter, maxLooked),
+  executionList: ({ ids }) => listExecutions(reader, ids),
+  executionBrief: ({ ids }) => briefExecutions(reader, ids),
+  executionStandings: ({ ids }) => executionStandings(reader, ids),
+  attemptCounts: ({ nodes }) => attemptCounts(reader, nodes),
+});
+
+/** For those who wait for executions, all at once. */
+function awaited(reader: Database): Pick<ExecutionReader, 'executionKnown' | 'executionEnded' | 'executionHeads'> {
+  const idsOf = async (command: Statement, params: { executionIds: string[] }) => {
+    const rows = await reader.run<{ executionId: string }>(command, params);
+    return rows.map(({ executionId }) => executionId);
+  };
+  return {
+    executionKnown: (params) => idsOf(KNOWN, params),
+    executionEnded: (params) => idsOf(ENDED, params),
+    executionHeads: (params) => reader.run(HEADS, params),
+  };
+}
+
+async function missedSignals(reader: Database, executionId: string): Promise<{ body: JsonText; at: Timestamp }[]> {
+  const accepted = await reader.run<SignalRow>(ACCEPTED_SIGNALS, [executionId]);
+  if (accepted.length === 0) return [];
+  const facts = await reader.run<{ fact: JsonText }>(SIGNAL_FACTS, [executionId]);
+  const told = new Set(facts.map(({ fact }) => signalKey(JSON.parse(fact))));
+  return accepted.filter(({ signalId: key }) => !told.has(key)).map(({ body, at }) => ({ body, at }));
+}
+
+/**
+ * What a node was given: recorded with the transition that started it, and reused by retries, so the latest that is not newer
+ * than the attempt. Taken apart here, because PostgreSQL's operators refuse values that json itself can hold.
+ */
+function parameterLookup(inputs: InputsRow[]): (nodeId: string, startedSeq: number) => JsonText | null {
+  const recorded = new Map<string, { seq: number; parameters: JsonText }[]>();
+  for (const { seq, inputs: text } of inputs) {
+    for (const [nodeId, value] of Object.entries(JSON.parse(text) as Record<string, unknown>)) {
+      const earlier = recorded.get(nodeId) ?? [];
+      recorded.set(nodeId, [...earlier, { seq, parameters: JSON.stringify(value) }]);
+    }
+  }
+  return (nodeId, startedSeq) => recorded.get(nodeId)?.findLast(({ seq }) => seq <= startedSeq)?.parameters ?? null;
+}
+
+type FoundResource = NonNullable<Awaited<ReturnType<ExecutionReader['resourceFind']>>>;
+
+interface SignalRow {
+  signalId: string;
+  body: JsonText;
+  at: Timestamp;
+}
+
+interface InputsRow {
+  seq: number;
+  inputs: JsonText;
+}

@@ -1,0 +1,201 @@
+// Executions: start, claim, commit, park, release. Each method is one statement; start looks up what it did not insert.
+
+import {
+  type ExecutionStore,
+  type NewExecution,
+  type OwnedExecution,
+  type OwnedStart,
+  type ParkItem,
+  type StartOutcome,
+  SUSPICIOUS_CRASHES,
+  type Timestamp,
+} from '../../port.ts';
+import { bool, encodeColumn, encodeColumns, int2, int4, json, text, timestamp, uuidArray } from '../array-parameter.ts';
+import { EXECUTION, LINK, MESSAGE } from '../column-list.ts';
+import type { Database, Session } from '../database.ts';
+import { statement } from '../statement.ts';
+import { type ClaimRow, claimOf } from './execution-claim.ts';
+import { commitExecutions } from './execution-commit.ts';
+import { loadExecutions } from './execution-load.ts';
+
+const START = statement('execution_start');
+const START_EXTERNAL = statement('external_start');
+const EXISTING = statement('execution_existing');
+const CLAIM = statement('execution_claim');
+const INPUTS = statement('execution_inputs');
+const PARK = statement('execution_park');
+const PARK_CHECK = statement('park_check');
+const RELEASE = statement('execution_release');
+const LIST_OWNED = statement('execution_list_owned');
+const LINK_CHECK = statement('resource_link_check');
+const LINK_RESERVE = statement('resource_link_reserve');
+const REOPEN = statement('execution_reopen');
+
+export function executionStore(engine: Database): ExecutionStore {
+  return {
+    executionStart: async ({ items }) => (await startExecutions(engine, items)).outcomes,
+    executionStartOwned: ({ slotId, items }) => startExecutions(engine, items, slotId),
+    executionLoad: (params) => loadExecutions(engine, params),
+    executionCommit: (batch) => commitExecutions(engine, batch),
+    async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES, suspects, except }) {
+      const { atMost = MANY_CRASHES, lastChance = MANY_CRASHES } = suspects ?? {};
+      const rows = await engine.run<ClaimRow>(CLAIM, {
+        ...{ slotId, perLane, limit, behaviour, maxCrashes, lastChance },
+        tenants: encodeColumn(TENANT, lanes),
+        priorities: encodeColumn(PRIORITY, lanes),
+        marks: encodeColumn(MARK, lanes),
+        except: except?.map(({ tenantId, workflowId }) => `${tenantId}/${workflowId}`),
+        suspects: atMost,
+        suspicious: SUSPICIOUS_CRASHES,
+      });
+      return claimOf(rows);
+    },
+    executionInputs: ({ items }) =>
+      engine.run(INPUTS, { executionIds: idArray(items), seqs: encodeColumn(SEQ, items) }),
+    executionPark: (params) => parkExecutions(engine, params),
+    parkCheck: async ({ executionIds }) =>
+      idsOf(await engine.run(PARK_CHECK, { executionIds: uuidArray(executionIds) })),
+    async executionRelease({ slotId, items }) {
+      const values = { slotId, executionIds: idArray(items), epochs: encodeColumn(EPOCH, items) };
+      return idsOf(await engine.run(RELEASE, values));
+    },
+    executionListOwned: (params) => engine.run<OwnedExecution>(LIST_OWNED, params),
+    async resourceLinkCheck({ links }) {
+      const values = { links: encodeColumns(LINK, links) };
+      await engine.run(LINK_RESERVE, values);
+      return engine.run(LINK_CHECK, values);
+    },
+    async executionReopen({ tenantId, executionId, message, more = [] }) {
+      const [moreIds, , , moreKeys, moreBodies] = encodeColumns(MESSAGE, more);
+      const [row] = await engine.run<{ reopened: boolean }>(REOPEN, {
+        ...{ executionId, tenantId, moreIds, moreKeys, moreBodies },
+        ...{ messageId: message?.id, kind: message?.kind, key: message?.key, body: message?.body },
+      });
+      return row!;
+    },
+  };
+}
+
+async function parkExecutions(
+  engine: Session,
+  { slotId, items }: { slotId: string; items: ParkItem[] },
+): Promise<{ parked: string[]; at: Timestamp }> {
+  const checkpoints = items.flatMap(({ executionId, checkpoint }) =>
+    checkpoint ? [{ executionId, ...checkpoint }] : [],
+  );
+  const [row] = await engine.run<{ parked: string[]; at: Timestamp }>(PARK, {
+    slotId,
+    executionIds: idArray(items),
+    epochs: encodeColumn(EPOCH, items),
+    dueAts: encodeColumn(DUE_AT, items),
+    waits: encodeColumn(WAITS, items),
+    paused: encodeColumn(PAUSED, items),
+    parkedFor: encodeColumn(PARKED_BITS, items),
+    checkpointIds: idArray(checkpoints),
+    checkpointSeqs: encodeColumn(SEQ, checkpoints),
+    deciderVersions: encodeColumn(DECIDER_VERSION, checkpoints),
+    states: encodeColumn(STATE, checkpoints),
+  });
+  return row!;
+}
+
+/**
+ * What was not inserted lost to an equal request id, which a new statement finds; unless the winner was rolled back
+ * meanwhile: then it is tried again. Sorted, so that two batches with the same request ids wait for each other in one order.
+ * `slotId`: of the runner that shall own what is new; null: it is ready for anybody.
+ */
+export async function startExecutions(
+  engine: Session,
+  items: NewExecution[],
+  slotId: string | null = null,
+): Promise<OwnedStart> {
+  const existing = new Map<string, StartOutcome['existing']>();
+  const owned: string[] = [];
+  let at = 0;
+  const external = items.filter(runsOutside);
+  if (external.length > 0 && external.length < items.length) return startApart(engine, items, slotId);
+  let open = items.toSorted(byRequest);
+  while (open.length > 0) {
+    const given = { given: encodeColumns(EXECUTION, open), ifCurrent: encodeColumn(IF_CURRENT, open) };
+    const rows =
+      external.length > 0
+        ? await engine.run<StartRow>(START_EXTERNAL, { ...given, drivers: encodeColumn(DRIVER, open) })
+        : await engine.run<StartRow>(START, { ...given, slotId });
+    const accepted = rows.flatMap(({ id }) => id ?? []);
+    for (const id of accepted) existing.set(id, null);
+    if (rows[0]!.isOwned) owned.push(...accepted);
+    at = rows[0]!.at;
+    open = open.filter((item) => !existing.has(item.executionId));
+    if (open.length === 0) break;
+
+    const wanted = {
+      executionIds: idArray(open),
+      tenantIds: encodeColumn(TENANT, open),
+      requestIds: encodeColumn(REQUEST, open),
+    };
+    for (const found of await engine.run<ExistingRow>(EXISTING, wanted)) {
+      const itsOwn = found.executionId === found.wantedId;
+      existing.set(found.wantedId, itsOwn ? null : { executionId: found.executionId, workflowId: found.workflowId });
+    }
+    // Neither inserted nor in conflict: `ifCurrent` failed. The caller looks up the version and retries.
+    open = open.filter((item) => !existing.has(item.executionId) && item.ifCurrent !== true);
+  }
+  const outcomes = items.map(({ executionId }): StartOutcome => {
+    const found = existing.get(executionId);
+    return found === undefined ? { executionId, existing: null, stale: true } : { executionId, existing: found };
+  });
+  return { outcomes, owned, at };
+}
+
+/** What runs natively and what does not is inserted by different statements. */
+async function startApart(engine: Session, items: NewExecution[], slotId: string | null): Promise<OwnedStart> {
+  const native = items.filter((item) => !runsOutside(item));
+  const here = await startExecutions(engine, native, slotId);
+  const there = await startExecutions(engine, items.filter(runsOutside));
+  const byId = new Map([...here.outcomes, ...there.outcomes].map((outcome) => [outcome.executionId, outcome]));
+  return { outcomes: items.map(({ executionId }) => byId.get(executionId)!), owned: here.owned, at: there.at };
+}
+
+const runsOutside = ({ driver }: NewExecution): boolean => (driver ?? null) !== null;
+
+const DRIVER = text((item: NewExecution) => item.driver ?? null);
+const IF_CURRENT = bool((item: NewExecution) => item.ifCurrent === true);
+const REQUEST = text((item: NewExecution) => item.requestId);
+const TENANT = text((item: { tenantId: string }) => item.tenantId);
+const PRIORITY = int2((lane: Lane) => lane.priority);
+const MARK = timestamp((lane: Lane) => lane.mark);
+const EPOCH = int4((item: OwnedExecution) => item.epoch);
+const SEQ = int4((item: { seq: number }) => item.seq);
+const DUE_AT = timestamp((item: ParkItem) => item.dueAt);
+const WAITS = int2((item: ParkItem) => item.waits);
+const PAUSED = bool((item: ParkItem) => item.paused);
+const PARKED_BITS = int2((item: ParkItem) => item.parkedFor);
+const DECIDER_VERSION = int4((row: Checkpoint) => row.deciderVersion);
+const STATE = json((row: Checkpoint) => row.state);
+
+function byRequest(a: NewExecution, b: NewExecution): number {
+  const [left, right] = [a.requestId ?? '', b.requestId ?? ''];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+const idsOf = (rows: readonly { executionId: string }[]): string[] => rows.map(({ executionId }) => executionId);
+const idArray = (items: readonly { executionId: string }[]): Buffer => uuidArray(idsOf(items));
+
+/** No limit: the largest smallint. */
+const MANY_CRASHES = 32_767;
+
+type Lane = Parameters<ExecutionStore['executionClaim']>[0]['lanes'][number];
+type Checkpoint = NonNullable<ParkItem['checkpoint']>;
+
+interface StartRow {
+  /** Null: nothing was accepted. */
+  id: string | null;
+  isOwned: boolean;
+  at: Timestamp;
+}
+
+interface ExistingRow {
+  wantedId: string;
+  executionId: string;
+  workflowId: string;
+}

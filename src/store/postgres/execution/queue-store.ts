@@ -1,0 +1,25 @@
+// Queue: waking what is due or has mail, and the audit of I12.
+
+import type { QueueStore } from '../../port.ts';
+import type { Database } from '../database.ts';
+import { statement } from '../statement.ts';
+
+const WAKE = statement('queue_wake');
+const WAKE_MAIL = statement('queue_wake_mail');
+const LANES = statement('queue_lanes');
+const AUDIT = statement('queue_audit');
+
+export function queueStore(engine: Database, reader: Database): QueueStore {
+  return {
+    async queueWake({ limit }) {
+      const [row] = await engine.run<{ woken: number; nextDueAt: number | null }>(WAKE, [limit]);
+      return row!;
+    },
+    queueWakeMail: async ({ limit }) => (await engine.run(WAKE_MAIL, [limit])).length,
+    async queueLanes({ limit }) {
+      const rows = await engine.run<{ tenantId: string; priority: number; readyAt: number }>(LANES, [limit]);
+      return rows.map(({ readyAt, ...lane }) => ({ ...lane, oldestReadyAt: readyAt }));
+    },
+    queueAudit: () => reader.run(AUDIT, []),
+  };
+}

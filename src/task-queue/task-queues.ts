@@ -1,0 +1,166 @@
+// Task queues for workers that speak HTTP, in any language: poll, heartbeat, complete; and what every queue has to do. A worker's token
+// gives it the attempts of its own tenant (S1). Results are checked as those of actions are: size, shape, codes.
+
+import type { AttemptResult } from '../action/attempt.ts';
+import type { Timers } from '../clock/timers.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import type { Json } from '../core/json/json.ts';
+import { mailBody } from '../engine/turn/mail.ts';
+import {
+  type LeasedAttempt,
+  MOST_TAKES,
+  type TaskQueueInfo,
+  type TaskQueueStore,
+  type WorkerOffer,
+} from '../store/task-queue-port.ts';
+
+export interface TaskQueuesDeps {
+  readonly store: TaskQueueStore;
+  readonly timers: Timers;
+  readonly newId: () => string;
+  readonly outputLimitBytes: number;
+  readonly mailSent: (executionId: string) => void;
+  readonly warn: (event: string, details: Record<string, unknown>) => void;
+}
+
+export interface Poll extends Omit<WorkerOffer, 'taskQueues' | 'tenantId' | 'slots' | 'busy'> {
+  readonly tenantId: string;
+  readonly taskQueue: string;
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** How long to wait for an attempt when there is none. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What a worker reports: outputs, or an error. */
+export interface Completion {
+  readonly outputs?: Json | undefined;
+  readonly error?:
+    | { readonly code: string; readonly message: string; readonly retryable?: boolean | undefined }
+    | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly logs?: readonly { readonly at?: number; readonly level: string; readonly message: string }[] | undefined;
+}
+
+/** Without a hint a poll looks again after this. */
+const LOOK_AGAIN_MS = 1_000;
+const SWEEP_EVERY_MS = 5_000;
+const TIDY_EVERY_SWEEPS = 60;
+
+export class TaskQueues {
+  private readonly deps: TaskQueuesDeps;
+  /** Polls that wait, by queue. */
+  private readonly waiting = new Map<string, Set<() => void>>();
+  private cancelSweep: () => void = () => {};
+  private sweeping: Promise<void> = Promise.resolve();
+  private sweeps = 0;
+
+  constructor(deps: TaskQueuesDeps) {
+    this.deps = deps;
+  }
+
+  list(tenantId: string | null): Promise<TaskQueueInfo[]> {
+    return this.deps.store.taskQueueList({ tenantId });
+  }
+
+  hint(taskQueues: readonly string[]): void {
+    for (const queue of taskQueues) for (const wake of this.waiting.get(queue) ?? []) wake();
+  }
+
+  /** As soon as there is something; nothing when the time is over. */
+  async poll({ taskQueue, waitMs, signal, limit, ...offer }: Poll): Promise<LeasedAttempt[]> {
+    const { store, timers } = this.deps;
+    const until = timers.monotonicMs() + waitMs;
+    for (;;) {
+      const taken = await store.attemptQueueTake({ ...offer, taskQueues: [taskQueue], slots: limit, busy: 0, limit });
+      const left = until - timers.monotonicMs();
+      if (taken.length > 0 || left <= 0 || signal.aborted) return taken;
+      await this.somethingCame(taskQueue, Math.min(left, LOOK_AGAIN_MS), signal);
+    }
+  }
+
+  heartbeat(tenantId: string, leaseIds: readonly string[], leaseMs: number) {
+    return this.deps.store.attemptQueueBeat({ leaseIds, tenantId, leaseMs });
+  }
+
+  async complete(tenantId: string, leaseId: string, completion: Completion): Promise<{ executionId: string }> {
+    const leased = await this.deps.store.attemptQueueHeld({ leaseId, tenantId });
+    const done = leased === null ? null : await this.report(leased, this.resultOf(completion));
+    if (done === null) {
+      const message = `lease ${leaseId} is over: the attempt was reported, stopped, or given to another worker`;
+      throw new PawlError('TASK_LEASE_LOST', message);
+    }
+    return done;
+  }
+
+  start(): void {
+    this.cancelSweep = this.deps.timers.after(SWEEP_EVERY_MS, () => {
+      this.sweeping = this.runOnce()
+        .catch((error: unknown) => this.deps.warn('task queues could not be swept', { error: String(error) }))
+        .finally(() => this.start());
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.sweeping;
+    this.cancelSweep();
+    for (const queue of this.waiting.keys()) this.hint([queue]);
+  }
+
+  /** Attempts whose workers took too long, or died too often, end here. */
+  async runOnce(): Promise<void> {
+    const { store } = this.deps;
+    for (const overdue of await store.attemptQueueOverdue()) await this.report(overdue, givenUp(overdue));
+    if (this.sweeps++ % TIDY_EVERY_SWEEPS === 0) await store.attemptQueueTidy();
+  }
+
+  private async report({ leaseId, nodeId, attempt }: LeasedAttempt, result: AttemptResult) {
+    const { store, newId, mailSent } = this.deps;
+    const body = mailBody({ kind: 'attemptResult', nodeId, attempt, result });
+    const done = await store.attemptQueueComplete({ leaseId, messageId: newId(), body });
+    if (done?.live) mailSent(done.executionId);
+    return done;
+  }
+
+  private resultOf({ outputs, error, retryAfterMs, logs = [] }: Completion): AttemptResult {
+    const lines = logs.map(({ at = Date.now(), level, message }) => ({ at, level, message, data: null }));
+    const outputsText = JSON.stringify(outputs ?? {});
+    const limit = this.deps.outputLimitBytes;
+    if (outputsText.length > limit) {
+      const message = `the outputs are ${outputsText.length} bytes; at most ${limit} are kept (action.outputLimitBytes)`;
+      return { ok: false, error: { code: 'OUTPUT_TOO_LARGE', message }, retryable: false, logs: lines };
+    }
+    if (error === undefined) return { ok: true, outputsText, logs: lines };
+    const { code, message, retryable = false } = error;
+    const later = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const kept = outputs === undefined ? {} : { outputsText };
+    return { ok: false, error: { code, message }, retryable, ...later, ...kept, logs: lines };
+  }
+
+  private somethingCame(taskQueue: string, mostMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.waiting.get(taskQueue) ?? new Set();
+      this.waiting.set(taskQueue, waiting);
+      const wake = () => {
+        cancel();
+        signal.removeEventListener('abort', wake);
+        waiting.delete(wake);
+        if (waiting.size === 0) this.waiting.delete(taskQueue);
+        resolve();
+      };
+      const cancel = this.deps.timers.after(mostMs, wake);
+      signal.addEventListener('abort', wake);
+      waiting.add(wake);
+    });
+  }
+}
+
+function givenUp({ takes, timeoutMs, taskQueue }: LeasedAttempt): AttemptResult {
+  if (takes >= MOST_TAKES) {
+    const message = `${takes} workers of queue "${taskQueue}" took the attempt and were not heard of again`;
+    return { ok: false, error: { code: 'WORKER_LOST', message }, retryable: true };
+  }
+  const message = `No worker reported the attempt within its timeout of ${timeoutMs} ms`;
+  return { ok: false, error: { code: 'ATTEMPT_TIMEOUT', message }, retryable: true, timedOut: true };
+}

@@ -1,0 +1,206 @@
+// How the installation is, from this process: the answers to probes, and the health contract of docs/observability.md. Every question has a deadline,
+// so that a database that hangs is reported and not waited for.
+
+import type { z } from 'zod';
+import type { Drivers } from '../driver/drivers.ts';
+import type { HeldPlaces } from '../engine/attempt/attempt-desk.ts';
+import type { Executions } from '../execution/executions.ts';
+import type { detailedHealthSchema, readinessSchema } from '../protocol/operation.ts';
+import type { ProviderHealth, Secrets } from '../secret/secrets.ts';
+import type { Store } from '../store/port.ts';
+import { before } from './deadline.ts';
+
+export type DetailedHealth = z.infer<typeof detailedHealthSchema>;
+
+export interface HealthDeps {
+  readonly store: Store;
+  readonly actionTypes: ReadonlySet<string>;
+  /** The process is about to stop, and wants no new requests. */
+  readonly isStopping?: () => boolean;
+  /** Absent where nothing is started. */
+  readonly executions?: Pick<Executions, 'startLatencyP95Ms'>;
+  /** Absent where nobody asks for secrets. */
+  readonly secrets?: Pick<Secrets, 'health'>;
+  /** The engines besides the native one; absent: there are none. */
+  readonly drivers?: Pick<Drivers, 'health' | 'configured'> | undefined;
+  /** Absent where nothing runs. */
+  readonly places?: (() => HeldPlaces | null) | undefined;
+}
+
+const DEADLINE_MS = 4_000;
+const CROWDED_MS = 10_000;
+/** A slower answer counts as degraded. */
+const SLOW_MS = 2_000;
+/** Beyond this, new runs are refused. */
+const SLOW_START_MS = 5_000;
+
+/** Part of the health contract. They do not affect the status, because nothing here needs them. */
+const NOT_HERE = {
+  artifactStore: {
+    writable: false,
+    detail: 'there is none: outputs are in the state store, and may point to artifacts that are kept elsewhere',
+  },
+};
+
+export class Health {
+  private readonly deps: HealthDeps;
+  /** When all places were first seen taken, with attempts that wait for one. */
+  private fullSince: number | null = null;
+
+  constructor(deps: HealthDeps) {
+    this.deps = deps;
+  }
+
+  async readiness(): Promise<z.infer<typeof readinessSchema>> {
+    const { store, actionTypes, isStopping = () => false } = this.deps;
+    const [database, queue] = await Promise.all([
+      probe(() => store.now()),
+      probe(() => store.queueLanes({ limit: 1 })),
+    ]);
+    const actions = { ok: actionTypes.size > 0, detail: `${actionTypes.size} registered` };
+    const isReady = database.ok && queue.ok && actions.ok && !isStopping();
+    const stopping = isStopping() ? { stopping: { ok: false, detail: 'the process is about to stop' } } : {};
+    return { status: isReady ? 'ready' : 'notReady', checks: { database, queue, actions, ...stopping } };
+  }
+
+  /** Never rejects: a database that does not answer is an answer. */
+  async detailed(): Promise<DetailedHealth> {
+    const startedAt = performance.now();
+    try {
+      return this.report(await before(DEADLINE_MS, this.ask()), elapsed(startedAt));
+    } catch {
+      return unreachable(elapsed(startedAt));
+    }
+  }
+
+  private async ask() {
+    const { store } = this.deps;
+    const [health, runners, depths, providers, engines] = await Promise.all([
+      store.storeHealth(),
+      store.runnerList(),
+      store.queueDepth(),
+      this.deps.secrets?.health() ?? [],
+      this.askEngines(),
+    ]);
+    return { health, runners, depths, providers, engines };
+  }
+
+  /** Less time than the database has: an engine that hangs is no reason to say that the database does. */
+  private async askEngines(): Promise<Awaited<ReturnType<Drivers['health']>>> {
+    const { drivers } = this.deps;
+    if (drivers === undefined) return NO_ENGINES;
+    return before(DEADLINE_MS - 500, drivers.health()).catch(() => {
+      const silent = { status: 'degraded', detail: 'it does not answer', numbers: {} } as const;
+      const outside = [...drivers.configured].filter((driver) => driver !== 'native');
+      return new Map(outside.map((driver) => [driver, silent]));
+    });
+  }
+
+  /** Attempts wait and all places are taken, and it was so the last time, too: somebody holds them. */
+  private isCrowded(places: HeldPlaces | null): boolean {
+    const isFull = places !== null && places.used >= places.total && places.waiting > 0;
+    if (!isFull) this.fullSince = null;
+    else this.fullSince ??= performance.now();
+    return this.fullSince !== null && performance.now() - this.fullSince > CROWDED_MS;
+  }
+
+  private report(
+    { health, runners, depths, providers, engines }: Awaited<ReturnType<Health['ask']>>,
+    latencyMs: number,
+  ): DetailedHealth {
+    const { connections, writable, backlog, busIsAway } = health;
+    const live = runners.filter(({ state }) => state === 'live');
+    const startP95 = this.deps.executions?.startLatencyP95Ms() ?? null;
+    const places = this.deps.places?.() ?? null;
+    const isCrowded = this.isCrowded(places);
+    const isSlow = latencyMs > SLOW_MS || (startP95 ?? 0) > SLOW_START_MS;
+    const secretsProvider = secretsHealth(providers);
+    const sick = [...engines].filter(([, { status }]) => status !== 'healthy');
+    const isDegraded =
+      live.length === 0 || isSlow || busIsAway || isCrowded || !secretsProvider.reachable || sick.length > 0;
+    const native = {
+      liveRunners: live.length,
+      owned: live.reduce((sum, runner) => sum + runner.owned, 0),
+      queueDepth: depths.reduce((sum, { depth }) => sum + depth, 0),
+      ...(startP95 === null ? {} : { startLatencyP95Ms: startP95 }),
+      ...(places === null ? {} : { places: { ...places, holders: [...places.holders] } }),
+    };
+    const reasons = [
+      ...(writable ? [] : ['the database takes no writes']),
+      ...(live.length === 0 ? [noRunner(native.queueDepth)] : []),
+      ...(latencyMs > SLOW_MS ? [`the database answers slowly (${Math.round(latencyMs)} ms)`] : []),
+      ...((startP95 ?? 0) > SLOW_START_MS ? [`starts take ${Math.round(startP95!)} ms`] : []),
+      ...(busIsAway ? ['an event bus cannot be reached'] : []),
+      ...(secretsProvider.reachable ? [] : [`secrets cannot be had: ${secretsProvider.detail}`]),
+      ...sick.map(([driver, { detail }]) => `${driver}: ${detail ?? 'starting a run takes more than five seconds'}`),
+      ...(isCrowded ? [`${places!.waiting} attempts wait: all ${places!.total} places of this process are taken`] : []),
+    ];
+    return {
+      status: !writable ? 'unhealthy' : isDegraded ? 'degraded' : 'healthy',
+      reasons,
+      checks: {
+        native,
+        ...engineChecks(engines),
+        stateStore: { latencyMs, connections, writable },
+        secretsProvider,
+        ...NOT_HERE,
+        eventBus: { connected: writable && !busIsAway, backlogDepth: backlog },
+      },
+    };
+  }
+
+  async brief(): Promise<Pick<DetailedHealth, 'status' | 'reasons'>> {
+    const { status, reasons } = await this.detailed();
+    return { status, reasons };
+  }
+}
+
+const NO_ENGINES: Awaited<ReturnType<Drivers['health']>> = new Map();
+
+function engineChecks(engines: typeof NO_ENGINES): Pick<DetailedHealth['checks'], 'temporal' | 'conductor'> {
+  const checks = [...engines].map(([driver, { status, detail, numbers }]) => [
+    driver,
+    { status, ...(detail === undefined ? {} : { detail }), ...numbers },
+  ]);
+  return Object.fromEntries(checks) as Pick<DetailedHealth['checks'], 'temporal' | 'conductor'>;
+}
+
+const noRunner = (depth: number): string =>
+  depth === 0 ? 'no runner is alive' : `no runner is alive, and ${depth} executions are live`;
+
+/** All of them, as one: whichever is away, attempts that need it wait. */
+function secretsHealth(providers: readonly ProviderHealth[]): DetailedHealth['checks']['secretsProvider'] {
+  const away = providers.filter(({ reachable }) => !reachable);
+  if (away.length > 0) {
+    return { reachable: false, detail: away.map(({ provider, detail }) => `${provider}: ${detail}`).join('; ') };
+  }
+  const slowest = Math.max(0, ...providers.map(({ latencyMs = 0 }) => latencyMs));
+  const names = ['table', 'environment', ...providers.map(({ provider }) => provider)];
+  return { reachable: true, latencyMs: slowest, detail: names.join(', ') };
+}
+
+function unreachable(latencyMs: number): DetailedHealth {
+  return {
+    status: 'unhealthy',
+    reasons: ['the database does not answer'],
+    checks: {
+      native: { liveRunners: 0, owned: 0, queueDepth: 0 },
+      stateStore: { latencyMs, connections: 0, writable: false },
+      secretsProvider: { reachable: false, detail: 'the database did not answer' },
+      ...NOT_HERE,
+      eventBus: { connected: false },
+    },
+  };
+}
+
+async function probe(question: () => Promise<unknown>): Promise<{ ok: boolean; latencyMs?: number; detail?: string }> {
+  const startedAt = performance.now();
+  try {
+    await before(DEADLINE_MS, question());
+    return { ok: true, latencyMs: elapsed(startedAt) };
+  } catch {
+    return { ok: false, detail: 'the database did not answer' };
+  }
+}
+
+const elapsed = (startedAt: number): number => Math.round((performance.now() - startedAt) * 10) / 10;

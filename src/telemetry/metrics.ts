@@ -1,0 +1,28 @@
+// Metrics, fed by what the parts of this process tell and, for depths, asked
+// of the database when somebody scrapes.
+
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { EngineMetric } from '../engine/environment.ts';
+import { type DepthStore, depthMetrics } from './metric/depth-metrics.ts';
+import { type CostRates, type ExecutionMetrics, executionMetrics } from './metric/execution-metrics.ts';
+import { type ProcessMetrics, processMetrics } from './metric/process-metrics.ts';
+
+export interface Metrics extends ExecutionMetrics, ProcessMetrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+export function createMetrics(store: DepthStore, engine: ReadonlyMap<EngineMetric, number>, cost: CostRates): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const askAgain = depthMetrics(registry, store);
+  return {
+    contentType: registry.contentType,
+    text() {
+      askAgain();
+      return registry.metrics();
+    },
+    ...executionMetrics(registry, cost),
+    ...processMetrics(registry, engine),
+  };
+}

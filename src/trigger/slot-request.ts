@@ -1,0 +1,14 @@
+// How the slot of a schedule is fired: under which request id and with which payload. The id is the slot's own, so whoever fires it
+// finds the same execution (I9).
+
+import type { TriggerRecord } from '../store/trigger-port.ts';
+import type { FiringRequest } from './firing.ts';
+
+export const slotId = ({ triggerId }: Pick<TriggerRecord, 'triggerId'>, slot: number): string =>
+  `schedule:${triggerId}:${new Date(slot).toISOString()}`;
+
+export const slotRequestOf = (trigger: TriggerRecord, slot: number): FiringRequest & { readonly slot: number } => ({
+  requestId: slotId(trigger, slot),
+  slot,
+  body: { scheduledFor: new Date(slot).toISOString() },
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Json } from '../core/json/json.ts';
+import { ParameterCheck } from './parameter-check.ts';
+
+const SCHEMA = JSON.stringify(
+  z.toJSONSchema(
+    z.strictObject({
+      channel: z.string(),
+      count: z.int().max(5).optional(),
+      to: z.union([z.string(), z.array(z.strictObject({ name: z.string(), age: z.int() }))]).optional(),
+    }),
+  ),
+);
+
+const check = new ParameterCheck();
+const wrong = (parameters: Json) => check.problems(SCHEMA, parameters, '/p').map(({ path }) => path);
+
+describe('parameters that are written out', () => {
+  it.each<[string, Json, string[]]>([
+    ['are fine', { channel: 'c', count: 3 }, []],
+    ['have the wrong type', { channel: 1 }, ['/p/channel']],
+    ['are missing', {}, ['/p']],
+    ['are unknown', { channel: 'c', chanel: 'd' }, ['/p']],
+    ['are too much', { channel: 'c', count: 6 }, ['/p/count']],
+    ['are a template', { channel: '{{ trigger.c }}', count: '{{ trigger.n }}' }, []],
+    ['are wrong beside a template', { channel: 7, count: '{{ trigger.n }}' }, ['/p/channel']],
+    ['are missing beside a template', { count: '{{ trigger.n }}' }, ['/p']],
+    ['are alternatives that depend on a template', { channel: 'c', to: [{ name: 'n', age: '{{ trigger.age }}' }] }, []],
+  ])('%s', (_, parameters, paths) => {
+    expect(wrong(parameters)).toEqual(paths);
+  });
+
+  it('are judged as alternatives when nothing is open', () => {
+    expect(wrong({ channel: 'c', to: [{ name: 'n', age: 'old' }] })).toContain('/p/to');
+  });
+});

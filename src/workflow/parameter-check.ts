@@ -1,0 +1,54 @@
+// Whether what a definition gives an action can be right: parameters that are written out are checked against the
+// action's parameterSchema before anything runs. A value with a `{{ template }}` in it is only known at run time, so nothing is
+// said about it, nor about anything that depends on it.
+
+import { type RawProblem, type RawSchema, rawSchema } from '../action/supplied-schema.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import type { Problem } from '../core/problem/problem.ts';
+
+const CAPACITY = 500;
+const compiled = (): ((text: string) => RawSchema) => {
+  const known = new Map<string, RawSchema>();
+  return (text) => {
+    const schema = known.get(text) ?? rawSchema(JSON.parse(text) as JsonObject);
+    known.delete(text);
+    known.set(text, schema);
+    if (known.size > CAPACITY) known.delete(known.keys().next().value!);
+    return schema;
+  };
+};
+
+export class ParameterCheck {
+  private readonly schemaOf = compiled();
+
+  /** `path`: where the parameters stand. */
+  problems(parameterSchema: string, parameters: Json, path: string): Problem[] {
+    const hasTemplates = isDynamic(parameters);
+    return this.schemaOf(parameterSchema)(parameters)
+      .filter((problem) => isCertain(problem, parameters, hasTemplates))
+      .map(({ path: within, message }) => ({ code: 'PARAMETERS_INVALID', path: `${path}${within}`, message }));
+  }
+}
+
+/** Names are never templates, so that one is missing or unknown is certain. */
+const ABOUT_NAMES = new Set(['required', 'additionalProperties', 'dependentRequired']);
+const ALTERNATIVES = /\/(anyOf|oneOf|not|if|then|else)(\/|$)/;
+
+function isCertain({ keyword, path, schemaPath }: RawProblem, parameters: Json, hasTemplates: boolean): boolean {
+  if (!hasTemplates) return true;
+  if (ALTERNATIVES.test(schemaPath)) return false;
+  return ABOUT_NAMES.has(keyword) || !isDynamic(valueAt(parameters, path));
+}
+
+function isDynamic(value: Json | undefined): boolean {
+  if (typeof value === 'string') return value.includes('{{');
+  if (Array.isArray(value)) return value.some(isDynamic);
+  return isJsonObject(value) && Object.values(value).some(isDynamic);
+}
+
+function valueAt(value: Json, pointer: string): Json | undefined {
+  const keys = pointer.split('/').slice(1);
+  return keys
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<Json | undefined>((at, key) => (at as Record<string, Json> | undefined)?.[key], value);
+}

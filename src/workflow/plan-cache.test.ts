@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { handTimers } from '../clock/hand-timers.testing.ts';
+import type { DefinitionRow, WorkflowStore } from '../store/port.ts';
+import { PlanCache } from './plan-cache.ts';
+
+const key = { tenantId: 't', workflowId: 'w', version: 1 };
+const definition = JSON.stringify({
+  id: 'w',
+  displayName: 'W',
+  startNode: 'a',
+  nodes: [{ id: 'a', actionType: 'core.echo' }],
+});
+
+function setup(rows: Record<string, DefinitionRow | undefined>) {
+  const timers = handTimers();
+  const asked: string[] = [];
+  const store: Pick<WorkflowStore, 'definitionGet'> = {
+    definitionGet: async ({ tenantId, workflowId, version }) => {
+      const name = `${tenantId}/${workflowId}/${version}`;
+      asked.push(name);
+      return rows[name] ?? null;
+    },
+  };
+  return { timers, asked, plans: new PlanCache(store as WorkflowStore, timers) };
+}
+
+const row = (rest: Partial<DefinitionRow> = {}): DefinitionRow => ({
+  format: 'graph',
+  definition,
+  checksum: 'c',
+  status: 'Active',
+  ...rest,
+});
+
+describe('a plan', () => {
+  it('is compiled once; only whether its workflow is archived is asked again', async () => {
+    const rows = { 't/w/1': row() };
+    const { plans, asked, timers } = setup(rows);
+    const first = await plans.plan(key);
+    expect(first).toMatchObject({ plan: { id: 'w' }, isArchived: false });
+    expect(await plans.plan(key)).toBe(first);
+    expect(asked).toHaveLength(1);
+
+    rows['t/w/1'] = row({ status: 'Archived', definition: 'no longer read' });
+    timers.advance(1_000);
+    const later = await plans.plan(key);
+    expect(later).toMatchObject({ isArchived: true });
+    expect((later as { plan: unknown }).plan).toBe((first as { plan: unknown }).plan);
+  });
+
+  it('belongs to one tenant and one version', async () => {
+    const { plans } = setup({ 't/w/1': row(), 'other/w/1': undefined });
+    expect(await plans.plan(key)).not.toBeNull();
+    expect(await plans.plan({ ...key, tenantId: 'other' })).toBeNull();
+    expect(await plans.plan({ ...key, version: 2 })).toBeNull();
+  });
+
+  it('that cannot be compiled says why, and is not thrown', async () => {
+    const { plans } = setup({ 't/w/1': row({ definition: '{"nodes":7}' }) });
+    expect(await plans.plan(key)).toEqual({ problem: expect.stringContaining('the stored definition is not valid') });
+  });
+
+  it('that does not exist is asked for again', async () => {
+    const rows: Record<string, DefinitionRow | undefined> = {};
+    const { plans } = setup(rows);
+    expect(await plans.plan(key)).toBeNull();
+    rows['t/w/1'] = row();
+    expect(await plans.plan(key)).not.toBeNull();
+  });
+
+  it('is kept beside thousands of small ones, used in turn', async () => {
+    const rows = Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`t/w/${n}`, row()]));
+    const { plans, asked } = setup(rows);
+    for (let version = 0; version < 3_000; version++) await plans.plan({ ...key, version });
+    asked.length = 0;
+    for (let version = 0; version < 3_000; version++) await plans.plan({ ...key, version });
+    expect(asked).toEqual([]);
+  });
+
+  it('that nobody has used for longest makes room when large ones fill the memory', async () => {
+    const large = row({ definition: `${definition}${' '.repeat(1_000_000)}` });
+    const rows = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`t/w/${n}`, large]));
+    const { plans, asked, timers } = setup(rows);
+    for (let version = 0; version < 20; version++) await plans.plan({ ...key, version });
+    asked.length = 0;
+    timers.advance(100);
+    await plans.plan({ ...key, version: 19 });
+    expect(asked).toEqual([]);
+    await plans.plan({ ...key, version: 0 });
+    expect(asked).toEqual(['t/w/0']);
+  });
+});

@@ -1,0 +1,116 @@
+// Compiled plans of published versions. A version never changes, so its plan is kept until memory asks for it back (the
+// least recently used goes first); whether its workflow is archived may change, so that is asked again now and then.
+
+import { inTurns } from '../clock/in-turns.ts';
+import type { Timers } from '../clock/timers.ts';
+import { ByteCache } from '../core/cache/byte-cache.ts';
+import { compileInSteps } from '../core/definition/compile.ts';
+import type { ReadOptions } from '../core/definition/draft.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { WorkflowStore } from '../store/port.ts';
+
+export interface PlanSource {
+  /** null: no such version; `problem`: it is there but cannot be compiled. */
+  plan(params: VersionKey): Promise<LoadedPlan | null>;
+  /** The same without a wait, if it is at hand; undefined: ask for it. */
+  known(params: VersionKey): LoadedPlan | undefined;
+}
+
+export interface VersionKey {
+  readonly tenantId: string;
+  readonly workflowId: string;
+  readonly version: number;
+}
+
+export type LoadedPlan = { readonly plan: Plan; readonly isArchived: boolean } | { readonly problem: string };
+
+/** May take its time, and let others have theirs. */
+type CompileStored = (definition: string) => LoadedPlan | Promise<LoadedPlan>;
+
+/** About what compiled plans take: ten thousand small workflows fit in, and fewer large ones. */
+const MAX_BYTES = 128 * 1024 * 1024;
+const BYTES_PER_PLAN = 2_000;
+const BYTES_PER_CHARACTER = 10;
+const STATUS_FRESH_MS = 250;
+
+interface Entry {
+  readonly version: VersionKey;
+  readonly loaded: LoadedPlan;
+  readonly statusAt: number;
+}
+
+export class PlanCache implements PlanSource {
+  private readonly store: Pick<WorkflowStore, 'definitionGet'>;
+  private readonly timers: Timers;
+  private readonly compile: CompileStored;
+  private readonly entries = new ByteCache<Entry>(MAX_BYTES);
+  private readonly compiling = new Map<string, Promise<LoadedPlan>>();
+  /** What was asked for last, which is often asked for again. */
+  private last: Entry | undefined;
+
+  constructor(store: Pick<WorkflowStore, 'definitionGet'>, timers: Timers, compile: CompileStored = compileStored) {
+    this.store = store;
+    this.timers = timers;
+    this.compile = compile;
+  }
+
+  known(params: VersionKey): LoadedPlan | undefined {
+    const isLast = this.last !== undefined && isSame(this.last.version, params);
+    const entry = isLast ? this.last : this.entries.get(keyOf(params));
+    this.last = entry;
+    const isFresh = entry !== undefined && this.timers.monotonicMs() - entry.statusAt < STATUS_FRESH_MS;
+    return isFresh ? entry.loaded : undefined;
+  }
+
+  async plan(params: VersionKey): Promise<LoadedPlan | null> {
+    const known = this.known(params);
+    if (known !== undefined) return known;
+    const { tenantId, workflowId, version } = params;
+    const key = keyOf(params);
+    const now = this.timers.monotonicMs();
+    const entry = this.entries.get(key);
+    const row = await this.store.definitionGet({ tenantId, workflowId, version });
+    if (row === null) return null;
+    const isArchived = row.status === 'Archived';
+    const compiled = entry?.loaded ?? (await this.compileOnce(key, row.definition));
+    const loaded = 'problem' in compiled ? compiled : { plan: compiled.plan, isArchived };
+    this.last = { version: { tenantId, workflowId, version }, loaded, statusAt: now };
+    this.entries.set(key, this.last, BYTES_PER_PLAN + row.definition.length * BYTES_PER_CHARACTER);
+    return loaded;
+  }
+
+  /** Executions of one version are often claimed together, and compiling lets others in between. */
+  private compileOnce(key: string, definition: string): LoadedPlan | Promise<LoadedPlan> {
+    const known = this.entries.get(key)?.loaded ?? this.compiling.get(key);
+    if (known !== undefined) return known;
+    const compiling = this.compile(definition);
+    if (!(compiling instanceof Promise)) return compiling;
+    this.compiling.set(key, compiling);
+    return compiling.finally(() => this.compiling.delete(key));
+  }
+}
+
+function keyOf({ tenantId, workflowId, version }: VersionKey): string {
+  return JSON.stringify([tenantId, workflowId, version]);
+}
+
+function isSame(one: VersionKey, other: VersionKey): boolean {
+  return one.version === other.version && one.workflowId === other.workflowId && one.tenantId === other.tenantId;
+}
+
+/** Compiles each text once for as long as memory allows: for callers that have a store, and so a cache of plans, only for a moment. */
+export function compileKnown(maxBytes: number): CompileStored {
+  const known = new ByteCache<LoadedPlan>(maxBytes);
+  return async (definition) => {
+    const compiled = known.get(definition) ?? (await compileStored(definition));
+    known.set(definition, compiled, BYTES_PER_PLAN + definition.length * BYTES_PER_CHARACTER);
+    return compiled;
+  };
+}
+
+export async function compileStored(definition: string, settings: ReadOptions = {}): Promise<LoadedPlan> {
+  const result = await inTurns(compileInSteps(JSON.parse(definition), settings));
+  if (result.ok) return { plan: result.plan, isArchived: false };
+  const [first] = result.problems;
+  return { problem: `the stored definition is not valid: ${first?.message} (${first?.path})` };
+}

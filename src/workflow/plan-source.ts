@@ -1,0 +1,114 @@
+// Where plans behind references are read, and checked for size and integrity before anything parses them. `file:` only
+// below a folder that the operator names; `pawl:workflows/{id}/versions/{n}` is a version that we hold ourselves.
+
+import { createHash } from 'node:crypto';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import type { PlanRef } from '../protocol/engine-run.ts';
+import type { WorkflowStore } from '../store/port.ts';
+
+export interface PlanSourceOptions {
+  readonly store: WorkflowStore;
+  readonly folder: string | undefined;
+  readonly maxBytes: number;
+}
+
+const OWN_PLAN = /^pawl:workflows\/([\w.-]{1,200})\/versions\/(\d{1,9})$/;
+
+export interface ReadPlan {
+  readonly plan: JsonObject;
+  /** As it lies there, perhaps compressed. */
+  readonly sizeBytes: number;
+  /** As it is in memory. */
+  readonly heldBytes: number;
+}
+
+export async function readPlan(options: PlanSourceOptions, tenantId: string, ref: PlanRef): Promise<ReadPlan> {
+  const { maxBytes } = options;
+  if ((ref.sizeBytes ?? 0) > maxBytes) refuse(`the plan is larger than ${maxBytes} bytes`);
+  const { bytes, checksum } = await bytesAt(options, tenantId, ref.uri);
+  checkSize(ref, bytes.length);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  if (sha256 !== ref.sha256 && checksum !== ref.sha256) refuse('the plan does not have the sha256 that was promised');
+  const text = ref.compression === 'gzip' ? await unzip(bytes, maxBytes) : bytes;
+  return { plan: parsePlan(text), sizeBytes: bytes.length, heldBytes: text.length };
+}
+
+export function checkSize({ sizeBytes }: PlanRef, actual: number): void {
+  if (sizeBytes !== undefined && sizeBytes !== actual) refuse('the plan does not have the size that was promised');
+}
+
+interface Found {
+  readonly bytes: Buffer;
+  /** Of one of our own versions, as their list shows it: it may be promised instead. */
+  readonly checksum?: string;
+}
+
+async function bytesAt(options: PlanSourceOptions, tenantId: string, uri: string): Promise<Found> {
+  const [, workflowId, version] = OWN_PLAN.exec(uri) ?? [];
+  if (workflowId !== undefined) {
+    const row = await options.store.definitionGet({ tenantId, workflowId, version: Number(version) });
+    if (row === null) refuse(`there is no ${uri}`);
+    return { bytes: Buffer.from(row.definition), checksum: row.checksum };
+  }
+  if (uri.startsWith('file:')) return { bytes: await fileBytes(options, uri) };
+  if (uri.startsWith('pawl:')) refuse('a plan of ours is `pawl:workflows/{id}/versions/{n}`');
+  return refuse('only `file:` and `pawl:` references can be fetched');
+}
+
+async function fileBytes({ folder, maxBytes }: PlanSourceOptions, uri: string): Promise<Buffer> {
+  if (folder === undefined) refuse('`file:` references need the option server.planFolder');
+  const path = await allowedPath(folder, uri);
+  const unreadable = () => refuse('the plan cannot be read');
+  const found = await stat(path).catch(unreadable);
+  // Reading a pipe would wait for whoever writes it, and keep a thread that all files share.
+  if (!found.isFile()) refuse('there is no such plan');
+  if (found.size > maxBytes) refuse(`the plan is larger than ${maxBytes} bytes`);
+  return readFile(path).catch(unreadable);
+}
+
+/** After links are followed, so that none leads out of the folder. */
+async function allowedPath(folder: string, uri: string): Promise<string> {
+  const root = await realpath(folder).catch(() => refuse('the folder of plans cannot be read'));
+  let path: string;
+  try {
+    path = await realpath(fileURLToPath(uri));
+  } catch {
+    return refuse('there is no such plan');
+  }
+  return path.startsWith(root + sep) ? path : refuse('there is no such plan');
+}
+
+const inflate = promisify(gunzip);
+
+function unzip(bytes: Buffer, maxOutputLength: number): Promise<Buffer> {
+  const refusal = () => refuse(`the plan is not gzip, or larger than ${maxOutputLength} bytes`);
+  return inflate(bytes, { maxOutputLength }).catch(refusal);
+}
+
+function parsePlan(bytes: Buffer): JsonObject {
+  try {
+    const plan = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Json;
+    if (isJsonObject(plan) && !isDeeperThan(plan, MAX_DEPTH)) return plan;
+  } catch {
+    // Said below.
+  }
+  return refuse(`the plan is not a JSON object in UTF-8, nested at most ${MAX_DEPTH} levels deep`);
+}
+
+/** As for what comes in a request. */
+const MAX_DEPTH = 64;
+
+function isDeeperThan(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member!, levels - 1));
+}
+
+export function refuse(message: string): never {
+  throw new PawlError('PLAN_UNAVAILABLE', message);
+}

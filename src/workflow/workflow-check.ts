@@ -1,0 +1,170 @@
+// What a definition must pass before it is kept or published: schema, cross-references and conditions
+// by the compiler; that its actions exist and are enabled, against the catalog; and, where wanted, a rendering of its
+// parameters. Everything that is wrong is reported at once, as WFENG005 with a list.
+
+import { inTurns } from '../clock/in-turns.ts';
+import { type CompileOptions, compileInSteps } from '../core/definition/compile.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import type { Format, Plan } from '../core/plan/plan.ts';
+import { childPointer } from '../core/problem/pointer.ts';
+import type { Problem } from '../core/problem/problem.ts';
+import type { CatalogStore } from '../store/catalog-port.ts';
+import { dryRunProblems } from './workflow-dry-run.ts';
+
+export interface CheckedDefinition {
+  readonly format: Format;
+  readonly plan: Plan;
+  readonly warnings: Problem[];
+}
+
+interface CatalogEntry {
+  /** False also when its connector is disabled. */
+  readonly isEnabled: boolean;
+  readonly deprecationNotice: string | null;
+  readonly parameterSchema: string;
+  readonly connectorId: string;
+  /** What it fails with; null: it does not say. */
+  readonly codes: readonly string[] | null;
+}
+
+export type ActionCatalog = ReadonlyMap<string, CatalogEntry>;
+
+export interface PublishOptions {
+  /** Render every parameter at publish, with nothing in the trigger. */
+  readonly validateParameterTemplates: boolean;
+  /** What an installation has set for definitions. */
+  readonly compile?: Omit<CompileOptions, 'actions'>;
+  /** What the engine that will run a plan cannot do of it; `driver` is what the definition itself names. */
+  readonly engineProblems?: (plan: Plan, driver: Json | undefined) => Problem[];
+}
+
+export interface CheckOptions {
+  readonly catalog?: ActionCatalog;
+  readonly options?: PublishOptions | undefined;
+  readonly more?: readonly Problem[];
+}
+
+/** Without a catalog: the checks of a draft, which may name actions that come later. `more`: what was found elsewhere. */
+export async function checkDefinition(
+  definition: Json,
+  { catalog, options, more = [] }: CheckOptions = {},
+): Promise<CheckedDefinition> {
+  const actions = catalog === undefined ? {} : { actions: new Set(catalog.keys()), raisedCodes: raisedCodes(catalog) };
+  const compiled = await inTurns(compileInSteps(definition, { ...options?.compile, ...actions }));
+  const uses = catalog === undefined ? [] : actionUses(definition).map((use) => availability(use, catalog));
+  const found = [...(compiled.ok ? compiled.warnings : compiled.problems), ...more, ...uses.flat()];
+  if (compiled.ok && options?.validateParameterTemplates === true) found.push(...dryRunProblems(compiled.plan));
+  if (compiled.ok && options?.engineProblems !== undefined) {
+    const driver = isJsonObject(definition) ? definition.driver : undefined;
+    found.push(...options.engineProblems(compiled.plan, driver));
+  }
+  const isWarning = ({ severity }: Problem) => severity === 'warning';
+  if (!compiled.ok || !found.every(isWarning)) throw invalid(found);
+  return { format: compiled.format, plan: compiled.plan, warnings: found };
+}
+
+function raisedCodes(catalog: ActionCatalog): Map<string, readonly string[]> {
+  return new Map([...catalog].flatMap(([type, { codes }]) => (codes === null ? [] : [[type, codes] as const])));
+}
+
+export function invalid(problems: readonly Problem[], code: 'WFENG005' | 'LIFECYCLE_INVALID' = 'WFENG005'): PawlError {
+  const errors = problems.filter(({ severity }) => severity !== 'warning');
+  const [first] = errors;
+  const where = first === undefined || first.path === '' ? '' : ` (at ${first.path})`;
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
+  return new PawlError(code, `the definition is not valid: ${first?.message}${where}${more}`, problems);
+}
+
+export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'connectorList'>): Promise<ActionCatalog> {
+  const [actions, connectors] = await Promise.all([store.actionList({}), store.connectorList()]);
+  const disabled = new Set(connectors.filter(({ isEnabled }) => !isEnabled).map(({ id }) => id));
+  return new Map(
+    actions.map(({ id, connectorId, isEnabled, deprecationNotice, parameterSchema, codes }) => [
+      id,
+      { isEnabled: isEnabled && !disabled.has(connectorId), deprecationNotice, parameterSchema, connectorId, codes },
+    ]),
+  );
+}
+
+/** What has become of the actions that a definition uses since it was written: all of it is a warning by now. */
+export async function actionNotices(store: Pick<CatalogStore, 'actionsNoticed'>, definition: Json): Promise<Problem[]> {
+  const uses = actionUses(definition);
+  if (uses.length === 0) return [];
+  const noticed = new Map((await store.actionsNoticed()).map((notice) => [notice.id, notice]));
+  return uses.flatMap((use) => availability(use, noticed)).map((notice) => ({ ...notice, severity: 'warning' }));
+}
+
+interface ActionUse {
+  readonly type: string;
+  readonly path: string;
+  readonly parameters?: Json | undefined;
+  /** null: they are not given as such, or more is added to them later. */
+  readonly parametersAt: string | null;
+}
+
+/** Of the definition as it was written, so that they are known whatever else is wrong with it. */
+export function actionUses(definition: Json): ActionUse[] {
+  if (!isJsonObject(definition)) return [];
+  return [
+    ...listUses(writtenNodes(definition), { type: 'actionType', parameters: 'parameters' }),
+    ...listUses(placed(definition.steps, '/steps'), { type: 'type', parameters: 'inputs' }),
+    ...taskUses(definition.tasks),
+  ];
+}
+
+interface WrittenNode {
+  readonly at: string;
+  readonly node: JsonObject;
+}
+
+/** The nodes of a graph, and those of the bodies of its loops. */
+export function writtenNodes(definition: Json): WrittenNode[] {
+  const nodes = placed(isJsonObject(definition) ? definition.nodes : undefined, '/nodes');
+  return nodes.flatMap((one) => {
+    const { body } = one.node;
+    return [one, ...(isJsonObject(body) ? placed(body.nodes, `${one.at}/body/nodes`) : [])];
+  });
+}
+
+function placed(list: Json | undefined, at: string): WrittenNode[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((node, index) => (isJsonObject(node) ? [{ at: `${at}/${index}`, node }] : []));
+}
+
+function listUses(
+  list: readonly WrittenNode[],
+  keys: { readonly type: string; readonly parameters: string },
+): ActionUse[] {
+  return list.flatMap(({ at, node: item }) => {
+    const type = item.nodeType === 'subworkflow' ? undefined : item[keys.type];
+    if (typeof type !== 'string') return [];
+    // What a delay needs is the compiler's to say; secrets are merged into what else a step is given.
+    const isOpen = type === 'core.delay' || item.secretRefs !== undefined;
+    const parametersAt = isOpen ? null : `${at}/${keys.parameters}`;
+    return [{ type, path: `${at}/${keys.type}`, parameters: item[keys.parameters], parametersAt }];
+  });
+}
+
+function taskUses(tasks: Json | undefined): ActionUse[] {
+  if (!isJsonObject(tasks)) return [];
+  const calls = Object.entries(tasks).filter(([, task]) => isJsonObject(task) && task.url !== undefined);
+  return calls.map(([name]) => ({ type: 'http.step', path: childPointer('/tasks', name), parametersAt: null }));
+}
+
+/** An action that does not exist is the compiler's to report. */
+function availability(
+  { type, path }: ActionUse,
+  catalog: ReadonlyMap<string, Pick<CatalogEntry, 'isEnabled' | 'deprecationNotice'>>,
+): Problem[] {
+  const entry = catalog.get(type);
+  if (entry === undefined) return [];
+  const { isEnabled, deprecationNotice } = entry;
+  const advice = deprecationNotice ?? 'enable it in the catalog, or use another';
+  if (!isEnabled) {
+    return [{ code: 'ACTION_DISABLED', path, message: `the action \`${type}\` is disabled`, suggestion: advice }];
+  }
+  if (deprecationNotice === null) return [];
+  const message = `the action \`${type}\` is deprecated`;
+  return [{ code: 'ACTION_DEPRECATED', path, message, suggestion: deprecationNotice, severity: 'warning' }];
+}

@@ -1,0 +1,115 @@
+// What workflows there are: each with its versions and definitions, what has changed between two of them, and whose run a run is.
+// Changes nothing (workflows.ts does).
+
+import { PawlError } from '../core/error/pawl-error.ts';
+import type { Json } from '../core/json/json.ts';
+import type { Problem } from '../core/problem/problem.ts';
+import { workflowRef } from '../protocol/workflow.ts';
+import type { Store } from '../store/port.ts';
+import type { ExecutionView } from '../store/reader-port.ts';
+import type {
+  RunRow,
+  VersionRow,
+  WorkflowActivity,
+  WorkflowFilter,
+  WorkflowIdentity,
+  WorkflowRecord,
+  WorkflowRef,
+} from '../store/workflow-port.ts';
+import { actionNotices } from './workflow-check.ts';
+import { type Change, diffJson } from './workflow-diff.ts';
+
+type VersionName = number | 'draft';
+
+export class WorkflowQueries {
+  private readonly store: Store;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  async find(tenantId: string, ref: WorkflowRef): Promise<WorkflowRecord> {
+    return (await this.store.workflowFind({ tenantId, ref })) ?? notFound(ref);
+  }
+
+  list(tenantId: string, filter: WorkflowFilter, page: { afterId: string; limit: number }): Promise<WorkflowRecord[]> {
+    return this.store.workflowList({ tenantId, ...filter, ...page });
+  }
+
+  activity(tenantId: string, workflowIds: readonly string[]): Promise<WorkflowActivity[]> {
+    return this.store.workflowActivity({ tenantId, workflowIds });
+  }
+
+  versionsLive(tenantId: string, { workflowId }: WorkflowRecord): Promise<ReadonlyMap<number, number>> {
+    return this.store.versionsLive({ tenantId, workflowId });
+  }
+
+  /** By default the current version, or the draft of what was never published. */
+  async definition(
+    tenantId: string,
+    { workflowId, currentVersion }: WorkflowRecord,
+    version: VersionName = currentVersion ?? 'draft',
+  ): Promise<VersionRow> {
+    const found =
+      version === 'draft'
+        ? await this.store.draftGet({ tenantId, workflowId })
+        : await this.store.versionGet({ tenantId, workflowId, version });
+    if (found !== null) return found;
+    const what = version === 'draft' ? 'no open draft' : `no version ${version}`;
+    throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has ${what}`);
+  }
+
+  /** Actions of a definition that are deprecated or disabled by now. */
+  notices(definition: string): Promise<Problem[]> {
+    return actionNotices(this.store, JSON.parse(definition) as Json);
+  }
+
+  async versions(
+    tenantId: string,
+    { workflowId }: WorkflowRecord,
+    page: { before: number; limit: number },
+  ): Promise<Omit<VersionRow, 'definition'>[]> {
+    return this.store.versionList({ tenantId, workflowId, ...page });
+  }
+
+  /** Whose runs are asked for. A deleted workflow still has its own (002 "In-flight runs continue to completion"). */
+  async findForRuns(tenantId: string, ref: WorkflowRef): Promise<WorkflowIdentity> {
+    return (await this.store.workflowIdentity({ tenantId, ref })) ?? notFound(ref);
+  }
+
+  /** As lists are narrowed down to one workflow: what is no `wf_…` id, or one of nobody, is taken for a name. */
+  async nameIn(tenantId: string, given: string | undefined): Promise<string | undefined> {
+    const ref = given === undefined ? undefined : workflowRef(given);
+    if (ref === undefined || !('uid' in ref)) return given;
+    return (await this.store.workflowIdentity({ tenantId, ref }))?.workflowId ?? given;
+  }
+
+  runs(
+    tenantId: string,
+    workflow: WorkflowIdentity,
+    page: { before: string | null; statuses: readonly string[] | null; limit: number },
+  ): Promise<RunRow[]> {
+    return this.store.workflowRuns({ tenantId, workflow, ...page });
+  }
+
+  /** A deleted workflow of the same name had runs too; their versions tell whose they are. */
+  async isRunOf(tenantId: string, { workflowId, uid }: WorkflowIdentity, run: ExecutionView): Promise<boolean> {
+    if (run.workflowId !== workflowId) return false;
+    return (await this.store.versionOwner({ tenantId, workflowId, version: run.version })) === uid;
+  }
+
+  async diff(tenantId: string, workflow: WorkflowRecord, from: VersionName, to: VersionName): Promise<Change[]> {
+    const [before, after] = await Promise.all([
+      this.definition(tenantId, workflow, from),
+      this.definition(tenantId, workflow, to),
+    ]);
+    return diffJson(JSON.parse(before.definition) as Json, JSON.parse(after.definition) as Json);
+  }
+}
+
+function notFound(ref: WorkflowRef): never {
+  throw new PawlError(
+    'WORKFLOW_NOT_FOUND',
+    'workflowId' in ref ? `no workflow "${ref.workflowId}"` : 'no such workflow',
+  );
+}

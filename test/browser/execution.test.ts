@@ -1,0 +1,227 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tokenFor, useServer } from '../server/api-server.ts';
+import { program, useBrowser } from './browser.ts';
+import { fillWithSamples, HOSTILE, type SampleData } from './sample-data.ts';
+
+const server = useServer({ engine: { parkAfterMs: 0 } });
+
+describe.skipIf(program === null)('the page of an execution', () => {
+  const browser = useBrowser();
+  let samples: SampleData;
+  beforeAll(async () => {
+    samples = await fillWithSamples(server.url, await tokenFor());
+    return () => samples.stop();
+  });
+  const open = (id: string, search = '') => browser.open(`${server.url}/executions/${id}${search}`);
+
+  it('shows the cause on top, and selects its node from there', async () => {
+    const page = await open(samples.failed);
+    const banner = page.getByRole('status').filter({ hasText: 'ACTION_FAILED' });
+    await banner.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('complementary', { name: 'Node stop' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('node')).toBe('stop');
+  });
+
+  it('tells the time in the queue apart from the time at work', async () => {
+    const page = await open(samples.failed);
+    await page.getByText(/waited \d+(\.\d+)? m?s, ran \d/).waitFor();
+  });
+
+  it('has every attempt with its input, output and error', async () => {
+    const page = await open(samples.failed, '?node=charge');
+    const node = page.getByRole('complementary', { name: 'Node charge' });
+    await node.getByRole('button', { name: '2', exact: true }).click();
+    await node.getByText('2, failed, tried again').waitFor();
+    await node.getByText('HTTP_STATUS').waitFor();
+    await node.getByText('amount:').waitFor();
+    expect(new URL(page.url()).searchParams.get('attempt')).toBe('2');
+    await node.getByRole('button', { name: '3', exact: true }).click();
+    await node.getByText('"the gateway is down"').waitFor();
+  });
+
+  it('says on the node why it was skipped', async () => {
+    const page = await open(samples.failed, '?node=receipt');
+    await page.getByRole('complementary', { name: 'Node receipt' }).getByText('no satisfied edge').waitFor();
+    await page.getByText('skipped: no satisfied edge').first().waitFor();
+  });
+
+  it('says of an edge that was not taken its condition and the values it read', async () => {
+    const page = await open(samples.succeeded, '?node=gift');
+    const edges = page.getByRole('region', { name: 'Comes after' });
+    await edges.getByText('not taken', { exact: true }).waitFor();
+    await edges.getByText('context.data.fetch.amount > 500').waitFor();
+    await expect.poll(() => edges.innerText()).toContain('context.data.fetch.amount = 250');
+  });
+
+  it('opens the same view after a reload', async () => {
+    const page = await open(samples.failed, '?tab=timeline&node=charge&attempt=1');
+    const node = page.getByRole('complementary', { name: 'Node charge' });
+    await node.getByText('1, failed, tried again').waitFor();
+    await page.reload();
+    await node.getByText('1, failed, tried again').waitFor();
+    await page.getByRole('list', { name: 'Timeline' }).waitFor();
+  });
+
+  it('keeps hostile data text, also in the tree', async () => {
+    const page = await open(samples.hostile, '?tab=data');
+    await page.getByText(HOSTILE.slice(0, 20)).first().waitFor();
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await page.locator('img').count()).toBe(0);
+  });
+
+  it('never shows a pipeline with failed tasks as simply succeeded', async () => {
+    const page = await open(samples.waiting);
+    await page.getByText('notify').first().waitFor();
+    await page.getByText(/failed; the others went on/).waitFor();
+  });
+
+  it('shows at fact n what the engine believed then, and the events up to n', async () => {
+    const page = await open(samples.failed, '?at=1');
+    await page.getByText('fact 1 of').waitFor();
+    await page.getByRole('button', { name: 'List' }).click();
+    const nodes = page.getByRole('list', { name: 'Nodes' });
+    await nodes.getByText('Pending').first().waitFor();
+    expect(await nodes.getByText('Failed').count()).toBe(0);
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByText(/^1 event$/).waitFor();
+    await page.keyboard.press(']');
+    await page.getByText('fact 2 of').waitFor();
+    expect(new URL(page.url()).searchParams.get('at')).toBe('2');
+  });
+
+  it('previews what a retry runs again', async () => {
+    const { executionId } = await samples.client.executions.execute('orders', {
+      trigger: { amount: 10, gateway: `${samples.shopUrl}/charge` },
+    });
+    await samples.client.executions.waitFor(executionId, { signal: AbortSignal.timeout(30_000) });
+    const page = await open(executionId, '?node=charge');
+    await page.getByRole('button', { name: 'Edit input and retry' }).click();
+    const dialog = page.getByRole('dialog');
+    const preview = await dialog.locator('[data-preview]').innerText();
+    expect(preview).toContain('Kept: fetch');
+    const again = /Runs again: ([^.]*)\./.exec(preview)![1]!.split(', ');
+    for (const id of ['charge', 'receipt', 'archive']) expect(again).toContain(id);
+  });
+
+  it('shows the items of a loop, those that failed first, and opens one of them', async () => {
+    const definition = {
+      id: 'parcels',
+      displayName: 'Parcels',
+      startNode: 'ship',
+      nodes: [
+        {
+          id: 'ship',
+          actionType: 'core.sometimes-fails',
+          parameters: { failTimes: '{{ item }}' },
+          forEach: { items: [0, 0, 9, 0], tolerate: 1 },
+          policies: { retry: { maxAttempts: 1 } },
+        },
+      ],
+    };
+    await samples.client.workflows.create(definition as never);
+    await samples.client.workflows.publish('parcels');
+    const { executionId } = await samples.client.executions.execute('parcels', {});
+    await samples.client.executions.waitFor(executionId, { signal: AbortSignal.timeout(30_000) });
+    const page = await open(executionId, '?node=ship');
+    const items = page.getByRole('region', { name: 'Items' });
+    await items.getByText('3 of 4 done, 1 failed, 0 running').waitFor();
+    await items.getByRole('button').first().click();
+    const node = page.getByRole('complementary', { name: 'Node ship[2]' });
+    await node.getByText('ACTION_FAILED').waitFor();
+    await node.getByText('failTimes:').waitFor();
+  });
+
+  it('loses no fact and shows none twice when the server is away for a while', async () => {
+    const { run_id: run } = await samples.client.workflows.trigger('checkout-flow', { cart: 1 });
+    const id = run.replace(/^run_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    const page = await open(id);
+    await page.getByText('waits for its callback').waitFor();
+    await page.context().setOffline(true);
+    await samples.client.executions.continueWait(id, 'approval', { ok: true });
+    await samples.client.executions.waitFor(id, { signal: AbortSignal.timeout(30_000) });
+    await page.context().setOffline(false);
+    const { transitions } = await samples.client.executions.journal(id);
+    const count = transitions.reduce((sum, { facts }) => sum + facts.length, 0);
+    await page.getByText(`fact ${count} of ${count}`).waitFor();
+    await page.getByText('Completed, 1 failed').waitFor();
+    browser.complaints.length = 0;
+  });
+
+  it('asks for nothing while its tab is hidden, and goes on when it is seen', async () => {
+    const page = await open(samples.succeeded);
+    await page.clock.install();
+    await page.goto(`${server.url}/executions/${samples.sleeping}`);
+    await page.getByText('rest').first().waitFor();
+    const show = (isHidden: boolean) =>
+      page.evaluate((hidden) => {
+        Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+        const visibilityState = hidden ? 'hidden' : 'visible';
+        Object.defineProperty(document, 'visibilityState', { value: visibilityState, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+      }, isHidden);
+    await show(true);
+    await page.clock.runFor(11_000);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.clock.runFor(60_000);
+    expect(asked).toEqual([]);
+    await show(false);
+    await page.clock.runFor(1_000);
+    await expect.poll(() => asked.some((url) => url.includes('/live'))).toBe(true);
+  });
+
+  it('stays usable with a thousand nodes: a list first, and a graph that draws what is seen', async () => {
+    const ids = Array.from({ length: 1_000 }, (_, index) => `n${index}`);
+    const nodes = ids.map((id, index) => ({
+      id,
+      actionType: 'core.echo',
+      parameters: {},
+      edges: index === 0 ? ids.slice(1).map((targetNode) => ({ targetNode })) : [],
+    }));
+    await samples.client.workflows.create({ id: 'wide', displayName: 'Wide', startNode: 'n0', nodes } as never);
+    await samples.client.workflows.publish('wide');
+    const { executionId } = await samples.client.executions.execute('wide', {});
+    await samples.client.executions.waitFor(executionId, { signal: AbortSignal.timeout(60_000) });
+    const page = await open(executionId);
+    const list = page.getByRole('list', { name: 'Nodes' });
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(1_000);
+    await page.getByRole('button', { name: 'Graph' }).click();
+    await page.getByRole('figure').locator('.react-flow__node').first().waitFor();
+    expect(await page.locator('.react-flow__node').count()).toBeLessThan(1_000);
+    await page.getByRole('button', { name: 'List' }).click();
+    await list.getByText('n999', { exact: true }).click();
+    await page.getByRole('complementary', { name: 'Node n999' }).getByText('Succeeded').first().waitFor();
+  }, 120_000);
+
+  it('scrolls through twenty thousand events, of which only those on the screen exist', async () => {
+    const page = await open(samples.succeeded);
+    await page.route('**/events?*', (route) => {
+      const after = Number(new URL(route.request().url()).searchParams.get('after') ?? -1);
+      const data = Array.from({ length: 1_000 }, (_, index) => ({
+        seq: after + 1 + index,
+        ts: '2026-01-01T00:00:00.000Z',
+        level: 'Information',
+        category: 'Node',
+        type: 'NodeStarted',
+        data: { attempt: 1 },
+      }));
+      const last = after + 1_000;
+      return route.fulfill({ json: { data, ...(last < 19_999 ? { nextCursor: String(last) } : {}) } });
+    });
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByText('20,000 events').waitFor();
+    const log = page.getByRole('log', { name: 'Events' });
+    await log.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+    await log.getByRole('button', { name: 'Details of event 19999' }).waitFor();
+    expect(await log.getByRole('button', { name: /^Details/ }).count()).toBeLessThan(200);
+  });
+
+  it('shows what happens without a reload', async () => {
+    const { executionId } = await samples.client.executions.execute('sync-crm', {});
+    const page = await open(executionId);
+    await page.getByText('pull').first().waitFor();
+    await samples.client.executions.cancel(executionId, { reason: 'enough' });
+    await page.getByText('was cancelled').waitFor();
+    await page.getByText('Cancelled').first().waitFor();
+  });
+});

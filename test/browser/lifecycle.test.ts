@@ -1,0 +1,41 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tokenFor, useServer } from '../server/api-server.ts';
+import { program, useBrowser } from './browser.ts';
+import { fillWithSamples, type SampleData } from './sample-data.ts';
+
+const server = useServer({ engine: { parkAfterMs: 0 } });
+
+describe.skipIf(program === null)('lifecycles and their messages', () => {
+  const browser = useBrowser();
+  let samples: SampleData;
+  beforeAll(async () => {
+    samples = await fillWithSamples(server.url, await tokenFor());
+    return () => samples.stop();
+  });
+
+  it('shows how many instances are in each state, and opens them', async () => {
+    const page = await browser.open(`${server.url}/lifecycles/prod/loan`);
+    await page.getByRole('button', { name: /^submitted\s*2$/ }).click();
+    await expect.poll(() => page.getByRole('table', { name: 'Instances' }).getByRole('row').count()).toBe(3);
+    expect(new URL(page.url()).searchParams.get('state')).toBe('submitted');
+  });
+
+  it('shows who has acknowledged what, and sends again what is dead', async () => {
+    const dead = async () => (await samples.client.deliveries.list({ stage: 'Dead', limit: 200 })).data;
+    await expect.poll(async () => (await dead()).length).toBeGreaterThan(0);
+    // After some failures in a row the broken consumer is left alone for a while: which loan's message died before is chance.
+    const { subjectId } = (await dead())[0]!;
+    const { data } = await samples.client.lifecycles.of('prod', 'loan').instances();
+    const { externalRef } = data.find(({ instanceId }) => instanceId === subjectId)!;
+    const page = await browser.open(`${server.url}/lifecycles/prod/loan/${externalRef}?tab=messages`);
+    const matrix = page.getByRole('table', { name: 'Acknowledgements' });
+    for (const consumer of ['audit', 'crm', 'kyc'])
+      await matrix.getByRole('columnheader', { name: consumer }).waitFor();
+    await matrix.getByText('Dead').first().waitFor();
+    await matrix.getByRole('button', { name: 'Send again' }).first().click();
+    await page.getByText('Send again: accepted').waitFor();
+    await expect
+      .poll(async () => (await samples.client.admin.audit({ limit: 50 })).data.map(({ action }) => action))
+      .toContain('delivery.requeue');
+  });
+});

@@ -1,0 +1,236 @@
+// Data such as a real installation has, made through the SDK: workflows of every format, executions that finished, failed, wait,
+// sleep and retry, lifecycles with consumers, triggers. Also hostile data: it must stay text on every page.
+
+import { createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Json } from '../../src/core/json/json.ts';
+import { createClient, type PawlClient } from '../../src/sdk/client.ts';
+
+export const HOSTILE = '<img src=x onerror="window.hacked=1"> ‮rtl 🚀';
+
+const echo = (id: string, parameters: object, edges: readonly object[] = []) => ({
+  id,
+  actionType: 'core.echo',
+  parameters,
+  edges,
+});
+
+const ORDERS = {
+  id: 'orders',
+  displayName: 'Orders',
+  description: 'Charges a card, sends the receipt, and reports what failed.',
+  triggerSchema: {
+    type: 'object',
+    required: ['amount'],
+    properties: { amount: { type: 'number', minimum: 1 }, customer: { type: 'string' }, express: { type: 'boolean' } },
+  },
+  startNode: 'fetch',
+  nodes: [
+    echo('fetch', { customer: '{{ trigger.customer ?? "ada" }}', amount: '{{ trigger.amount }}' }, [
+      { targetNode: 'charge' },
+    ]),
+    {
+      id: 'charge',
+      actionType: 'http.request',
+      parameters: { url: '{{ trigger.gateway }}', method: 'POST', body: { amount: '{{ context.data.fetch.amount }}' } },
+      policies: { retry: { maxAttempts: 3, baseDelayMs: 150, jitter: false } },
+      edges: [
+        { targetNode: 'receipt' },
+        { targetNode: 'gift', condition: 'context.data.fetch.amount > 500' },
+        { targetNode: 'report', when: 'failure' },
+      ],
+    },
+    echo('receipt', { to: '{{ context.data.fetch.customer }}' }, [{ targetNode: 'archive' }]),
+    echo('gift', { item: 'mug' }, [{ targetNode: 'archive' }]),
+    echo('archive', { done: true }),
+    echo('report', { failed: '{{ context.data.charge.error.code }}' }, [{ targetNode: 'stop' }]),
+    {
+      id: 'stop',
+      actionType: 'core.sometimes-fails',
+      parameters: { failTimes: 9 },
+      policies: { retry: { maxAttempts: 1 } },
+    },
+  ],
+};
+
+const ONBOARD = {
+  id: 'onboard',
+  displayName: 'Onboarding',
+  startNode: 'create',
+  nodes: [
+    echo('create', { account: '{{ trigger.name }}' }, [{ targetNode: 'rest' }]),
+    { id: 'rest', actionType: 'core.delay', parameters: { durationMs: 7_200_000 }, edges: [{ targetNode: 'welcome' }] },
+    echo('welcome', { sent: true }),
+  ],
+};
+
+const FLAKY = {
+  id: 'sync-crm',
+  displayName: 'Sync CRM',
+  startNode: 'pull',
+  nodes: [
+    {
+      id: 'pull',
+      actionType: 'core.sometimes-fails',
+      parameters: { failTimes: 99 },
+      policies: { retry: { maxAttempts: 8, baseDelayMs: 60_000, jitter: false } },
+      edges: [{ targetNode: 'push' }],
+    },
+    echo('push', { ok: true }),
+  ],
+};
+
+const HOSTILE_FLOW = {
+  id: 'hostile',
+  displayName: HOSTILE,
+  description: HOSTILE,
+  startNode: 'say',
+  nodes: [echo('say', { text: '{{ trigger.text }}', [HOSTILE]: 1 })],
+};
+
+const pipelineOf = (base: string) => ({
+  name: 'checkout-flow',
+  description: 'Charges, waits for the approval, ships.',
+  trigger: 'api',
+  tasks: {
+    charge: { url: `${base}/ok`, method: 'POST' },
+    notify: { url: `${base}/broken`, needs: ['charge'], retries: 0 },
+    approval: { needs: ['charge'], wait_for_webhook: { timeout: '2d' } },
+    ship: { url: `${base}/ok`, needs: ['approval'] },
+  },
+});
+
+const LOAN = {
+  env: 'prod',
+  name: 'loan',
+  initial: 'draft',
+  states: {
+    draft: {},
+    submitted: { timeout: { after: '48h', event: 'remind' } },
+    approved: { final: true },
+    rejected: { final: true },
+  },
+  events: { submit: {}, remind: {}, approve: {}, reject: {} },
+  transitions: [
+    { from: 'draft', on: 'submit', to: 'submitted' },
+    { from: 'submitted', on: 'remind', to: 'submitted' },
+    { from: 'submitted', on: 'approve', to: 'approved' },
+    { from: 'submitted', on: 'reject', to: 'rejected' },
+  ],
+};
+
+/** Three consumers, so that a matrix has columns: one asks for its messages, two are webhooks, of which one is broken. */
+async function fillLifecycles(client: PawlClient, shop: string): Promise<void> {
+  await client.lifecycles.import({ definition: LOAN });
+  const subscriptions = [{ definition: 'loan' }];
+  await client.consumers.register({ code: 'audit', kind: 'pull', subscriptions });
+  await client.consumers.register({ code: 'crm', kind: 'webhook', url: `${shop}/ok`, subscriptions });
+  await client.consumers.register({
+    code: 'kyc',
+    kind: 'webhook',
+    url: `${shop}/broken`,
+    subscriptions,
+    options: { maxAttempts: 1 },
+  });
+  const loans = client.lifecycles.of('prod', 'loan');
+  const events = [
+    ['loan-16', 'submit'],
+    ['loan-16', 'approve'],
+    ['loan-17', 'submit'],
+    ['loan-18', 'submit'],
+    ['loan-18', 'reject'],
+    ['loan-19', 'submit'],
+  ] as const;
+  for (const [externalRef, event] of events)
+    await loans.trigger({ externalRef, event, requestId: `${externalRef}-${event}`, payload: { by: 'ada' } });
+}
+
+export interface SampleData {
+  readonly client: PawlClient;
+  readonly failed: string;
+  readonly succeeded: string;
+  readonly sleeping: string;
+  readonly waiting: string;
+  readonly retrying: string;
+  readonly hostile: string;
+  readonly webhookTrigger: string;
+  readonly shopUrl: string;
+  stop(): void;
+}
+
+/** A web service of ours that is well at `/ok` and broken everywhere else. */
+export async function startShop(): Promise<{ url: string; stop(): void }> {
+  const server = createServer((request, response) => {
+    request.resume();
+    const isFine = request.url === '/ok';
+    response.writeHead(isFine ? 200 : 503, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isFine ? { charged: true } : { error: 'the gateway is down' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  const { port } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${port}`, stop: () => void server.close() };
+}
+
+export async function fillWithSamples(url: string, token?: string): Promise<SampleData> {
+  const client = createClient({ url, ...(token === undefined ? {} : { token }) });
+  const shop = await startShop();
+  for (const definition of [ORDERS, ONBOARD, FLAKY, HOSTILE_FLOW]) {
+    await client.workflows.create(definition as never);
+    await client.workflows.publish(definition.id);
+  }
+  await client.workflows.create(pipelineOf(shop.url) as never);
+  const start = async (id: string, trigger: Json, requestId?: string) =>
+    (await client.executions.execute(id, { trigger, ...(requestId === undefined ? {} : { requestId }) })).executionId;
+  await fillLifecycles(client, shop.url);
+  await client.triggers.create({
+    workflowId: 'sync-crm',
+    triggerType: 'Schedule',
+    config: { cron: '30 2 * * *', timezone: 'Europe/Berlin' },
+  });
+  await client.triggers.create({ workflowId: 'onboard', triggerType: 'Event', config: { eventType: 'user.created' } });
+  const webhook = await client.triggers.create({
+    workflowId: 'orders',
+    triggerType: 'Webhook',
+    config: { generateSecret: true },
+  });
+  for (let index = 0; index < 12; index++) {
+    await start(
+      'orders',
+      { amount: 100 + 90 * index, customer: `customer-${index}`, gateway: `${shop.url}/ok` },
+      `order-${index}`,
+    );
+  }
+  const failed = await start('orders', { amount: 120, customer: 'grace', gateway: `${shop.url}/charge` }, 'order-7291');
+  const succeeded = await start('orders', { amount: 250, customer: 'linus', gateway: `${shop.url}/ok` }, 'order-7292');
+  const sleeping = await start('onboard', { name: 'ada' });
+  const retrying = await start('sync-crm', {});
+  const hostile = await start('hostile', { text: HOSTILE, long: 'x'.repeat(100_000) }, 'hostile-1');
+  const waiting = executionOfRun((await client.workflows.trigger('checkout-flow', { cart: 42 })).run_id);
+  await client.executions.waitFor(failed, { signal: AbortSignal.timeout(30_000) });
+  await client.executions.waitFor(hostile, { signal: AbortSignal.timeout(30_000) });
+  await until(async () => (await client.executions.graph(waiting)).nodes.some(({ status }) => status === 'Waiting'));
+  await until(async () => (await client.executions.graph(retrying)).nodes.some(({ status }) => status === 'Retrying'));
+  return {
+    client,
+    failed,
+    succeeded,
+    sleeping,
+    waiting,
+    retrying,
+    hostile,
+    webhookTrigger: webhook.id,
+    shopUrl: shop.url,
+    stop: shop.stop,
+  };
+}
+
+const executionOfRun = (runId: string): string =>
+  runId.replace(/^run_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error('the sample data did not get to its state in time');
+    await pause(50);
+  }
+}

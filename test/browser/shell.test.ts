@@ -1,0 +1,153 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tokenFor, useServer } from '../server/api-server.ts';
+import { program, useBrowser } from './browser.ts';
+import { fillWithSamples, type SampleData } from './sample-data.ts';
+
+/** Every page, one after the other, also on a busy machine. */
+const PATIENCE_MS = 240_000;
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
+
+/** A theme changes colours and nothing else, and the colours are the same on every page: those with the most of them will do. */
+const isInTheDark = (path: string): boolean =>
+  path === '/' || path === '/executions' || path.includes('node=') || path.endsWith('tab=messages');
+
+const server = useServer({ engine: { parkAfterMs: 0 } });
+
+describe.skipIf(program === null)('every page of the dashboard', () => {
+  const browser = useBrowser();
+  let samples: SampleData;
+  beforeAll(async () => {
+    samples = await fillWithSamples(server.url, await tokenFor());
+    return () => samples.stop();
+  });
+
+  const paths = () => [
+    '/',
+    '/executions',
+    `/executions/${samples.failed}?node=charge`,
+    `/executions/${samples.hostile}?tab=data`,
+    `/executions/${samples.failed}?tab=timeline`,
+    '/failures',
+    '/waits',
+    '/workflows',
+    '/workflows/hostile',
+    '/workflows/new',
+    '/lifecycles',
+    '/lifecycles/prod/loan',
+    '/lifecycles/prod/loan/loan-17?tab=messages',
+    '/messages',
+    '/consumers/kyc',
+    '/triggers',
+    `/triggers/${samples.webhookTrigger}`,
+    '/templates',
+    '/catalog',
+    '/catalog/core',
+    '/operations',
+    '/operations?tab=audit',
+    '/settings',
+  ];
+
+  /** Without loading everything again: as a click on a link does. */
+  const walkTo = async (page: Page, path: string) => {
+    await page.evaluate((to) => {
+      history.pushState(null, '', to);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, path);
+    await page.waitForFunction(
+      (to) => location.pathname + location.search === to && document.querySelector('[aria-label="Loading"]') === null,
+      path,
+    );
+    await page.locator('h1').waitFor();
+  };
+
+  it(
+    'is free of accessibility problems in both themes, keeps hostile data text, and takes no message by looking',
+    async () => {
+      const page = await browser.open(`${server.url}/`);
+      const taking: string[] = [];
+      page.on('request', (request) => {
+        const { pathname, searchParams } = new URL(request.url());
+        if (pathname === '/api/v1/deliveries' && !searchParams.has('stage')) taking.push(request.url());
+      });
+      const found: string[] = [];
+      const look = async (path: string, axe: AxeBuilder) => {
+        const { violations } = await axe.analyze();
+        found.push(...violations.map(({ id, nodes }) => `${path}: ${id}: ${nodes[0]?.html.slice(0, 160)}`));
+      };
+      for (const [index, path] of paths().entries()) {
+        await walkTo(page, path);
+        // What stands around every page is looked at once.
+        const axe = new AxeBuilder({ page }).withTags(RULES);
+        await look(path, index === 0 ? axe : axe.include('main'));
+        if (isInTheDark(path)) {
+          await page.emulateMedia({ colorScheme: 'dark' });
+          await look(`${path} (dark)`, new AxeBuilder({ page }).withRules(['color-contrast']).include('main'));
+          await page.emulateMedia({ colorScheme: 'light' });
+        }
+        expect(await page.evaluate(() => 'hacked' in window), path).toBe(false);
+        expect(await page.locator('main img').count(), path).toBe(0);
+      }
+      expect(found).toEqual([]);
+      expect(taking).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it('asks for a token over the page, and goes on where it was', async () => {
+    const page = await browser.open(`${server.url}/executions?status=Failed`, { token: null });
+    const dialog = page.getByRole('dialog', { name: 'Sign in' });
+    await dialog.getByLabel('Token or API key').fill('nonsense');
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('Token or API key').fill(await tokenFor());
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator(`[data-execution="${samples.failed}"]`).waitFor();
+    expect(new URL(page.url()).search).toBe('?status=Failed');
+    expect(browser.complaints.splice(0).every((text) => text.includes('401'))).toBe(true);
+  });
+
+  it('disables with a reason what a read-only token may not do', async () => {
+    const token = await tokenFor({ scope: 'workflows:read', roles: [] });
+    const page = await browser.open(`${server.url}/executions/${samples.failed}`, { token });
+    const button = page.getByRole('button', { name: /^Fix and continue/ });
+    await expect.poll(() => button.getAttribute('aria-disabled')).toBe('true');
+    expect(await button.getAttribute('title')).toContain('executions:signal');
+    browser.complaints.length = 0;
+  });
+
+  it('finds pages, workflows and ids from the palette', async () => {
+    const page = await browser.open(`${server.url}/`);
+    await page.locator('h1').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill(samples.failed);
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/executions/${samples.failed}`);
+  });
+
+  it('shows a new secret once', async () => {
+    const page = await browser.open(`${server.url}/triggers/${samples.webhookTrigger}`);
+    await page.getByRole('button', { name: 'New secret' }).click();
+    const secret = await page.getByRole('dialog').locator('code').innerText();
+    expect(secret.length).toBeGreaterThan(20);
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.reload();
+    await page.locator('h1').waitFor();
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  it('says within seconds, on every page, that no runner is alive', async () => {
+    const page = await browser.open(`${server.url}/workflows`);
+    await page.locator('h1').waitFor();
+    const { runnerId } = (await samples.client.admin.runners()).data.find(({ state }) => state === 'live')!;
+    await samples.client.admin.drainRunner(runnerId);
+    await page
+      .getByRole('alert')
+      .getByText(/no runner/i)
+      .waitFor();
+    await page.getByRole('alert').getByRole('link', { name: 'Operations' }).click();
+    await page.getByRole('table', { name: 'Runners' }).getByText('Stopped').waitFor();
+  });
+});

@@ -1,0 +1,175 @@
+// Definitions by chance whose end does not depend on which of two parallel steps is quicker: what fails is handled (graphs), goes on
+// (pipelines), or stands alone in a chain (plans). Everything else about them is chance.
+
+import type { Json, JsonObject } from '../../src/core/json/json.ts';
+import type { Random } from '../chaos/random.ts';
+
+const TWICE = { maxAttempts: 2, baseDelayMs: 1, backoffFactor: 1, jitter: false };
+const RETRY = { baseDelayMs: 1, backoffFactor: 1, jitter: false };
+
+export function randomDefinition(random: Random, name: string): JsonObject {
+  const format = random.weighted({ graph: 5, pipeline: 2, plan: 3 });
+  if (format === 'graph') return randomGraph(random, name);
+  return format === 'pipeline' ? randomPipeline(random, name) : randomPlan(random, name);
+}
+
+/** Every node but the first has an edge from one before it; what may fail has somewhere to go. */
+function randomGraph(random: Random, name: string): JsonObject {
+  const size = random.whole(1, 12);
+  const outgoing: Json[][] = Array.from({ length: size }, () => []);
+  for (let index = 1; index < size; index++) {
+    const parents = new Set(Array.from({ length: random.whole(1, 3) }, () => random.whole(0, index - 1)));
+    for (const parent of parents) outgoing[parent]!.push(randomEdge(random, index, parent));
+  }
+  const nodes = outgoing.map((edges, index): JsonObject => {
+    const isLast = index === size - 1;
+    const step = randomStep(random, index, !isLast);
+    return {
+      id: `n${index}`,
+      ...step,
+      ...(random.chance(0.2) ? { routePolicy: 'firstMatch' } : {}),
+      ...(random.chance(0.15) ? { join: 'all' } : {}),
+      edges: [...edges, { targetNode: 'end', when: isLast ? 'success' : 'failure' }],
+    };
+  });
+  return {
+    id: `random-${name}`,
+    displayName: name,
+    startNode: 'n0',
+    nodes: [
+      ...nodes,
+      { id: 'end', actionType: 'core.echo', parameters: { end: true } },
+      { id: 'last', actionType: 'core.echo', parameters: { last: true } },
+    ],
+    finally: ['last'],
+  };
+}
+
+function randomEdge(random: Random, to: number, from: number): JsonObject {
+  const when = random.weighted({ success: 6, always: 2, failure: 1 });
+  const condition = random.weighted({ none: 6, yes: 1, no: 1, read: when === 'success' ? 2 : 0, throws: 1 });
+  const text = {
+    none: null,
+    yes: 'true',
+    no: 'false',
+    read: `(context.data.n${from}?.v ?? 0) > 2`,
+    throws: 'trigger.no.such.thing > 1',
+  }[condition];
+  return { targetNode: `n${to}`, when, ...(text === null ? {} : { condition: text }) };
+}
+
+function randomStep(random: Random, index: number, mayFail: boolean): JsonObject {
+  const kind = random.weighted({ echo: 6, flaky: 2, sleep: 1, fail: mayFail ? 2 : 0, each: 1, repeat: 1 });
+  switch (kind) {
+    case 'echo':
+      return { actionType: 'core.echo', parameters: { v: random.whole(0, 5), trigger: '{{ trigger.x ?? null }}' } };
+    case 'flaky': {
+      const failTimes = random.whole(1, 3);
+      const maxAttempts = mayFail ? random.whole(1, 4) : failTimes + 1;
+      return {
+        actionType: 'core.sometimes-fails',
+        parameters: { failTimes, v: index },
+        policies: { retry: { maxAttempts, ...RETRY } },
+      };
+    }
+    case 'sleep':
+      return { actionType: 'core.delay', parameters: { durationMs: random.whole(1, 80) } };
+    case 'fail':
+      return { actionType: 'core.fail', parameters: { code: 'NO', message: `n${index}` } };
+    case 'each': {
+      const items = Array.from({ length: random.whole(0, 5) }, (_, item) => item);
+      const forEach = { items, parallel: random.whole(1, 3) };
+      if (random.chance(0.5)) return { actionType: 'core.echo', parameters: { v: '{{ item * 2 }}' }, forEach };
+      const body = randomBody(random, mayFail);
+      // Of two items that fail side by side either may be the first.
+      const isFailing = JSON.stringify(body).includes('core.fail');
+      return { forEach: isFailing ? { items, parallel: 1 } : forEach, body };
+    }
+    case 'repeat': {
+      const repeat = { until: `output.v >= ${random.whole(0, 3)}`, delayMs: random.whole(0, 20), maxRounds: 5 };
+      return { actionType: 'core.echo', parameters: { v: '{{ round }}' }, repeat };
+    }
+  }
+}
+
+/** What an item goes through: of two nodes side by side either may be the first, and one that fails does so alone. */
+function randomBody(random: Random, mayFail: boolean): JsonObject {
+  const shape = random.weighted({ chain: 2, diamond: 1, flaky: 1, fail: mayFail ? 1 : 0 });
+  const echo = (id: string, ...next: string[]): JsonObject => ({
+    id,
+    actionType: 'core.echo',
+    parameters: { v: '{{ item + 1 }}' },
+    edges: next.map((targetNode) => ({ targetNode })),
+  });
+  const last: JsonObject =
+    shape === 'fail'
+      ? { id: 'd', actionType: 'core.fail', parameters: { code: 'NO' } }
+      : { id: 'd', actionType: 'core.echo', parameters: { v: '{{ context.data.a.v }}' } };
+  const flaky = { actionType: 'core.sometimes-fails', parameters: { failTimes: 1 }, policies: { retry: TWICE } };
+  const middle =
+    shape === 'diamond'
+      ? [echo('a', 'b', 'c'), echo('b', 'd'), echo('c', 'd')]
+      : [shape === 'flaky' ? { ...echo('a', 'd'), ...flaky } : echo('a', 'd')];
+  if (shape === 'flaky') return { startNode: 'a', nodes: [...middle, echo('d')] };
+  return { startNode: 'a', nodes: [...middle, last] };
+}
+
+function randomPipeline(random: Random, name: string): JsonObject {
+  const size = random.whole(1, 6);
+  const names = Array.from({ length: size }, (_, index) => `t${index}`);
+  const tasks = names.map((task, index): [string, JsonObject] => {
+    const needs = names.slice(0, index).filter(() => random.chance(0.4));
+    const read = needs[0];
+    const condition =
+      read !== undefined && random.chance(0.4)
+        ? { if: `tasks.${read}.status == '${random.pick(['success', 'skipped', 'timeout'])}'` }
+        : {};
+    return [task, { ...(needs.length > 0 ? { needs } : {}), ...condition, ...randomTask(random) }];
+  });
+  return { name: `random-${name}`, tasks: Object.fromEntries(tasks) };
+}
+
+const URL = '{{trigger.body.url}}';
+
+function randomTask(random: Random): JsonObject {
+  switch (random.weighted({ request: 5, each: 1, until: 1, sleep: 1, hook: 1 })) {
+    case 'request':
+      return { url: `${URL}/${random.pick(['ok', '404', '500'])}`, body: { v: random.whole(0, 9) }, retries: 0 };
+    case 'each':
+      return { url: `${URL}/item`, body: { n: '{{item}}' }, for_each: [1, 2, 3], parallel: random.whole(1, 3) };
+    case 'until':
+      return { url: `${URL}/poll`, body: { n: '{{round}}' }, until: `round >= ${random.whole(0, 2)}` };
+    case 'sleep':
+      return { sleep: 1 };
+    case 'hook':
+      return { wait_for_webhook: { timeout: 1 } };
+  }
+}
+
+function randomPlan(random: Random, name: string): JsonObject {
+  const size = random.whole(1, 10);
+  const isChain = random.chance(0.4);
+  const steps = Array.from({ length: size }, (_, index): JsonObject => {
+    const before = Array.from({ length: index }, (_none, i) => i);
+    const dependsOn = isChain ? before.slice(-1) : before.filter(() => random.chance(0.35));
+    const fails = isChain && random.chance(0.1);
+    return {
+      stepId: `s${index}`,
+      type: fails ? 'core.fail' : 'core.echo',
+      inputs: fails ? { code: 'NO' } : { v: random.whole(0, 9) },
+      timeout: '1m',
+      dependsOn: dependsOn.map((i) => `s${i}`),
+    };
+  });
+  return {
+    metadata: {
+      planId: `random-${name}`,
+      planVersion: '1',
+      createdAt: '2026-02-22T10:00:00Z',
+      createdBy: 'test',
+      schemaVersion: 'v1',
+    },
+    scope: { tenantId: 'default', projectId: 'default', environmentId: 'default', repoSha: 's' },
+    steps,
+  };
+}

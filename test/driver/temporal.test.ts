@@ -1,0 +1,93 @@
+// The Temporal driver on a real server: what its histories hold, what happens to runs that people end over there, and what is refused.
+
+import { describe, expect, test } from 'vitest';
+import { bundleInterpreter } from '../../src/driver/temporal/bundle.ts';
+import { driverPair, TENANT } from '../conformance/driver-pair.ts';
+import { eventually } from '../engine/engine-under-test.ts';
+import { delay, echo, graph, held, subworkflow, to } from '../engine/workflow-definition.ts';
+import { temporalMissing } from './temporal-server.ts';
+
+const CANARY = 'canary-4711-never-in-a-history';
+
+describe.skipIf(temporalMissing !== null)('Temporal', () => {
+  const pair = driverPair();
+  const client = async () => {
+    const { Client, Connection } = await import('@temporalio/client');
+    const connection = await Connection.connect({ address: pair.server.address });
+    return new Client({ connection, namespace: 'default-default' });
+  };
+  const start = async (definition: Parameters<typeof pair.pawl.publish>[0], trigger = {}) => {
+    const { workflowId } = await pair.pawl.publish(definition);
+    const { executionId } = await pair.pawl.start(workflowId, { driver: 'temporal', trigger });
+    return { executionId, runId: `pawl/${executionId}/1` };
+  };
+
+  test('holds no payload, parameter or output in a history', async () => {
+    await pair.pawl.publish(graph('canary-child', [echo('inner', { secret: '{{ trigger.secret }}' })]));
+    const child = subworkflow('sub', 'canary-child', { parameters: { secret: '{{ trigger.secret }}' } });
+    const { executionId, runId } = await start(
+      graph('canary', [echo('a', { secret: '{{ trigger.secret }}' }, to('sub')), child]),
+      { secret: CANARY },
+    );
+    expect(JSON.stringify(await pair.pawl.result(executionId))).toContain(CANARY);
+    const [inner] = await pair.pawl.store.executionChildren({ executionId });
+    const temporal = await client();
+    for (const id of [runId, `pawl/${inner!.executionId}/1`]) {
+      const history = await temporal.workflow.getHandle(id).fetchHistory();
+      const bytes = JSON.stringify(history, (_key, value) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
+      );
+      expect(bytes).toContain(executionId.slice(0, 8));
+      expect(bytes).not.toContain(CANARY);
+    }
+    await temporal.connection.close();
+  });
+
+  test('cancels the execution when its run is cancelled over there', async () => {
+    const { executionId, runId } = await start(graph('cancelled-there', [delay('nap', 600_000)]));
+    await eventually(async () => (await pair.pawl.executions.get(TENANT, executionId)).status).toBe('Running');
+    const temporal = await client();
+    await temporal.workflow.getHandle(runId).cancel();
+    expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Cancelled' });
+    await temporal.connection.close();
+  });
+
+  test('closes the execution with the reason when its run was terminated over there', async () => {
+    const { executionId, runId } = await start(graph('terminated-there', [held('a')]));
+    await pair.work.next('a');
+    const temporal = await client();
+    await temporal.workflow.getHandle(runId).terminate('by hand');
+    // Somebody looks after every run within a minute; here at once.
+    await pair.pawl.store.externalNote({
+      executionId,
+      epoch: 1,
+      ref: (await pair.pawl.executions.get(TENANT, executionId)).engineRunRef!,
+      lookAfterMs: 0,
+    });
+    const { status, error } = await pair.pawl.result(executionId);
+    expect({ status, code: error?.code }).toEqual({ status: 'Failed', code: 'RUN_LOST' });
+    expect(error?.message).toContain('by hand');
+    await temporal.connection.close();
+  });
+
+  test('refuses a driver that the installation does not have', async () => {
+    await pair.pawl.publish(graph('elsewhere', [echo('a')], { driver: 'conductor' }));
+    await expect(pair.pawl.start('elsewhere')).rejects.toMatchObject({ code: 'DRIVER_NOT_CONFIGURED' });
+  });
+
+  test('replays the history of a run, and notices a change of the interpreter that is not guarded', async () => {
+    const { executionId, runId } = await start(graph('replayed', [echo('a', {}, to('b')), delay('b', 50)]));
+    await pair.pawl.result(executionId);
+    const temporal = await client();
+    const history = await temporal.workflow.getHandle(runId).fetchHistory();
+    await temporal.connection.close();
+    const { Worker } = await import('@temporalio/worker');
+    const source = new URL('../../src/driver/temporal/interpreter.ts', import.meta.url).pathname;
+    const code = await bundleInterpreter(source);
+    await Worker.runReplayHistory({ workflowBundle: { code } }, history);
+    const advance = 'this.take(await turns.advance(';
+    const changed = code.replace(advance, `await turns.cancelled({ executionId, epoch }); ${advance}`);
+    expect(changed).not.toBe(code);
+    await expect(Worker.runReplayHistory({ workflowBundle: { code: changed } }, history)).rejects.toThrow();
+  });
+});

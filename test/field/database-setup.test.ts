@@ -1,0 +1,190 @@
+// Databases as administrators set them up: restricted roles, roles with settings of their own, URLs with options, another
+// process that migrates. What Pawl relies on, it sets by itself.
+
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createPawl, inspectDatabase, migrateUp } from '../../src/main.ts';
+import { openEngineDatabase } from '../../src/store/postgres/database.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { command, pawl } from '../cli/dev-process.ts';
+import { type TestDatabase, testDatabase, withClient } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase({ empty: true });
+});
+afterAll(() => database.drop());
+
+const asOwner = (...statements: string[]) =>
+  withClient(database.connectionString, async (client) => {
+    for (const statement of statements) await client.query(statement);
+  });
+
+/** A role of its own for each test, with the URL that it connects with. */
+async function newRole(...statements: string[]): Promise<{ role: string; url: string }> {
+  const role = `role_${randomBytes(4).toString('hex')}`;
+  await asOwner(`create role ${role} login password 'x'`, ...statements.map((text) => text.replaceAll('ROLE', role)));
+  onTestFinished(() => asOwner(`drop owned by ${role} cascade`, `drop role ${role}`));
+  const url = new URL(database.connectionString);
+  url.username = role;
+  url.password = 'x';
+  return { role, url: url.href };
+}
+
+const GREETING = {
+  id: 'greeting',
+  displayName: 'Greeting',
+  startNode: 'hello',
+  nodes: [{ id: 'hello', actionType: 'core.echo', parameters: { to: '{{ trigger.name }}' } }],
+};
+
+async function greets(options: { url: string; schema: string }): Promise<void> {
+  const opened = await createPawl({ database: options });
+  try {
+    await opened.publish(GREETING);
+    const { executionId } = await opened.start('greeting', { trigger: { name: 'you' } });
+    expect(await opened.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { to: 'you' } });
+  } finally {
+    await opened.close();
+  }
+}
+
+const setting = async (url: string, name: string) => {
+  const engine = openEngineDatabase({
+    ...{ connectionString: url, schema: 'public', maxConnections: 1 },
+    ...{ applicationName: 'pawl test', queryTimeoutMs: 5_000 },
+  });
+  try {
+    return await engine.transaction(async (session) => {
+      const [row] = await session.run<{ value: string }>({ name: '', text: 'select current_setting($1) as value' }, [
+        name,
+      ]);
+      return row!.value;
+    });
+  } finally {
+    await engine.close();
+  }
+};
+
+describe('a restricted role', () => {
+  it('that owns its schema and may not make one can migrate and serve', async () => {
+    const { role, url } = await newRole('create schema own_one authorization ROLE');
+    onTestFinished(() => asOwner('drop schema if exists own_one cascade'));
+    await greets({ url, schema: 'own_one' });
+    expect(await inspectDatabase({ connectionString: url, schema: 'own_one' })).toMatchObject({
+      role,
+      hasSchema: true,
+      mayCreate: true,
+    });
+  });
+
+  it('with rights on the tables alone can serve what another has migrated', async () => {
+    await migrateUp({ connectionString: database.connectionString, schema: 'theirs' });
+    onTestFinished(() => asOwner('drop schema theirs cascade'));
+    const { url } = await newRole(
+      'grant usage on schema theirs to ROLE',
+      'grant select, insert, update, delete on all tables in schema theirs to ROLE',
+      'grant usage on all sequences in schema theirs to ROLE',
+    );
+    await greets({ url, schema: 'theirs' });
+    const doctor = await pawl({ DATABASE_URL: url, PAWL_DATABASE_SCHEMA: 'theirs' }, 'doctor', '--port', '0');
+    expect(doctor.stdout).toMatch(/✓ rights.*need not: none is missing/);
+  });
+
+  it('is told which schema it may not use, and what to do', async () => {
+    const { role, url } = await newRole();
+    const environment = { DATABASE_URL: url, PAWL_DATABASE_SCHEMA: 'nowhere' };
+    const migrated = await pawl(environment, 'migrate', 'up');
+    expect(migrated).toMatchObject({ code: 2 });
+    expect(migrated.stderr).toMatch(/"nowhere"/);
+    const doctor = await pawl(environment, 'doctor', '--port', '0');
+    expect(doctor.stdout).toMatch(/✗ rights +there is no schema nowhere/);
+    expect(doctor.stdout).toContain(`CREATE SCHEMA "nowhere" AUTHORIZATION "${role}"`);
+  });
+});
+
+describe('a role with settings of its own', () => {
+  it('gets our isolation in every transaction', async () => {
+    const { url } = await newRole(`alter role ROLE set default_transaction_isolation = 'repeatable read'`);
+    expect(await setting(url, 'transaction_isolation')).toBe('read committed');
+  });
+
+  it('gets our synchronous_commit, unless it may keep its own', async () => {
+    const { url } = await newRole('alter role ROLE set synchronous_commit = off');
+    expect(await setting(url, 'synchronous_commit')).toBe('on');
+    const open = async (allowAsyncCommit: boolean) => {
+      const { store, isAsync } = await openPostgresStore({ connectionString: url, allowAsyncCommit });
+      await store.close();
+      return isAsync;
+    };
+    expect(await open(false)).toBe(false);
+    expect(await open(true)).toBe(true);
+    const environment = { DATABASE_URL: url, PAWL_DATABASE_ALLOW_ASYNC_COMMIT: 'true' };
+    const doctor = await pawl(environment, 'doctor', '--port', '0');
+    expect(doctor.stdout).toMatch(/✗ settings +synchronous_commit is off/);
+  });
+});
+
+describe('options in the URL', () => {
+  const withOptions = (options: string) => {
+    const url = new URL(database.connectionString);
+    url.searchParams.set('options', options);
+    return url.href;
+  };
+
+  it('are kept beside ours, which count', async () => {
+    const url = withOptions('-c DateStyle=German,DMY -c work_mem=9MB');
+    expect(await setting(url, 'work_mem')).toBe('9MB');
+    expect(await setting(url, 'DateStyle')).toBe('ISO, MDY');
+    await greets({ url, schema: 'second' });
+    const tables = await withClient(database.connectionString, (client) =>
+      client.query(`select to_regclass('second.workflow_executions') is not null as second,
+        to_regclass('public.workflow_executions') is not null as public`),
+    );
+    expect(tables.rows).toEqual([{ second: true, public: false }]);
+  });
+
+  it('may not name a search_path', async () => {
+    const refused = await pawl({ DATABASE_URL: withOptions('-c search_path=other') }, 'migrate', 'up');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('database.schema') });
+  });
+});
+
+describe('another process that migrates', () => {
+  it('is named to those who wait, and a signal ends the waiting', { timeout: 60_000 }, async () => {
+    await withClient(database.connectionString, async (holder) => {
+      await holder.query(`set application_name = 'somebody else'`);
+      await holder.query('select pg_advisory_lock(7296150411)');
+      const server = command({ DATABASE_URL: database.connectionString, PAWL_DATABASE_SCHEMA: 'held' }, [
+        'serve',
+        '--insecure',
+        '--port',
+        '0',
+      ]);
+      onTestFinished(() => void server.process.kill('SIGKILL'));
+      await expect
+        .poll(() => server.output.stderr, { timeout: 30_000 })
+        .toMatch(/waiting for another migration of this database: server process \d+ \(somebody else\)/);
+      server.process.kill('SIGTERM');
+      expect(await server.finished).toMatchObject({ code: 0 });
+    });
+  });
+});
+
+it('a database in another encoding is told by the doctor', async () => {
+  const name = `latin_${randomBytes(4).toString('hex')}`;
+  await asOwner(`create database ${name} encoding 'LATIN1' template template0 locale 'C'`);
+  onTestFinished(() => asOwner(`drop database ${name} with (force)`));
+  const url = new URL(database.connectionString);
+  url.pathname = `/${name}`;
+  const doctor = await pawl({ DATABASE_URL: url.href }, 'doctor', '--port', '0');
+  expect(doctor.stdout).toMatch(/✗ encoding +LATIN1/);
+});
+
+it('a database that is newer than the program is told by the doctor', async () => {
+  await migrateUp({ connectionString: database.connectionString, schema: 'newer' });
+  await asOwner(`insert into newer.schema_version (version, name, checksum) values (9999, 'future', 'x')`);
+  const environment = { DATABASE_URL: database.connectionString, PAWL_DATABASE_SCHEMA: 'newer' };
+  const doctor = await pawl(environment, 'doctor', '--port', '0');
+  expect(doctor.stdout).toMatch(/✗ migrations +the database is newer than this program: it also has future/);
+});

@@ -1,0 +1,152 @@
+// The databases that platform teams have, each brought up as far as this machine allows, with the reason where it does not.
+
+import { randomBytes } from 'node:crypto';
+import { migrateUp } from '../../src/main.ts';
+import { withClient } from '../support/client.ts';
+import { findDebianPostgres, startDebianPostgres } from './debian-postgres.ts';
+import type { FieldDatabase } from './field-check.ts';
+import { findPgBouncer, startPgBouncer } from './pgbouncer.ts';
+
+export interface Setup {
+  readonly name: string;
+  /** Why this machine cannot have it, and what to do; null: it can. */
+  missing(): string | null;
+  /** `adminUrl`: a PostgreSQL in which databases and roles may be made. */
+  bringUp(adminUrl: string): Promise<BroughtUp>;
+}
+
+export interface BroughtUp {
+  readonly database: FieldDatabase;
+  /** What happens in the middle of the check. */
+  readonly midway?: () => Promise<void>;
+  stop(): Promise<void>;
+}
+
+const always = () => null;
+const needsPgBouncer = () => (findPgBouncer() === null ? 'no PgBouncer: apt-get install pgbouncer' : null);
+const needsDebian = () =>
+  findDebianPostgres() === null ? 'no PostgreSQL of Debian: apt-get install postgresql' : null;
+
+export const SETUPS: readonly Setup[] = [
+  { name: 'PostgreSQL 18, direct', missing: always, bringUp: (adminUrl) => direct(adminUrl) },
+  {
+    name: "Debian's PostgreSQL, direct",
+    missing: needsDebian,
+    async bringUp() {
+      const server = await startDebianPostgres();
+      return { database: { url: server.connectionString }, stop: () => server.stop() };
+    },
+  },
+  {
+    name: 'PgBouncer, session mode',
+    missing: needsPgBouncer,
+    bringUp: (adminUrl) => pooled(adminUrl, 'session'),
+  },
+  {
+    name: 'PgBouncer, transaction mode, with directUrl',
+    missing: needsPgBouncer,
+    bringUp: (adminUrl) => pooled(adminUrl, 'transaction'),
+  },
+  { name: 'a role with rights on the tables alone', missing: always, bringUp: tableRights },
+  {
+    name: 'a role with repeatable read, asynchronous commit and German dates',
+    missing: always,
+    bringUp: (adminUrl) =>
+      direct(adminUrl, [
+        `alter role ROLE set default_transaction_isolation = 'repeatable read'`,
+        'alter role ROLE set synchronous_commit = off',
+        `alter role ROLE set DateStyle = 'German, DMY'`,
+      ]),
+  },
+  {
+    name: 'options in the URL, and a schema of its own',
+    missing: always,
+    async bringUp(adminUrl) {
+      const { database, stop } = await direct(adminUrl);
+      const url = new URL(database.url);
+      url.searchParams.set('options', '-c work_mem=8MB -c DateStyle=SQL,DMY');
+      return { database: { url: url.href, schema: 'second' }, stop };
+    },
+  },
+  { name: 'a primary that dies, and its standby that is promoted', missing: needsDebian, bringUp: failover },
+];
+
+/** A database of its own, owned by a role of its own. */
+async function direct(adminUrl: string, settings: readonly string[] = []): Promise<BroughtUp> {
+  const name = `field_${randomBytes(4).toString('hex')}`;
+  const admin = (...statements: string[]) =>
+    withClient(adminUrl, async (client) => {
+      for (const statement of statements) await client.query(statement);
+    });
+  await admin(
+    `create role ${name} login password 'x'`,
+    `create database ${name} owner ${name}`,
+    ...settings.map((text) => text.replaceAll('ROLE', name)),
+  );
+  return {
+    database: { url: withLogin(adminUrl, name, name) },
+    stop: () => admin(`drop database ${name} with (force)`, `drop owned by ${name}`, `drop role ${name}`),
+  };
+}
+
+function withLogin(adminUrl: string, database: string, role: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${database}`;
+  url.username = role;
+  url.password = 'x';
+  url.search = '';
+  return url.href;
+}
+
+async function pooled(adminUrl: string, poolMode: 'session' | 'transaction'): Promise<BroughtUp> {
+  const { database, stop } = await direct(adminUrl);
+  const size = poolMode === 'session' ? 80 : 10;
+  const settings = { default_pool_size: size };
+  const pooler = await startPgBouncer({ databaseUrl: database.url, poolMode, settings });
+  return {
+    database: {
+      url: pooler.connectionString,
+      ...(poolMode === 'transaction' ? { directUrl: database.url } : {}),
+    },
+    async stop() {
+      await pooler.stop();
+      await stop();
+    },
+  };
+}
+
+async function tableRights(adminUrl: string): Promise<BroughtUp> {
+  const { database, stop } = await direct(adminUrl);
+  await migrateUp({ connectionString: database.url });
+  const role = `field_${randomBytes(4).toString('hex')}`;
+  await withClient(database.url, async (owner) => {
+    await withClient(adminUrl, (client) => client.query(`create role ${role} login password 'x'`));
+    await owner.query(`grant usage on schema public to ${role}`);
+    await owner.query(`grant select, insert, update, delete on all tables in schema public to ${role}`);
+    await owner.query(`grant usage on all sequences in schema public to ${role}`);
+  });
+  return {
+    database: { url: withLogin(adminUrl, new URL(database.url).pathname.slice(1), role) },
+    async stop() {
+      await stop();
+      await withClient(adminUrl, (client) => client.query(`drop role ${role}`));
+    },
+  };
+}
+
+/** Commits wait for the standby, so what was acknowledged is there when it takes over. */
+async function failover(): Promise<BroughtUp> {
+  const primary = await startDebianPostgres();
+  const standby = await primary.standby();
+  return {
+    database: { url: `postgres://pawl@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres` },
+    async midway() {
+      await primary.kill();
+      standby.promote();
+    },
+    async stop() {
+      await standby.stop();
+      await primary.stop();
+    },
+  };
+}

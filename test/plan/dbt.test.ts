@@ -1,0 +1,94 @@
+// The real dbt, from end to end: the example plan compiles, runs and tests a project on DuckDB; failures are told as what they
+// are. `npm run servers` obtains dbt; without it these tests are skipped, and say so.
+
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cacheFolder } from '../../src/config/config.ts';
+import type { Json, JsonObject } from '../../src/core/json/json.ts';
+import { createPawl, type Pawl } from '../../src/main.ts';
+import { stepOutputSchema } from '../../src/protocol/step-output.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+const EXAMPLES = join(import.meta.dirname, '../../examples/plan');
+const isThere = existsSync(join(cacheFolder(), 'dbt', 'bin', 'dbt'));
+if (!isThere) console.warn('SKIPPED: the tests of dbt. Run `npm run servers` to obtain dbt.');
+
+// dbt takes seconds to start, and much longer on a busy machine.
+describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
+  let database: TestDatabase;
+  let pawl: Pawl;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'pawl-dbt-test-'));
+    cpSync(join(EXAMPLES, 'shop'), join(folder, 'shop'), { recursive: true });
+    database = await testDatabase();
+    pawl = await createPawl({
+      database: { url: database.connectionString },
+      dbt: { folder: [folder] },
+      artifact: { folder: join(folder, 'artifacts') },
+      definition: { retryMaxAttempts: 1 },
+    });
+  });
+  afterAll(async () => {
+    await pawl?.close();
+    await database?.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function run(definition: Json) {
+    const { workflowId } = await pawl.publish(definition);
+    const { executionId } = await pawl.start(workflowId);
+    const result = await pawl.result(executionId);
+    return { executionId, result };
+  }
+
+  const step = (stepId: string, type: string, inputs: JsonObject) => ({ stepId, type, inputs, timeout: '5m' });
+  const planOf = (planId: string, steps: readonly JsonObject[]): JsonObject => ({
+    metadata: { planId, planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests', schemaVersion: 'v1' },
+    scope: { tenantId: 'default', projectId: 'shop', environmentId: 'test', repoSha: 'abc' },
+    steps: [...steps],
+  });
+
+  it('compiles, runs and tests the example, and leaves a StepOutput with artifacts for every step', async () => {
+    const definition = JSON.parse(await readFile(join(EXAMPLES, 'dbt-orders.json'), 'utf8')) as Json;
+    const { executionId, result } = await run(definition);
+    expect(result).toMatchObject({ status: 'Succeeded' });
+    const rows = await pawl.store.artifactList({ tenantId: 'default', executionId, afterId: null, limit: 50 });
+    expect(rows.map(({ nodeId, kind }) => `${nodeId} ${kind}`).toSorted()).toEqual(
+      ['compile', 'run', 'test'].flatMap((node) => [
+        `${node} dbt-manifest`,
+        `${node} dbt-run-results`,
+        `${node} log-bundle`,
+      ]),
+    );
+    const output = stepOutputSchema.parse(result.outputs);
+    expect(output).toMatchObject({
+      status: 'SUCCESS',
+      metadata: { command: 'test', counts: { passed: 3, failed: 0 } },
+    });
+  });
+
+  it('fails for good when a test of the data fails, and says which', async () => {
+    const strict = step('strict', 'DBT_TEST', { project: 'shop', select: 'no_small_orders' });
+    const { result } = await run(planOf('dbt-strict', [strict]));
+    expect(result).toMatchObject({
+      status: 'Failed',
+      error: { code: 'DBT_TEST_FAILED', message: expect.stringContaining('no_small_orders'), nodeId: 'strict' },
+    });
+  });
+
+  it('fails for good when a model is broken', async () => {
+    writeFileSync(join(folder, 'shop/models/broken.sql'), 'select nothing from nowhere');
+    const { result } = await run(planOf('dbt-broken', [step('run', 'DBT_RUN', { project: 'shop', select: 'broken' })]));
+    rmSync(join(folder, 'shop/models/broken.sql'));
+    expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_MODEL_FAILED', nodeId: 'run' } });
+  });
+
+  it('refuses a project outside its folder', async () => {
+    const { result } = await run(planOf('dbt-outside', [step('run', 'DBT_RUN', { project: '../../etc' })]));
+    expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_PROJECT_NOT_FOUND' } });
+  });
+});

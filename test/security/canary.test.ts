@@ -1,0 +1,181 @@
+// S6: a secret of every kind is used once, by honest and by leaky systems, and is then looked for in every row of every table, in
+// every log line, in the metrics and in what the API shows: as it is, in base64, in hex and in a URL.
+
+import { randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import { createPawl } from '../../src/main.ts';
+import { useRemoteApi } from '../connection/remote-api.ts';
+import { chain, useServer } from '../server/api-server.ts';
+import { withClient } from '../support/database.ts';
+
+const key = (id: string) => `${id}=${randomBytes(32).toString('base64')}`;
+const [older, newer] = [key('older'), key('newer')];
+const lines: string[] = [];
+const server = useServer({
+  secret: { keys: [older] },
+  trigger: { enableSchedules: false },
+  server: { port: 0, checkAnswers: true, logLevel: 'debug' },
+  logTarget: { write: (line: string) => lines.push(line) },
+});
+const remote = useRemoteApi();
+
+const secret = (name: string) => `canary-${name}-${randomBytes(12).toString('hex')}`;
+const webhookSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+const canaries = {
+  connection: secret('connection'),
+  table: secret('table'),
+  trigger: webhookSecret(),
+  rotated: webhookSecret(),
+  pipeline: webhookSecret(),
+  consumer: webhookSecret(),
+  consumerRotated: webhookSecret(),
+};
+
+/** Every row of every table, with bytes in hex. */
+const everyRow = () =>
+  withClient(server.database.connectionString, async (client) => {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select quote_ident(relname) as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+    );
+    const found = new Map<string, string>();
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ row: string }>(`select to_json(t)::text as row from ${name} t`);
+      found.set(name, rows.map(({ row }) => row).join('\n'));
+    }
+    return found;
+  });
+
+/** The forms in which a secret would give itself away. Base64 begins at any of three offsets. */
+function formsOf(text: string): string[] {
+  const bytes = Buffer.from(text);
+  const shifted = [0, 1, 2].map((offset) =>
+    bytes
+      .subarray((3 - offset) % 3)
+      .toString('base64')
+      .slice(0, 24),
+  );
+  return [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1), bytes.toString('hex'), ...shifted];
+}
+
+const leaksIn = (text: string): string[] =>
+  Object.entries(canaries).flatMap(([name, value]) =>
+    formsOf(value).some((form) => text.includes(form)) ? [name] : [],
+  );
+
+const executions: string[] = [];
+
+async function run(id: string, ...nodes: JsonObject[]): Promise<void> {
+  await server.pawl.publish(chain(id, ...nodes), { tenantId: 'acme' });
+  const { executionId } = await server.pawl.start(id, { tenantId: 'acme' });
+  await server.pawl.result(executionId, { tenantId: 'acme' });
+  executions.push(executionId);
+}
+
+let triggerId: string;
+
+beforeAll(async () => {
+  await server.ask('PUT', '/api/v1/secrets/crm', { body: { value: canaries.table } });
+  const made = [
+    { name: 'direct', kind: 'token', token: canaries.connection },
+    { name: 'kept', kind: 'header', header: 'X-Key', value: { provider: 'table', key: 'crm' } },
+  ];
+  for (const one of made) await server.post('/api/v1/connections', { connector: 'http', ...one });
+  // It tells everybody what it was sent.
+  remote().answer = ({ headers, path }) => ({
+    status: path.startsWith('/fail') ? 400 : 200,
+    headers: { 'x-said': String(headers.authorization ?? headers['x-key']) },
+    body: { said: headers, coded: Buffer.from(String(headers.authorization ?? headers['x-key'])).toString('base64') },
+  });
+  for (const connection of ['direct', 'kept']) {
+    for (const path of ['ok', 'fail']) {
+      const node = {
+        id: 'ask',
+        actionType: 'http.request',
+        connection,
+        parameters: { url: `${remote().url}/${path}` },
+      };
+      const policies = { retry: { maxAttempts: 1 } };
+      const log = { id: 'log', actionType: 'core.echo', parameters: { text: '{{ context.data.ask }}' } };
+      await run(`${connection}-${path}`, { ...node, policies }, log);
+    }
+  }
+  const config = { secret: canaries.trigger };
+  const { body } = await server.post('/api/v1/triggers', { workflowId: 'direct-ok', triggerType: 'Webhook', config });
+  triggerId = body.id as string;
+  await server.post(`/api/v1/triggers/${triggerId}/rotate-secret`, { secret: canaries.rotated });
+  const tasks = { call: { url: remote().url } };
+  const webhook = { secret: canaries.pipeline };
+  await server.post('/api/v1/workflows', { name: 'hooked', trigger: 'webhook', webhook, tasks });
+  const consumer = { code: 'crm', kind: 'webhook', url: `${remote().url}/events`, subscriptions: [{ env: '*' }] };
+  await server.post('/api/v1/consumers', { ...consumer, secret: canaries.consumer });
+  await server.post('/api/v1/consumers/crm/rotate-secret', { secret: canaries.consumerRotated });
+});
+
+describe('S6: a secret', () => {
+  it('stands in no row of any table', async () => {
+    const rows = await everyRow();
+    expect(rows.size).toBeGreaterThan(40);
+    for (const [table, text] of rows) expect({ table, leaks: leaksIn(text) }).toEqual({ table, leaks: [] });
+  });
+
+  it('stands in no log line, metric or answer of the API', async () => {
+    const paths = [
+      ...executions.flatMap((id) =>
+        ['?include=actions', '/journal', '/events', '/graph', '/nodes/ask'].map(
+          (rest) => `/api/v1/executions/${id}${rest}`,
+        ),
+      ),
+      ...['/metrics', '/api/v1/connections', '/api/v1/secrets', '/api/v1/consumers', '/api/v1/triggers'],
+      ...['/api/v1/admin/audit', '/api/v1/notices', `/api/v1/triggers/${triggerId}`, '/api/v1/workflows/hooked'],
+    ];
+    const answers = await Promise.all(paths.map(async (path) => [path, await server.get(path)] as const));
+    for (const [path, { status, body }] of answers) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      expect({ path, status, leaks: leaksIn(text) }).toEqual({ path, status: 200, leaks: [] });
+    }
+    expect(lines.length).toBeGreaterThan(0);
+    expect(leaksIn(lines.join('\n'))).toEqual([]);
+  });
+
+  it('of a webhook that was kept in the clear is sealed by the next process, and then with its new key', async () => {
+    const { connectionString: url } = server.database;
+    const stored = () =>
+      withClient(url, async (client) => {
+        const { rows } = await client.query<{ secret: string }>(
+          `select unnest(secrets) as secret from workflow_triggers union all select unnest(secrets) from consumers
+           union all select convert_from(value, 'latin1') from engine_secrets where name = 'callback'`,
+        );
+        return rows.map(({ secret }) => secret.split(':').slice(0, 2).join(':'));
+      });
+    expect(new Set(await stored())).toEqual(new Set(['sealed:older']));
+    const before = await server.pawl.store.secretGet({ name: 'callback' });
+    await withClient(url, (client) =>
+      client.query('update workflow_triggers set secrets = array[$1] where id = $2', [canaries.trigger, triggerId]),
+    );
+    const other = await createPawl({ database: { url }, secret: { keys: [newer, older] }, runner: false });
+    try {
+      await expect.poll(async () => new Set(await stored())).toEqual(new Set(['sealed:newer']));
+      const found = await other.store.webhookGet({ triggerId });
+      expect(found!.secrets).toEqual([canaries.trigger]);
+      const [consumer] = await other.store.consumerList({ tenantId: 'acme' });
+      expect(consumer!.secrets).toEqual([canaries.consumerRotated, canaries.consumer]);
+      expect(await other.store.secretGet({ name: 'callback' })).toEqual(before);
+    } finally {
+      await other.close();
+    }
+    // The first server has not got the new key: it says so instead of judging with what it cannot read.
+    const answer = await server.post(`/api/v1/triggers/${triggerId}`, {}, { token: null });
+    expect([answer.status, answer.body]).toMatchObject([
+      503,
+      { error: { message: expect.stringContaining('"newer"') } },
+    ]);
+  });
+
+  it('keeps a server from starting without its key, and says which', async () => {
+    const { connectionString: url } = server.database;
+    await expect(createPawl({ database: { url } })).rejects.toThrow(/"newer".*PAWL_SECRET_KEYS/s);
+    // A command that neither serves nor runs needs none.
+    await (await createPawl({ database: { url }, runner: false, isWatched: false })).close();
+  });
+});

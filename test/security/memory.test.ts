@@ -1,0 +1,48 @@
+// I21, S4: what an execution renders is budgeted in bytes, and a process takes on no more than it has memory for.
+
+import { describe, expect, it } from 'vitest';
+import { engineUnderTest, eventually } from '../engine/engine-under-test.ts';
+import { echo, graph, held, to } from '../engine/workflow-definition.ts';
+
+describe('parameters', () => {
+  const engine = engineUnderTest({ expression: { maxRenderedBytes: 8 * 1024 * 1024 } });
+
+  it('that hold a large payload many times fail the node with a clear code, and are not written down', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 450 }, (_, index) => [`f${index}`, '{{ trigger }}']));
+    const trigger = { text: 'x'.repeat(900_000) };
+    const { executionId, error, status } = await engine.run(graph('copies', [echo('a', fields)]), { trigger });
+    expect({ status, code: error?.code }).toEqual({ status: 'Failed', code: 'PARAMETERS_TOO_LARGE' });
+    expect(error?.message).toContain('expression.maxBytes');
+    const [attempt] = await engine.attempts(executionId);
+    expect(JSON.stringify(attempt?.parameters ?? null).length).toBeLessThan(100);
+  });
+
+  it('of all nodes together have a budget: what comes on top of it fails, and little is stored', async () => {
+    const large = { text: "{{ 'x'.repeat(900000) }}" };
+    const nodes = Array.from({ length: 60 }, (_, index) => held(`n${index}`, { parameters: large }));
+    const fan = graph('wide', [echo('begin', {}, to(...nodes.map(({ id }) => id))), ...nodes]);
+    const executionId = await engine.start(fan);
+    await eventually(() => engine.queueState(executionId)).toBeNull();
+    const result = await engine.pawl.result(executionId);
+    expect(result).toMatchObject({ status: 'Failed', error: { code: 'PARAMETERS_TOO_LARGE' } });
+    const [{ bytes }] = (await engine.sql<{ bytes: number }>(
+      `select coalesce(sum(octet_length(inputs::text)), 0)::int as bytes from execution_events where execution_id = $1`,
+      [executionId],
+    )) as [{ bytes: number }];
+    expect(bytes).toBeLessThan(10 * 1024 * 1024);
+  });
+});
+
+describe('a process whose executions hold as many bytes as it may', () => {
+  const engine = engineUnderTest({ engine: { maxResidentBytes: 200_000 } });
+
+  it('begins no further ones until some have ended, and then all of them', async () => {
+    const { workflowId } = await engine.pawl.publish(graph('heavy', [held('a')]));
+    const trigger = { text: 'x'.repeat(90_000) };
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) ids.push((await engine.pawl.start(workflowId, { trigger })).executionId);
+    await eventually(() => engine.work.begun.length).toBe(2);
+    for (let count = 0; count < 5; count++) (await engine.work.next('a')).succeed();
+    for (const id of ids) await eventually(() => engine.queueState(id)).toBeNull();
+  });
+});

@@ -1,0 +1,197 @@
+// An attacker of each kind beside a victim, on one real server (I21, I22). The victim starts a small workflow and waits for its end, one
+// after the other; each attack is a tenant of its own, or nobody at all. Measured are the victim's waits, quiet and beside each attack.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT } from 'jose';
+import type { JsonObject } from '../../src/core/json/json.ts';
+import type { Pawl } from '../../src/main.ts';
+import { SCOPES } from '../../src/protocol/scope.ts';
+import { halfSent, rawRequest } from './raw-request.ts';
+
+export const SIEGE_AUTH = {
+  secret: 'a-shared-secret-of-the-siege-that-is-long-enough',
+  issuer: 'https://siege.example',
+  audience: 'siege',
+};
+
+export interface SiegeRow {
+  readonly attack: string;
+  readonly requests: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Against the quiet p99. */
+  readonly ratio: number;
+  readonly serverErrors: number;
+  readonly unfinished: number;
+  readonly heapMb: number;
+}
+
+interface Field {
+  readonly url: string;
+  readonly pawl: Pawl;
+  token(tenant: string): Promise<string>;
+  ask(token: string, method: string, path: string, body?: unknown): Promise<{ status: number; body: never }>;
+  /** Aborts when the attack is over. */
+  readonly over: AbortSignal;
+  readonly silentUrl: string;
+}
+
+type Attack = (field: Field) => Promise<void>;
+
+const graph = (id: string, nodes: JsonObject[]): JsonObject => ({ id, displayName: id, startNode: 'begin', nodes });
+const fan = (id: string, count: number, node: JsonObject): JsonObject =>
+  graph(id, [
+    {
+      id: 'begin',
+      actionType: 'core.echo',
+      parameters: {},
+      edges: Array.from({ length: count }, (_, index) => ({ targetNode: `n${index}` })),
+    },
+    ...Array.from({ length: count }, (_, index) => ({ id: `n${index}`, ...node })),
+  ]);
+
+/** Keeps `count` of these going until the attack is over. Whatever they are answered is no concern of the attacker. */
+async function keep(count: number, { over }: Field, work: (index: number) => Promise<unknown>): Promise<void> {
+  const one = async (index: number) => {
+    while (!over.aborted) await work(index).catch(() => new Promise((resolve) => setTimeout(resolve, 20)));
+  };
+  await Promise.all(Array.from({ length: count }, (_, index) => one(index)));
+}
+
+const ended = ({ over }: Field): Promise<void> =>
+  new Promise((resolve) => {
+    if (over.aborted) resolve();
+    else over.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  'slow bodies of nobody': async (field) => {
+    const sockets = Array.from({ length: 400 }, (_, index) =>
+      rawRequest(field.url, halfSent('POST', index % 2 === 0 ? '/api/v1/events' : '/wh/x')),
+    );
+    await ended(field);
+    for (const { socket } of sockets) socket.destroy();
+  },
+  'forged keys': (field) =>
+    keep(8, field, () =>
+      fetch(`${field.url}/api/v1/workflows`, {
+        headers: { 'x-api-key': `pawl_${crypto.randomUUID().replaceAll('-', '').padEnd(43, 'x')}` },
+        signal: field.over,
+      }).then((answer) => answer.text()),
+    ),
+  'calls that never come back': async (field) => {
+    const call = {
+      actionType: 'http.request',
+      parameters: { url: field.silentUrl },
+      policies: { timeoutMs: 3_600_000 },
+    };
+    await field.pawl.publish(fan('silent', 220, call), { tenantId: 'silent' });
+    const { executionId } = await field.pawl.start('silent', { tenantId: 'silent' });
+    await ended(field);
+    await field.pawl.executions.cancel('silent', executionId, 'the siege is over').catch(() => {});
+  },
+  'large parameters': async (field) => {
+    const large = { actionType: 'core.echo', parameters: { text: "{{ 'x'.repeat(900000) }}" } };
+    await field.pawl.publish(fan('large', 100, large), { tenantId: 'large' });
+    await keep(2, field, () => field.pawl.start('large', { tenantId: 'large' }));
+  },
+  'streams and long polls': async (field) => {
+    const token = await field.token('streams');
+    const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
+    const wait = { actionType: 'core.delay', parameters: { durationMs: 600_000 } };
+    await field.pawl.publish(graph('wait', [{ id: 'begin', ...wait }]), { tenantId: 'streams' });
+    const { executionId } = await field.pawl.start('wait', { tenantId: 'streams' });
+    const path = `${field.url}/api/v1/executions/${executionId}/events`;
+    await keep(100, field, () => fetch(path, { headers, signal: field.over }).then((answer) => answer.text()));
+    await field.pawl.executions.cancel('streams', executionId, 'the siege is over').catch(() => {});
+  },
+  'a flood of starts': async (field) => {
+    await field.pawl.publish(graph('many', [{ id: 'begin', actionType: 'core.echo', parameters: {} }]), {
+      tenantId: 'flood',
+    });
+    const token = await field.token('flood');
+    await keep(8, field, () => field.ask(token, 'POST', '/api/v1/workflows/many/execute', {}));
+  },
+};
+
+interface Waits {
+  readonly ms: number[];
+  serverErrors: number;
+  unfinished: number;
+}
+
+/** The victim: one execution after the other, each from its start to its end. */
+async function victim(field: Field, token: string): Promise<Waits> {
+  const waits: Waits = { ms: [], serverErrors: 0, unfinished: 0 };
+  while (!field.over.aborted || waits.ms.length === 0) {
+    const began = performance.now();
+    const started = await field.ask(token, 'POST', '/api/v1/workflows/victim/execute', {});
+    if (started.status >= 500) waits.serverErrors++;
+    const { executionId } = started.body as { executionId?: string };
+    if (executionId === undefined) continue;
+    const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), 60_000).unref());
+    const result = await Promise.race([field.pawl.result(executionId, { tenantId: 'victim' }), late]);
+    if (result?.status !== 'Succeeded') waits.unfinished++;
+    waits.ms.push(performance.now() - began);
+  }
+  return waits;
+}
+
+export async function siege(
+  pawl: Pawl,
+  seconds: number,
+  names: readonly string[] = Object.keys(ATTACKS),
+): Promise<SiegeRow[]> {
+  const url = pawl.url!;
+  const silent = await silentServer();
+  const silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const victimGraph = graph('victim', [{ id: 'begin', actionType: 'core.echo', parameters: { hello: 'world' } }]);
+  await pawl.publish(victimGraph, { tenantId: 'victim' });
+  const token = await tokenOf('victim');
+  const rows: SiegeRow[] = [];
+  try {
+    for (const attack of ['quiet', ...names]) {
+      const over = new AbortController();
+      const field: Field = { url, pawl, token: tokenOf, ask: asker(url), over: over.signal, silentUrl };
+      const timer = setTimeout(() => over.abort(), seconds * 1_000);
+      const [waits] = await Promise.all([victim(field, token), ATTACKS[attack]?.(field)]);
+      clearTimeout(timer);
+      rows.push(rowOf(attack, waits, rows[0]?.p99Ms));
+    }
+  } finally {
+    silent.closeAllConnections();
+    silent.close();
+  }
+  return rows;
+}
+
+function rowOf(attack: string, { ms, serverErrors, unfinished }: Waits, quietP99 = Number.NaN): SiegeRow {
+  const sorted = ms.toSorted((one, other) => one - other);
+  const at = (share: number) => Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
+  const heapMb = Math.round(process.memoryUsage().heapUsed / 1024 / 1024);
+  const ratio = Math.round((at(0.99) / quietP99) * 10) / 10;
+  return { attack, requests: ms.length, p50Ms: at(0.5), p99Ms: at(0.99), ratio, serverErrors, unfinished, heapMb };
+}
+
+const tokenOf = (tenant: string): Promise<string> =>
+  new SignJWT({ tenant_id: tenant, scope: SCOPES.join(' '), roles: [] })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(SIEGE_AUTH.issuer)
+    .setAudience(SIEGE_AUTH.audience)
+    .setSubject('siege')
+    .setExpirationTime('2h')
+    .sign(new TextEncoder().encode(SIEGE_AUTH.secret));
+
+const asker = (url: string): Field['ask'] =>
+  async function ask(token, method, path, body) {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const answer = await fetch(url + path, { method, headers, body: JSON.stringify(body ?? {}) });
+    return { status: answer.status, body: (await answer.json().catch(() => ({}))) as never };
+  };
+
+/** Takes connections and says nothing. */
+function silentServer(): Promise<Server> {
+  const server = createServer(() => {});
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+}

@@ -1,0 +1,36 @@
+// The simulation with an engine that is not ours: it asks for turns and attempts at least once, late, twice and in any order, and loses
+// runs. Every invariant holds, and bugs that are put in on purpose are found.
+
+import { describe, expect, it } from 'vitest';
+import { describeCase, generateOutsideCase } from './case.ts';
+import { OUTSIDE_BUGS } from './outside-bug.ts';
+import { simulate } from './simulation.ts';
+
+const SEEDS = 100;
+const MOST_SEEDS = 60;
+
+describe('simulation with an engine that is not ours', () => {
+  it(`keeps every invariant in ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const given = generateOutsideCase(seed);
+      const { violations } = await simulate(given);
+      expect(violations.slice(0, 3), violations.length === 0 ? '' : describeCase(given)).toEqual([]);
+    }
+  });
+
+  it('is a function of its seed', async () => {
+    const [first, second] = [await simulate(generateOutsideCase(3)), await simulate(generateOutsideCase(3))];
+    expect(first.events).toBeGreaterThan(100);
+    expect(second).toEqual(first);
+  });
+});
+
+describe('planted bugs are found with an engine that is not ours', () => {
+  it.each(Object.entries(OUTSIDE_BUGS))('%s', { timeout: 300_000 }, async (_, plant) => {
+    let found = 0;
+    for (let seed = 1; seed <= MOST_SEEDS && found === 0; seed++) {
+      found = (await simulate(generateOutsideCase(seed), plant())).violations.length;
+    }
+    expect(found).toBeGreaterThan(0);
+  });
+});
