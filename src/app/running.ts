@@ -38,6 +38,7 @@ export function createAttempts(foundation: Foundation, closers: Closers): RunAtt
     outputLimitBytes: config.action.outputLimitBytes,
     abortGraceMs: config.engine.abortGraceMs,
     disabled,
+    timers: shared.timers,
   });
   return withOrigin(meter.measure(telemetry.observed(attempts)), OVER_WHEN_THEY_ANSWER);
 }

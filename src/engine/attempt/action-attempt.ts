@@ -1,5 +1,6 @@
 // Runs an attempt with the registered actions: what the engine asks for, in the terms of the action layer. The only place
-// where the two meet. A resource that another execution holds already fails the attempt (WFENG003).
+// where the two meet. A resource that another execution holds already fails the attempt (WFENG003). While the database is away, an
+// attempt waits for the rows it needs: an outage of ours is no failure of the action, and uses up none of its tries.
 
 import type { Principal } from '../../action/action.ts';
 import type { AttemptLink, AttemptRequest, AttemptResult, RunAttempt } from '../../action/attempt.ts';
@@ -9,9 +10,12 @@ import type { HttpClient } from '../../action/http-client.ts';
 import { type AttemptResult as ActionResult, type AttemptSuccess, invokeAction } from '../../action/invoke.ts';
 import { Redactor } from '../../action/redact.ts';
 import type { Registry } from '../../action/registry.ts';
+import type { StopSignal } from '../../action/stop.ts';
 import type { Artifacts } from '../../artifact/artifacts.ts';
+import type { Timers } from '../../clock/timers.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Store } from '../../store/port.ts';
+import { StoreError } from '../../store/store-error.ts';
 import type { DisabledActions } from './disabled-actions.ts';
 
 export interface ActionAttemptDeps {
@@ -27,7 +31,11 @@ export interface ActionAttemptDeps {
   readonly outputLimitBytes: number;
   readonly abortGraceMs: number;
   readonly disabled: DisabledActions;
+  readonly timers: Pick<Timers, 'after'>;
 }
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
 
 export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
   return (request) => {
@@ -41,21 +49,55 @@ export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
 }
 
 /** At once where it is known, or where the action needs none. */
-function credentialFor({ registry, credential }: ActionAttemptDeps, request: AttemptRequest) {
-  const connector = registry.get(request.actionType)?.connector;
+function credentialFor(deps: ActionAttemptDeps, request: AttemptRequest) {
+  const connector = deps.registry.get(request.actionType)?.connector;
   if (connector === undefined) return null;
+  const wanted = {
+    tenantId: request.tenantId,
+    environmentId: request.environmentId,
+    principalId: (request.principal as Principal).userId,
+    connector,
+    connection: request.connection ?? null,
+  };
   try {
-    return credential({
-      tenantId: request.tenantId,
-      environmentId: request.environmentId,
-      principalId: (request.principal as Principal).userId,
-      connector,
-      connection: request.connection ?? null,
-    });
+    const found = deps.credential(wanted);
+    if (!(found instanceof Promise)) return found;
+    return found.catch((thrown) => onceStoreIsBack(deps, request.signal, thrown, async () => deps.credential(wanted)));
   } catch (thrown) {
     return Promise.reject(thrown);
   }
 }
+
+/** Reads again, with growing pauses, for as long as the store is away and the attempt is wanted. The lease bounds the wait (I6). */
+async function onceStoreIsBack<Result>(
+  { timers }: ActionAttemptDeps,
+  signal: StopSignal,
+  failure: unknown,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  let thrown = failure;
+  for (
+    let pauseMs = FIRST_PAUSE_MS;
+    isOutage(thrown) && !signal.aborted;
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+  ) {
+    await new Promise<void>((resolve) => timers.after(pauseMs, resolve));
+    try {
+      return await read();
+    } catch (again) {
+      thrown = again;
+    }
+  }
+  throw thrown;
+}
+
+function patiently<Result>(deps: ActionAttemptDeps, signal: StopSignal, read: () => Promise<Result>): Promise<Result> {
+  return read().catch((thrown) => onceStoreIsBack(deps, signal, thrown, read));
+}
+
+/** Every read may be repeated, also one whose answer was lost. */
+const isOutage = (thrown: unknown): boolean =>
+  thrown instanceof StoreError && (thrown.failure === 'retry' || thrown.failure === 'unknown');
 
 /** A credential is for its own connector, or for whatever the node names it for. */
 function tokenFor(
@@ -102,7 +144,7 @@ function invoke(
       http,
       now,
       signal,
-      findResource: (key) => store.resourceFind({ tenantId, ...key }),
+      findResource: (key) => patiently(deps, signal, () => store.resourceFind({ tenantId, ...key })),
       artifacts: {
         put: (artifact, content) => artifacts.put({ tenantId, executionId, nodeId, attempt }, artifact, content),
         open: async (uri) => (await artifacts.open(tenantId, uri)).content,
@@ -126,13 +168,14 @@ function afterwards(
 }
 
 async function lookedUp(
-  { store, disabled, wallClockMs }: ActionAttemptDeps,
+  deps: ActionAttemptDeps,
   request: AttemptRequest,
   result: ActionResult,
 ): Promise<AttemptResult> {
+  const { disabled, wallClockMs } = deps;
   if (!disabled.isFresh()) await disabled.look();
   const noted = disabled.noted(request.actionType, wallClockMs, result);
-  return hasLinks(result) ? ((await linkConflict(store, request, result.resourceLinks)) ?? noted) : noted;
+  return hasLinks(result) ? ((await linkConflict(deps, request, result.resourceLinks)) ?? noted) : noted;
 }
 
 function hasLinks(result: ActionResult): result is AttemptSuccess {
@@ -140,13 +183,13 @@ function hasLinks(result: ActionResult): result is AttemptSuccess {
 }
 
 async function linkConflict(
-  store: Store,
-  { tenantId, executionId, nodeId, attempt }: AttemptRequest,
+  deps: ActionAttemptDeps,
+  { tenantId, executionId, nodeId, attempt, signal }: AttemptRequest,
   links: readonly AttemptLink[],
 ): Promise<AttemptResult | null> {
   const rows = links.map(({ url, ...link }) => ({ tenantId, executionId, nodeId, attempt, ...link, url: url ?? null }));
   try {
-    const [conflict] = await store.resourceLinkCheck({ links: rows });
+    const [conflict] = await patiently(deps, signal, () => deps.store.resourceLinkCheck({ links: rows }));
     if (conflict === undefined) return null;
     const { system, resourceType, resourceId } = conflict;
     const message = `${system} ${resourceType} ${resourceId} is already linked to execution ${conflict.executionId}`;
