@@ -14,6 +14,7 @@ import { givenSecrets, placeOf, secretFieldsOf, settingsOf, shownFieldsOf } from
 import { type ConnectorChecks, checkConnection } from './connection-check.ts';
 import type { ConnectionCredentials } from './connection-credentials.ts';
 import { NOT_AUTHORIZED } from './connection-tokens.ts';
+import { leadsElsewhere } from './host.ts';
 
 export interface ConnectionsDeps {
   readonly store: ConnectionStore & Pick<AuditStore, 'audited'>;
@@ -57,7 +58,9 @@ export class Connections {
     const wanted = this.checked({ ...this.requestOf(existing, change), ...change });
     const row = this.rowOf(key.tenantId, existing.connectionId, wanted);
     const fields = Object.keys(change).filter((field) => field !== 'tenantId');
-    const dropTokens = fields.some((field) => !KEEPS_TOKENS.has(field));
+    const led = leadsElsewhere(existing, row);
+    if (led.length > 0) this.needSecrets(existing, change, led);
+    const dropTokens = led.length > 0 || fields.some((field) => !KEEPS_TOKENS.has(field));
     const problem = dropTokens ? row.problem : existing.problem;
     const changed = { ...row, problem, revision: existing.revision, dropTokens };
     const made = await this.record(row, by, 'change', { fields }, (store) => store.connectionChange(changed));
@@ -123,6 +126,23 @@ export class Connections {
     }
     if (problems.length > 0) throw requestInvalid(problems);
     return parsed.data as JsonObject;
+  }
+
+  /** Whoever may change a connection cannot send its secret to a host of their own: another address needs the secret again. */
+  private needSecrets(existing: ConnectionRow, change: JsonObject, led: readonly string[]): void {
+    const kept = Object.keys(givenSecrets(this.deps.box, existing));
+    const missing = kept.filter((field) => change[field] === undefined || change[field] === null);
+    if (missing.length === 0 || (change.kind ?? existing.kind) !== existing.kind) return;
+    const reason = `${led.join(' and ')} would lead the kept secret to another address`;
+    const suggestion = `give \`${missing.join('` and `')}\` again in the same request`;
+    throw requestInvalid(
+      missing.map((field) => ({
+        code: 'SECRET_NEEDED',
+        path: `/${field}`,
+        message: `is needed: ${reason}`,
+        suggestion,
+      })),
+    );
   }
 
   private rowOf(tenantId: string, connectionId: string, wanted: JsonObject): NewConnection {

@@ -1,5 +1,7 @@
 // Which hosts a credential may be sent to: `api.example.com`, `*.example.com` (any name below it), with a port if it is to be that
-// one. Pure.
+// one; and which changes of a connection lead its credential to another host. Pure.
+
+import type { Settings } from './connection.ts';
 
 export function isAllowedHost(allowedHosts: readonly string[], { hostname, port, protocol }: URL): boolean {
   if (allowedHosts.length === 0) return true;
@@ -11,3 +13,27 @@ export function isAllowedHost(allowedHosts: readonly string[], { hostname, port,
     return pattern!.startsWith('*.') ? name.endsWith(pattern!.slice(1)) : name === pattern;
   });
 }
+
+interface Led {
+  readonly connector: string;
+  readonly allowedHosts: readonly string[];
+  /** As JSON. */
+  readonly settings: string;
+}
+
+/** Each of these is an address that a secret of the connection is sent to. */
+const ADDRESSES = ['tokenUrl', 'authorizationUrl', 'checkUrl'] as const;
+
+/** The fields by which `next` sends its credential to an address that `now` does not send it to. */
+export function leadsElsewhere(now: Led, next: Led): string[] {
+  const [before, after] = [now, next].map(({ settings }) => JSON.parse(settings) as Settings) as [Settings, Settings];
+  const moved = ADDRESSES.filter(
+    (field) => after[field] !== undefined && originOf(after[field]) !== originOf(before[field]),
+  );
+  const isWider =
+    now.allowedHosts.length > 0 &&
+    (next.allowedHosts.length === 0 || next.allowedHosts.some((host) => !now.allowedHosts.includes(host)));
+  return [...(now.connector === next.connector ? [] : ['connector']), ...(isWider ? ['allowedHosts'] : []), ...moved];
+}
+
+const originOf = (url: string | undefined): string | null => (url === undefined ? null : new URL(url).origin);

@@ -82,7 +82,8 @@ describe('a connection', () => {
     await expect
       .poll(() => remote().seen.find(({ path }) => path === '/inbox')?.headers.authorization)
       .toBe('Bearer canary-w');
-    await server.ask('PUT', '/api/v1/connections/inbox', { body: { allowedHosts: ['elsewhere.example'] } });
+    const elsewhere = { allowedHosts: ['elsewhere.example'], token: 'canary-w' };
+    await server.ask('PUT', '/api/v1/connections/inbox', { body: elsewhere });
     const before = remote().seen.length;
     await trigger('two');
     await expect
@@ -101,6 +102,41 @@ describe('a connection', () => {
     expect([status, body]).toMatchObject([200, { name: 'rotated', kind: 'token' }]);
     await request('rotated', remote().url);
     expect(remote().seen.at(-1)!.headers.authorization).toBe('Bearer after');
+  });
+
+  it.each<[string, JsonObject]>([
+    ['a host more', { allowedHosts: ['api.crm.example', 'evil.example'] }],
+    ['every host', { allowedHosts: [] }],
+    ['another checkUrl', { checkUrl: 'https://evil.example/me' }],
+    ['another port', { checkUrl: 'https://api.crm.example:8443/me' }],
+    ['another tokenUrl', { tokenUrl: 'http://login.crm.example/token' }],
+    ['another connector', { connector: 'slack' }],
+    ['another kind', { kind: 'token' }],
+  ])('is led to %s only with its secret', async (what, change) => {
+    const name = what.replaceAll(' ', '-');
+    const tokenUrl = 'https://login.crm.example/token';
+    const checkUrl = 'https://api.crm.example/me';
+    const kind = 'oauth2-client-credentials';
+    const made = { tokenUrl, checkUrl, clientId: 'pawl', clientSecret: 'canary', allowedHosts: ['api.crm.example'] };
+    await connect({ name, kind, ...made });
+    const put = (body: JsonObject) => server.ask('PUT', `/api/v1/connections/${name}`, { body });
+    const before = (await server.get(`/api/v1/connections/${name}`)).body;
+    const { status, body } = await put(change);
+    expect(status).toBe(400);
+    expect(JSON.stringify(body)).toMatch(/clientSecret|token/);
+    expect((await server.get(`/api/v1/connections/${name}`)).body).toEqual(before);
+    const secret = what === 'another kind' ? { token: 'new' } : { clientSecret: 'canary' };
+    expect((await put({ ...change, ...secret })).status).toBe(200);
+    expect((await server.get(`/api/v1/connections/${name}`)).body).toMatchObject(change);
+  });
+
+  it('is kept from hosts, and looked at elsewhere on the same host, without its secret', async () => {
+    await connect({ name: 'narrowed', kind: 'token', token: 'kept', checkUrl: `${remote().url}/me` });
+    const put = (body: JsonObject) => server.ask('PUT', '/api/v1/connections/narrowed', { body });
+    expect((await put({ allowedHosts: [remote().host, 'other.example'] })).status).toBe(200);
+    expect((await put({ allowedHosts: [remote().host], checkUrl: `${remote().url}/you` })).status).toBe(200);
+    await request('narrowed', remote().url);
+    expect(remote().seen.at(-1)!.headers.authorization).toBe('Bearer kept');
   });
 
   it('is checked by its checkUrl', async () => {
