@@ -214,6 +214,9 @@ export const graphSchema = z
           .optional()
           .describe('of a forEach: how far it is, and the indexes of the items that run'),
         rounds: z.int().optional().describe('of a repeat: how many rounds have begun'),
+        waits: z.string().optional().describe('of a node that waits: for what, in words'),
+        undoes: z.string().optional().describe('the node that this one undoes'),
+        isFinally: z.boolean().optional().describe('it runs at the end, whatever the outcome'),
       }),
     ),
     edges: z.array(

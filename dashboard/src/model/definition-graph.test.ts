@@ -37,13 +37,51 @@ describe('a definition as a graph', () => {
       },
     });
     expect(pipeline.nodes.map(({ id, type, pointer }) => [id, type, pointer])).toEqual([
-      ['a', 'GET https://x', '/tasks/a'],
+      ['a', 'POST https://x', '/tasks/a'],
       ['b/c', 'sleep', '/tasks/b~1c'],
       ['d', 'wait for webhook', '/tasks/d'],
       ['e', 'task', '/tasks/e'],
     ]);
     const plan = graphOfDefinition({ steps: [{ stepId: 'a', type: 'X' }, { stepId: 'b', dependsOn: ['a'] }, {}] });
     expect(plan.edges).toEqual([{ from: 'a', to: 'b', when: 'success' }]);
+  });
+
+  it('tells loops, waits, ends and what runs at the end by their types', () => {
+    const types = (definition: object) => graphOfDefinition(definition).nodes.map(({ type }) => type);
+    const graph = {
+      finally: ['unlock'],
+      nodes: [
+        { id: 'each', forEach: {}, body: { nodes: [{ id: 'charge' }, { id: 'ship' }] } },
+        { id: 'poll', actionType: 'http.request', repeat: {}, compensate: 'undo' },
+        { id: 'child', nodeType: 'subworkflow', workflowId: 'other' },
+        { id: 'wait', nodeType: 'wait' },
+        { id: 'undo', actionType: 'core.echo' },
+        { id: 'unlock', actionType: 'core.echo' },
+      ],
+    };
+    expect(types(graph)).toEqual([
+      'for each: charge, ship',
+      'repeat: http.request',
+      'other',
+      'wait',
+      'undoes poll: core.echo',
+      'finally: core.echo',
+    ]);
+    const pipeline = graphOfDefinition({
+      tasks: {
+        a: { url: 'https://x', for_each: [] },
+        b: { url: 'https://x', method: 'GET', until: 'true' },
+        c: { wait_for: {}, needs: { first: 1, of: ['a', 'b'] } },
+        d: { end: true },
+      },
+    });
+    expect(pipeline.nodes.map(({ type }) => type)).toEqual([
+      'for each: POST https://x',
+      'repeat: GET https://x',
+      'wait',
+      'end',
+    ]);
+    expect(pipeline.edges.map(({ from }) => from)).toEqual(['a', 'b']);
   });
 
   it('makes nothing of what is no definition', () => {

@@ -36,11 +36,33 @@ export function graphOfDefinition(definition: unknown): DefinitionGraph {
       : Array.isArray(definition.steps)
         ? planSteps(definition.steps)
         : NOTHING;
-  const known = new Map(graph.nodes.map((node) => [node.id, node]));
+  const asides = asidesOf(definition);
+  const known = new Map(
+    graph.nodes.map((node) => {
+      const aside = asides.get(node.id);
+      return [node.id, aside === undefined ? node : { ...node, type: `${aside}: ${node.type}` }];
+    }),
+  );
   return {
     nodes: [...known.values()],
     edges: graph.edges.filter(({ from, to }) => known.has(from) && known.has(to)),
   };
+}
+
+/** Nodes that run at the end only, and why. */
+function asidesOf({ nodes, finally: last }: Fields): ReadonlyMap<string, string> {
+  const list = Array.isArray(nodes) ? nodes.filter(isObject) : [];
+  const undoing = list.flatMap(({ id, compensate }) =>
+    typeof compensate === 'string' ? [[compensate, `undoes ${String(id)}`] as const] : [],
+  );
+  return new Map([...undoing, ...textsOf(last).map((id) => [id, 'finally'] as const)]);
+}
+
+function nodeTypeOf({ nodeType, actionType, workflowId, body, forEach, repeat }: Fields): string {
+  const inner = isObject(body) && Array.isArray(body.nodes) ? body.nodes.filter(isObject) : [];
+  const own = actionType ?? workflowId ?? nodeType ?? inner.map(({ id }) => String(id)).join(', ');
+  if (forEach !== undefined) return `for each: ${String(own)}`;
+  return repeat === undefined ? String(own) : `repeat: ${String(own)}`;
 }
 
 function graphNodes(list: readonly unknown[]): DefinitionGraph {
@@ -50,7 +72,7 @@ function graphNodes(list: readonly unknown[]): DefinitionGraph {
     if (!isObject(node) || typeof node.id !== 'string') continue;
     nodes.push({
       id: node.id,
-      type: String(node.actionType ?? ''),
+      type: nodeTypeOf(node),
       pointer: `/nodes/${index}`,
       parameters: node.parameters,
     });
@@ -77,7 +99,7 @@ function pipelineTasks(tasks: Fields): DefinitionGraph {
       pointer: `/tasks/${id.replaceAll('~', '~0').replaceAll('/', '~1')}`,
       parameters: task,
     });
-    for (const need of textsOf(task.needs))
+    for (const need of textsOf(isObject(task.needs) ? task.needs.of : task.needs))
       edges.push(edgeOf(need, id, task.if === undefined ? 'success' : 'always', task.if));
   }
   return { nodes, edges };
@@ -86,7 +108,11 @@ function pipelineTasks(tasks: Fields): DefinitionGraph {
 function taskType(task: Fields): string {
   if (task.sleep !== undefined) return 'sleep';
   if (task.wait_for_webhook !== undefined) return 'wait for webhook';
-  return typeof task.url === 'string' ? `${String(task.method ?? 'GET')} ${task.url}` : 'task';
+  if (task.wait_for !== undefined) return 'wait';
+  if (task.end !== undefined) return 'end';
+  if (typeof task.url !== 'string') return 'task';
+  const loop = task.for_each === undefined ? (task.until === undefined ? '' : 'repeat: ') : 'for each: ';
+  return `${loop}${String(task.method ?? 'POST')} ${task.url}`;
 }
 
 function planSteps(steps: readonly unknown[]): DefinitionGraph {

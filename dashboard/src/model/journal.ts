@@ -9,6 +9,7 @@ import { type ExecutionStart, initialState, type State } from '../../../src/core
 import type { Plan, Step } from '../../../src/core/plan/plan.ts';
 import { nodeIdAt } from '../../../src/core/plan/virtual-node.ts';
 import type { GraphJson } from '../../../src/protocol/execution.ts';
+import { asideOf, waitText } from '../../../src/protocol/step-text.ts';
 import type { TimelineAttempt } from './waterfall.ts';
 
 export interface Journal {
@@ -57,6 +58,7 @@ const iso = (at: number | null): string | undefined => (at === null ? undefined 
 /** Of the newest attempt of each failed or retried node, by the fold. */
 export function graphOf(state: State): GraphJson {
   const { plan } = state;
+  const asides = asideOf(plan);
   return {
     status: state.status,
     nodes: plan.nodes.map(({ id, step }, index) => {
@@ -74,6 +76,8 @@ export function graphOf(state: State): GraphJson {
           until: iso(node.until),
           childExecutionId: node.childId ?? undefined,
           ...loopOf(state, index),
+          waits: node.status === 'Waiting' ? waitText(step) : undefined,
+          ...asides.get(index),
         }),
       };
     }),

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mergeDefinitions } from './merge.ts';
 import { stripOf } from './node-strip.ts';
-import { isCallback, undoneText, waitText } from './step-text.ts';
 
 const node = (id: string, parameters: object = {}) => ({ id, actionType: 'core.echo', parameters });
 const base = { id: 'w', description: 'old', nodes: [node('a'), node('b'), node('c')] };
@@ -57,39 +56,5 @@ describe('the nodes of an execution in a strip', () => {
     ]);
     expect(text).toBe('1 failed, 2 succeeded, 1 skipped');
     expect(stripOf({})).toEqual({ parts: [], text: '' });
-  });
-});
-
-describe('what a wait waits for', () => {
-  const wait = { kind: 'wait', callback: false, events: [], timeoutMs: null, onTimeout: 'fail', count: 1, until: null };
-  const event = { type: 'order.paid', at: null, key: null };
-
-  it('is said in words', () => {
-    expect(waitText({ kind: 'webhook', timeoutMs: null })).toBe('waits for its callback');
-    expect(waitText({ ...wait, callback: true } as never)).toBe('waits for its callback');
-    expect(waitText({ ...wait, events: [event, event] } as never)).toBe('waits for the event order.paid');
-    expect(waitText({ ...wait, callback: true, count: 2, events: [event] } as never)).toBe(
-      'waits for its callback or 2 × the event order.paid',
-    );
-    expect(waitText({ kind: 'subworkflow' } as never)).toContain('the execution that it started');
-    expect(waitText({ kind: 'forEach' } as never)).toContain('items');
-    expect(waitText({ kind: 'repeat' } as never)).toContain('round');
-    expect(waitText(undefined)).toBe('waits');
-  });
-
-  it('is continued by hand only where a callback is waited for', () => {
-    expect(isCallback({ kind: 'webhook', timeoutMs: null })).toBe(true);
-    expect(isCallback({ ...wait, callback: true } as never)).toBe(true);
-    expect(isCallback({ ...wait, events: [event] } as never)).toBe(false);
-    expect(isCallback(undefined)).toBe(false);
-  });
-
-  it('and how undoing went', () => {
-    const of = (...statuses: string[]) =>
-      undoneText({ nodes: statuses.map((status) => ({ nodeId: 'refund', status })) });
-    expect(of('Succeeded')).toMatchObject({ tone: 'ok', text: expect.stringContaining('refund') });
-    expect(of('Failed')).toMatchObject({ tone: 'bad', text: expect.stringContaining('refund') });
-    expect(of('Skipped', 'Pending')).toBeNull();
-    expect(undoneText(undefined)).toBeNull();
   });
 });

@@ -3,9 +3,11 @@
 import type { Command } from 'commander';
 import { EXECUTION_STATUSES, type ExecutionJson, type GraphJson, WHY, type Why } from '../../protocol/execution.ts';
 import { MAX_PAGE } from '../../protocol/page.ts';
+import { undoneText } from '../../protocol/step-text.ts';
 import { executionId, oneOf, someOf, wholeNumber } from '../argument.ts';
 import { printable } from '../file/line-map.ts';
 import { type ClientFlags, clientCommand, connect } from '../server-client.ts';
+import { standing } from '../terminal/node-view.ts';
 import { table } from '../terminal/table.ts';
 import { printJson } from '../terminal/terminal.ts';
 
@@ -74,11 +76,12 @@ async function describe(id: string, flags: ClientFlags): Promise<void> {
   const facts: [string, string | undefined][] = [
     ['Execution', execution.executionId],
     ['Workflow', `${workflowId}, version ${version}`],
-    ['Status', status],
+    ['Status', execution.why === undefined || execution.why === 'running' ? status : `${status} (${execution.why})`],
     ['Created', createdAt],
     ['Started', startedAt],
     ['Completed', completedAt],
     ['Error', error === undefined ? undefined : printable(`${error.code}: ${error.message}`)],
+    ['Undone', undoneText(execution.compensation)?.text],
     ['Outputs', outputs === undefined ? undefined : printable(JSON.stringify(outputs))],
   ];
   for (const [name, value] of facts) if (value !== undefined) process.stdout.write(`${name.padEnd(10)} ${value}\n`);
@@ -89,8 +92,9 @@ function nodeRow(node: GraphJson['nodes'][number]): string[] {
   const { id, type, status, attempts, reason, error, until, childExecutionId } = node;
   const why = [
     childExecutionId === undefined ? '' : `${status === 'Waiting' ? 'for' : 'by'} ${childExecutionId}`,
+    ...standing(node),
     until === undefined ? '' : `until ${until}`,
     reason ?? (error === undefined ? '' : `${error.code}: ${error.message}`),
   ];
-  return [id, type, status, String(attempts), printable(why.filter((part) => part !== '').join(' '))];
+  return [id, type, status, String(attempts), printable(why.filter((part) => part !== '').join(', '))];
 }

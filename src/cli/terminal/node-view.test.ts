@@ -83,3 +83,30 @@ describe('a node that waits for a subworkflow', () => {
     expect(written).toEqual([`◷ settle  Waiting   for ${childExecutionId}\n`]);
   });
 });
+
+describe('loops, waits and undoing', () => {
+  it('are told in words, line by line', () => {
+    const written: string[] = [];
+    const stream = { isTTY: false, write: (text: string) => written.push(text) };
+    const view = createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false });
+    const node = { type: 'core.echo', status: 'Succeeded' as const, attempts: 1 };
+    const nodes = [
+      { ...node, id: 'each', items: { count: 3, succeeded: 2, failed: 1, running: [] } },
+      { ...node, id: 'poll', status: 'Waiting' as const, rounds: 2, waits: 'rests until its next round' },
+      { ...node, id: 'ask', status: 'Waiting' as const, waits: 'waits for the event order.paid' },
+      { ...node, id: 'refund', undoes: 'charge' },
+      { ...node, id: 'unlock', isFinally: true },
+    ];
+    const compensation = { status: 'Succeeded', nodes: [{ nodeId: 'refund', status: 'Succeeded' }] };
+    view.end({ execution: { status: 'Failed', compensation } as ExecutionJson, nodes }, 5);
+    expect(written.join('')).toBe(`✓ each    Succeeded 2 of 3 done, 1 failed
+◷ poll    Waiting   round 2
+◷ ask     Waiting   waits for the event order.paid
+✓ refund  Succeeded undoes charge
+✓ unlock  Succeeded finally
+
+Failed in 5 ms
+Cleaned up afterwards: refund.
+`);
+  });
+});

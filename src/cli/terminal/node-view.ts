@@ -2,6 +2,7 @@
 // duration and error of every node. Elsewhere (a pipe, a log, a dumb terminal): one line whenever a node's status changes.
 
 import type { ExecutionJson, GraphJson } from '../../protocol/execution.ts';
+import { progressTexts, undoneText } from '../../protocol/step-text.ts';
 import { printable } from '../file/line-map.ts';
 import { canRedraw, type Paint, paintOn } from './terminal.ts';
 
@@ -111,9 +112,17 @@ function details(node: Node, paint: Paint): string {
     parts.push(duration(Date.parse(completedAt) - Date.parse(startedAt)));
   if (until !== undefined) parts.push(paint('yellow', expectation(status, attempts, Date.parse(until) - Date.now())));
   if (status === 'Waiting' && childExecutionId !== undefined) parts.push(`for ${childExecutionId}`);
+  parts.push(...standing(node));
   if (reason !== undefined) parts.push(paint('dim', printable(reason)));
   if (error !== undefined) parts.push(paint('red', printable(`${error.code}: ${error.message}`)));
   return parts.join('  ');
+}
+
+/** How far a loop is, what a wait is for, and why a node is there that no edge leads to. */
+export function standing(node: Node): string[] {
+  const { waits, items, rounds, childExecutionId } = node;
+  const isSaid = items !== undefined || rounds !== undefined || childExecutionId !== undefined;
+  return [...progressTexts(node), ...(waits === undefined || isSaid ? [] : [printable(waits)])];
 }
 
 /** What a node is waiting for, and how long still. */
@@ -150,7 +159,9 @@ function summary(
     : '';
   const id = printsId ? `${paint('dim', `execution ${execution.executionId}`)}\n` : '';
   const colour = status === 'Succeeded' ? 'green' : 'red';
-  return `\n${paint(colour, status)} in ${duration(durationMs)}${although}${error}\n${hint}${result}${id}`;
+  const undone = undoneText(execution.compensation);
+  const cleaned = undone === null ? '' : `${paint(undone.tone === 'ok' ? 'green' : 'red', printable(undone.text))}\n`;
+  return `\n${paint(colour, status)} in ${duration(durationMs)}${although}${error}\n${cleaned}${hint}${result}${id}`;
 }
 
 /** Something was asked of a trigger that did not have it, as when it was not given at all. */

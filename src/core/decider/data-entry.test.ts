@@ -56,3 +56,23 @@ test.each([
   run.signal('COMPLETE_STEP', { stepId: 'w', outputs });
   expect(run.state.data.w).toMatchObject({ status: 'received', ...entry });
 });
+
+test('a pipeline that ends early returns the outputs of its end, and nothing else', () => {
+  const run = startRun(
+    compiled(pipeline({ a: call(), e: { needs: ['a'], end: { outputs: { code: '{{ tasks.a.status_code }}' } } } })),
+  );
+  run.succeed('a', { status_code: 200, body: 'ok', headers: {} });
+  expect(run.state).toMatchObject({ status: 'Succeeded', outputs: { code: 200 } });
+  expect(Object.keys(run.state.outputs as object)).toEqual(['code']);
+});
+
+test('a task that lost a race can be read: its status is cancelled', () => {
+  const race = { needs: { first: 1, of: ['a', 'b'], cancel_rest: true } };
+  const tasks = { a: call(), b: call(), won: call(race) };
+  const run = startRun(
+    compiled({ ...pipeline(tasks), outputs: { a: '{{ tasks.a.status }}', b: '{{ tasks.b.status }}' } }),
+  );
+  run.succeed('b', { status_code: 200, body: null, headers: {} });
+  run.succeed('won', {});
+  expect(run.state).toMatchObject({ status: 'Succeeded', outputs: { a: 'cancelled', b: 'success' } });
+});

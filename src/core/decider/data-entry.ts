@@ -1,5 +1,5 @@
 // What expressions see of a node once it is final: `context.data[id]`, `tasks[id]` or `steps[id]`, by format.
-// Conditions of pipelines branch on skipped and failed steps, so those have entries too; a graph's skipped node has none.
+// Conditions of pipelines branch on skipped, cancelled and failed steps, so those have entries too; a graph's have none.
 
 import { isJsonObject, type Json } from '../json/json.ts';
 import type { Format, Step } from '../plan/plan.ts';
@@ -11,6 +11,8 @@ export function succeededEntry(
   kind: Step['kind'],
   { outputs, truncated }: { readonly outputs: Json; readonly truncated?: true },
 ): Json {
+  // Nothing reads the entry of an end but the execution, which returns it as it is.
+  if (kind === 'end') return outputs;
   switch (format) {
     case 'graph':
       return outputs;
@@ -30,7 +32,7 @@ function waited(outputs: Json): Json {
 
 /** The outputs again, from the entry of a node that succeeded. */
 export function outputsOf(format: Format, kind: Step['kind'], entry: Json): Json {
-  if (format === 'graph' || !isJsonObject(entry)) return entry;
+  if (format === 'graph' || kind === 'end' || !isJsonObject(entry)) return entry;
   if (format === 'plan') return entry.output!;
   if (kind === 'webhook') return entry.body!;
   const { status: _status, ...outputs } = entry;
@@ -75,14 +77,15 @@ export function failureOf(error: NodeError, timedOut: boolean, entry: Json): Fai
   return { error, timedOut, outputs: told.details };
 }
 
-export function skippedEntry(format: Format): Json | undefined {
+/** Of a node that was skipped, or cancelled because nothing needed it any more. */
+export function absentEntry(format: Format, became: 'skipped' | 'cancelled'): Json | undefined {
   switch (format) {
     case 'graph':
       return undefined;
     case 'pipeline':
-      return { ...response(undefined), status: 'skipped' };
+      return { ...response(undefined), status: became };
     case 'plan':
-      return { status: 'SKIPPED', output: null };
+      return { status: became.toUpperCase(), output: null };
   }
 }
 

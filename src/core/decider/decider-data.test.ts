@@ -171,6 +171,21 @@ describe('what reads the data of a node that left none is told why', () => {
     });
   });
 
+  test('in a template, when it lost a race', () => {
+    const run = startRun({
+      format: 'graph',
+      nodes: [
+        { id: 's', edges: [{ to: 'a' }, { to: 'b' }] },
+        { id: 'a', edges: [{ to: 'd' }] },
+        { id: 'b', edges: [{ to: 'd' }] },
+        { id: 'd', join: { first: 1, rest: [1, 2] }, parameters: { read: '{{ context.data.a.text }}' } },
+      ],
+    });
+    run.succeed('s');
+    run.succeed('b');
+    expect(run.find('NodeFailed', 'd').error.message).toContain('`a` was cancelled (No longer needed: "d" went on');
+  });
+
   test('in a condition', () => {
     const run = reading([{ to: 'd', condition: 'context.data.c.text === 1' }]);
     run.succeed('a', { text: 'x' });

@@ -8,7 +8,7 @@ import { type Json, jsonType } from '../json/json.ts';
 import type { PlanNode } from '../plan/plan.ts';
 import { nodeIndexOf } from '../plan/virtual-node.ts';
 import { toIso } from '../time/iso-time.ts';
-import { failedEntry, skippedEntry, succeededEntry } from './data-entry.ts';
+import { absentEntry, failedEntry, succeededEntry } from './data-entry.ts';
 import { beginLoop, breakLoop, endLoop, itemFinished, nodesExpanded } from './evolve-loop.ts';
 import type { Compensation, EndStatus, ExecutionError, Fact, FactOf, Transition } from './fact.ts';
 import { allNodes, frameOf, idOf, isSingle, nodeAt, planNodeOf } from './frame.ts';
@@ -63,7 +63,7 @@ export function evolve(state: State, fact: Fact, params?: Json): void {
       if (node.loop !== null && fact.lost) breakLoop(state, fact.node, node.loop);
       node.error = fact.error;
       node.stopped = fact.lost !== true;
-      return;
+      return tellAbsence(state, fact.node, 'cancelled');
     }
     case 'RetryScheduled':
       return retryScheduled(state, fact);
@@ -309,11 +309,14 @@ function nodeSkipped(state: State, fact: FactOf<'NodeSkipped'>): void {
   const node = finish(state, fact.node, 'Skipped');
   node.reason = fact.reason;
   node.stopped = fact.stopped === true;
-  const planNode = planNodeOf(state, fact.node);
+  tellAbsence(state, fact.node, 'skipped');
   const frame = frameOf(state, fact.node)!;
-  const entry = skippedEntry(state.plan.format);
-  if (entry !== undefined) frame.data[planNode.id] = entry;
-  for (const edge of planNode.outgoing) setEdge(frame, edge, 'unsatisfied');
+  for (const edge of planNodeOf(state, fact.node).outgoing) setEdge(frame, edge, 'unsatisfied');
+}
+
+function tellAbsence(state: State, index: number, became: 'skipped' | 'cancelled'): void {
+  const entry = absentEntry(state.plan.format, became);
+  if (entry !== undefined) frameOf(state, index)!.data[planNodeOf(state, index).id] = entry;
 }
 
 function edgesResolved(state: State, fact: FactOf<'EdgesResolved'>): void {

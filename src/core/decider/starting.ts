@@ -4,7 +4,7 @@
 
 import { childExecutionId } from '../id/id.ts';
 import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
-import type { PlanNode, Step } from '../plan/plan.ts';
+import type { Format, PlanNode, Step } from '../plan/plan.ts';
 import { TemplateError } from '../template/render.ts';
 import { type Deciding, emit, parameterRefusal, spendOnParameters } from './deciding.ts';
 import { frameOf, idOf, nodeAt, planNodeOf } from './frame.ts';
@@ -55,7 +55,7 @@ function startForEach(
   const known = node.loop === null ? undefined : (node.params as { items: Json[] } | undefined)?.items;
   const items = known ?? render(deciding, index, step.items);
   if (items instanceof TemplateError) return failToRender(deciding, index, attempt, items);
-  const problem = itemsProblem(items, step.body.limit);
+  const problem = itemsProblem(items, step.body.limit, deciding.state.plan.format);
   if (problem !== null) {
     emit(deciding, { type: 'NodeStarted', node: index, attempt });
     return failAttempt(deciding, index, { error: problem, retryable: false });
@@ -73,13 +73,14 @@ function startForEach(
   deciding.loops.add(index);
 }
 
-function itemsProblem(items: Json, limit: number): { code: string; message: string } | null {
+function itemsProblem(items: Json, limit: number, format: Format): { code: string; message: string } | null {
   if (!Array.isArray(items))
     return { code: 'NOT_A_LIST', message: `forEach needs a list of items, not ${typeOf(items)}` };
   if (items.length <= limit) return null;
+  const option = format === 'pipeline' ? 'max_items' : 'maxItems';
   return {
     code: 'TOO_MANY_ITEMS',
-    message: `there are ${items.length} items; at most ${limit} are allowed (maxItems)`,
+    message: `there are ${items.length} items; at most ${limit} are allowed (${option})`,
   };
 }
 

@@ -8,7 +8,9 @@ import { WAITING_POLICY } from './defaults.ts';
 import type { Draft, DraftBody, DraftEdge, DraftJoin, DraftLoop, DraftNode, DraftWait } from './draft.ts';
 import { type Enclosing, ExpressionCompiler } from './expressions.ts';
 import { checkJoins } from './join-check.ts';
+import { MAX_ITEMS } from './limits.ts';
 import { type Links, link } from './link.ts';
+import { checkList } from './loop.ts';
 import { checkShape } from './shape.ts';
 
 /** Stands for a step that could not be read, in a plan that nobody will see. */
@@ -171,11 +173,13 @@ function* assembleLoop(
 function* loopStep(loop: DraftLoop, body: Body, index: number, expressions: ExpressionCompiler): Steps<Step | null> {
   if (loop.kind === 'forEach') {
     const items = yield* expressions.nodeTemplate(index, loop.items);
+    checkList(items, loop.items.at, loop.limit, expressions.findings);
     return items === null ? null : { kind: 'forEach', items, parallel: loop.parallel, tolerate: loop.tolerate, body };
   }
   const until = expressions.until(index, loop.until, ['output', 'round']);
   const after = ['output', 'round', 'previous'];
   const collect = loop.collect === null ? null : yield* expressions.nodeTemplate(index, loop.collect, after);
+  if (loop.collect !== null) checkList(collect, loop.collect.at, MAX_ITEMS, expressions.findings);
   if (until === null) return null;
   const { delayMs, backoffFactor, maxDelayMs } = loop;
   return { kind: 'repeat', until, delayMs, backoffFactor, maxDelayMs, collect, body };

@@ -14,8 +14,10 @@ import {
 } from './defaults.ts';
 import { MAX_BODY_NODES, MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL, MAX_ROUNDS } from './limits.ts';
 
-export const tolerate = z.union([z.int().min(0), z.string().regex(/^\d{1,3}%$/)], {
-  error: 'must be a number of items, or a share such as "10%"',
+const TOLERATE = 'must be a number of items, or a share from "0%" to "100%"';
+
+export const tolerate = z.union([z.int().min(0), z.string().regex(/^(\d{1,2}|100)%$/, { error: TOLERATE })], {
+  error: TOLERATE,
 });
 
 export const connectionName = z

@@ -17,8 +17,11 @@ export function checkJoins(draft: Draft, links: Links, findings: Findings): void
     const edges = links.edges.filter(({ to }) => to === index).length;
     const { value, at } = join.first;
     if (value <= edges) return;
-    const message = `the first ${value} are waited for, but only ${edges} ${edges === 1 ? 'edge leads' : 'edges lead'} here`;
-    findings.error('JOIN_IMPOSSIBLE', at, message, `write at most ${edges}, or add edges`);
+    const [one, several] =
+      draft.format === 'graph' ? ['edge leads here', 'edges lead here'] : ['task is named', 'tasks are named'];
+    const message = `the first ${value} are waited for, but only ${edges} ${edges === 1 ? one : several}`;
+    const more = draft.format === 'graph' ? 'add edges' : 'name more tasks in `of`';
+    findings.error('JOIN_IMPOSSIBLE', at, message, `write at most ${edges}, or ${more}`);
   });
 }
 

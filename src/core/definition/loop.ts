@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Findings } from '../problem/problem.ts';
+import type { Template } from '../template/template.ts';
 import { DEFAULT_MAX_ITEMS, DEFAULT_MAX_ROUNDS, DEFAULT_PARALLEL } from './defaults.ts';
 import type { DraftBody, DraftLoop, Located } from './draft.ts';
 import { numberIn, objectIn, textIn } from './json-read.ts';
@@ -62,4 +63,21 @@ export function readRepeat(
 
 export function readTolerance(tolerate: Json | undefined): { count: number } | { percent: number } {
   return typeof tolerate === 'string' ? { percent: Number.parseInt(tolerate, 10) } : { count: numberIn(tolerate, 0) };
+}
+
+/** What is written out is judged now; a value that a template gives is judged when the loop runs. */
+export function checkList(list: Template | null, at: string, limit: number, findings: Findings): void {
+  if (list === null || list.kind === 'value') return;
+  const length = lengthOf(list);
+  if (length === null) {
+    findings.error('NOT_A_LIST', at, 'this is never a list', 'write one {{ template }} that gives a list, or a list');
+  } else if (length > limit) {
+    const message = `${length} items are written here, and at most ${limit} are allowed`;
+    findings.error('TOO_MANY_ITEMS', at, message, 'allow more items, or write fewer');
+  }
+}
+
+function lengthOf(list: Exclude<Template, { kind: 'value' }>): number | null {
+  if (list.kind === 'array') return list.items.length;
+  return list.kind === 'literal' && Array.isArray(list.value) ? list.value.length : null;
 }

@@ -40,6 +40,16 @@ describe('forEach', () => {
     expect(compiled(definition).finally).toEqual([1]);
   });
 
+  it('is refused for a list that is written out and is too long, and for a text that is never a list', () => {
+    const wrong = (items: unknown, fields: object = {}) => codesOf(graph([each({ items, ...fields })]));
+    expect(wrong([1, 2, 3], { maxItems: 3 })).toEqual([]);
+    expect(wrong([1, 2, '{{ trigger.x }}'], { maxItems: 3 })).toEqual([]);
+    expect(wrong([1, 2, 3], { maxItems: 2 })).toEqual(['TOO_MANY_ITEMS /nodes/0/forEach/items']);
+    expect(wrong([1, 2, '{{ trigger.x }}'], { maxItems: 2 })).toEqual(['TOO_MANY_ITEMS /nodes/0/forEach/items']);
+    expect(wrong('a, b')).toEqual(['NOT_A_LIST /nodes/0/forEach/items']);
+    expect(wrong('{{ trigger.a }}, {{ trigger.b }}')).toEqual(['NOT_A_LIST /nodes/0/forEach/items']);
+  });
+
   it('binds `item` and `index` in its parameters, and nowhere else', () => {
     const definition = graph([
       node('a', { forEach: { items: '{{ item }}' }, parameters: { x: '{{ item }} {{ index }}' }, ...to('b') }),
@@ -52,6 +62,9 @@ describe('forEach', () => {
     expect(codesOf(graph([each({ parallel: 0 })]))).toEqual(['OUT_OF_RANGE /nodes/0/forEach/parallel']);
     expect(codesOf(graph([each({ maxItems: 100_001 })]))).toEqual(['OUT_OF_RANGE /nodes/0/forEach/maxItems']);
     expect(codesOf(graph([each({ tolerate: 'some' })]))).toEqual(['BAD_FORMAT /nodes/0/forEach/tolerate']);
+    expect(problemsOf(graph([each({ tolerate: '101%' })]))[0]!.message).toBe(
+      '"101%" must be a number of items, or a share from "0%" to "100%"',
+    );
     expect(codesOf(graph([node('a', { forEach: {} })]))).toEqual(['REQUIRED /nodes/0/forEach/items']);
     expect(codesOf(graph([node('a', { forEach: { items: [] }, repeat: { until: 'true' } })]))).toEqual([
       'LOOP_CONFLICT /nodes/0/repeat',
@@ -140,6 +153,9 @@ describe('repeat', () => {
     expect(codesOf(poll({ until: 'previous.x' }))).toEqual(['BAD_CONDITION /nodes/0/repeat/until']);
     expect(codesOf(poll({ until: 'true' }, { parameters: { a: '{{ output }}' } }))).toEqual([
       'BAD_TEMPLATE /nodes/0/parameters/a',
+    ]);
+    expect(codesOf(poll({ until: 'true', collect: 'x {{ output.y }}' }))).toEqual([
+      'NOT_A_LIST /nodes/0/repeat/collect',
     ]);
     expect(codesOf(poll({ until: 'true', collect: '{{ nobody }}' }))).toEqual(['BAD_TEMPLATE /nodes/0/repeat/collect']);
   });

@@ -103,6 +103,8 @@ describe('steps of a pipeline', () => {
   it('take null for nothing, also inside', () => {
     const wait = { wait_for_webhook: { timeout: null } };
     expect(nodeOf(pipeline({ a: wait }), 'a').step).toEqual({ kind: 'webhook', timeoutMs: null });
+    const several = { wait_for: { webhook: true, timeout: null, events: null } };
+    expect(nodeOf(pipeline({ a: several }), 'a').step).toMatchObject({ kind: 'wait', timeoutMs: null, events: [] });
   });
 
   it('are of exactly one type', () => {

@@ -22,6 +22,8 @@ import { readWait } from './wait.ts';
 
 const STEP_KEYS = ['url', 'sleep', 'wait_for_webhook', 'wait_for', 'end'] as const;
 const FOR_EACH_KEYS = ['parallel', 'max_items', 'tolerate'] as const;
+/** Their own keys may be null, too. */
+const INNER_KEYS: readonly string[] = ['wait_for_webhook', 'wait_for', 'undo', 'end'];
 const UNTIL_KEYS = ['every', 'max_rounds', 'collect'] as const;
 const LOOP_KEYS = ['for_each', ...FOR_EACH_KEYS, 'until', ...UNTIL_KEYS] as const;
 const HTTP_KEYS = ['method', 'headers', 'body', 'connection', 'retries', 'timeout', ...LOOP_KEYS] as const;
@@ -46,9 +48,11 @@ export function withoutNulls(definition: JsonObject): JsonObject {
 }
 
 function givenTask(task: JsonObject): JsonObject {
-  const given = present(task);
-  const wait = given.wait_for_webhook;
-  return isJsonObject(wait) ? { ...given, wait_for_webhook: present(wait) } : given;
+  const inner = Object.entries(present(task)).map(([key, value]) => [
+    key,
+    INNER_KEYS.includes(key) && isJsonObject(value) ? present(value) : value,
+  ]);
+  return Object.fromEntries(inner) as JsonObject;
 }
 
 function present(value: JsonObject): JsonObject {
@@ -194,7 +198,7 @@ function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | 
     ...(key === 'url' ? [] : HTTP_KEYS.filter((name) => raw[name] !== undefined)),
   ];
   for (const other of conflicting) {
-    const message = `\`${other}\` cannot stand beside \`${key}\`: a task is an HTTP call, a sleep, a wait for a webhook or an end`;
+    const message = `\`${other}\` cannot stand beside \`${key}\`: a task is an HTTP call, a sleep, a wait or an end`;
     findings.error('STEP_TYPE_CONFLICT', `${at}/${other}`, message, `remove it, or move it to a task of its own`);
   }
   switch (key!) {

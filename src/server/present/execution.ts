@@ -16,6 +16,7 @@ import { parseRef } from '../../protocol/driver.ts';
 import type { AttemptJson, EventJson, ExecutionJson, GraphJson, HierarchyJson, Why } from '../../protocol/execution.ts';
 import type { ExecutionRowJson } from '../../protocol/execution-list.ts';
 import type { ItemJson, NodeDetailJson } from '../../protocol/journal.ts';
+import { asideOf, waitText } from '../../protocol/step-text.ts';
 import type { ExecutionStanding, ExecutionView, LinkView, TreeRow } from '../../store/reader-port.ts';
 
 export function presentExecution(view: ExecutionView & { why?: Why | null }): ExecutionJson {
@@ -207,6 +208,7 @@ export const presentLink = ({ url, ...link }: LinkView) => (url === null ? link 
 export function presentGraph({ view, state }: Pick<Inspection, 'view' | 'state'>): GraphJson {
   const { plan } = state;
   const nameOf = (node: number) => plan.nodes[node]!.id;
+  const asides = asideOf(plan);
   return {
     status: view.status,
     nodes: plan.nodes.map(({ id, step }, index) => {
@@ -225,6 +227,9 @@ export function presentGraph({ view, state }: Pick<Inspection, 'view' | 'state'>
         childExecutionId: node.childId ?? undefined,
         items: step.kind === 'forEach' ? itemsOf(state, index) : undefined,
         rounds: step.kind === 'repeat' ? roundsOf(state, index) : undefined,
+        waits: node.status === 'Waiting' ? waitText(step) : undefined,
+        undoes: asides.get(index)?.undoes,
+        isFinally: asides.get(index)?.isFinally,
       });
     }),
     edges: plan.edges.map(({ from, to, when, condition }, index) =>

@@ -3,10 +3,10 @@
 
 import { CircleAlert, Hand, Pause, Undo2 } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { undoneText, waitText } from '../../../../src/protocol/step-text.ts';
 import { Button } from '../../component/button.tsx';
 import { Time } from '../../component/time.tsx';
 import { isTrouble } from '../../model/status.ts';
-import { undoneText, waitText } from '../../model/step-text.ts';
 import { clipped } from '../../model/text.ts';
 import { type ExecutionView, failedNodes } from './execution-view.ts';
 

@@ -1,12 +1,12 @@
 // A node that waits for a callback is continued by hand, with a payload.
 
 import { useState } from 'react';
+import { isCallback } from '../../../../src/protocol/step-text.ts';
 import { Button } from '../../component/button.tsx';
 import { useCommand } from '../../component/command.ts';
 import { ContinueDialog } from '../../component/continue-dialog.tsx';
 import { continueWait } from '../../data/executions.ts';
 import { useRefusal } from '../../data/session-query.ts';
-import { isCallback } from '../../model/step-text.ts';
 import { clipped } from '../../model/text.ts';
 import type { ExecutionView, GraphNodeJson } from './execution-view.ts';
 

@@ -2,6 +2,7 @@
 
 import { List, Workflow } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
+import { progressTexts } from '../../../../src/protocol/step-text.ts';
 import { Button } from '../../component/button.tsx';
 import { Skeleton } from '../../component/state.tsx';
 import { Status } from '../../component/status.tsx';
@@ -46,12 +47,13 @@ export function GraphTab({ view }: { readonly view: ExecutionView }) {
   );
 }
 
-function noteOf({ reason, error, attempts, status, items, rounds }: GraphNodeJson): string | undefined {
+function noteOf(node: GraphNodeJson): string | undefined {
+  const { reason, error, attempts, status, waits, items, rounds } = node;
   if (reason !== undefined) return `skipped: ${reason}`;
   if (error !== undefined) return `${error.code}: ${error.message}`;
-  if (items !== undefined)
-    return `${items.succeeded} of ${items.count} done${items.failed > 0 ? `, ${items.failed} failed` : ''}`;
-  if (rounds !== undefined) return `round ${rounds}`;
+  const texts = progressTexts(node);
+  if (waits !== undefined && items === undefined && rounds === undefined) texts.push(waits);
+  if (texts.length > 0) return texts.join(', ');
   return attempts > 1 && status !== 'Pending' ? `attempt ${attempts}` : undefined;
 }
 

@@ -1,7 +1,12 @@
-// In words: what a node that waits is waiting for, and what became of the work of an execution that was undone.
+// In words, for the command line and the dashboard: what a node waits for, how far a loop is, what a node undoes, and what became of the
+// work of an execution that was undone.
 
-import type { Step } from '../../../src/core/plan/plan.ts';
+import type { Plan, Step } from '../core/plan/plan.ts';
+import type { GraphJson } from './execution.ts';
 
+type Node = GraphJson['nodes'][number];
+
+/** What a node that waits is waiting for. */
 export function waitText(step: Step | undefined): string {
   switch (step?.kind) {
     case 'webhook':
@@ -26,6 +31,32 @@ export function waitText(step: Step | undefined): string {
 /** True of a wait that somebody may continue by hand. */
 export const isCallback = (step: Step | undefined): boolean =>
   step?.kind === 'webhook' || (step?.kind === 'wait' && step.callback);
+
+/** Why a node is there that no edge leads to: the node that it undoes, or `finally`. By the index of the node. */
+export function asideOf({ nodes, finally: last = [] }: Plan): ReadonlyMap<number, Pick<Node, 'undoes' | 'isFinally'>> {
+  const undoing = nodes.flatMap(({ id, compensate }) =>
+    compensate === undefined ? [] : [[compensate, { undoes: id }] as const],
+  );
+  return new Map<number, Pick<Node, 'undoes' | 'isFinally'>>([
+    ...undoing,
+    ...last.map((index) => [index, { isFinally: true }] as const),
+  ]);
+}
+
+/** How far a loop is, and why a node that no edge leads to is there; none: it is an ordinary node. */
+export function progressTexts({ items, rounds, undoes, isFinally, status }: Node): string[] {
+  const texts: string[] = [];
+  if (undoes !== undefined) texts.push(`undoes ${undoes}`);
+  if (isFinally) texts.push('finally');
+  if (status === 'Pending') return texts;
+  if (items !== undefined) {
+    const { count, succeeded, failed, running } = items;
+    const others = [failed > 0 ? `, ${failed} failed` : '', running.length > 0 ? `, ${running.length} running` : ''];
+    texts.push(`${succeeded} of ${count} done${others.join('')}`);
+  }
+  if (rounds !== undefined && rounds > 0) texts.push(`round ${rounds}`);
+  return texts;
+}
 
 export interface Undone {
   readonly tone: 'ok' | 'bad';
