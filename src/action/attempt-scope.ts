@@ -16,6 +16,8 @@ export interface AttemptContext extends Omit<ActionContext, 'signal' | 'log'> {
   readonly now: () => number;
   /** Aborted when the execution stops (cancel, fail fast, its timeout, shutdown). */
   readonly signal?: StopSignal;
+  /** Values of secrets that are among the parameters: kept out of everything that stays. */
+  readonly secrets?: readonly string[];
 }
 
 const NO_LINES: readonly LogLine[] = [];
@@ -32,7 +34,6 @@ export class AttemptScope implements ActionContext {
   readonly tenantId: string;
   readonly traceparent: string | null;
   readonly findResource: FindResource;
-  readonly artifacts: AttemptArtifacts;
   readonly credential: Credential | null;
   readonly #engine: AttemptContext;
   #redactor: Redactor | null = null;
@@ -53,13 +54,12 @@ export class AttemptScope implements ActionContext {
     this.tenantId = engine.tenantId;
     this.traceparent = engine.traceparent;
     this.findResource = engine.findResource;
-    this.artifacts = engine.artifacts;
     this.credential = engine.credential;
     this.#engine = engine;
   }
 
   get redactor(): Redactor {
-    this.#redactor ??= new Redactor(this.credential?.secrets);
+    this.#redactor ??= new Redactor([...(this.credential?.secrets ?? []), ...(this.#engine.secrets ?? [])]);
     return this.#redactor;
   }
 
@@ -92,6 +92,15 @@ export class AttemptScope implements ActionContext {
       },
     };
     return this.#http;
+  }
+
+  /** What an attempt stores for good is as free of its secrets as what it returns. */
+  get artifacts(): AttemptArtifacts {
+    const { artifacts } = this.#engine;
+    return {
+      put: (artifact, content) => artifacts.put(artifact, this.redactor.redactContent(content)),
+      open: (uri) => artifacts.open(uri),
+    };
   }
 
   get log(): ActionLog {

@@ -1,6 +1,7 @@
 // One attempt of a node: what it is asked to do, and what came of it. The engine asks, an action answers.
 
 import type { Json } from '../core/json/json.ts';
+import type { SecretRef, StepContract } from '../core/plan/plan.ts';
 import type { JsonText } from '../store/port.ts';
 import type { StopSignal } from './stop.ts';
 
@@ -18,6 +19,10 @@ export interface AttemptRequest {
   /** An earlier run may have had its effect: this is a later attempt, or a former owner may have begun this one. */
   readonly mayHaveRun: boolean;
   readonly params: unknown;
+  /** Added to the parameters in the attempt, and nowhere before. */
+  readonly secretRefs?: readonly SecretRef[] | undefined;
+  /** Of a step of an execution plan: what its outputs must look like (step-result.ts). */
+  readonly contract?: StepContract | undefined;
   readonly timeoutMs: number | null;
   readonly idempotencyKey: string;
   readonly principal: unknown;

@@ -16,9 +16,10 @@ import { type AttemptContext, AttemptScope } from './attempt-scope.ts';
 import { describeThrown } from './failure.ts';
 import type { LogLine } from './log.ts';
 import { encodeOutputs } from './outputs.ts';
-import type { Redactor } from './redact.ts';
+import { Redactor } from './redact.ts';
 import type { Registry } from './registry.ts';
 import { AttemptAbandoned, AttemptTimedOut, abortReason, settle, type Watched } from './settling.ts';
+import { type KeepText, MOST_SPILLED_BYTES, spill } from './spill.ts';
 import type { StopSignal } from './stop.ts';
 
 export interface InvokeRequest {
@@ -30,6 +31,8 @@ export interface InvokeRequest {
   readonly timeoutMs: number | null;
   /** Of the outputs' JSON text. */
   readonly outputLimitBytes?: number;
+  /** Keeps what is too large for the outputs; absent: such an attempt fails. */
+  readonly keepLarge?: KeepText;
   /** How long an aborted attempt may take to end by itself. */
   readonly abortGraceMs?: number;
 }
@@ -77,7 +80,9 @@ export function invokeAction(request: InvokeRequest): AttemptResult | Promise<At
   }
   if (context.signal?.aborted) return aborted(context.signal, []);
   const parameters = checkParameters(action, request.parameters);
-  if (!parameters.ok) return refused('PARAMETERS_INVALID', parameters.message);
+  if (!parameters.ok) {
+    return refused('PARAMETERS_INVALID', new Redactor(context.secrets).redact(parameters.message));
+  }
 
   const scope = new AttemptScope(context);
   try {
@@ -114,7 +119,7 @@ class RunningAttempt implements Watched<AttemptResult> {
     this.scope.stop(reason);
   }
 
-  fulfilled(value: unknown): AttemptResult {
+  fulfilled(value: unknown): AttemptResult | Promise<AttemptResult> {
     try {
       return succeeded(value, this.scope, this.request);
     } catch (thrown) {
@@ -157,7 +162,11 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 // ── Results ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function succeeded(result: unknown, scope: AttemptScope, request: InvokeRequest): AttemptResult {
+function succeeded(
+  result: unknown,
+  scope: AttemptScope,
+  request: InvokeRequest,
+): AttemptResult | Promise<AttemptResult> {
   const logs = scope.close();
   const problem = resultProblem(result);
   if (problem !== null) return refused('ACTION_RESULT_INVALID', `${request.actionType} ${problem}`, logs);
@@ -165,18 +174,42 @@ function succeeded(result: unknown, scope: AttemptScope, request: InvokeRequest)
     outputs?: unknown;
     resourceLinks?: readonly ResourceLink[];
   };
-  const encoded = encodeOutputs(outputs, request.outputLimitBytes ?? DEFAULT_OUTPUT_LIMIT_BYTES);
-  if (!encoded.ok) return refused(encoded.code, scope.redactor.redact(encoded.message), logs);
+  const { keepLarge, outputLimitBytes: limit = DEFAULT_OUTPUT_LIMIT_BYTES } = request;
+  const encoded = encodeOutputs(outputs, limit);
   const { redactor } = scope;
+  const links = resourceLinks.map((link) => cleanLink(link, redactor));
+  if (!encoded.ok) {
+    const isLarge = encoded.code === 'OUTPUT_TOO_LARGE' && keepLarge !== undefined;
+    const whole = isLarge ? encodeOutputs(outputs, MOST_SPILLED_BYTES) : encoded;
+    if (!whole.ok) return refused(whole.code, redactor.redact(whole.message), logs);
+    return spilled(redactor.redactJson(whole.text), limit, keepLarge!, { links, logs });
+  }
   const outputsText = redactor.redactJson(encoded.text);
   return {
     ok: true,
     outputsText,
     outputs: JSON.parse(outputsText) as Json,
     bytes: outputsText === encoded.text ? encoded.bytes : Buffer.byteLength(outputsText),
-    resourceLinks: resourceLinks.map((link) => cleanLink(link, redactor)),
+    resourceLinks: links,
     logs,
   };
+}
+
+/** The effect has happened: a store that is away makes the attempt run again, which its key makes safe (I7). */
+async function spilled(
+  text: string,
+  limit: number,
+  keep: KeepText,
+  { links, logs }: { links: readonly ResourceLink[]; logs: readonly LogLine[] },
+): Promise<AttemptResult> {
+  try {
+    const outputs = await spill(JSON.parse(text) as Json, limit, keep);
+    const outputsText = JSON.stringify(outputs);
+    return { ok: true, outputsText, outputs, bytes: Buffer.byteLength(outputsText), resourceLinks: links, logs };
+  } catch (error) {
+    const message = cleanMessage(`the large outputs could not be stored: ${(error as Error).message}`);
+    return { ok: false, error: { code: 'ARTIFACT_UNAVAILABLE', message }, retryable: true, logs };
+  }
 }
 
 /** Nothing at all is a result without outputs; anything that is not `{ outputs, resourceLinks? }` is a mistake. */

@@ -2,6 +2,7 @@
 // log lines (S6). A secret is looked for as it is, as it looks inside JSON text, percent-encoded, as a form writes it, in hex, and in
 // base64: also in the middle of a longer text that was encoded, where it can begin at any of three places.
 
+import type { ArtifactContent } from '../artifact/artifacts.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Credentials } from './action.ts';
 
@@ -27,6 +28,28 @@ export class Redactor {
     let redacted = text;
     for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, REDACTED);
     return redacted;
+  }
+
+  /** Text, bytes or a stream of them; the same content when there is no secret to look for. */
+  redactContent(content: ArtifactContent): ArtifactContent {
+    if (this.#secrets.length === 0) return content;
+    if (typeof content === 'string') return this.redact(content);
+    return this.#redactedChunks(content instanceof Uint8Array ? [content] : content);
+  }
+
+  /** Bytes are compared as bytes: Latin-1 gives each a character. A secret may be cut in two by the end of a chunk. */
+  async *#redactedChunks(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const secrets = this.#secrets.map((secret) => Buffer.from(secret).toString('latin1'));
+    const held = Math.max(...secrets.map(({ length }) => length)) - 1;
+    let rest = '';
+    for await (const chunk of chunks) {
+      rest += Buffer.from(chunk).toString('latin1');
+      for (const secret of secrets) rest = rest.replaceAll(secret, REDACTED);
+      const end = Math.max(0, rest.length - held);
+      yield Buffer.from(rest.slice(0, end), 'latin1');
+      rest = rest.slice(end);
+    }
+    yield Buffer.from(rest, 'latin1');
   }
 
   /** JSON text and its value, free of secrets; the same text when there were none. */

@@ -18,7 +18,7 @@ export interface Watched<Result> {
   /** Hands that word on to the action. */
   stop(reason: Error): void;
   /** Neither throws. */
-  fulfilled(value: unknown): Result;
+  fulfilled(value: unknown): Result | Promise<Result>;
   rejected(thrown: unknown): Result;
 }
 
@@ -32,12 +32,12 @@ export function settle<Result>(running: PromiseLike<unknown>, watched: Watched<R
 
 class Settling<Result> {
   private readonly watched: Watched<Result>;
-  private readonly resolve: (result: Result) => void;
+  private readonly resolve: (result: Result | Promise<Result>) => void;
   private timer: NodeJS.Timeout | undefined;
   private grace: NodeJS.Timeout | undefined;
   private isOver = false;
 
-  constructor(watched: Watched<Result>, resolve: (result: Result) => void) {
+  constructor(watched: Watched<Result>, resolve: (result: Result | Promise<Result>) => void) {
     this.watched = watched;
     this.resolve = resolve;
   }

@@ -5,6 +5,7 @@ import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { Principal } from '../action/action.ts';
 import type { RunAttempt } from '../action/attempt.ts';
 import { environmentCredentials } from '../action/credentials.ts';
 import { createActionAttempts } from '../engine/attempt/action-attempt.ts';
@@ -22,7 +23,7 @@ import type { Switchboard } from './switchboard.ts';
 
 /** The way of an attempt to its action, whichever engine runs the execution. */
 export function createAttempts(foundation: Foundation, closers: Closers): RunAttempt {
-  const { config, registry, store, http, telemetry, shared, book, disabled, credentials } = foundation;
+  const { config, registry, store, http, telemetry, shared, book, disabled, credentials, secrets } = foundation;
   const fromEnvironment = environmentCredentials(config.connectorTokens);
   const meter = new UsageMeter({ ...shared, observer: telemetry, isCounted: (tenantId) => book.isCounted(tenantId) });
   closers.push(() => meter.stop());
@@ -31,6 +32,10 @@ export function createAttempts(foundation: Foundation, closers: Closers): RunAtt
     store,
     http,
     artifacts: foundation.artifacts,
+    secrets: async (refs, { tenantId, environmentId, principal }) => {
+      const { userId: principalId } = principal as Principal;
+      return Promise.all(refs.map((ref) => secrets.get(ref, { tenantId, environmentId, principalId })));
+    },
     credential: (request) => credentials.resolve(request),
     environmentToken: (tenantId, connectorId) =>
       tenantId === DEFAULT_TENANT ? fromEnvironment.token(connectorId) : undefined,

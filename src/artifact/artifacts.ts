@@ -53,6 +53,11 @@ export class Artifacts {
     this.deps = deps;
   }
 
+  /** False: this installation keeps none. */
+  get isThere(): boolean {
+    return this.deps.bytes !== null;
+  }
+
   async put(maker: ArtifactMaker, artifact: NewArtifact, content: ArtifactContent): Promise<ArtifactRef> {
     const { index, newId, keepDays } = this.deps;
     const bytes = this.bytesOrRefuse();

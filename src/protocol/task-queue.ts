@@ -44,6 +44,12 @@ export const taskSchema = z
     attempt: z.int(),
     mayHaveRun: z.boolean().describe('an earlier try may have had its effect'),
     parameters: z.unknown(),
+    secretRefs: z
+      .array(
+        z.object({ provider: z.string(), key: z.string(), version: z.string().optional(), as: z.string().optional() }),
+      )
+      .optional()
+      .describe('secrets that the step names; the worker resolves them, because values are never sent'),
     idempotencyKey: z.string().describe('the same in every try of the node'),
     timeoutMs: z.int().nullable(),
     correlationId: z.string(),

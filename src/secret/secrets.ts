@@ -63,7 +63,7 @@ export class Secrets {
 
   /** At once, when it is known. */
   get(ref: SecretRef, context: SecretContext): string | Promise<string> {
-    const provider = this.providers.get(ref.provider);
+    const provider = this.providers.get(ref.provider === 'env' ? 'environment' : ref.provider);
     if (provider === undefined) throw unknownProvider(ref, this.providerNames);
     const id = idOf(ref, context, provider.perPrincipal === true);
     const kept = this.kept.get(id);

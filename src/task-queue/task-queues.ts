@@ -1,7 +1,8 @@
 // Task queues for workers that speak HTTP, in any language: poll, heartbeat, complete; and what every queue has to do. A worker's token
 // gives it the attempts of its own tenant (S1). Results are checked as those of actions are: size, shape, codes.
 
-import type { AttemptResult } from '../action/attempt.ts';
+import type { AttemptRequest, AttemptResult } from '../action/attempt.ts';
+import { stepResult } from '../action/step-result.ts';
 import type { Timers } from '../clock/timers.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
@@ -86,7 +87,7 @@ export class TaskQueues {
 
   async complete(tenantId: string, leaseId: string, completion: Completion): Promise<{ executionId: string }> {
     const leased = await this.deps.store.attemptQueueHeld({ leaseId, tenantId });
-    const done = leased === null ? null : await this.report(leased, this.resultOf(completion));
+    const done = leased === null ? null : await this.report(leased, held(leased, this.resultOf(completion)));
     if (done === null) {
       const message = `lease ${leaseId} is over: the attempt was reported, stopped, or given to another worker`;
       throw new PawlError('TASK_LEASE_LOST', message);
@@ -154,6 +155,12 @@ export class TaskQueues {
       waiting.add(wake);
     });
   }
+}
+
+/** The outputs of a step are held to the contract of its plan, whoever ran it. */
+function held({ request }: LeasedAttempt, result: AttemptResult): AttemptResult {
+  const { contract } = JSON.parse(request) as Pick<AttemptRequest, 'contract'>;
+  return contract === undefined ? result : stepResult(result, contract);
 }
 
 function givenUp({ takes, timeoutMs, taskQueue }: LeasedAttempt): AttemptResult {

@@ -1,11 +1,11 @@
 // The real dbt, from end to end: the example plan compiles, runs and tests a project on DuckDB; failures are told as what they
 // are. `npm run servers` obtains dbt; without it these tests are skipped, and say so.
 
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cacheFolder } from '../../src/config/config.ts';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 import { createPawl, type Pawl } from '../../src/main.ts';
@@ -30,6 +30,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
       dbt: { folder: [folder] },
       artifact: { folder: join(folder, 'artifacts') },
       definition: { retryMaxAttempts: 1 },
+      secrets: [{ name: 'test', get: () => 'canary-of-dbt' }],
     });
   });
   afterAll(async () => {
@@ -37,6 +38,20 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     await database?.drop();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  /** Processes whose command line names this test's folder. */
+  const dbtProcesses = () =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${folder}/shop`);
+      } catch {
+        return false;
+      }
+    });
+  const textsBelow = (root: string) =>
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
 
   async function run(definition: Json) {
     const { workflowId } = await pawl.publish(definition);
@@ -85,6 +100,29 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     const { result } = await run(planOf('dbt-broken', [step('run', 'DBT_RUN', { project: 'shop', select: 'broken' })]));
     rmSync(join(folder, 'shop/models/broken.sql'));
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_MODEL_FAILED', nodeId: 'run' } });
+  });
+
+  it('is tried again when the database is away, and the password is in no log', async () => {
+    const inputs = { project: 'shop', target: 'postgres', env: { DBT_SHOP_PORT: '1' } };
+    const secretRefs = [{ provider: 'test', key: 'shop', as: 'env.DBT_SHOP_PASSWORD' }];
+    const { executionId, result } = await run(planOf('dbt-away', [{ ...step('run', 'DBT_RUN', inputs), secretRefs }]));
+    expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_CONNECTION_LOST', nodeId: 'run' } });
+    const rows = await pawl.store.artifactList({ tenantId: 'default', executionId, afterId: null, limit: 50 });
+    expect(rows.map(({ kind }) => kind)).toContain('log-bundle');
+    expect(textsBelow(join(folder, 'artifacts')).filter((text) => text.includes('canary-of-dbt'))).toEqual([]);
+  });
+
+  it('ends dbt and everything it started when the run is cancelled in the middle', async () => {
+    const slow = join(folder, 'shop/models/slow.sql');
+    writeFileSync(slow, 'select count(*) as n from range(1000000000000) a, range(1000000) b');
+    const definition = planOf('dbt-slow', [step('run', 'DBT_RUN', { project: 'shop', select: 'slow' })]);
+    const { workflowId } = await pawl.publish(definition);
+    const { executionId } = await pawl.start(workflowId);
+    await vi.waitFor(() => expect(dbtProcesses()).not.toEqual([]), { timeout: 60_000, interval: 100 });
+    await pawl.executions.cancel('default', executionId);
+    expect(await pawl.result(executionId)).toMatchObject({ status: 'Cancelled' });
+    await vi.waitFor(() => expect(dbtProcesses()).toEqual([]), { timeout: 60_000, interval: 100 });
+    rmSync(slow);
   });
 
   it('refuses a project outside its folder', async () => {

@@ -2,9 +2,13 @@
 // every log line, in the metrics and in what the API shows: as it is, in base64, in hex and in a URL.
 
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { JsonObject } from '../../src/core/json/json.ts';
-import { createPawl } from '../../src/main.ts';
+import { createPawl, defineAction, TerminalError } from '../../src/main.ts';
 import { useRemoteApi } from '../connection/remote-api.ts';
 import { chain, useServer } from '../server/api-server.ts';
 import { withClient } from '../support/database.ts';
@@ -12,7 +16,31 @@ import { withClient } from '../support/database.ts';
 const key = (id: string) => `${id}=${randomBytes(32).toString('base64')}`;
 const [older, newer] = [key('older'), key('newer')];
 const lines: string[] = [];
+/** Says what it was given wherever it can: in an artifact, in pieces, in the log and in an error. */
+const leaky = defineAction({
+  type: 'test.leaky',
+  version: '1.0.0',
+  connector: 'test',
+  category: 'Test',
+  params: z.looseObject({ env: z.object({ PASSWORD: z.string() }) }),
+  outputs: z.unknown(),
+  async run({ env: { PASSWORD: given } }, { artifacts, log }) {
+    received.push(given);
+    async function* pieces() {
+      for (const letter of `before ${given} ${Buffer.from(given).toString('base64')} after`) yield Buffer.from(letter);
+    }
+    await artifacts.put({ kind: 'log-bundle', name: 'log.txt', contentType: 'text/plain' }, pieces());
+    await artifacts.put({ kind: 'custom', name: 'whole.txt', contentType: 'text/plain' }, `it is ${given}`);
+    log.info(`the password is ${given}`, { given });
+    throw new TerminalError('LEAKY', `refused ${given}`, { outputs: { given } });
+  },
+});
+const received: string[] = [];
+const folder = mkdtempSync(join(tmpdir(), 'pawl-canary-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 const server = useServer({
+  actions: [leaky],
+  artifact: { folder },
   secret: { keys: [older] },
   trigger: { enableSchedules: false },
   server: { port: 0, checkAnswers: true, logLevel: 'debug' },
@@ -25,6 +53,7 @@ const webhookSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const canaries = {
   connection: secret('connection'),
   table: secret('table'),
+  plan: secret('plan'),
   trigger: webhookSecret(),
   rotated: webhookSecret(),
   pipeline: webhookSecret(),
@@ -72,6 +101,16 @@ async function run(id: string, ...nodes: JsonObject[]): Promise<void> {
   executions.push(executionId);
 }
 
+async function runPlan(planId: string, step: JsonObject): Promise<void> {
+  const metadata = { planId, planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'x', schemaVersion: 'v1' };
+  const scope = { tenantId: 'acme', projectId: 'p', environmentId: 'prod', repoSha: 'x' };
+  const { executionId } = await server.pawl
+    .publish({ metadata, scope, steps: [step] }, { tenantId: 'acme' })
+    .then(() => server.pawl.start(planId, { tenantId: 'acme' }));
+  await server.pawl.result(executionId, { tenantId: 'acme' });
+  executions.push(executionId);
+}
+
 let triggerId: string;
 
 beforeAll(async () => {
@@ -99,6 +138,15 @@ beforeAll(async () => {
       const log = { id: 'log', actionType: 'core.echo', parameters: { text: '{{ context.data.ask }}' } };
       await run(`${connection}-${path}`, { ...node, policies }, log);
     }
+  }
+  await server.ask('PUT', '/api/v1/secrets/warehouse', { body: { value: canaries.plan } });
+  for (const [planId, type] of [
+    ['plan-echo', 'core.echo'],
+    ['plan-leaky', 'test.leaky'],
+  ] as const) {
+    const secretRefs = [{ provider: 'table', key: 'warehouse', as: 'env.PASSWORD' }];
+    const step = { stepId: 'ask', type, inputs: { said: 'x' }, timeout: '10s', secretRefs };
+    await runPlan(planId, step);
   }
   const config = { secret: canaries.trigger };
   const { body } = await server.post('/api/v1/triggers', { workflowId: 'direct-ok', triggerType: 'Webhook', config });
@@ -136,6 +184,13 @@ describe('S6: a secret', () => {
     }
     expect(lines.length).toBeGreaterThan(0);
     expect(leaksIn(lines.join('\n'))).toEqual([]);
+  });
+
+  it('of a plan reaches the action, and stands in no file of the artifact store', () => {
+    expect(received).toEqual([canaries.plan]);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+    expect(texts.map((text) => text.replaceAll('[redacted]', '*')).toSorted()).toEqual(['before * * after', 'it is *']);
   });
 
   it('of a webhook that was kept in the clear is sealed by the next process, and then with its new key', async () => {

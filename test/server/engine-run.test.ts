@@ -76,9 +76,9 @@ describe('starting a run', () => {
       status: 202,
       body: { warnings: [{ path: '/steps/0/retryPolicyRef' }] },
     });
-    expect(await startRun(withStep('secret', { secretRefs: [{ provider: 'env', key: 'HOME' }] }))).toMatchObject({
+    expect(await startRun(withStep('secret', { secretRefs: [{ provider: 'table' }] }))).toMatchObject({
       status: 400,
-      body: { error: { details: [{ code: 'UNSUPPORTED_BY_ENGINE', path: '/steps/0/secretRefs' }] } },
+      body: { error: { details: [{ path: '/steps/0/secretRefs/0/key' }] } },
     });
     const graph = { id: 'no-plan', displayName: 'x', startNode: 'a', nodes: [{ id: 'a', actionType: 'core.echo' }] };
     expect(await startRun({ plan: graph })).toMatchObject({

@@ -7,9 +7,18 @@ import { MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL } from './limits.ts';
 const name = z.string().min(1).max(MAX_ID_LENGTH);
 
 const secretRef = z.strictObject({
-  provider: z.enum(['env', 'file', 'vault', 'aws-sm', 'gcp-sm', 'azure-kv']),
-  key: z.string().min(1),
-  version: z.string().optional(),
+  provider: name.meta({
+    description: 'A keeper of secrets: table, environment, file, vault, aws-sm, gcp-sm, azure-kv, or your own.',
+  }),
+  key: name,
+  version: name.optional(),
+  as: name
+    .regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, { error: 'must be names with dots between them' })
+    .optional()
+    .meta({
+      description:
+        'Where the value stands in the inputs of the attempt, such as env.DBT_PASSWORD. By default at the key.',
+    }),
 });
 
 const dispatch = z.strictObject({
@@ -48,7 +57,10 @@ const step = z.strictObject({
     })
     .optional()
     .meta({ description: 'Runs the step for each item of a list.' }),
-  secretRefs: z.array(secretRef).optional(),
+  secretRefs: z.array(secretRef).max(50).optional().meta({
+    description:
+      'Secrets by reference. The attempt resolves them and adds them to its inputs; nothing stores their values.',
+  }),
   pluginId: name.optional(),
   pluginVersion: name.optional(),
   pluginDigest: name.optional(),

@@ -1,5 +1,5 @@
-// What a definition may ask for and nothing here does: a workflow that starts itself, and steps of an execution plan with secrets or plugins.
-// A step that would run without its secrets, or as something else than the plugin it pinned, is refused. Asked only when it is known what
+// What a definition may ask for and nothing here does: a workflow that starts itself, and steps of an execution plan with plugins.
+// A step that would run as something else than the plugin it pinned, is refused. Asked only when it is known what
 // can run, as for actions: a draft may be ahead.
 
 import type { Findings } from '../problem/problem.ts';
@@ -13,10 +13,6 @@ export function checkSupport({ id, nodes }: Draft, findings: Findings): void {
   }
   for (const { step, at } of nodes) {
     if (step?.kind !== 'action') continue;
-    if (step.secretRefs !== undefined) {
-      const message = 'secrets are not resolved here: the step would run without them';
-      findings.error('UNSUPPORTED_BY_ENGINE', `${at}/secretRefs`, message, INSTEAD.secretRefs);
-    }
     if (step.plugin !== undefined) {
       const message = `plugins cannot be run here: nothing would check or run \`${step.plugin.pluginId}\``;
       findings.error('UNSUPPORTED_BY_ENGINE', `${at}/pluginId`, message, INSTEAD.plugin);
@@ -25,6 +21,5 @@ export function checkSupport({ id, nodes }: Draft, findings: Findings): void {
 }
 
 const INSTEAD = {
-  secretRefs: "leave them out, and give the connector its credentials in the runner's configuration",
   plugin: 'register the type as an action of your own, and leave the plugin out',
 };

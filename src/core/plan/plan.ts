@@ -57,6 +57,8 @@ export interface Plan extends Graph {
   /** What expressions of an execution plan see as `scope`; `{}` for the other formats. */
   readonly scope: JsonObject;
   readonly snapshot: SnapshotPolicy;
+  /** Of an execution plan: what the outputs of its steps are held to; absent: `typed`. */
+  readonly contract?: StepContract;
   /** sha256 (hex) of the canonical JSON of everything above, with expressions as they were written: see checksum.ts. */
   readonly checksum: string;
   /** How its planner named this version (004 `planVersion`); null for the other formats, which have our number and no more. */
@@ -159,11 +161,16 @@ export interface EventSource {
   readonly key: Template | null;
 }
 
+/** `typed`: outputs that look like a StepOutput are held to it. `wrapped`: every output is one. */
+export type StepContract = 'typed' | 'wrapped';
+
 /** A secret by reference: its value never enters a plan. */
 export interface SecretRef {
   readonly provider: string;
   readonly key: string;
   readonly version?: string;
+  /** Where its value stands in what the attempt is given, such as `env.DBT_PASSWORD`; absent: at `key`. */
+  readonly as?: string;
 }
 
 export interface PluginRef {

@@ -10,10 +10,13 @@ import type { HttpClient } from '../../action/http-client.ts';
 import { type AttemptResult as ActionResult, type AttemptSuccess, invokeAction } from '../../action/invoke.ts';
 import { Redactor } from '../../action/redact.ts';
 import type { Registry } from '../../action/registry.ts';
+import { holdsPointer, readBack } from '../../action/spill.ts';
+import { stepResult } from '../../action/step-result.ts';
 import type { StopSignal } from '../../action/stop.ts';
 import type { Artifacts } from '../../artifact/artifacts.ts';
 import type { Timers } from '../../clock/timers.ts';
-import type { Json } from '../../core/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
+import type { SecretRef } from '../../core/plan/plan.ts';
 import type { Store } from '../../store/port.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { DisabledActions } from './disabled-actions.ts';
@@ -24,8 +27,10 @@ export interface ActionAttemptDeps {
   readonly credential: ResolveCredential;
   /** Of connectors whose actions it is not: what the environment has, for whom it counts. */
   readonly environmentToken: (tenantId: string, connectorId: string) => string | undefined;
+  /** The values of secrets, by reference and in the same order. */
+  readonly secrets: (refs: readonly SecretRef[], request: AttemptRequest) => Promise<readonly string[]>;
   readonly http: HttpClient;
-  readonly artifacts: Pick<Artifacts, 'put' | 'open'>;
+  readonly artifacts: Pick<Artifacts, 'put' | 'open' | 'isThere'>;
   readonly store: Store;
   readonly wallClockMs: () => number;
   readonly outputLimitBytes: number;
@@ -39,13 +44,78 @@ const LONGEST_PAUSE_MS = 2_000;
 
 export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
   return (request) => {
-    const found = credentialFor(deps, request);
-    if (!(found instanceof Promise)) return invoke(deps, request, found);
-    return found.then(
-      (credential) => invoke(deps, request, credential),
+    if (request.contract === undefined) return attemptWith(deps, request, {});
+    const result = attemptOfStep(deps, request);
+    const { contract } = request;
+    return result instanceof Promise
+      ? result.then((settled) => stepResult(settled, contract))
+      : stepResult(result, contract);
+  };
+}
+
+/** What an attempt is given besides what its request says. */
+interface Given {
+  /** Instead of the recorded parameters: with secrets, or with what was too large to be recorded. */
+  readonly params?: Json;
+  readonly secrets?: readonly string[];
+}
+
+/** The values are merged after the parameters were recorded: nothing that is stored ever holds them (S6). */
+function attemptOfStep(deps: ActionAttemptDeps, request: AttemptRequest): AttemptResult | Promise<AttemptResult> {
+  const { secretRefs } = request;
+  if (secretRefs === undefined) return attemptWith(deps, request, {});
+  return deps.secrets(secretRefs, request).then(
+    (secrets) =>
+      attemptWith(deps, request, { params: withSecrets(request.params as Json, secretRefs, secrets), secrets }),
+    (thrown: unknown) => withoutCredential(deps, thrown),
+  );
+}
+
+function attemptWith(
+  deps: ActionAttemptDeps,
+  request: AttemptRequest,
+  given: Given,
+): AttemptResult | Promise<AttemptResult> {
+  const params = given.params ?? (request.params as Json);
+  if (deps.artifacts.isThere && holdsPointer(params)) {
+    const open = async (uri: string) => (await deps.artifacts.open(request.tenantId, uri)).content;
+    return readBack(params, open).then(
+      (whole) => attemptWithCredential(deps, request, { ...given, params: whole }),
       (thrown: unknown) => withoutCredential(deps, thrown),
     );
-  };
+  }
+  return attemptWithCredential(deps, request, given);
+}
+
+function attemptWithCredential(
+  deps: ActionAttemptDeps,
+  request: AttemptRequest,
+  given: Given,
+): AttemptResult | Promise<AttemptResult> {
+  const found = credentialFor(deps, request);
+  if (!(found instanceof Promise)) return invoke(deps, request, given, found);
+  return found.then(
+    (credential) => invoke(deps, request, given, credential),
+    (thrown: unknown) => withoutCredential(deps, thrown),
+  );
+}
+
+/** Each value at its path, or at its key. */
+function withSecrets(params: Json, refs: readonly SecretRef[], values: readonly string[]): Json {
+  const whole = structuredClone(isJsonObject(params) ? params : {});
+  refs.forEach(({ key, as }, index) => {
+    const path = as === undefined ? [key] : as.split('.');
+    const last = path.pop()!;
+    let at: JsonObject = whole;
+    for (const name of path) {
+      const next = Object.hasOwn(at, name) ? at[name] : undefined;
+      const inner = isJsonObject(next) ? next : {};
+      Object.defineProperty(at, name, { value: inner, enumerable: true, configurable: true, writable: true });
+      at = inner;
+    }
+    Object.defineProperty(at, last, { value: values[index]!, enumerable: true, configurable: true, writable: true });
+  });
+  return whole;
 }
 
 /** At once where it is known, or where the action needs none. */
@@ -115,19 +185,24 @@ function withoutCredential({ outputLimitBytes }: ActionAttemptDeps, thrown: unkn
   return { ok: false, ...describeThrown(thrown, new Redactor(), outputLimitBytes) };
 }
 
+const LARGE_OUTPUT = { kind: 'custom', name: 'output.json', contentType: 'application/json' } as const;
+
 function invoke(
   deps: ActionAttemptDeps,
   request: AttemptRequest,
+  given: Given,
   credential: Credential | null,
 ): AttemptResult | Promise<AttemptResult> {
   const { registry, http, artifacts, store, wallClockMs: now, outputLimitBytes, abortGraceMs } = deps;
   const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
+  const maker = { tenantId, executionId, nodeId, attempt };
   const result = invokeAction({
     registry,
     actionType: request.actionType,
-    parameters: request.params as Json,
+    parameters: given.params ?? (request.params as Json),
     timeoutMs: request.timeoutMs,
     outputLimitBytes,
+    ...(artifacts.isThere ? { keepLarge: (text) => artifacts.put(maker, LARGE_OUTPUT, text) } : {}),
     abortGraceMs,
     context: {
       executionId,
@@ -144,9 +219,10 @@ function invoke(
       http,
       now,
       signal,
+      ...(given.secrets === undefined ? {} : { secrets: given.secrets }),
       findResource: (key) => patiently(deps, signal, () => store.resourceFind({ tenantId, ...key })),
       artifacts: {
-        put: (artifact, content) => artifacts.put({ tenantId, executionId, nodeId, attempt }, artifact, content),
+        put: (artifact, content) => artifacts.put(maker, artifact, content),
         open: async (uri) => (await artifacts.open(tenantId, uri)).content,
       },
     },

@@ -19,10 +19,15 @@ export function attemptRequest(
   const nodeId = idOf(state, node);
   if (step.kind !== 'action') return null;
   const { executionId, tenantId, workflowId, version, correlationId, environmentId } = execution;
-  const { actionType, connection } = step;
+  const { actionType, connection, secretRefs } = step;
   const { principal } = state.start;
   const asked = { nodeId, actionType, connection, environmentId, attempt, mayHaveRun };
   const place = { executionId, tenantId, workflowId, version, ...asked };
+  if (state.plan.format === 'plan') {
+    const contract = state.plan.contract ?? 'typed';
+    const ofStep = { secretRefs, contract };
+    return { ...place, ...ofStep, params, timeoutMs, idempotencyKey, principal, correlationId, traceparent, signal };
+  }
   return { ...place, params, timeoutMs, idempotencyKey, principal, correlationId, traceparent, signal };
 }
 
