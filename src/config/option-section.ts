@@ -161,7 +161,9 @@ export const SECTIONS = {
       drainMs: atLeast(0, engine.drainMs).describe('how long a graceful stop waits for running attempts'),
       maxNestingDepth: atLeast(0, engine.maxNestingDepth).describe('levels of subworkflows'),
       allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
-      maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe('crashes before an execution is dead-lettered'),
+      maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe(
+        'crashes after which an execution runs alone in its runner; one more then proves that it is the cause, and it is dead-lettered',
+      ),
       poisonDelayMs: atLeast(0, engine.poisonDelayMs).describe(
         'how long an execution that was there at several crashes waits before it runs again; 0: it runs beside few others, so it need not wait',
       ),

@@ -62,6 +62,8 @@ export interface Store
 
 /** An execution whose owner crashed so often may be the cause: it runs beside few others from then on, and alone at last. */
 export const SUSPICIOUS_CRASHES = 2;
+/** More than anybody has. */
+export const MANY_CRASHES = 32_767;
 
 export interface ExecutionStore {
   /** Many at once, one statement. A requestId that exists already (per tenant) is not inserted; see `existing`. */
@@ -80,11 +82,13 @@ export interface ExecutionStore {
     behaviour: number;
     /** Rows whose owners crashed more often are left: only so many suspects run at a time. */
     maxCrashes?: number;
-    /** Of rows with SUSPICIOUS_CRASHES or more, those with the fewest; one alone if even that one is on its last chance. */
+    /** Of rows with SUSPICIOUS_CRASHES or more, those with the fewest. Who has had `lastChance` crashes is left: see `alone`. */
     suspects?: { atMost: number; lastChance: number };
+    /** Only one that has had `suspects.lastChance` crashes, and nobody else. */
+    alone?: boolean;
     /** Executions of these workflows are left, unless they have mail. */
     except?: readonly WorkflowKey[];
-  }): Promise<{ claimed: ClaimedExecution[]; at: Timestamp }>;
+  }): Promise<ClaimResult>;
   /** One query for the batch, in a new snapshot. Journal rows after the checkpoint's seq, if there is a usable one. */
   executionLoad(params: { executionIds: string[]; deciderVersion: number }): Promise<LoadedExecution[]>;
   /** Parameters recorded at the given sequences of one execution's journal. */
@@ -140,6 +144,13 @@ export interface StartOutcome {
 export interface OwnedStart {
   outcomes: StartOutcome[];
   owned: string[];
+  at: Timestamp;
+}
+
+export interface ClaimResult {
+  claimed: ClaimedExecution[];
+  /** Where an execution was left that is to run alone. */
+  leftAlone: { tenantId: string; priority: number } | null;
   at: Timestamp;
 }
 

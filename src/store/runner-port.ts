@@ -31,7 +31,7 @@ export interface RunnerStore {
   }): Promise<{ runnerId: string; isExpired: boolean }[]>;
   /**
    * Sets all slots of the runner dead in one statement (which waits for its commits in flight), then makes the rows it
-   * owned ready again with crashes + 1. Safe to call by several at once; returns how many rows moved in this call.
+   * owned ready again with crashes + 1 (see `lastChance`). Safe to call by several at once; returns how many rows moved in this call.
    */
   runnerDeclareDead(params: {
     runnerId: string;
@@ -39,6 +39,8 @@ export interface RunnerStore {
     expiredForMs?: number;
     /** Rows with SUSPICIOUS_CRASHES or more wait so long before they are ready. */
     suspectDelayMs?: number;
+    /** Nobody gets more crashes than this but an execution that was alone in the runner: any of several may be the cause. */
+    lastChance?: number;
   }): Promise<{ declared: boolean; released: number }>;
   /** Graceful: slots become `stopped`, owned rows ready again, without a crash being counted (I23). */
   runnerStop(params: { runnerId: string }): Promise<{ released: number }>;

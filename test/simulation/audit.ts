@@ -253,7 +253,11 @@ export class Audit {
     const owned = [...tables.queue.values()].filter((row) => row.state === OWNED && row.runnerId === runnerId);
     const result = run();
     const released = owned.filter((row) => row.runnerId !== runnerId);
-    for (const { executionId } of released) this.watchOf(executionId).takeovers++;
+    for (const { executionId } of released) {
+      const watch = this.watchOf(executionId);
+      watch.takeovers++;
+      watch.crashedAlone = released.length === 1;
+    }
     if (released.length > 0 && wasValid) this.violate('I4', `runner ${runnerId} was declared dead within its lease`);
     const isLive = [...tables.slots.values()].some((slot) => slot.runnerId === runnerId && slot.state === 'live');
     if (released.length > 0 && isLive)
@@ -300,9 +304,10 @@ export class Audit {
     if (!result.applied) return result;
     const { executionId } = outcome;
     const watch = this.watchOf(executionId);
-    const { takeovers } = watch;
+    const { takeovers, crashedAlone } = watch;
     if (event !== undefined) watch.follow(event.seq, JSON.parse(event.facts) as Fact[], this.statements, -1);
-    const hasCrashed = takeovers > this.deps.maxPoisonRetries;
+    // Only a crash with nobody else in the runner proves anything.
+    const hasCrashed = takeovers > this.deps.maxPoisonRetries && crashedAlone;
     if (hasCrashed) this.excused.add(executionId);
     if (hasCrashed || this.deps.isPoison(executionId)) return result;
     const { error } = outcome;

@@ -21,6 +21,8 @@ export class JournalWatch {
   generation = 0;
   /** Takeovers since an attempt ended. */
   takeovers = 0;
+  /** At the last of them, its runner held nothing else. */
+  crashedAlone = false;
   readonly signals = new Map<string, number>();
   private readonly plan: Plan;
   private readonly latestTime: () => number;

@@ -11,7 +11,7 @@ import { DecisionLoop } from '../../src/engine/turn/decision-loop.ts';
 import { HeldStarts } from '../../src/engine/turn/held-start.ts';
 import type { Resident } from '../../src/engine/turn/resident.ts';
 import type { Turn } from '../../src/engine/turn/transition.ts';
-import type { NewMessage, Store } from '../../src/store/port.ts';
+import { MANY_CRASHES, type NewMessage, type Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { makeReady, OWNED, type Tables } from './database/tables.ts';
 import { PLANTED_LANGUAGE_BUGS } from './planted-language-bug.ts';
@@ -157,6 +157,15 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
   }),
   'the count of crashes is never taken back': () => ({
     store: (store) => ({ executionCommit: (batch) => store.executionCommit({ ...batch, crashResets: [] }) }),
+  }),
+  'a crash is charged to everybody who was there': () => ({
+    firstSeed: 390,
+    statements: (statements) => ({
+      runnerDeclareDead: ({ runnerId, expiredForMs }) =>
+        statements.runnerDeclareDead({ runnerId, ...(expiredForMs === undefined ? {} : { expiredForMs }) }),
+      executionClaim: (params) =>
+        statements.executionClaim({ ...params, suspects: { atMost: 10, lastChance: MANY_CRASHES } }),
+    }),
   }),
   'an execution is parked without the time it is due': () => ({
     store: (store) => ({

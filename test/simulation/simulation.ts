@@ -35,6 +35,8 @@ export interface Plant {
   /** Another turn service; one for each process. */
   readonly turns?: (turns: OutsideWorker['turns']) => OutsideWorker['turns'];
   readonly options?: Partial<EngineOptions>;
+  /** Where the search begins, for a bug that few seeds show. */
+  readonly firstSeed?: number;
   /** Changes the engine's classes; returns what changes them back. */
   readonly patch?: () => () => void;
 }

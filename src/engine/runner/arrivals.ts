@@ -8,7 +8,7 @@ import { SlotMap } from '../slot-map.ts';
 import { nextStoredSeq } from '../turn/dead-letter.ts';
 import { freshResident, type LoadingDeps, loadResidents } from '../turn/loading.ts';
 import type { Resident } from '../turn/resident.ts';
-import { isSuspect } from '../turn/suspects.ts';
+import { lastChance } from '../turn/suspects.ts';
 import type { Incarnation } from './incarnation.ts';
 
 export interface ArrivalsDeps extends LoadingDeps {
@@ -123,13 +123,13 @@ export class Arrivals {
   }
 
   private async buryCulprits(claimed: readonly ClaimedExecution[]): Promise<ClaimedExecution[]> {
-    const { maxPoisonRetries } = this.deps.options;
-    for (const culprit of claimed.filter((claim) => isSuspect(claim) && claim.crashes > maxPoisonRetries)) {
+    const most = lastChance(this.deps.options.maxPoisonRetries);
+    for (const culprit of claimed.filter(({ crashes }) => crashes > most)) {
       await this.buryCulprit(culprit);
       this.notArriving([culprit]);
       this.deps.placeFreed();
     }
-    return claimed.filter((claim) => !isSuspect(claim) || claim.crashes <= maxPoisonRetries);
+    return claimed.filter(({ crashes }) => crashes <= most);
   }
 
   private async buryCulprit({ executionId, crashes }: ClaimedExecution): Promise<void> {

@@ -7,6 +7,7 @@ import type { HintedLane } from '../../store/hint-port.ts';
 import {
   CANCEL_LANE,
   type ClaimedExecution,
+  type ClaimResult,
   type NewExecution,
   type StartOutcome,
   type Store,
@@ -15,12 +16,13 @@ import { Crowd } from '../crowd.ts';
 import type { EngineObserver, EngineOptions } from '../environment.ts';
 import type { LoadingDeps } from '../turn/loading.ts';
 import type { Resident } from '../turn/resident.ts';
-import { hasPlaceForMore, isSuspect, mostCrashesBeside, suspectsToClaim } from '../turn/suspects.ts';
+import { hasPlaceForMore, isSuspect, lastChance, mostCrashesBeside, suspectsToClaim } from '../turn/suspects.ts';
 import { Arrivals } from './arrivals.ts';
 import type { Incarnation } from './incarnation.ts';
 import { Lanes } from './lanes.ts';
 import { LostClaims } from './lost-claims.ts';
 import { startAsOwn } from './own-starts.ts';
+import { type Door, Quarantine } from './quarantine.ts';
 import { shareClaim, tenantShare } from './tenant-share.ts';
 
 /** What queue rows may ask of a runner to be claimed by this one: what a newer version started is left to newer runners. */
@@ -67,6 +69,8 @@ export class Claimer {
   private hinted: HintedLane[] = [];
   /** A full runner left something of a tenant that may have more places when one of its executions has ended. */
   private leftNewcomers = false;
+  private readonly quarantine = new Quarantine();
+  private door: Door = 'open';
 
   constructor(deps: ClaimerDeps) {
     this.deps = deps;
@@ -102,6 +106,7 @@ export class Claimer {
   /** A place became free: worth a look only if the last one left something behind. */
   placeFreed(): void {
     const { incarnation, options } = this.deps;
+    if (this.door === 'closed') return this.look();
     // What was left because of the crowd is older than what was taken since.
     if (!this.crowd.isEmpty && this.crowd.look(incarnation.heldBack())) {
       this.forgetMarks();
@@ -164,6 +169,8 @@ export class Claimer {
   /** Ends when the claim is answered: what it brought is taken in while the next one is under way. */
   private async round(): Promise<void> {
     const { clock, incarnation } = this.deps;
+    if (this.isClosed()) return;
+    if (this.door === 'alone') return this.takeAlone();
     const room = Math.min(this.room(), CLAIM_AT_MOST);
     this.leftSome = room <= 0;
     const hinted = this.hinted.splice(0);
@@ -186,6 +193,43 @@ export class Claimer {
     // Suspects may have stood before all others: look once more, past those that were left.
     if (claimed.some(isSuspect)) this.rescan();
     if (claimed.length > 0) this.deps.timers.soon(() => void this.arrivals.bringIn(claimed));
+  }
+
+  /** Takes nothing now. What is here empties, or one on its last chance runs. */
+  private isClosed(): boolean {
+    const { incarnation, timers } = this.deps;
+    const before = this.door;
+    const lastChances = this.suspectsHere().filter(({ crashes }) => crashes === this.lastChance).length;
+    const all = incarnation.residents.size + this.arrivals.size;
+    this.door = this.quarantine.door(timers.monotonicMs(), { lastChances, all });
+    if (this.door === 'open' && before !== 'open') this.forgetMarks();
+    const isClosed = this.door === 'closed' || (this.door === 'alone' && !incarnation.isOpen());
+    // Starts are not adopted either.
+    if (isClosed) this.leftSome = true;
+    return isClosed;
+  }
+
+  private get lastChance(): number {
+    return lastChance(this.deps.options.maxPoisonRetries);
+  }
+
+  private emptyFor(lane: NonNullable<ClaimResult['leftAlone']>): void {
+    const { timers } = this.deps;
+    const lookAfterMs = this.quarantine.saw(lane, timers.monotonicMs());
+    if (lookAfterMs === null) return;
+    this.wanted = true;
+    timers.after(lookAfterMs, () => this.look());
+  }
+
+  private async takeAlone(): Promise<void> {
+    const { incarnation, timers } = this.deps;
+    this.leftSome = true;
+    const lanes = [{ ...this.quarantine.lane!, mark: 0 }];
+    const claimed = await incarnation.runInSlotZero(() => this.claim(lanes, 1, 1));
+    const lookAfterMs = this.quarantine.took(timers.monotonicMs());
+    if (claimed.length === 0) return this.rescan();
+    timers.after(lookAfterMs, () => this.rescan());
+    timers.soon(() => void this.arrivals.bringIn(claimed));
   }
 
   /**
@@ -243,8 +287,9 @@ export class Claimer {
   /** Counts what it claimed as arriving in the same turn of slot zero: a reconcile that comes next must not miss it. */
   private async claim(lanes: ReturnType<Lanes['next']>, perLane: number, limit: number) {
     const { store, incarnation, options, clock, observer } = this.deps;
-    const mostCrashes = this.mostCrashes();
-    const { claimed, at } = await store.executionClaim({
+    const alone = this.door === 'alone';
+    const mostCrashes = alone ? Number.POSITIVE_INFINITY : this.mostCrashes();
+    const { claimed, at, leftAlone } = await store.executionClaim({
       slotId: incarnation.registration.slotIds[0]!,
       lanes,
       perLane,
@@ -252,13 +297,16 @@ export class Claimer {
       behaviour: BEHAVIOUR,
       ...(Number.isFinite(mostCrashes) ? { maxCrashes: mostCrashes } : {}),
       suspects: suspectsToClaim(this.suspectsHere(), options.maxPoisonRetries),
-      ...(this.crowd.isEmpty ? {} : { except: this.crowd.list() }),
+      ...(alone ? { alone } : {}),
+      ...(this.crowd.isEmpty || alone ? {} : { except: this.crowd.list() }),
     });
     this.arrivals.expect(claimed);
     clock.observe(at);
     observer.count('claimed', claimed.length);
     this.lanes.taken(claimed);
     const suspects = claimed.filter(isSuspect);
+    // Those with more chances left go first.
+    if (leftAlone !== null && suspects.length === 0) this.emptyFor(leftAlone);
     this.leftCrashes = suspects[0]?.crashes ?? mostCrashes + 1;
     return claimed;
   }
@@ -290,7 +338,8 @@ export class Claimer {
   }
 
   private mostCrashes(): number {
-    return mostCrashesBeside(this.suspectsHere(), this.deps.options.maxPoisonRetries);
+    const most = mostCrashesBeside(this.suspectsHere(), this.deps.options.maxPoisonRetries);
+    return this.door === 'rest' ? Math.min(most, this.lastChance - 1) : most;
   }
 
   /** Some were left that would have a place now: they need not wait for the poll. */

@@ -7,6 +7,7 @@ import type { HintedLane } from '../../store/hint-port.ts';
 import type { NewExecution, StartOutcome } from '../../store/port.ts';
 import type { HeldPlaces } from '../attempt/attempt-desk.ts';
 import { DEFAULT_ENGINE_OPTIONS, type EngineOptions } from '../environment.ts';
+import { lastChance } from '../turn/suspects.ts';
 import { BEHAVIOUR, Claimer } from './claimer.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Incarnation, type RunningDeps } from './incarnation.ts';
@@ -205,7 +206,8 @@ export class Runner {
   /** Runners whose lease ended are declared dead, and what they owned becomes ready (I4). */
   private async sweep(): Promise<void> {
     const { store, timers, observer } = this.deps;
-    const { poisonDelayMs: suspectDelayMs } = this.options;
+    const { poisonDelayMs: suspectDelayMs, maxPoisonRetries } = this.options;
+    const suspicion = { suspectDelayMs, lastChance: lastChance(maxPoisonRetries) };
     const now = timers.monotonicMs();
     if (now >= this.takeoverHeldUntil && this.life?.incarnation.mayJudge()) {
       const { leaseMs } = this.options;
@@ -218,7 +220,7 @@ export class Runner {
       this.takeoverHeldUntil = now + (others.length === 0 ? leaseMs / 5 : Math.min(leaseMs / 5, WATCH_EVERY_MS));
       const known = expired.length === 0 ? [] : await store.runnerList();
       for (const { runnerId } of expired) {
-        const { declared, released } = await store.runnerDeclareDead({ runnerId, expiredForMs: 0, suspectDelayMs });
+        const { declared, released } = await store.runnerDeclareDead({ runnerId, expiredForMs: 0, ...suspicion });
         if (!declared) continue;
         observer.count('takeovers');
         const name = known.find((runner) => runner.runnerId === runnerId)?.name;

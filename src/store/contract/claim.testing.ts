@@ -155,7 +155,7 @@ export function describeClaim(store: () => Store): void {
     expect((await claim(store(), slot, { maxCrashes: 1 })).claimed.map(({ executionId }) => executionId)).toEqual(ids);
   });
 
-  it('takes as many suspects as will run, those with the fewest crashes first, and a last chance alone', async () => {
+  it('takes as many suspects as will run, those with the fewest crashes first', async () => {
     await start(store(), {});
     for (let deaths = 1; deaths <= 3; deaths++) {
       if (deaths === 2) await start(store(), {}, {}, {});
@@ -170,7 +170,29 @@ export function describeClaim(store: () => Store): void {
     expect((await take(2)).sort()).toEqual([0, 2, 2]);
     expect(await take(0)).toEqual([]);
     expect(await take(2)).toEqual([2]);
-    expect(await take(2)).toEqual([3]);
+    expect(await take(2)).toEqual([]);
+  });
+
+  it('leaves an execution on its last chance, says where, and takes it alone when asked', async () => {
+    const suspects = { atMost: 10, lastChance: 2 };
+    const [suspect] = await start(store(), {});
+    for (let deaths = 1; deaths <= 2; deaths++) {
+      const { slot, runnerId } = await newRunner(store());
+      await claimedIds(store(), slot);
+      await store().runnerDeclareDead({ runnerId });
+    }
+    const [fresh] = await start(store(), {});
+    const { slot } = await newRunner(store());
+    const take = (alone: boolean) => claim(store(), slot, { suspects, alone });
+    const idsOf = ({ claimed }: Awaited<ReturnType<typeof take>>) => claimed.map(({ executionId }) => executionId);
+    const left = await take(false);
+    expect(idsOf(left)).toEqual([fresh]);
+    expect(left.leftAlone).toEqual({ tenantId: TENANT, priority: 5 });
+    await start(store(), {});
+    const alone = await take(true);
+    expect(idsOf(alone)).toEqual([suspect]);
+    expect(alone.leftAlone).toBeNull();
+    expect((await take(false)).leftAlone).toBeNull();
   });
 
   it('gives each execution to one of many that claim at once', async () => {

@@ -71,6 +71,21 @@ export function describeRunner(store: () => Store): void {
     ]);
   });
 
+  it('counts a crash past the last chance only for an execution that was alone in its runner', async () => {
+    const lastChance = 1;
+    const { runner, ids } = await owning(store(), 2);
+    await store().runnerDeclareDead({ runnerId: runner.runnerId, lastChance });
+    const crashesAfter = async (limit: number) => {
+      const heir = await newRunner(store());
+      const { claimed } = await claim(store(), heir.slot, { limit });
+      await store().runnerDeclareDead({ runnerId: heir.runnerId, lastChance });
+      return claimed.map(({ crashes }) => crashes);
+    };
+    expect(await crashesAfter(ids.length)).toEqual([1, 1]);
+    expect(await crashesAfter(1)).toEqual([1]);
+    expect((await crashesAfter(ids.length)).sort()).toEqual([1, 2]);
+  });
+
   it('lets an execution wait that was there at several crashes, if that is wanted', async () => {
     const { runner, ids } = await owning(store(), 1);
     const declare = (runnerId: string) => store().runnerDeclareDead({ runnerId, suspectDelayMs: 60_000 });

@@ -1,6 +1,7 @@
 // Executions: start, claim, load, park, release, reopen. See src/store/postgres/execution/execution.sql.
 
 import {
+  MANY_CRASHES,
   type NewExecution,
   type OwnedExecution,
   type ParkItem,
@@ -134,10 +135,21 @@ function claim(
   tables: Tables,
   params: Parameters<Statements['executionClaim']>[0],
 ): ReturnType<Statements['executionClaim']> {
-  const { slotId, lanes, perLane, limit, behaviour, maxCrashes = 32_767, suspects, except = [] } = params;
+  const {
+    slotId,
+    lanes,
+    perLane,
+    limit,
+    behaviour,
+    maxCrashes = MANY_CRASHES,
+    suspects,
+    alone = false,
+    except = [],
+  } = params;
+  const lastChance = suspects?.lastChance ?? MANY_CRASHES;
   const runnerId = liveRunner(tables, slotId);
   const at = readClock(tables);
-  if (runnerId === null) return { claimed: [], at };
+  if (runnerId === null) return { claimed: [], leftAlone: null, at };
   const picked: QueueRow[] = [];
   for (const lane of lanes) {
     const ready = [...tables.queue.values()]
@@ -149,6 +161,7 @@ function claim(
           row.readyAt > lane.mark &&
           row.behaviour <= behaviour &&
           row.crashes <= maxCrashes &&
+          (!alone || row.crashes === lastChance) &&
           (!except.some(({ tenantId, workflowId }) => row.tenantId === tenantId && row.workflowId === workflowId) ||
             mailOf(tables, row.executionId).length > 0),
       )
@@ -156,7 +169,10 @@ function claim(
     picked.push(...ready.slice(0, perLane));
   }
   tables.epochsGiven++;
-  const claimed = withoutIdleSuspects(picked.slice(0, limit), suspects).map((row) => {
+  const found = picked.slice(0, limit);
+  const left = alone ? [] : found.filter(({ crashes }) => crashes === lastChance);
+  const others = found.filter((row) => !left.includes(row));
+  const claimed = withoutIdleSuspects(others, suspects?.atMost ?? MANY_CRASHES).map((row) => {
     Object.assign(row, { state: OWNED, runnerId, epoch: row.epoch + 1, dueAt: null });
     const { executionId, epoch, tenantId, workflowId, version, priority, crashes, readyAt } = row;
     const isFresh = epoch === 1 && mailOf(tables, executionId).length === 0;
@@ -164,17 +180,15 @@ function claim(
     const place = { executionId, epoch, tenantId, workflowId, version, priority };
     return { ...place, crashes, readyAt: Math.floor(readyAt), execution };
   });
-  return { claimed, at };
+  const [waits] = left;
+  const leftAlone = waits === undefined ? null : { tenantId: waits.tenantId, priority: waits.priority };
+  return { claimed, leftAlone, at };
 }
 
 /** Of those that may have crashed their runners only as many as will run. */
-function withoutIdleSuspects(
-  picked: QueueRow[],
-  { atMost, lastChance }: { atMost: number; lastChance: number } = { atMost: 32_767, lastChance: 32_767 },
-): QueueRow[] {
+function withoutIdleSuspects(picked: QueueRow[], atMost: number): QueueRow[] {
   const suspects = picked.filter(({ crashes }) => crashes >= SUSPICIOUS_CRASHES).sort((a, b) => a.crashes - b.crashes);
-  const chosen = suspects.slice(0, atMost).filter(({ crashes }, place) => crashes < lastChance || place === 0);
-  return [...picked.filter(({ crashes }) => crashes < SUSPICIOUS_CRASHES), ...chosen];
+  return [...picked.filter(({ crashes }) => crashes < SUSPICIOUS_CRASHES), ...suspects.slice(0, atMost)];
 }
 
 function load(

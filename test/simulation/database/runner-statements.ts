@@ -1,6 +1,6 @@
 // Runners: fence rows, leases, takeover (I4, I6, I23). See src/store/postgres/runner/runner.sql.
 
-import { SUSPICIOUS_CRASHES } from '../../../src/store/port.ts';
+import { MANY_CRASHES, SUSPICIOUS_CRASHES } from '../../../src/store/port.ts';
 import { liveRunner, makeReady, OWNED, PARKED, readClock, type Slot, type Statements, type Tables } from './tables.ts';
 
 type RunnerStatements = Pick<
@@ -21,12 +21,18 @@ export function runnerStatements(tables: Tables): RunnerStatements {
   const owned = (runnerId: string) =>
     [...tables.queue.values()].filter((row) => row.state === OWNED && row.runnerId === runnerId);
 
-  function retire(runnerId: string, state: Slot['state'], crashes: number, suspectDelayMs = 0): { released: number } {
+  function retire(
+    runnerId: string,
+    state: Slot['state'],
+    crashes: number,
+    { suspectDelayMs = 0, lastChance = MANY_CRASHES }: { suspectDelayMs?: number; lastChance?: number } = {},
+  ): { released: number } {
     for (const slot of slotsOf(runnerId)) if (slot.state === 'live') slot.state = state;
     const rows = owned(runnerId);
     for (const row of rows) {
       makeReady(tables, row);
-      row.crashes = Math.min(row.crashes + crashes, 32_767);
+      const most = rows.length === 1 ? MANY_CRASHES : Math.max(row.crashes, lastChance);
+      row.crashes = Math.min(row.crashes + crashes, most);
       row.dueAt = null;
       if (suspectDelayMs === 0 || row.crashes < SUSPICIOUS_CRASHES) continue;
       row.state = PARKED;
@@ -55,10 +61,10 @@ export function runnerStatements(tables: Tables): RunnerStatements {
       const live = [...tables.leases].filter(([id]) => isLive(id));
       return live.map(([runnerId, expiresAt]) => ({ runnerId, isExpired: expiresAt < before }));
     },
-    runnerDeclareDead({ runnerId, expiredForMs, suspectDelayMs }) {
+    runnerDeclareDead({ runnerId, expiredForMs, ...how }) {
       const expiresAt = tables.leases.get(runnerId) ?? 0;
       const declared = isLive(runnerId) && (expiredForMs === undefined || expiresAt < tables.clock() - expiredForMs);
-      return { declared, released: declared ? retire(runnerId, 'dead', 1, suspectDelayMs).released : 0 };
+      return { declared, released: declared ? retire(runnerId, 'dead', 1, how).released : 0 };
     },
     runnerStop: ({ runnerId }) => retire(runnerId, 'stopped', 0),
     runnerList: () =>

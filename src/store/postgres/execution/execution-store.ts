@@ -2,6 +2,7 @@
 
 import {
   type ExecutionStore,
+  MANY_CRASHES,
   type NewExecution,
   type OwnedExecution,
   type OwnedStart,
@@ -37,10 +38,20 @@ export function executionStore(engine: Database): ExecutionStore {
     executionStartOwned: ({ slotId, items }) => startExecutions(engine, items, slotId),
     executionLoad: (params) => loadExecutions(engine, params),
     executionCommit: (batch) => commitExecutions(engine, batch),
-    async executionClaim({ slotId, lanes, perLane, limit, behaviour, maxCrashes = MANY_CRASHES, suspects, except }) {
+    async executionClaim({
+      slotId,
+      lanes,
+      perLane,
+      limit,
+      behaviour,
+      maxCrashes = MANY_CRASHES,
+      suspects,
+      alone = false,
+      except,
+    }) {
       const { atMost = MANY_CRASHES, lastChance = MANY_CRASHES } = suspects ?? {};
       const rows = await engine.run<ClaimRow>(CLAIM, {
-        ...{ slotId, perLane, limit, behaviour, maxCrashes, lastChance },
+        ...{ slotId, perLane, limit, behaviour, maxCrashes, lastChance, alone },
         tenants: encodeColumn(TENANT, lanes),
         priorities: encodeColumn(PRIORITY, lanes),
         marks: encodeColumn(MARK, lanes),
@@ -180,9 +191,6 @@ function byRequest(a: NewExecution, b: NewExecution): number {
 
 const idsOf = (rows: readonly { executionId: string }[]): string[] => rows.map(({ executionId }) => executionId);
 const idArray = (items: readonly { executionId: string }[]): Buffer => uuidArray(idsOf(items));
-
-/** No limit: the largest smallint. */
-const MANY_CRASHES = 32_767;
 
 type Lane = Parameters<ExecutionStore['executionClaim']>[0]['lanes'][number];
 type Checkpoint = NonNullable<ParkItem['checkpoint']>;

@@ -108,17 +108,18 @@ where same.id is not null or other.id is not null;
 -- name: execution_claim
 -- @tenants, @priorities and @marks (low-water marks) are the lanes; @perLane rows of each, @limit in all. @except: workflows that are left
 -- (`tenant/workflow`), unless they have mail: a cancel must not wait for them. Of the rows whose owners crashed @suspicious times or
--- more, @suspects are taken, and only one if all of them crashed @lastChance times: none is taken that will not run, because a crash
--- would be counted against it.
+-- more, @suspects are taken: none is taken that will not run, because a crash would be counted against it. Rows with @lastChance crashes
+-- are left, and the lane of one is told; with @alone they are all that is looked for.
 -- The mark keeps the scan off dead index entries while a snapshot is held elsewhere (10-13 k/s instead of 4 k/s).
 with @{use fence},
 picked as materialized (
-  select ready.execution_id, ready.crashes
+  select ready.execution_id, ready.crashes, lane.tenant_id, lane.priority
   from unnest(@tenants::text[], @priorities::smallint[], @marks::timestamptz[]) lane (tenant_id, priority, mark)
   cross join lateral (
     select q.execution_id, q.crashes from execution_queue q
     where q.state = 0 and q.tenant_id = lane.tenant_id and q.priority = lane.priority and q.ready_at > lane.mark
       and q.behaviour <= @behaviour::smallint and q.crashes <= @maxCrashes::smallint and exists (select from fence)
+      and (not @alone::boolean or q.crashes = @lastChance::smallint)
       and (@except::text[] is null or (q.tenant_id || '/' || q.workflow_id) <> all (@except::text[])
         or exists (select from execution_inbox m where m.execution_id = q.execution_id))
     order by q.ready_at limit @perLane::int for update skip locked
@@ -126,19 +127,22 @@ picked as materialized (
   limit @limit::int
 ),
 suspects as (
-  select execution_id, crashes, row_number() over (order by crashes) as place from picked where crashes >= @suspicious::smallint
+  select execution_id, crashes, row_number() over (order by crashes) as place from picked
+  where crashes >= @suspicious::smallint and (@alone::boolean or crashes <> @lastChance::smallint)
 ),
 claimed as (
   update execution_queue q
   set state = 1, runner_id = (select runner_id from fence), epoch = q.epoch + 1, due_at = null
   where q.execution_id = any(array(
     select execution_id from picked where crashes < @suspicious::smallint
-    union all select execution_id from suspects where place <= @suspects::int and (crashes < @lastChance::smallint or place = 1)))
+    union all select execution_id from suspects where place <= @suspects::int))
   returning q.execution_id, q.tenant_id, q.workflow_id, q.version, q.priority, q.epoch, q.crashes, q.ready_at
 )
 -- A row also when nothing was claimed: the time is news in itself. What was never claimed before has no journal, and all
 -- there is to know of it never changes: without mail it needs no execution_load, which would cost as much again as the claim.
-select claimed.*, clock_timestamp() as at, @{fresh.execution except id, tenant_id, workflow_id, version, priority}
+select claimed.*, clock_timestamp() as at,
+  (select priority || ':' || tenant_id from picked where crashes = @lastChance::smallint and not @alone::boolean limit 1) as left_alone,
+  @{fresh.execution except id, tenant_id, workflow_id, version, priority}
 from (select) once
 left join claimed on true
 left join workflow_executions fresh on fresh.id = claimed.execution_id and claimed.epoch = 1

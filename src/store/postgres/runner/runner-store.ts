@@ -1,6 +1,6 @@
 // Runners: registration, leases, takeover (I4, I6, I23).
 
-import { SUSPICIOUS_CRASHES, type Timestamp } from '../../port.ts';
+import { MANY_CRASHES, SUSPICIOUS_CRASHES, type Timestamp } from '../../port.ts';
 import type { RunnerInfo, RunnerRegistration, RunnerStore } from '../../runner-port.ts';
 import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
@@ -16,11 +16,15 @@ const DRAIN = statement('runner_drain');
 
 export function runnerStore(engine: Database, reader: Database): RunnerStore {
   /** One transaction: a runner that is fenced but still owns rows would leave them to nobody. */
-  function retire(runnerId: string, state: 'stopped' | 'dead', { crashes, suspectDelayMs, expiredForMs }: Retirement) {
+  function retire(
+    runnerId: string,
+    state: 'stopped' | 'dead',
+    { crashes, suspectDelayMs = 0, expiredForMs, lastChance = MANY_CRASHES }: Retirement,
+  ) {
     return engine.transaction(async (session) => {
       const fenced = await session.run(FENCE, [runnerId, state, expiredForMs ?? null]);
       if (fenced.length === 0 && expiredForMs !== undefined) return { declared: false, released: 0 };
-      const released = await session.run(RELEASE, [runnerId, crashes, suspectDelayMs ?? 0, SUSPICIOUS_CRASHES]);
+      const released = await session.run(RELEASE, [runnerId, crashes, suspectDelayMs, SUSPICIOUS_CRASHES, lastChance]);
       return { declared: fenced.length > 0, released: released.length };
     });
   }
@@ -71,6 +75,7 @@ interface Retirement {
   readonly crashes: number;
   readonly suspectDelayMs?: number;
   readonly expiredForMs?: number;
+  readonly lastChance?: number;
 }
 
 interface RunnerRow {

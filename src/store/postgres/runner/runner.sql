@@ -58,7 +58,11 @@ returning id;
 
 -- name: runner_release
 -- $3 ms: what saw its runner crash before ($4 times or more) may be the cause, and comes back only after a pause; 0: at once.
-update execution_queue set runner_id = null, ready_at = clock_timestamp(), crashes = least(crashes + $2::int, 32767),
+-- Past $5 crashes an execution counts as the cause. Only one that was alone in the runner gets there: any of several may be it.
+with owned as materialized (select execution_id from execution_queue where runner_id = $1 and state = 1)
+update execution_queue set runner_id = null, ready_at = clock_timestamp(),
+  crashes = case when (select count(*) from owned) = 1 then least(crashes + $2::int, 32767)
+    else greatest(crashes, least(crashes + $2::int, $5::int)) end,
   state = case when $3::float8 > 0 and crashes + $2::int >= $4::int then 2 else 0 end,
   due_at = case when $3::float8 > 0 and crashes + $2::int >= $4::int then clock_timestamp() + $3::float8 * interval '1 millisecond' end
 where runner_id = $1 and state = 1
