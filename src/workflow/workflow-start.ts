@@ -76,12 +76,16 @@ function noVersion(workflowId: string, what: string): PawlError {
 
 const REQUEST_KEYS = new Set(['body', 'headers', 'method', 'query']);
 
-/** A pipeline sees its trigger as a request: `trigger.body` and `trigger.headers`. */
+/**
+ * A pipeline sees its trigger as a request: `trigger.body` and `trigger.headers`. A payload is the body, also one whose only key is
+ * `body`: so it means the same however the run is started. What has both is a request already.
+ */
 export function triggerFor(format: string, trigger: Json = {}): Json {
   if (format !== 'pipeline') return trigger;
   const isRequest =
     isJsonObject(trigger) &&
     Object.hasOwn(trigger, 'body') &&
+    Object.hasOwn(trigger, 'headers') &&
     Object.keys(trigger).every((key) => REQUEST_KEYS.has(key));
-  return isRequest ? { headers: {}, ...trigger } : { body: trigger, headers: {} };
+  return isRequest ? trigger : { body: trigger, headers: {} };
 }

@@ -18,6 +18,7 @@ interface DevFlags {
   readonly data?: string;
   readonly actions?: string;
   readonly verbose?: boolean;
+  readonly json?: boolean;
   readonly samples?: boolean;
   readonly driver?: Driver;
   readonly runner: boolean;
@@ -38,6 +39,7 @@ export function register(program: Command): void {
     .addOption(driverOption())
     .option('--no-runner', 'answer requests only; executions are run by other processes')
     .option('--verbose', 'log every request and execution')
+    .option('--json', 'log JSON lines, for a program')
     .addHelpText('after', NOTES)
     .action(async (flags: DevFlags) => {
       process.exitCode = await runUntilStopped(devOptions(flags), {
@@ -65,7 +67,7 @@ function firstSteps(url: string): string {
   Run the sample  npx pawl start ${SAMPLE_WORKFLOW.id} --trigger '{"name":"Ada"}' --wait${other(url)}
   or over HTTP    curl -X POST ${url}/api/v1/workflows/${SAMPLE_WORKFLOW.id}/execute -H 'content-type: application/json' -d '{"trigger":{"name":"Ada"}}'
   See it          npx pawl list${other(url)}
-  Stop            Ctrl-C
+  Stop            Ctrl-C, or: kill ${process.pid}
 
 `;
 }
@@ -73,7 +75,7 @@ function firstSteps(url: string): string {
 /** Commands find the default address by themselves. */
 const other = (url: string): string => (url === clientPreferences({}).url ? '' : ` --url ${url}`);
 
-function devOptions({ port, data, actions, verbose, driver, runner }: DevFlags): PawlOptions {
+function devOptions({ port, data, actions, verbose, json, driver, runner }: DevFlags): PawlOptions {
   const { folder } = resolveConfig().dbt;
   const dbtFolders = folder.length > 0 ? folder : [process.cwd()];
   return {
@@ -88,7 +90,7 @@ function devOptions({ port, data, actions, verbose, driver, runner }: DevFlags):
     engine: { drainMs: 2_000 },
     action: { folder: actions },
     dbt: { folder: dbtFolders },
-    logTarget: readableLog(process.stderr),
+    logTarget: json === true ? process.stderr : readableLog(process.stderr),
     onProgress: (step) => process.stderr.write(`… ${step}\n`),
   };
 }

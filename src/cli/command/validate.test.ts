@@ -130,6 +130,20 @@ error[UNKNOWN_KEY]: \`ur\` is not a field here
     expect(json(path)).toMatchObject({ status: 0, ok: true, problems: [{ severity: 'warning', line: 1, column: 82 }] });
   });
 
+  it('says that a comma is missing', () => {
+    const { problems } = json(file('comma.json', '{"name":"x"\n"tasks":{}}')) as unknown as { problems: unknown[] };
+    expect(problems).toMatchObject([{ line: 2, column: 1, suggestion: 'put a comma after the value before this one' }]);
+  });
+
+  it.each([
+    ['htpp.request', 1, { suggestion: 'did you mean `http.request`?' }],
+    ['http.requst', 1, { suggestion: 'did you mean `http.request`?' }],
+    ['billing.charge', 0, { severity: 'warning', code: 'UNKNOWN_ACTION' }],
+  ])('tells what it knows of the action %s', (actionType, status, problem) => {
+    const definition = { id: 'x', displayName: 'X', startNode: 'a', nodes: [{ id: 'a', actionType }] };
+    expect(json(file('action.json', JSON.stringify(definition)))).toMatchObject({ status, problems: [problem] });
+  });
+
   it('colours nothing when it is not on a terminal', () => {
     expect(pawl('validate', file('orders.json', PIPELINE)).stdout).not.toContain('\u001b');
   });
@@ -142,6 +156,7 @@ describe('files that are no definition', () => {
     ['{"nodes":[{"id":"a","parameters":{"__proto__":1}}]}', 'FORBIDDEN_KEY', 1, 35],
     [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, 'TOO_DEEP', 1, 68],
     ['[]', 'UNKNOWN_FORMAT', 1, 1],
+    ['{"name":"x","tasks":{"a":{"sleep":1,\n"if":"trigger.body.\\u0061 === 1 &&& 2"}}}', 'BAD_CONDITION', 2, 35],
   ])('%.40s', (text, code, line, column) => {
     expect(json(file('bad.json', text))).toMatchObject({ status: 1, ok: false, problems: [{ code, line, column }] });
     expect(pawl('validate', file('bad.json', text)).stdout).toContain(`error[${code}]`);

@@ -31,6 +31,8 @@ interface Entry {
 
 const SPACE = /[ \t\r\n]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+/** After a value, where a separator belongs: the comma is missing. */
+const BEGINS_A_VALUE = /["{[\w-]/;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 export function readJsonSource(text: string): JsonSourceResult {
@@ -138,7 +140,7 @@ class Scanner {
   #separator(container: Entry): boolean {
     const closing = container.isArray ? ']' : '}';
     if (this.#text[this.#at] !== ',') {
-      this.#unexpected(`\`,\` or \`${closing}\``);
+      this.#unexpected(`\`,\` or \`${closing}\``, BEGINS_A_VALUE.test(this.#text.slice(this.#at, this.#at + 1)));
       return false;
     }
     const comma = this.#at++;
@@ -199,10 +201,11 @@ class Scanner {
     return true;
   }
 
-  #unexpected(expected: string): null {
+  #unexpected(expected: string, lacksComma = false): null {
     const character = this.#text.slice(this.#at, this.#at + 1);
     const found = character === '' ? 'the file ends here' : `\`${character}\` is not JSON`;
-    return this.#fail('NOT_JSON', `${found}: expected ${expected}`, hint(character));
+    const suggestion = lacksComma ? 'put a comma after the value before this one' : hint(character);
+    return this.#fail('NOT_JSON', `${found}: expected ${expected}`, suggestion);
   }
 
   #tooDeep(entry: Entry): null {

@@ -1,29 +1,22 @@
-// Action types, as far as a check without a database can know them: those that come with Pawl, and your own from a folder. A
-// type of a connector of theirs must be one of its actions, and a connector that is nearly one of them is a slip of the keyboard; of other
-// connectors nothing is known, so nothing is said.
+// Action types, as far as a check without a database can know them: those that come with Pawl, and your own from a folder.
 
 import builtIn from '../../../schemas/actions.json' with { type: 'json' };
 import { nearMiss } from '../../core/problem/near-miss.ts';
 import { offerOwnModules } from './action-imports.ts';
 
-class KnownActions extends Set<string> {
-  private readonly connectors: ReadonlySet<string>;
-
-  constructor(types: readonly string[]) {
-    super(types);
-    this.connectors = new Set(types.map(connectorOf));
-  }
-
-  override has(type: string): boolean {
-    const connector = connectorOf(type);
-    const isKnown = this.connectors.has(connector) || nearMiss(connector, this.connectors) !== undefined;
-    return super.has(type) || !isKnown;
-  }
-}
-
 const connectorOf = (type: string): string => type.slice(0, Math.max(0, type.indexOf('.')));
 
-export const builtInActions: ReadonlySet<string> = new KnownActions(builtIn);
+export const builtInActions: ReadonlySet<string> = new Set(builtIn);
+
+/**
+ * Whether a server may have an action that is not known here: it is of a connector of its own. A connector that is nearly one of
+ * the known ones is a slip of the keyboard.
+ */
+export function mayBeElsewhere(type: string, actions: ReadonlySet<string>): boolean {
+  const connectors = new Set([...actions].map(connectorOf));
+  const connector = connectorOf(type);
+  return !connectors.has(connector) && nearMiss(connector, connectors) === undefined;
+}
 
 /** The built-in ones and those of a folder (`--actions`). */
 export async function actionsWith(folder: string | undefined): Promise<ReadonlySet<string>> {
@@ -31,5 +24,5 @@ export async function actionsWith(folder: string | undefined): Promise<ReadonlyS
   const { loadUserActions } = await import('../../main.ts');
   offerOwnModules();
   const own = await loadUserActions(folder);
-  return new KnownActions([...builtIn, ...own.map(({ type }) => type)]);
+  return new Set([...builtIn, ...own.map(({ type }) => type)]);
 }

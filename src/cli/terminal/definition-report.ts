@@ -5,8 +5,8 @@ import type { Format } from '../../core/plan/plan.ts';
 import type { Problem } from '../../core/problem/problem.ts';
 import { EXIT } from '../exit.ts';
 import type { DefinitionFile, DefinitionText, FileProblem } from '../file/definition-file.ts';
-import type { JsonSource } from '../file/json-source.ts';
-import { builtInActions } from '../file/known-actions.ts';
+import type { JsonSource, Span } from '../file/json-source.ts';
+import { builtInActions, mayBeElsewhere } from '../file/known-actions.ts';
 import { judgeLifecycle, type LifecycleFile, lifecycleFile } from '../file/lifecycle-file.ts';
 import { LineMap, printable } from '../file/line-map.ts';
 import { reportProblem } from './problem-report.ts';
@@ -51,14 +51,14 @@ export function judge(read: Readable, options: JudgeOptions = {}): Verdict {
   const { file } = read;
   if (read.kind === 'bad') return placed({ file, ok: false, format: null, what: '', problems: read.problems });
   const { problems, ...verdict } = judgeValue(read.source.value, options);
-  return placed({ file, ...verdict, problems: problems.map((problem) => located(problem, read.source)) });
+  return placed({ file, ...verdict, problems: problems.map((problem) => located(problem, read.source, file.text)) });
 }
 
 function judgeValue(value: unknown, options: JudgeOptions): Omit<Verdict, 'file'> {
   const { actions = builtInActions, refused, lifecycles = false } = options;
   const lifecycle = lifecycleFile(value);
   if (lifecycle !== null && lifecycles) return judgeLifecycle(lifecycle);
-  const result = compileDefinition(value, { actions });
+  const result = compileDefinition(value, { actions, mayBeElsewhere: (type) => mayBeElsewhere(type, actions) });
   const { format } = result;
   if (!result.ok) {
     const suggestion = 'this is about a lifecycle: see `pawl lifecycle import`';
@@ -94,7 +94,7 @@ export function toJson({ ok, format, problems }: Verdict): Pick<Verdict, 'ok' | 
 /** Of a definition that goes on to be run: beside what the run prints. */
 export function warnOf(read: Extract<DefinitionText, { kind: 'json' }>, warnings: readonly Problem[]): void {
   const { file, source } = read;
-  const problems = warnings.map((warning) => located(warning, source));
+  const problems = warnings.map((warning) => located(warning, source, file.text));
   process.stderr.write(reports(placed({ file, ok: true, format: null, what: '', problems }), paintOn(process.stderr)));
 }
 
@@ -108,8 +108,24 @@ function reports({ file, problems }: Verdict, paint: Paint): string {
   return problems.map((problem) => `${reportProblem(problem, file.name, lines, paint)}\n\n`).join('');
 }
 
-function located(problem: Problem, source: JsonSource): FileProblem {
-  return { ...problem, span: source.locate(problem.path, KEY_PROBLEMS.has(problem.code) ? 'key' : 'value') };
+function located(problem: Problem, source: JsonSource, text: string): FileProblem {
+  const span = source.locate(problem.path, KEY_PROBLEMS.has(problem.code) ? 'key' : 'value');
+  const { line, column } = problem;
+  // A place in an expression: the caret goes to it, not to the beginning of the string that holds the expression.
+  if (line === undefined || column === undefined || text[span.start] !== '"') return { ...problem, span };
+  const start = placeInString(text, span, line, column);
+  return { ...problem, span: { start, end: start + 1 } };
+}
+
+/** Where a line and column of a string's value stand in its JSON text. */
+function placeInString(text: string, { start, end }: Span, line: number, column: number): number {
+  let at = start + 1;
+  for (let [row, place] = [1, 1]; at < end - 1 && !(row === line && place === column); ) {
+    const isBreak = text.startsWith('\\n', at);
+    [row, place] = isBreak ? [row + 1, 1] : [row, place + 1];
+    at += text[at] !== '\\' ? 1 : text[at + 1] === 'u' ? 6 : 2;
+  }
+  return Math.min(at, end - 1);
 }
 
 function placed(verdict: Verdict): Verdict {

@@ -1,29 +1,43 @@
-// The log of `pawl dev` for somebody who reads it in a terminal: one short line for each JSON line, and where an action
-// threw. In a pipe it stays JSON, for programs.
+// The log of `pawl dev` for somebody who reads it: one short line for each JSON line, and where an action threw.
 
 import type { LogTarget } from '../../telemetry/log.ts';
 import { printable } from '../file/line-map.ts';
-import { canRedraw, paintOn } from './terminal.ts';
+import { paintOn } from './terminal.ts';
 
 /** What says nothing to the only person on the machine, or is said by another property. */
-const LEFT_OUT = new Set(['CorrelationId', 'PrincipalUserId', 'TenantId', 'AttemptId']);
+const LEFT_OUT = new Set([
+  'CorrelationId',
+  'PrincipalUserId',
+  'TenantId',
+  'AttemptId',
+  'WorkflowVersion',
+  'ActionType',
+]);
 
 const WARNING = 40;
 
 export function readableLog(stream: NodeJS.WriteStream): LogTarget {
-  if (!canRedraw(stream)) return stream;
   const paint = paintOn(stream);
   return {
     write(line) {
-      const { level, time, message, Stack: frames, ...rest } = JSON.parse(line) as Record<string, unknown>;
-      const said = Object.entries(rest).filter(([name]) => !LEFT_OUT.has(name));
-      const details = said.map(
-        ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-      );
+      const {
+        level,
+        time,
+        message,
+        Stack: frames,
+        WorkflowId,
+        NodeId,
+        ...rest
+      } = JSON.parse(line) as Record<string, unknown>;
+      const place = [WorkflowId, NodeId].filter((part) => part !== undefined).join('/');
+      const said = Object.entries(rest)
+        .filter(([name]) => !LEFT_OUT.has(name))
+        .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
       const clock = new Date(String(time)).toLocaleTimeString([], { hourCycle: 'h23' });
       const what = paint(Number(level) >= WARNING ? 'yellow' : 'reset', printable(String(message)));
+      const details = printable([...(place === '' ? [] : [place]), ...said].join('  '));
       const where = typeof frames === 'string' ? `${frames.split('\n').map(printable).join('\n')}\n` : '';
-      stream.write(`${paint('dim', clock)} ${what}  ${printable(details.join('  '))}\n${paint('dim', where)}`);
+      stream.write(`${paint('dim', clock)} ${what}  ${details}\n${paint('dim', where)}`);
     },
   };
 }

@@ -2,6 +2,7 @@
 // transition; a retry reuses them unless the policy says otherwise. A template that cannot be rendered is that attempt's
 // failure, not an exception, and is not retried: the same template would fail again.
 
+import { parseDuration } from '../duration/duration.ts';
 import { childExecutionId } from '../id/id.ts';
 import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
 import type { Format, PlanNode, Step } from '../plan/plan.ts';
@@ -146,9 +147,9 @@ function startSleep(
 ): void {
   const duration = typeof durationMs === 'number' ? durationMs : render(deciding, index, durationMs);
   if (duration instanceof TemplateError) return failToRender(deciding, index, attempt, duration);
-  const milliseconds = typeof duration === 'string' ? Number(duration) : duration;
+  const milliseconds = typeof duration === 'string' ? (parseDuration(duration) ?? Number(duration)) : duration;
   if (typeof milliseconds !== 'number' || !(milliseconds >= 0) || milliseconds > MAX_SLEEP_MS) {
-    const message = `durationMs must be a number of milliseconds from 0 to ${MAX_SLEEP_MS}, not ${JSON.stringify(duration)}`;
+    const message = `durationMs must be milliseconds from 0 to ${MAX_SLEEP_MS}, or a duration such as "30s", not ${JSON.stringify(duration)}`;
     emit(deciding, { type: 'NodeStarted', node: index, attempt });
     return failAttempt(deciding, index, { error: { code: 'PARAMETERS_INVALID', message }, retryable: false });
   }

@@ -48,7 +48,7 @@ describe('the format', () => {
           code: 'UNKNOWN_FORMAT',
           path: '',
           message:
-            'not a workflow: a graph has `nodes`, a pipeline has `tasks`, an execution plan has `metadata` and `steps`',
+            'not a definition: a graph has `nodes`, a pipeline `tasks`, an execution plan `metadata` and `steps`, a lifecycle `states` and `transitions`',
           suggestion: 'did you mean `nodes`?',
         },
       ],

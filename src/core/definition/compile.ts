@@ -11,6 +11,7 @@ import { Findings, type Problem } from '../problem/problem.ts';
 import { allAtOnce, type Steps } from '../steps/steps.ts';
 import { checkActions } from './action-check.ts';
 import { assemble } from './assemble.ts';
+import { checkSleeps } from './delay.ts';
 import type { Draft, ReadOptions } from './draft.ts';
 import { readExecutionPlan } from './execution-plan.ts';
 import { ExpressionCompiler } from './expressions.ts';
@@ -36,6 +37,8 @@ export type CompileResult =
 export interface CompileOptions extends ReadOptions {
   /** The known action types; without them, types are not checked. */
   readonly actions?: ReadonlySet<string>;
+  /** Of an action that is not among them: it may exist where the definition runs, so it is a warning. */
+  readonly mayBeElsewhere?: (type: string) => boolean;
   /** The codes that actions declare; without them, codes are not checked. */
   readonly raisedCodes?: RaisedCodes;
   readonly maxNodes?: number;
@@ -103,10 +106,11 @@ function* compileJson(
   draft.snapshot.keysToInclude.forEach((value, index) => {
     if (value !== '') findNode({ value, at: `/snapshot/keysToInclude/${index}` }, links.byName, findings, format);
   });
+  checkSleeps(draft, findings);
   checkJoins(draft, links, findings);
   checkCodes(draft, options.raisedCodes, findings);
   if (options.actions !== undefined) {
-    checkActions(draft, options.actions, findings);
+    checkActions(draft, options.actions, findings, options.mayBeElsewhere);
     checkTransforms(draft, findings);
     checkSupport(draft, findings);
   }
@@ -129,7 +133,7 @@ function fits(definition: JsonObject, format: Format, options: CompileOptions, f
 
 function reportUnknownFormat(definition: unknown, findings: Findings): void {
   const message = isJsonObject(definition)
-    ? 'not a workflow: a graph has `nodes`, a pipeline has `tasks`, an execution plan has `metadata` and `steps`'
+    ? 'not a definition: a graph has `nodes`, a pipeline `tasks`, an execution plan `metadata` and `steps`, a lifecycle `states` and `transitions`'
     : 'a workflow definition is a JSON object';
   const keys = isJsonObject(definition) ? Object.keys(definition).slice(0, 100) : [];
   const near = keys.map((key) => findings.nearMiss(key, ['nodes', 'tasks', 'steps', 'metadata'])).find(Boolean);

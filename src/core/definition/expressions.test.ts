@@ -226,3 +226,29 @@ describe('what an expression of a pipeline or plan reads', () => {
     ]);
   });
 });
+
+describe('members of roots that are known before anything runs', () => {
+  it.each([
+    [pipeline({ a: call({ body: '{{ trigger.order_id }}' }) }), '/tasks/a/body', 'write `trigger.body.order_id`'],
+    [pipeline({ a: call({ if: 'trigger.bdy.x == 1' }) }), '/tasks/a/if', 'write `trigger.body.x`'],
+    [
+      graph([node('a', { parameters: { id: '{{ execution.executionId }}' } })]),
+      '/nodes/0/parameters/id',
+      'write `execution.id`',
+    ],
+    [graph([node('a', { parameters: { id: '{{ execution.owner }}' } })]), '/nodes/0/parameters/id', undefined],
+  ])('%#: a member that never exists is refused', (definition, path, suggestion) => {
+    const [problem, ...more] = problemsOf(definition);
+    expect(problem).toMatchObject({ code: 'UNKNOWN_REFERENCE', path });
+    expect(problem!.suggestion).toBe(suggestion);
+    expect(more).toEqual([]);
+  });
+
+  it('the members that exist are not', () => {
+    const body = { a: '{{ trigger.body }}', b: '{{ trigger.headers.x ?? 1 }}', c: '{{ trigger?.order_id }}' };
+    expect(codesOf(pipeline({ a: call({ body }) }))).toEqual([]);
+    expect(
+      codesOf(graph([node('a', { parameters: { id: '{{ execution.id }}', n: '{{ attempt.number }}' } })])),
+    ).toEqual([]);
+  });
+});

@@ -175,7 +175,7 @@ export class ExpressionCompiler {
         this.readsAll = true;
         return;
       case 'nothing':
-        if (!reference.guarded) this.#reportNothing(reference.path, at);
+        if (!reference.guarded) this.#reportNothing(reference.path, reading, at);
         return;
       case 'data':
       case 'callback':
@@ -235,14 +235,9 @@ export class ExpressionCompiler {
     this.#findings.error('FAILED_NODE_DATA', at, message, `write \`${details}\` for what the failed attempt said`);
   }
 
-  #reportNothing(path: Reference['path'], at: string): void {
-    const message = `\`${pathText(path)}\` does not exist: the outputs of nodes are in \`context.data\``;
-    this.#findings.error(
-      'UNKNOWN_REFERENCE',
-      at,
-      message,
-      `write \`${pathText(['context', 'data', ...path.slice(1)])}\``,
-    );
+  #reportNothing(path: Reference['path'], { instead, meant }: Reading & { kind: 'nothing' }, at: string): void {
+    const message = `\`${pathText(path)}\` does not exist: ${instead}`;
+    this.#findings.error('UNKNOWN_REFERENCE', at, message, meant === null ? undefined : `write \`${pathText(meant)}\``);
   }
 
   #reportNotUpstream(index: number, reader: number, path: Reference['path'], at: string): void {

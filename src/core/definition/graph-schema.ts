@@ -2,6 +2,7 @@
 // `outputs`, `vars` and `snapshot`. Shape only; what names refer to is checked after it, in graph.ts.
 
 import { z } from 'zod';
+import { DURATION, DURATION_FORMS, parseDuration } from '../duration/duration.ts';
 import { DEFAULT_COMPENSATION_MS } from '../plan/plan.ts';
 import {
   ATTEMPT_TIMEOUT_MS,
@@ -20,6 +21,24 @@ export const tolerate = z.union([z.int().min(0), z.string().regex(/^(\d{1,2}|100
   error: TOLERATE,
 });
 
+/** Milliseconds as a number, or a duration as text. */
+export const milliseconds = (least: 0 | 1) =>
+  z.union(
+    [
+      z.int().min(least),
+      z
+        .string()
+        .regex(DURATION, { error: `is not a duration: write ${DURATION_FORMS}` })
+        .refine((text) => isDuration(text, least), { error: 'is too short or too long: at most ten years' }),
+    ],
+    { error: `must be whole milliseconds, or a duration such as "30s"` },
+  );
+
+const isDuration = (text: string, least: number): boolean => {
+  const ms = parseDuration(text);
+  return ms === null ? !DURATION.test(text) : ms >= least;
+};
+
 export const connectionName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, { error: 'must be the name of a connection' });
@@ -32,9 +51,9 @@ const retryFields = {
     .min(0)
     .optional()
     .meta({ description: 'Tries in all; 0 and 1 mean no retry.', default: DEFAULT_RETRY.maxAttempts }),
-  baseDelayMs: z.int().min(0).optional().meta({ default: DEFAULT_RETRY.baseDelayMs }),
+  baseDelayMs: milliseconds(0).optional().meta({ default: DEFAULT_RETRY.baseDelayMs }),
   backoffFactor: z.number().min(1).optional().meta({ default: DEFAULT_RETRY.backoffFactor }),
-  maxDelayMs: z.int().min(0).optional().meta({ description: 'No delay is longer.' }),
+  maxDelayMs: milliseconds(0).optional().meta({ description: 'No delay is longer.' }),
   jitter: z.boolean().optional().meta({ default: DEFAULT_RETRY.jitter }),
 };
 
@@ -51,7 +70,7 @@ const retry = z.union(
 );
 
 const policies = z.strictObject({
-  timeoutMs: z.int().min(1).optional().meta({ description: 'Per attempt.', default: ATTEMPT_TIMEOUT_MS }),
+  timeoutMs: milliseconds(1).optional().meta({ description: 'Per attempt.', default: ATTEMPT_TIMEOUT_MS }),
   rerenderOnRetry: z.boolean().optional().meta({
     description: 'If true, parameters re-render on each retry; if false, the first render is reused.',
     default: false,
@@ -105,7 +124,7 @@ const nodeFields = {
     .optional()
     .meta({ description: 'Of a wait: a call of `wait.<id>.url` ends it.', default: false }),
   events: eventSources.optional().meta({ description: 'Of a wait: an event of one of these ends it.' }),
-  timeoutMs: z.int().min(1).optional().meta({ description: 'Of a wait: how long; without it, for ever.' }),
+  timeoutMs: milliseconds(1).optional().meta({ description: 'Of a wait: how long; without it, for ever.' }),
   onTimeout: z.enum(['fail', 'continue']).optional().meta({ description: 'Of a wait.', default: 'fail' }),
   count: z
     .int()
@@ -185,9 +204,9 @@ const repeat = z.strictObject({
     description: 'More rounds fail the node with REPEAT_EXHAUSTED.',
     default: DEFAULT_MAX_ROUNDS,
   }),
-  delayMs: z.int().min(0).optional().meta({ description: 'Between two rounds.', default: 0 }),
+  delayMs: milliseconds(0).optional().meta({ description: 'Between two rounds.', default: 0 }),
   backoffFactor: z.number().min(1).optional().meta({ default: 1 }),
-  maxDelayMs: z.int().min(0).optional(),
+  maxDelayMs: milliseconds(0).optional(),
   collect: z.string().min(1).optional().meta({
     description: 'A {{ template }} over `output` that gives a list; those of all rounds are joined as `collected`.',
   }),
@@ -251,7 +270,7 @@ export const graphSchema = z
     triggerSchema: z.record(z.string(), z.unknown()).optional().meta({
       description: 'JSON Schema that a trigger payload must match.',
     }),
-    timeoutMs: z.int().min(1).optional().meta({ description: 'Of the whole execution.', default: GRAPH_TIMEOUT_MS }),
+    timeoutMs: milliseconds(1).optional().meta({ description: 'Of the whole execution.', default: GRAPH_TIMEOUT_MS }),
     outputs: z.record(z.string(), z.unknown()).optional().meta({
       description:
         'What the execution returns; strings may hold {{ expressions }}. Default: the outputs of its end nodes.',
@@ -267,7 +286,7 @@ export const graphSchema = z
     finally: z.array(nodeId).optional().meta({
       description: 'Nodes without edges that run at the end, one after the other, whatever the outcome.',
     }),
-    compensationTimeoutMs: z.int().min(1).optional().meta({
+    compensationTimeoutMs: milliseconds(1).optional().meta({
       description: 'Of all compensations and `finally` together.',
       default: DEFAULT_COMPENSATION_MS,
     }),

@@ -1,6 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import type { Problem } from '../problem/problem.ts';
 import { compileDefinition } from './compile.ts';
-import { codesOf, compiled, graph, node, nodeOf, problemsOf, to } from './definition.testing.ts';
+import {
+  call,
+  codesOf,
+  compiled,
+  graph,
+  node,
+  nodeOf,
+  pipeline,
+  plan,
+  problemsOf,
+  step,
+  to,
+} from './definition.testing.ts';
 
 describe('a graph becomes a plan', () => {
   it('starts at its start node, fails fast, and ends after an hour', () => {
@@ -148,6 +161,7 @@ describe('steps of a graph', () => {
       parameters: null,
       policy: { timeoutMs: null, retry: { maxAttempts: 1 } },
     });
+    expect(delay('5m').step).toEqual({ kind: 'sleep', durationMs: 300_000 });
     expect(delay('{{ trigger.ms }}').step).toMatchObject({ kind: 'sleep', durationMs: { kind: 'value' } });
   });
 
@@ -155,10 +169,44 @@ describe('steps of a graph', () => {
     [{}, 'REQUIRED /nodes/0/parameters/durationMs'],
     [{ durationMs: -1 }, 'BAD_DURATION /nodes/0/parameters/durationMs'],
     [{ durationMs: 1e15 }, 'BAD_DURATION /nodes/0/parameters/durationMs'],
-    [{ durationMs: '5m' }, 'BAD_DURATION /nodes/0/parameters/durationMs'],
+    [{ durationMs: '5 weeks' }, 'BAD_DURATION /nodes/0/parameters/durationMs'],
     [{ durationMs: '{{ trigger. }}' }, 'BAD_TEMPLATE /nodes/0/parameters/durationMs'],
   ])('refuse a delay of %j', (parameters, problem) => {
     expect(codesOf(graph([node('a', { actionType: 'core.delay', parameters })]))).toEqual([problem]);
+  });
+
+  it('take durations as text wherever milliseconds are', () => {
+    const policies = { timeoutMs: '30s', retry: { baseDelayMs: '2s', maxDelayMs: '1m' } };
+    const definition = graph([node('a', { policies })], { timeoutMs: '2h', compensationTimeoutMs: '90s' });
+    expect(compiled(definition)).toMatchObject({
+      timeoutMs: 7_200_000,
+      compensationTimeoutMs: 90_000,
+      nodes: [{ policy: { timeoutMs: 30_000, retry: { baseDelayMs: 2_000, maxDelayMs: 60_000 } } }],
+    });
+    expect(nodeOf(pipeline({ a: call({ timeout: '30s' }) }), 'a')).toMatchObject({ policy: { timeoutMs: 30_000 } });
+  });
+
+  it('warn of a sleep that lasts longer than the execution may', () => {
+    const sleeper = node('a', { actionType: 'core.delay', parameters: { durationMs: '2h' } });
+    const warningsOf = (definition: unknown) => (compileDefinition(definition) as { warnings: Problem[] }).warnings;
+    expect(warningsOf(graph([sleeper]))).toMatchObject([
+      { code: 'SLEEP_TOO_LONG', path: '/nodes/0', suggestion: 'raise `timeoutMs`, or sleep for less' },
+    ]);
+    expect(warningsOf(graph([sleeper], { timeoutMs: '2h' }))).toEqual([]);
+    expect(warningsOf(pipeline({ a: { sleep: '2d' } }, { max_duration_seconds: 60 }))).toMatchObject([
+      { code: 'SLEEP_TOO_LONG', suggestion: 'raise `max_duration_seconds`, or sleep for less' },
+    ]);
+    expect(compiled(plan([step('a', { type: 'core.delay', inputs: { durationMs: '2d' } })])).timeoutMs).toBeNull();
+  });
+
+  it.each([
+    ['soon', 'BAD_FORMAT', 'is not a duration: write'],
+    ['0s', 'BAD_FORMAT', 'is too short or too long'],
+    ['99999d', 'BAD_FORMAT', 'is too short or too long'],
+  ])('refuse a timeout of %s', (timeoutMs, code, message) => {
+    const [problem, ...more] = problemsOf(graph([node('a')], { timeoutMs }));
+    expect(problem).toMatchObject({ code, path: '/timeoutMs', message: expect.stringContaining(message) });
+    expect(more).toEqual([]);
   });
 
   it('refuse other parameters of a delay, and say which was meant', () => {

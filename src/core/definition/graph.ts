@@ -7,7 +7,7 @@ import type { Findings } from '../problem/problem.ts';
 import { DEFINITION_DEFAULTS, type DefinitionDefaults, WAITING_POLICY } from './defaults.ts';
 import { DELAY_ACTION, readDelay } from './delay.ts';
 import type { Draft, DraftBody, DraftEdge, DraftNode, DraftStep, Located, ReadOptions } from './draft.ts';
-import { choiceIn, flagIn, listIn, numberIn, objectIn, textIn } from './json-read.ts';
+import { choiceIn, flagIn, listIn, millisecondsIn, numberIn, objectIn, textIn } from './json-read.ts';
 import { readLoop } from './loop.ts';
 import { readWait } from './wait.ts';
 
@@ -29,7 +29,7 @@ export function readGraph(definition: JsonObject, findings: Findings, options: R
     nodes,
     edges,
     onUnhandledFailure: 'failFast',
-    timeoutMs: numberIn(definition.timeoutMs, defaults.graphTimeoutMs),
+    timeoutMs: millisecondsIn(definition.timeoutMs, defaults.graphTimeoutMs),
     outputs: definition.outputs === undefined ? null : { value: definition.outputs, at: '/outputs' },
     vars: objectIn(definition.vars),
     scope: {},
@@ -38,7 +38,7 @@ export function readGraph(definition: JsonObject, findings: Findings, options: R
     finally: listIn(definition.finally).flatMap((name, index) => located(name, `/finally/${index}`) ?? []),
     ...(definition.compensationTimeoutMs === undefined
       ? {}
-      : { compensationTimeoutMs: numberIn(definition.compensationTimeoutMs, DEFAULT_COMPENSATION_MS) }),
+      : { compensationTimeoutMs: millisecondsIn(definition.compensationTimeoutMs, DEFAULT_COMPENSATION_MS) }),
   };
 }
 
@@ -128,7 +128,7 @@ function readGraphWait(raw: JsonObject, at: string, findings: Findings): DraftSt
   ignoreFields(raw, at, unread, 'a wait', findings);
   const { callback, events, onTimeout, count, until } = raw;
   return readWait(
-    { callback, events, timeoutMs: numberIn(raw.timeoutMs, null), onTimeout, count, until },
+    { callback, events, timeoutMs: millisecondsIn(raw.timeoutMs, null), onTimeout, count, until },
     at,
     findings,
   );
@@ -210,7 +210,7 @@ function readPolicy(raw: JsonObject, step: DraftStep | null, defaults: Definitio
   // A child has retried its own nodes already; running all of it again is something to ask for.
   const once = step?.kind === 'subworkflow' && raw.retry === undefined;
   const policy = {
-    timeoutMs: numberIn(raw.timeoutMs, inherited),
+    timeoutMs: millisecondsIn(raw.timeoutMs, inherited),
     rerenderOnRetry: flagIn(raw.rerenderOnRetry, false),
     retry: once ? WAITING_POLICY.retry : readRetry(objectIn(raw.retry), defaults.retry),
   };
@@ -237,9 +237,9 @@ function readRule(raw: JsonObject, otherwise: RetryPolicy): RetryRule {
 function readRetry(raw: JsonObject, otherwise: RetryPolicy): RetryPolicy {
   return {
     maxAttempts: numberIn(raw.maxAttempts, otherwise.maxAttempts),
-    baseDelayMs: numberIn(raw.baseDelayMs, otherwise.baseDelayMs),
+    baseDelayMs: millisecondsIn(raw.baseDelayMs, otherwise.baseDelayMs),
     backoffFactor: numberIn(raw.backoffFactor, otherwise.backoffFactor),
-    maxDelayMs: numberIn(raw.maxDelayMs, otherwise.maxDelayMs),
+    maxDelayMs: millisecondsIn(raw.maxDelayMs, otherwise.maxDelayMs),
     jitter: flagIn(raw.jitter, otherwise.jitter),
   };
 }

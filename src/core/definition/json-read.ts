@@ -1,6 +1,7 @@
 // Reads what is well formed out of a definition that may not be, so that one pass reports wrong shapes and wrong names
 // together. Whatever has the wrong type reads as absent: the schema check has already said so.
 
+import { parseDuration } from '../duration/duration.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 
 const NOTHING: JsonObject = Object.freeze({});
@@ -19,6 +20,11 @@ export function textIn(value: Json | undefined): string | null {
 
 export function numberIn<T>(value: Json | undefined, otherwise: T): number | T {
   return typeof value === 'number' ? value : otherwise;
+}
+
+/** Milliseconds, or a duration as text. */
+export function millisecondsIn<T>(value: Json | undefined, otherwise: T): number | T {
+  return typeof value === 'string' ? (parseDuration(value) ?? otherwise) : numberIn(value, otherwise);
 }
 
 export function flagIn(value: Json | undefined, otherwise: boolean): boolean {

@@ -5,7 +5,7 @@ import type { Findings } from '../problem/problem.ts';
 import type { Template } from '../template/template.ts';
 import { DEFAULT_MAX_ITEMS, DEFAULT_MAX_ROUNDS, DEFAULT_PARALLEL } from './defaults.ts';
 import type { DraftBody, DraftLoop, Located } from './draft.ts';
-import { numberIn, objectIn, textIn } from './json-read.ts';
+import { millisecondsIn, numberIn, objectIn, textIn } from './json-read.ts';
 
 export function readLoop(
   raw: JsonObject,
@@ -53,9 +53,9 @@ export function readRepeat(
     kind: 'repeat',
     until: { value: textIn(raw.until) ?? 'true', at: at.until },
     limit: numberIn(raw.maxRounds, DEFAULT_MAX_ROUNDS),
-    delayMs: numberIn(raw.delayMs, 0),
+    delayMs: millisecondsIn(raw.delayMs, 0),
     backoffFactor: numberIn(raw.backoffFactor, 1),
-    maxDelayMs: numberIn(raw.maxDelayMs, null),
+    maxDelayMs: millisecondsIn(raw.maxDelayMs, null),
     collect: raw.collect === undefined ? null : { value: raw.collect, at: at.collect },
     body,
   };

@@ -11,7 +11,7 @@ import {
   PIPELINE_RETRIES,
   PIPELINE_STEP_TIMEOUT_MS,
 } from './defaults.ts';
-import { connectionName, eventSources, tolerate } from './graph-schema.ts';
+import { connectionName, eventSources, milliseconds, tolerate } from './graph-schema.ts';
 import { MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL, MAX_ROUNDS } from './limits.ts';
 import { webhookSchema } from './webhook-schema.ts';
 
@@ -77,7 +77,9 @@ const task = z.strictObject({
   body: z.unknown().optional().meta({ description: 'Any JSON, or text. Strings may hold {{ expressions }}.' }),
   connection: connectionName.optional().meta({ description: 'The connection whose credential the request carries.' }),
   retries: retries.optional().meta({ description: 'Tries after the first.', default: PIPELINE_RETRIES }),
-  timeout: z.int().min(1).optional().meta({ description: 'Milliseconds per try.', default: PIPELINE_STEP_TIMEOUT_MS }),
+  timeout: milliseconds(1)
+    .optional()
+    .meta({ description: 'Per try: milliseconds, or a duration.', default: PIPELINE_STEP_TIMEOUT_MS }),
   for_each: z
     .union([z.string().min(1), z.array(z.unknown())], {
       error: 'must be a {{ template }} that gives a list, or a list',

@@ -16,7 +16,7 @@ import {
 import { readDependencies } from './dependency.ts';
 import type { Draft, DraftEdge, DraftLoop, DraftNode, DraftStep, Located, ReadOptions } from './draft.ts';
 import { headerNameProblem, headerValueProblem } from './http-header.ts';
-import { flagIn, listIn, numberIn, objectIn, textIn } from './json-read.ts';
+import { flagIn, listIn, millisecondsIn, numberIn, objectIn, textIn } from './json-read.ts';
 import { readForEach, readRepeat } from './loop.ts';
 import { readWait } from './wait.ts';
 
@@ -290,7 +290,7 @@ function httpPolicy(raw: JsonObject, at: string, findings: Findings): DraftNode[
   const usual = pipelineRetry(numberIn(times, PIPELINE_RETRIES));
   const delayMs = delay === undefined ? null : readDuration(delay, `${at}/retries/delay`, findings);
   const retry = delayMs === null ? usual : { ...usual, baseDelayMs: delayMs };
-  const policy = { timeoutMs: numberIn(raw.timeout, PIPELINE_STEP_TIMEOUT_MS), rerenderOnRetry: false, retry };
+  const policy = { timeoutMs: millisecondsIn(raw.timeout, PIPELINE_STEP_TIMEOUT_MS), rerenderOnRetry: false, retry };
   return on === undefined ? policy : { ...policy, rules: [{ on: listIn(on).map(errorCode), ...retry }] };
 }
 

@@ -2,6 +2,7 @@
 // given from outside and cannot be checked here.
 
 import type { Format } from '../plan/plan.ts';
+import { nearMiss } from '../problem/near-miss.ts';
 
 type Path = readonly (string | number)[];
 
@@ -10,16 +11,37 @@ export type Reading =
   | { readonly kind: 'elsewhere' }
   /** The results of all nodes at once, or of one whose name is computed. */
   | { readonly kind: 'all' }
-  /** A member of `context` that never exists. */
-  | { readonly kind: 'nothing' }
+  /** A member that never exists: what there is instead, and what was probably meant, if that can be guessed. */
+  | { readonly kind: 'nothing'; readonly instead: string; readonly meant: Path | null }
   | { readonly kind: 'data' | 'callback'; readonly name: string };
 
+/** Roots whose members are known before anything runs. */
+const CLOSED: Readonly<Record<Format, Readonly<Record<string, readonly string[]>>>> = {
+  graph: {
+    execution: ['id', 'workflowId', 'version', 'tenantId', 'correlationId', 'startedAt'],
+    attempt: ['number', 'startedAt'],
+  },
+  pipeline: { trigger: ['body', 'headers', 'method', 'query'] },
+  plan: {},
+};
+
 export function readingOf(format: Format, path: Path): Reading {
+  const [root, member, ...rest] = path;
+  const members = Object.hasOwn(CLOSED[format], root!) ? CLOSED[format][root!]! : null;
+  if (members !== null && member !== undefined && !members.includes(String(member))) {
+    const near = member === 'executionId' ? 'id' : nearMiss(String(member), members);
+    const inBody = root === 'trigger' ? ['trigger', 'body', member, ...rest] : null;
+    const meant = near === undefined ? inBody : [root!, near, ...rest];
+    return { kind: 'nothing', instead: `\`${root}\` has ${members.join(', ')}`, meant };
+  }
   switch (format) {
     case 'graph':
       if (path[0] === 'wait') return path.length === 1 ? { kind: 'elsewhere' } : named('callback', path[1]);
       if (path[0] !== 'context') return { kind: 'elsewhere' };
-      if (path.length > 1 && path[1] !== 'data') return { kind: 'nothing' };
+      if (path.length > 1 && path[1] !== 'data') {
+        const instead = 'the outputs of nodes are in `context.data`';
+        return { kind: 'nothing', instead, meant: ['context', 'data', ...path.slice(1)] };
+      }
       return named('data', path[2]);
     case 'pipeline':
       if (path[0] === 'wait') return path.length === 1 ? { kind: 'elsewhere' } : named('callback', path[1]);

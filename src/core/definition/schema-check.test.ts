@@ -57,7 +57,7 @@ describe('values of the wrong kind', () => {
     [{ id: 'X'.repeat(99) }, 'BAD_FORMAT', `"${'X'.repeat(56)}… must be lower-case letters, digits and hyphens`],
     [{ id: 'x'.repeat(201) }, 'OUT_OF_RANGE', 'must not be longer than 200 characters'],
     [{ timeoutMs: 0 }, 'OUT_OF_RANGE', 'must be at least 1'],
-    [{ timeoutMs: 1.5 }, 'WRONG_TYPE', 'must be a whole number, not 1.5'],
+    [{ timeoutMs: 1.5 }, 'WRONG_TYPE', 'must be whole milliseconds, or a duration such as "30s", not 1.5'],
     [{ timeoutMs: 1e300 }, 'OUT_OF_RANGE', 'must be at most 9007199254740991'],
     [{ triggerSchema: 'x' }, 'WRONG_TYPE', 'must be an object, not "x"'],
     [{ snapshot: 'x' }, 'WRONG_TYPE', 'must be an object, not "x"'],

@@ -38,9 +38,11 @@ function reportIssue(issue: Issue, place: Path, schema: z.ZodType, definition: J
   for (const key of issue.keys) findings.add(() => unknownKey(key, at, known, findings));
 }
 
+const INSIDE: ReadonlySet<Issue['code']> = new Set(['unrecognized_keys', 'invalid_format', 'custom', 'too_small']);
+
 /** Of the forms that a value may have, the one whose problems lie inside it: the value is of that form, and not well made. */
 function isOfThisForm(issues: readonly Issue[]): boolean {
-  return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys');
+  return issues.every(({ code, path }) => path.length > 0 || INSIDE.has(code));
 }
 
 type KnownIssue = Exclude<Issue, { code: 'unrecognized_keys' }>;

@@ -1,4 +1,4 @@
-// Durations as people write them in definitions: "30s", "5m", "2h", "1d" (002 "Sleep"). Everything inside the engine is
+// Durations as people write them in definitions: "30s", "5m", "2h", "1d". Everything inside the engine is
 // milliseconds; this is the only place that knows the units.
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
