@@ -1,35 +1,37 @@
 // An action on many executions, on the wire: which, what and why; and how far it is.
 
 import { z } from 'zod';
-import { oneOfFields } from './choice.ts';
+import { anyOfFields, oneOfFields } from './choice.ts';
 import { EXECUTION_STATUSES, WHY } from './execution.ts';
 import { duration } from './execution-list.ts';
-import { executionId, label, tenantId, timestamp, workflowId } from './identifier.ts';
+import { executionId, label, tenantId, timestamp, versionNumber, workflowId } from './identifier.ts';
 
 export const BULK_ACTIONS = ['cancel', 'retry', 'pause', 'resume', 'replay'] as const;
 const MAX_IDS = 1_000;
 
+const filterFields = {
+  workflowId: workflowId.optional(),
+  version: versionNumber(0).optional(),
+  status: z.array(z.enum(EXECUTION_STATUSES)).min(1).optional(),
+  format: z.enum(['graph', 'pipeline', 'plan']).optional(),
+  parentExecutionId: executionId.optional(),
+  createdAfter: timestamp.optional(),
+  createdBefore: timestamp.optional(),
+  olderThan: duration.optional(),
+  error: label(200).optional(),
+  why: z.enum(WHY).optional(),
+  triggerId: z.guid('must be a uuid').optional(),
+  projectId: label(200).optional(),
+  environmentId: label(200).optional(),
+};
+
 /** The filters of the list of executions that choose, at least one of them. */
 export const bulkFilterSchema = z
-  .strictObject({
-    workflowId: workflowId.optional(),
-    version: z.int().min(0).optional(),
-    status: z.array(z.enum(EXECUTION_STATUSES)).min(1).optional(),
-    format: z.enum(['graph', 'pipeline', 'plan']).optional(),
-    parentExecutionId: executionId.optional(),
-    createdAfter: timestamp.optional(),
-    createdBefore: timestamp.optional(),
-    olderThan: duration.optional(),
-    error: label(200).optional(),
-    why: z.enum(WHY).optional(),
-    triggerId: z.guid('must be a uuid').optional(),
-    projectId: label(200).optional(),
-    environmentId: label(200).optional(),
-  })
+  .strictObject(filterFields)
   .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
     error: 'must not be empty: it would choose every execution there is',
   })
-  .meta({ minProperties: 1 });
+  .meta(anyOfFields(Object.keys(filterFields)));
 
 export const bulkRequest = z
   .strictObject({
@@ -37,7 +39,7 @@ export const bulkRequest = z
     action: z.enum(BULK_ACTIONS),
     ids: z.array(executionId).min(1).max(MAX_IDS).optional(),
     filter: bulkFilterSchema.optional(),
-    version: z.int().min(1).optional().describe('of a replay: by default the current version'),
+    version: versionNumber(1).optional().describe('of a replay: by default the current version'),
     reason: label(500),
     dryRun: z.boolean().optional().describe('true: only count'),
     tenantId: tenantId.optional(),

@@ -225,7 +225,18 @@ export const ackRequest = z
       .describe('with a failure: when to send it again, at once if that has passed; without it the failure is final'),
     tenantId: tenantId.optional(),
   })
-  .meta({ id: 'AckRequest' });
+  .meta({
+    id: 'AckRequest',
+    // `retryAt` has a meaning only with a failure.
+    allOf: [
+      {
+        anyOf: [
+          { properties: { retryAt: { type: 'null' } } },
+          { required: ['outcome'], properties: { outcome: { const: 'failed' } } },
+        ],
+      },
+    ],
+  });
 
 export const ackAnswer = z
   .object({

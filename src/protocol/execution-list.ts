@@ -98,7 +98,7 @@ export const executionListQuery = z.object({
   ...executionFilterFields,
   ids: idList.optional().describe('only these, comma separated'),
   view: z.enum(['full', 'row']).default('full').describe('row: without trigger, spec and outputs'),
-  include: queryChoices(['nodes']).default([]).describe('nodes: status counts, with view=row and a limit of 50'),
+  include: queryChoices(['nodes']).default([]).describe('nodes: rows with status counts, at most 50 a page'),
   count: queryFlag.optional().describe('true: also how many there are, up to a thousand'),
   tenantId: tenantId.optional(),
 });

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { driverSchema, engineRunRefSchema } from './driver.ts';
-import { executionId, label, tenantId, timestamp } from './identifier.ts';
+import { executionId, label, tenantId, timestamp, versionNumber } from './identifier.ts';
 import { queryChoices, queryNumber } from './page.ts';
 import { resultWait } from './wait.ts';
 
@@ -28,7 +28,7 @@ export const executeRequest = z
     priority: z.int().min(0).max(9).optional(),
     tenantId: tenantId.optional(),
     spec: z.unknown().optional(),
-    version: z.int().min(0).optional().describe('by default the current one; 0: the draft, where drafts may be run'),
+    version: versionNumber(0).optional().describe('by default the current one; 0: the draft, where drafts may be run'),
     projectId: label(200).optional(),
     environmentId: label(200).optional(),
     driver: driverSchema

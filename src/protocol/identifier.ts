@@ -23,6 +23,11 @@ export const label = (maximum: number) =>
     .regex(NO_CONTROL, 'must not have control characters')
     .refine((text) => text.isWellFormed(), 'must not have half a character');
 
+const MAX_VERSION = 2_147_483_647;
+
+/** A version of a workflow, as the database keeps them. */
+export const versionNumber = (least: 0 | 1) => z.int().min(least).max(MAX_VERSION);
+
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/;
 
 export const isTenantId = (text: string): boolean => TENANT_ID.test(text);

@@ -32,7 +32,7 @@ export const lifecycleImportRequest = z
 export const lifecycleImportShape = z.strictObject({
   definition: machineShape,
   policies: policiesShape.nullable().optional(),
-  tenantId: tenantId.optional(),
+  tenantId: tenantId.nullable().optional(),
 });
 
 export const lifecycleImportAnswer = z

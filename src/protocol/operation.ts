@@ -1,6 +1,7 @@
 // Operations on the wire: health, dead letters, runners, the catalog.
 
 import { z } from 'zod';
+import { anyOfFields } from './choice.ts';
 import { executionId, timestamp } from './identifier.ts';
 
 export const livenessSchema = z.object({ status: z.literal('ok') });
@@ -140,4 +141,4 @@ export const actionPatch = z
   })
   .strict()
   .refine((patch) => Object.keys(patch).length > 0, 'nothing to change')
-  .meta({ minProperties: 1 });
+  .meta(anyOfFields(['isEnabled', 'deprecationNotice'], ['deprecationNotice']));

@@ -1,6 +1,7 @@
 // Quotas of tenants on the wire, and the presets of 002 "Tier Limits".
 
 import { z } from 'zod';
+import { anyOfFields } from './choice.ts';
 import { tenantId, timestamp } from './identifier.ts';
 
 const MAX_COUNT = 1_000_000_000;
@@ -75,7 +76,7 @@ export const quotaRequest = z
     (body) => Object.keys(body).length > 0,
     'say `preset`, `limits` or both; `{ "preset": null }` lifts the quota',
   )
-  .meta({ id: 'QuotaRequest', minProperties: 1 });
+  .meta({ id: 'QuotaRequest', ...anyOfFields(['preset', 'limits'], ['preset']) });
 
 export type QuotaRequest = z.infer<typeof quotaRequest>;
 
