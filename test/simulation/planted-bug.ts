@@ -7,10 +7,10 @@ import { Claimer } from '../../src/engine/runner/claimer.ts';
 import { Incarnation } from '../../src/engine/runner/incarnation.ts';
 import { LostClaims } from '../../src/engine/runner/lost-claims.ts';
 import { type CommitItem, Committer } from '../../src/engine/turn/committer.ts';
-import { DecisionLoop } from '../../src/engine/turn/decision-loop.ts';
+import type { Turn } from '../../src/engine/turn/decide-turn.ts';
 import { HeldStarts } from '../../src/engine/turn/held-start.ts';
 import type { Resident } from '../../src/engine/turn/resident.ts';
-import type { Turn } from '../../src/engine/turn/transition.ts';
+import { Turns } from '../../src/engine/turn/turn.ts';
 import { MANY_CRASHES, type NewMessage, type Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { makeReady, OWNED, type Tables } from './database/tables.ts';
@@ -87,10 +87,10 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
   }),
   'every start is held, not only the first': () => ({
     patch: () =>
-      replace(DecisionLoop.prototype as unknown as WithCommit, 'commit', (original) => {
+      replace(Turns.prototype as unknown as WithCommit, 'commit', (original) => {
         return function commit(this: WithCommit, resident: Resident, turn: Turn, ...more: unknown[]) {
           const isStart = turn.commands.length > 0 && turn.commands.every(({ type }) => type === 'runAction');
-          if (isStart) this.dispatchAtOnce(resident, turn);
+          if (isStart) this.hold(resident, turn);
           else original.call(this, resident, turn, ...more);
         };
       }),
@@ -130,9 +130,9 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
   }),
   'two transitions of one execution are on their way at once': () => ({
     patch: () =>
-      replace(DecisionLoop.prototype as unknown as WithAdvance, 'advance', (original) => {
+      replace(Turns.prototype as unknown as WithAdvance, 'advance', (original) => {
         return function advance(this: WithAdvance, resident: Resident) {
-          resident.busy = false;
+          resident.release();
           original.call(this, resident);
         };
       }),
@@ -255,7 +255,7 @@ interface WithAdvance {
 
 interface WithCommit {
   commit(resident: Resident, turn: Turn, ...more: unknown[]): void;
-  dispatchAtOnce(resident: Resident, turn: Turn): void;
+  hold(resident: Resident, turn: Turn): void;
 }
 
 interface WithAdoption {

@@ -2,16 +2,17 @@
 
 import type { Fact } from '../../src/core/decider/fact.ts';
 import { nodeAt } from '../../src/core/decider/frame.ts';
-import { DecisionLoop } from '../../src/engine/turn/decision-loop.ts';
+import { Dispatch } from '../../src/engine/turn/dispatch.ts';
 import type { QueuedInput, Resident } from '../../src/engine/turn/resident.ts';
+import { Turns } from '../../src/engine/turn/turn.ts';
 import { replace } from './replace.ts';
 import type { Plant } from './simulation.ts';
 
 export const PLANTED_LANGUAGE_BUGS: Readonly<Record<string, () => Plant>> = {
   'an item of a loop is started twice': () => ({
     patch: () =>
-      replace(DecisionLoop.prototype as unknown as WithDispatch, 'dispatch', (original) => {
-        return function dispatch(this: WithDispatch, resident: Resident, command: { node: number }, isAgain: boolean) {
+      replace(Dispatch.prototype as unknown as WithDispatch, 'run', (original) => {
+        return function run(this: WithDispatch, resident: Resident, command: { node: number }, isAgain: boolean) {
           original.call(this, resident, command, isAgain);
           if (command.node >= resident.state.nodes.length) original.call(this, resident, command, isAgain);
         };
@@ -45,7 +46,7 @@ export const PLANTED_LANGUAGE_BUGS: Readonly<Record<string, () => Plant>> = {
   }),
   'the result of a loser that was given up counts': () => ({
     patch: () =>
-      replace(DecisionLoop.prototype as unknown as WithEnqueue, 'enqueue', (original) => {
+      replace(Turns.prototype as unknown as WithEnqueue, 'enqueue', (original) => {
         return function enqueue(this: WithEnqueue, resident: Resident, queued: QueuedInput) {
           const { input } = queued;
           const node = input.type === 'attemptSucceeded' ? nodeAt(resident.state, input.node) : undefined;
@@ -76,7 +77,7 @@ function rewritten<Loaded extends { readonly journal: readonly { readonly facts:
 
 /** What the class keeps to itself. */
 interface WithDispatch {
-  dispatch(resident: Resident, command: { node: number }, isAgain: boolean): void;
+  run(resident: Resident, command: { node: number }, isAgain: boolean): void;
 }
 
 interface WithEnqueue {

@@ -119,7 +119,7 @@ export class Arrivals {
   /** In memory from now on: it would count twice. */
   private arrived(resident: Resident, claim: ClaimedExecution): void {
     this.notArriving([claim]);
-    this.deps.incarnation.take(resident);
+    this.deps.incarnation.turns.take(resident);
   }
 
   private async buryCulprits(claimed: readonly ClaimedExecution[]): Promise<ClaimedExecution[]> {

@@ -12,8 +12,8 @@ import { idOf } from '../../core/decider/frame.ts';
 import type { LoadedExecution, Store } from '../../store/port.ts';
 import type { RunnerRegistration } from '../../store/runner-port.ts';
 import type { EngineObserver, EngineOptions } from '../environment.ts';
-import type { SlotMap } from '../slot-map.ts';
 import type { Resident } from '../turn/resident.ts';
+import type { Residents } from '../turn/residents.ts';
 
 export interface DepartureDeps {
   readonly store: Store;
@@ -21,7 +21,7 @@ export interface DepartureDeps {
   readonly observer: EngineObserver;
   readonly options: Pick<EngineOptions, 'name' | 'drainMs' | 'abortGraceMs'>;
   readonly registration: RunnerRegistration;
-  readonly residents: SlotMap<Resident>;
+  readonly residents: Residents;
   readonly isOver: () => boolean;
   /** The execution is another runner's from now on. */
   readonly forget: (resident: Resident) => void;
@@ -56,7 +56,7 @@ export async function depart(deps: DepartureDeps): Promise<void> {
 /** Attempts are running, or what they did is on its way to the database. */
 function atWork({ residents }: DepartureDeps, leaving: ReadonlySet<Resident>): Resident[] {
   return [...residents.values()].filter(
-    (resident) => !leaving.has(resident) && (resident.busy || resident.running.size > 0),
+    (resident) => !leaving.has(resident) && (resident.isBusy || resident.running.size > 0),
   );
 }
 
@@ -80,8 +80,8 @@ async function giveBackIdle(deps: DepartureDeps, leaving: Set<Resident>): Promis
   const { store, residents, registration, observer, isOver, forget, released } = deps;
   const before = leaving.size;
   for (const resident of residents.values()) {
-    if (resident.busy || resident.running.size > 0 || resident.queue.length > 0) continue;
-    resident.busy = true;
+    if (resident.isBusy || resident.running.size > 0 || resident.queue.length > 0) continue;
+    resident.occupy();
     leaving.add(resident);
   }
   if (leaving.size === 0 || isOver()) return;

@@ -3,60 +3,44 @@
 // says (I4, I5).
 
 import type { RunAttempt } from '../../action/attempt.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Timers } from '../../clock/timers.ts';
 import { isWaitEnding, nextDue } from '../../core/decider/next-due.ts';
 import { shareLeft } from '../../core/share/share.ts';
 import type { OpenLeaseThread } from '../../store/lease-renewal.ts';
-import type { InboxMessage, LoadedExecution, NewMessage, Store } from '../../store/port.ts';
+import type { InboxMessage, LoadedExecution, NewMessage } from '../../store/port.ts';
 import type { RunnerRegistration } from '../../store/runner-port.ts';
-import type { PlanSource } from '../../workflow/plan-cache.ts';
-import type { TriggerCheck } from '../../workflow/trigger-check.ts';
 import { AttemptDesk, type HeldPlaces } from '../attempt/attempt-desk.ts';
 import { mostHeldBack, type WaitingWorkflow } from '../crowd.ts';
-import type { EngineObserver, EngineOptions } from '../environment.ts';
 import { Pace } from '../pace.ts';
-import { SlotMap } from '../slot-map.ts';
 import { type Alarms, createAlarms } from '../turn/alarm.ts';
 import { Committer } from '../turn/committer.ts';
 import { type Burial, deadLetter } from '../turn/dead-letter.ts';
-import { DecisionLoop } from '../turn/decision-loop.ts';
+import type { TurnParts } from '../turn/decide-turn.ts';
 import { isWritten } from '../turn/journal.ts';
+import type { LoadingDeps } from '../turn/loading.ts';
 import { queuedMail } from '../turn/mail.ts';
 import { ParkingLot } from '../turn/parking.ts';
 import { untilStoreAnswers } from '../turn/patience.ts';
 import { RemoteAttempts, type TaskRouting } from '../turn/remote-attempts.ts';
 import type { Resident } from '../turn/resident.ts';
-import type { Tracing } from '../turn/tracing-port.ts';
+import { Residents } from '../turn/residents.ts';
+import { Turns } from '../turn/turn.ts';
 import { depart } from './departure.ts';
 import { keepLease, type Lease } from './lease.ts';
 
 /** What a runner is given, and all its lives work with. */
-export interface RunningDeps {
-  readonly store: Store;
-  readonly timers: Timers;
-  readonly observer: EngineObserver;
-  readonly plans: PlanSource;
+export interface RunningDeps extends Omit<TurnParts, 'clock' | 'options'>, Omit<LoadingDeps, 'store'> {
   readonly run: RunAttempt;
-  readonly newId: () => string;
-  readonly newSeed: () => number;
-  readonly callbackUrl: (executionId: string, nodeId: string) => string;
   /** How many attempts of one tenant and one action type may run here at once; absent: as the options say. */
   readonly perTenantAction?: (tenantId: string, actionType: string) => number;
-  /** Absent: no traces. */
-  readonly tracing?: Tracing | undefined;
   /** Renews the lease beside the event loop; absent: the loop does it alone. */
   readonly openLeaseThread?: OpenLeaseThread | undefined;
-  readonly checkTrigger?: TriggerCheck['check'] | undefined;
   /** Which attempts go to workers of their task queue; absent: none. */
   readonly routing?: TaskRouting | undefined;
   /** This runner gave back what others can take: tell them, so that they need not find it by polling. */
   readonly workReleased?: ((executions: readonly LoadedExecution[]) => void) | undefined;
 }
 
-export interface IncarnationDeps extends RunningDeps {
-  readonly clock: Clock;
-  readonly options: EngineOptions;
+export interface IncarnationDeps extends RunningDeps, Pick<TurnParts, 'clock' | 'options'> {
   /** Something may have become ready: look for work. */
   readonly workWanted: () => void;
   /** An execution left memory and is due then. */
@@ -69,14 +53,14 @@ export interface IncarnationDeps extends RunningDeps {
 
 export class Incarnation {
   readonly registration: RunnerRegistration;
-  readonly residents = new SlotMap<Resident>();
+  readonly residents: Residents;
+  readonly turns: Turns;
   private readonly deps: IncarnationDeps;
   private readonly lease: Lease;
   private readonly desk: AttemptDesk;
   private readonly committer: Committer;
   private readonly alarms: Alarms;
   private readonly parking: ParkingLot;
-  private readonly loop: DecisionLoop;
   /** Null: nobody uses it. */
   private slotZeroTail: Promise<unknown> | null = null;
   private leaseStopped: Promise<void> = Promise.resolve();
@@ -92,6 +76,7 @@ export class Incarnation {
     const { runnerId, slotIds } = registration;
     const died = () => this.die();
     const pace = new Pace(timers);
+    this.residents = new Residents(deps);
     this.lease = keepLease({ ...deps, runnerId, registeredAt, lost: died });
     this.desk = new AttemptDesk({
       limits: {
@@ -130,15 +115,15 @@ export class Incarnation {
       observer,
       runInSlotZero: (work) => this.runInSlotZero(work),
       isOver: () => this.over,
-      left: (resident) => this.loop.forget(resident),
+      left: (resident) => this.turns.forget(resident),
       parkedUntil: deps.parkedUntil,
       settled: deps.placeFreed,
-      stays: (resident) => this.loop.settle(resident),
+      stays: (resident) => this.turns.settle(resident),
       woken: deps.workWanted,
     });
     const { residents, desk, committer, alarms, parking } = this;
     const isOver = () => this.over;
-    this.loop = new DecisionLoop({
+    this.turns = new Turns({
       ...deps,
       remote: new RemoteAttempts({ store, timers, observer, routing: deps.routing, isOver }),
       residents,
@@ -149,32 +134,22 @@ export class Incarnation {
       pace,
       isOver,
       isDraining: () => this.draining,
+      slotId: slotIds[0]!,
       bury: (burial) => this.bury(burial),
-      noteDeadLetter: async (letter) => {
-        if (options.deadLetters) await store.deadLetterNote({ slotId: this.registration.slotIds[0]!, ...letter });
-      },
-      noteUndo: async (executionId) => {
-        await store.executionUndoing({ slotId: this.registration.slotIds[0]!, executionId });
-      },
       mailSent: (executionId, message) => this.mailSent(executionId, message),
     });
   }
 
-  /** An execution that was claimed and loaded. */
-  take(resident: Resident): void {
-    this.loop.take(resident);
-  }
-
   /** How many more executions it would take now: claims follow free places, so a busy runner does not hoard. */
   capacity(): number {
-    if (!this.isOpen() || this.loop.heldBytes >= this.deps.options.maxResidentBytes) return 0;
+    if (!this.isOpen() || this.residents.heldBytes >= this.deps.options.maxResidentBytes) return 0;
     const room = this.desk.roomFor(this.committer.unsettled);
     return Math.max(0, Math.min(this.deps.options.maxResident - this.activeCount, room));
   }
 
   /** Those in memory that do more than wait. */
   get activeCount(): number {
-    return this.residents.size - this.loop.idleCount;
+    return this.residents.activeCount;
   }
 
   /**
@@ -183,7 +158,7 @@ export class Incarnation {
    */
   keptFor(tenantId: string, arriving: number): number {
     // A quarter more memory is for them, as with the places.
-    const isCrammed = this.loop.heldBytes >= this.deps.options.maxResidentBytes * 1.25;
+    const isCrammed = this.residents.heldBytes >= this.deps.options.maxResidentBytes * 1.25;
     const places = this.isOpen() && !isCrammed ? this.desk.keptFor(tenantId) : 0;
     if (places === 0) return 0;
     let held = arriving;
@@ -215,10 +190,7 @@ export class Incarnation {
 
   deliver(executionId: string, message: InboxMessage): void {
     const resident = this.residents.get(executionId);
-    if (resident === undefined || resident.seenMail?.has(message.id)) return;
-    resident.seenMail ??= new Set();
-    resident.seenMail.add(message.id);
-    this.loop.enqueue(resident, queuedMail(message, resident.state.plan));
+    if (resident?.isNewMail(message.id)) this.turns.enqueue(resident, queuedMail(message, resident.state.plan));
   }
 
   async readMail(executionIds: string[]): Promise<void> {
@@ -228,7 +200,7 @@ export class Incarnation {
 
   /** What was accepted before a wait ran out counts, also when the hint of it was slower than the clock (I10). */
   private ring(resident: Resident): void {
-    const ring = () => this.loop.enqueue(resident, { input: { type: 'timerDue' } });
+    const ring = () => this.turns.enqueue(resident, { input: { type: 'timerDue' } });
     if (!isWaitEnding(resident.state)) return ring();
     const { executionId } = resident.execution;
     this.untilStoreAnswers(() => this.readMail([executionId])).then(ring, ring);
@@ -298,7 +270,7 @@ export class Incarnation {
     // The journal may have been written after all: then the end stands in the outcome alone.
     await add(burial).catch(() => add({ ...burial, seq: null }));
     const resident = this.residents.get(executionId);
-    if (resident !== undefined) this.loop.forget(resident);
+    if (resident !== undefined) this.turns.forget(resident);
     observer.ended?.({ execution: burial.execution, status: 'Failed', state: null, outcome: null });
     if (parentId !== null) this.lookForMail(parentId);
   }
@@ -312,7 +284,7 @@ export class Incarnation {
       registration: this.registration,
       residents: this.residents,
       isOver: () => this.over,
-      forget: (resident) => this.loop.forget(resident),
+      forget: (resident) => this.turns.forget(resident),
       released: (executions) => this.deps.workReleased?.(executions),
       abandon: () => this.abandon(),
       runInSlotZero: (work) => this.runInSlotZero(work),
@@ -325,7 +297,7 @@ export class Incarnation {
     this.over = true;
     this.leaseStopped = this.lease.stop();
     this.alarms.stop();
-    this.loop.stop();
+    this.turns.stop();
     this.desk.close();
     this.committer.abandon();
     for (const { running } of this.residents.values()) {

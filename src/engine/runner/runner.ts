@@ -200,7 +200,7 @@ export class Runner {
     const now = this.deps.timers.monotonicMs();
     if (incarnation === undefined || now < this.nextMailAt) return;
     this.nextMailAt = now + this.options.inboxPollMs;
-    await incarnation.readMail([...incarnation.residents.keys()]);
+    await incarnation.readMail([...incarnation.residents.ids()]);
   }
 
   /** Runners whose lease ended are declared dead, and what they owned becomes ready (I4). */

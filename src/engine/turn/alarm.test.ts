@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handTimers } from '../../clock/hand-timers.testing.ts';
 import { createAlarms } from './alarm.ts';
+import { testResident } from './resident.testing.ts';
 import type { Resident } from './resident.ts';
 
 function setup({ clockBehindMs = 0 } = {}) {
@@ -20,9 +21,8 @@ function setup({ clockBehindMs = 0 } = {}) {
       due.set(resident, null);
     },
   });
-  /** An alarm needs to know of an execution only who it is, and when it was set. */
   const resident = (executionId: string, dueAt: number | null): Resident => {
-    const made = { execution: { executionId }, alarm: null } as unknown as Resident;
+    const made = testResident(executionId);
     residents.push(made);
     due.set(made, dueAt);
     alarms.set(made, dueAt);

@@ -40,12 +40,11 @@ export function createAlarms(deps: {
       if (now() < dueAt) set(resident, dueAt);
       else deps.ring(resident);
     });
-    resident.alarm = { at: dueAt, cancel };
+    resident.setAlarm({ at: dueAt, cancel });
   }
 
   function clear(resident: Resident): void {
-    resident.alarm?.cancel();
-    resident.alarm = null;
+    resident.setAlarm(null);
   }
 
   return {

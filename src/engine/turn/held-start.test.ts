@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { handTimers } from '../../clock/hand-timers.testing.ts';
+import { emptyTurn, type Turn } from './decide-turn.ts';
 import { HeldStarts, withHeldStart } from './held-start.ts';
+import { testResident } from './resident.testing.ts';
 import type { Resident } from './resident.ts';
-import { emptyTurn, type Turn } from './transition.ts';
 
-const EXECUTION = { execution: { executionId: 'e' } };
 const START = { executionId: 'e', seq: 0, at: 7, facts: '[{"type":"ExecutionStarted"}]', inputs: '{"a":{}}' };
 const END = { executionId: 'e', seq: 1, at: 7, facts: '[{"type":"ExecutionFailed"}]', inputs: null };
 
 function turnWith(events: (typeof START | typeof END)[], rest: Partial<Turn> = {}): Turn {
-  const turn = emptyTurn(EXECUTION as unknown as Resident);
+  const turn = emptyTurn(testResident('e'));
   return { ...turn, written: { ...turn.written, events }, ...rest };
 }
 
 function written(turn: Turn) {
-  const resident = { ...EXECUTION, heldStart: turnWith([START]) } as unknown as Resident;
+  const resident = testResident('e');
+  resident.holdStart(turnWith([START]));
   const { events } = withHeldStart(resident, turn).written;
   expect(resident.heldStart).toBeNull();
   return events;
@@ -43,7 +44,7 @@ describe('a start whose first result takes its time', () => {
     const timers = handTimers();
     const written: Resident[] = [];
     const held = new HeldStarts(timers, (resident) => written.push(resident));
-    const residents = Array.from({ length: count }, () => ({ ...EXECUTION, heldStart: null }) as unknown as Resident);
+    const residents = Array.from({ length: count }, () => testResident('e'));
     for (const resident of residents) held.hold(resident, turnWith([START]));
     return { held, timers, written, residents };
   }
@@ -67,7 +68,7 @@ describe('a start whose first result takes its time', () => {
   it('is not one of many when most have had their result', () => {
     const { timers, written, residents } = holding(64);
     const [first, ...rest] = residents;
-    first!.heldStart = null;
+    first!.takeHeldStart();
     timers.advance(20);
     expect(written).toEqual(rest);
   });
@@ -75,8 +76,8 @@ describe('a start whose first result takes its time', () => {
   it('is written once, and the next one as soon again', () => {
     const { held, timers, written, residents } = holding(1);
     timers.advance(20);
-    residents[0]!.heldStart = null;
-    const next = { ...EXECUTION, heldStart: null } as unknown as Resident;
+    residents[0]!.takeHeldStart();
+    const next = testResident('e');
     held.hold(next, turnWith([START]));
     timers.advance(20);
     expect(written).toEqual([residents[0], next]);

@@ -9,8 +9,8 @@
 
 import type { Timers } from '../../clock/timers.ts';
 import type { TurnRows } from './committer.ts';
+import type { Turn } from './decide-turn.ts';
 import type { Resident } from './resident.ts';
-import type { Turn } from './transition.ts';
 
 /**
  * How long the start may wait for the first result. A few are written soon: whoever is called by the action and asks for the execution
@@ -36,7 +36,7 @@ export class HeldStarts {
   }
 
   hold(resident: Resident, turn: Turn): void {
-    resident.heldStart = turn;
+    resident.holdStart(turn);
     this.holding.push(resident);
     this.cancel ??= this.timers.after(FEW_HELD_AT_MOST_MS, () => this.writeFew());
   }
@@ -69,9 +69,8 @@ export function isHeldStart({ written, commands }: Turn): boolean {
 
 /** What was held goes first, and is held no more. Its commands have been carried out. */
 export function withHeldStart(resident: Resident, turn: Turn): Turn {
-  const { heldStart } = resident;
+  const heldStart = resident.takeHeldStart();
   if (heldStart === null) return turn;
-  resident.heldStart = null;
   const events = inOneRow(heldStart, turn) ?? [...heldStart.written.events, ...turn.written.events];
   const bytes = heldStart.written.bytes + turn.written.bytes;
   const transitions = [...heldStart.transitions, ...turn.transitions];

@@ -13,7 +13,7 @@ import { StoreError } from '../../store/store-error.ts';
 import type { PlanSource } from '../../workflow/plan-cache.ts';
 import { foldStored } from './journal.ts';
 import { queuedMail } from './mail.ts';
-import { createResident, type QueuedInput, type Resident } from './resident.ts';
+import { type QueuedInput, Resident } from './resident.ts';
 
 export type Loaded =
   | { readonly ok: true; readonly resident: Resident }
@@ -47,7 +47,7 @@ export async function loadResidents(deps: LoadingDeps, items: readonly Loading[]
     const { execution, claim } = items[place]!;
     const { state, isArchived } = one;
     const waiting = waitingInputs(execution, state, isArchived);
-    return { ok: true, resident: createResident({ execution, state, claim, waiting, given: givenTo.get(state)! }) };
+    return { ok: true, resident: new Resident({ execution, state, claim, waiting, given: givenTo.get(state)! }) };
   });
 }
 
@@ -78,7 +78,7 @@ export function freshResident(deps: LoadingDeps, execution: LoadedExecution, cla
   try {
     const state = initialState(plan, startOf(deps, execution, plan));
     const waiting = waitingInputs(execution, state, isArchived);
-    return createResident({ execution, state, claim, waiting, given: NOTHING_GIVEN });
+    return new Resident({ execution, state, claim, waiting, given: NOTHING_GIVEN });
   } catch {
     // Loading meets the same, and says what it is.
     return null;

@@ -5,7 +5,6 @@
 import type { Timers } from '../../clock/timers.ts';
 import { DECIDER_VERSION } from '../../core/decider/decide.ts';
 import { idOf, nodeAt } from '../../core/decider/frame.ts';
-import { isLeftOpen } from '../../core/decider/routing.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { OutsideDriver } from '../../store/external-port.ts';
 import type { Store } from '../../store/port.ts';
@@ -82,7 +81,7 @@ export class OutsideMemory {
       const [given] = await restoreParameters(store, [resident.state]);
       known.given.clear();
       for (const [node, params] of given!) known.given.set(node, params);
-      resident.isLeftOpen = isLeftOpen(resident.state);
+      resident.caughtUp();
       known.hasNews = true;
     }
     const inbox = withMail ? { ...resident.execution, inbox: look.inbox } : null;

@@ -8,42 +8,30 @@
 
 import type { AttemptResult, RunAttempt } from '../../action/attempt.ts';
 import { Stop } from '../../action/stop.ts';
-import { type Clock, createClock } from '../../clock/clock.ts';
-import type { Timers } from '../../clock/timers.ts';
+import { createClock } from '../../clock/clock.ts';
 import { startCommand } from '../../core/decider/command.ts';
 import { allNodes, idOf, nodeAt } from '../../core/decider/frame.ts';
 import { isFinal, isTerminal } from '../../core/decider/state.ts';
 import { nodeIndexOf } from '../../core/plan/virtual-node.ts';
 import type { ExternalTurn } from '../../store/external-port.ts';
-import type { NewExecution, Store } from '../../store/port.ts';
+import type { NewExecution } from '../../store/port.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { PlanSource } from '../../workflow/plan-cache.ts';
-import type { TriggerCheck } from '../../workflow/trigger-check.ts';
-import type { EngineObserver, EngineOptions } from '../environment.ts';
 import { attemptInput, attemptRequest, notRunAgain } from './attempt-input.ts';
 import { failedUndo } from './dead-letter.ts';
+import { decideTurn, type Turn, type TurnParts } from './decide-turn.ts';
 import { eventWaits, hasEventWaits } from './event-wait.ts';
+import type { LoadingDeps } from './loading.ts';
 import { mailBody, mailKey } from './mail.ts';
 import { isWaitedFor, type Open, OVER, openOf, waitOf } from './open.ts';
 import { buryOutside } from './outside-burial.ts';
-import { OutsideChildren } from './outside-children.ts';
+import { takeUpChildren } from './outside-children.ts';
 import { OutsideMemory, parametersOf, type Remembered } from './outside-memory.ts';
-import type { QueuedInput } from './resident.ts';
-import { type Tracing, traceparentFor } from './tracing-port.ts';
-import { type Turn, takeTurn } from './transition.ts';
+import type { QueuedInput, Resident } from './resident.ts';
+import { childStarted, prepareChildren } from './subworkflow.ts';
+import { traceparentFor } from './tracing-port.ts';
 
-export interface OutsideTurnsDeps {
-  readonly store: Store;
-  readonly timers: Timers;
-  readonly observer: EngineObserver;
-  readonly plans: PlanSource;
+export interface OutsideTurnsDeps extends Omit<TurnParts, 'clock'>, Omit<LoadingDeps, 'store'> {
   readonly run: RunAttempt;
-  readonly options: EngineOptions;
-  readonly newId: () => string;
-  readonly newSeed: () => number;
-  readonly callbackUrl: (executionId: string, nodeId: string) => string;
-  readonly tracing?: Tracing | undefined;
-  readonly checkTrigger?: TriggerCheck['check'] | undefined;
   /** Mail was written for another execution: a hint for whoever runs it. */
   readonly mailSent: (executionId: string) => void;
 }
@@ -83,20 +71,17 @@ interface TurnKind {
 type Inputs = (found: Remembered) => QueuedInput[];
 
 export class OutsideTurns {
-  private readonly deps: OutsideTurnsDeps;
-  private readonly clock: Clock;
+  private readonly deps: OutsideTurnsDeps & TurnParts;
   private readonly memory: OutsideMemory;
   /** The last of each execution's turns in this process. */
   private readonly tails = new Map<string, Promise<unknown>>();
   /** Attempts that run here. */
   private readonly running = new Map<string, Stop>();
-  private readonly children: OutsideChildren;
 
   constructor(deps: OutsideTurnsDeps) {
-    this.deps = deps;
-    this.clock = createClock(deps.timers);
-    this.memory = new OutsideMemory({ ...deps, observeTime: (at) => this.clock.observe(at) });
-    this.children = new OutsideChildren({ ...deps, now: () => this.clock.now() });
+    const clock = createClock(deps.timers);
+    this.deps = { ...deps, clock };
+    this.memory = new OutsideMemory({ ...deps, observeTime: clock.observe });
   }
 
   /** Decides on everything that waits: its start, its mail, what is due. */
@@ -255,7 +240,7 @@ export class OutsideTurns {
     const { found } = recalled;
     if (found === null) return OVER;
     const { resident } = found;
-    if (found.hasNews) await this.children.takeUp(found);
+    if (found.hasNews) await takeUpChildren(this.deps, found);
     found.hasNews = false;
     resident.queue.push(...inputs(found));
     while (resident.queue.length > 0 || resident.isLeftOpen) {
@@ -278,13 +263,13 @@ export class OutsideTurns {
   /** False: this epoch is over. */
   private async takeOne(run: OutsideRun, found: Remembered): Promise<boolean> {
     const { resident } = found;
-    const turn = this.decided(found);
+    const turn = this.decided(resident);
     if (turn instanceof Error) {
       await this.giveUp(run, { code: 'POISON', message: `deciding failed: ${turn.message}` });
       return false;
     }
     const starts = turn.commands.filter((command) => command.type === 'startChild');
-    const { children, refusals } = await this.children.prepare(found, starts);
+    const { children, refusals } = await prepareChildren(this.deps, resident, starts, this.deps.clock.now());
     const { written } = turn;
     await this.writeBefore(run, found, turn);
     if (written.events.length + written.consumed.length + written.attempts.length > 0) {
@@ -296,12 +281,9 @@ export class OutsideTurns {
     return true;
   }
 
-  private decided({ resident }: Remembered): Turn | Error {
-    const { newSeed, newId, options, observer } = this.deps;
-    const { abortGraceMs, expressionLimits: limits, templateStyle } = options;
-    const context = { now: this.clock.now(), seed: newSeed(), abortGraceMs, limits, templateStyle };
+  private decided(resident: Resident): Turn | Error {
     try {
-      return takeTurn(resident, { ...context, measure: observer.measure }, newId);
+      return decideTurn(this.deps, resident);
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
@@ -343,7 +325,7 @@ export class OutsideTurns {
       this.memory.forget(executionId);
       return false;
     }
-    this.clock.observe(at);
+    this.deps.clock.observe(at);
     found.seenAt = this.deps.timers.monotonicMs();
     observer.count('committedBatches');
     observer.count('committedTransitions', transitions.length);
@@ -364,7 +346,7 @@ export class OutsideTurns {
       }
       if (command.type === 'startChild' && children.some((child) => child.executionId === command.childId)) {
         knownChildren.add(command.childId);
-        this.children.started(found, command);
+        childStarted(resident, command);
       }
     }
     if (!ends) return;

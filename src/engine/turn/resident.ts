@@ -1,34 +1,26 @@
-// One execution in this runner's memory: its folded state, the inputs that wait for the next decision, and the attempts
-// that are running for it. One transition is on its way to the database at a time; what arrives meanwhile waits here, so
-// parallel results cannot miss each other (I14) and the journal's sequence has a single writer (I4).
+// One execution in this runner's memory: its folded state, the inputs that wait for the next decision, and the attempts that run for
+// it. One turn is on its way to the database at a time. Inputs that arrive meanwhile wait here, so parallel results cannot miss each
+// other (I14) and the journal's sequence has a single writer (I4). Only this file writes the fields of a resident; the methods say when.
 
+import type { AttemptLink, AttemptLogLine } from '../../action/attempt.ts';
 import type { Stop } from '../../action/stop.ts';
 import type { Command } from '../../core/decider/command.ts';
+import type { Decision } from '../../core/decider/decide.ts';
 import type { Input } from '../../core/decider/input.ts';
 import { isLeftOpen } from '../../core/decider/routing.ts';
 import type { State } from '../../core/decider/state.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { JsonText, LoadedExecution } from '../../store/port.ts';
-import type { Turn } from './transition.ts';
+import type { Turn } from './decide-turn.ts';
 
 export interface QueuedInput {
   readonly input: Input;
-  /** The inbox message it came from, consumed by the commit of the transition it causes (I10). */
+  /** The inbox message it came from, consumed by the commit of the turn that decides on it (I10). */
   readonly mailId?: string;
   /** The text that its outputs were parsed from: written as it is, because making a large one again would keep the loop (S4). */
   readonly outputsText?: JsonText;
-  readonly extras?: AttemptExtras;
-}
-
-/** What a finished attempt leaves besides its result; written in the same commit. */
-export interface AttemptExtras {
-  readonly links: readonly {
-    system: string;
-    resourceType: string;
-    resourceId: string;
-    url?: string | undefined;
-  }[];
-  readonly logs: readonly { at: number; level: string; message: string; data: string | null }[];
+  /** What a finished attempt leaves besides its result; written in the same commit. */
+  readonly extras?: { readonly links: readonly AttemptLink[]; readonly logs: readonly AttemptLogLine[] };
 }
 
 export interface RunningAttempt {
@@ -38,92 +30,194 @@ export interface RunningAttempt {
   readonly bytes: number;
 }
 
-export interface Resident {
+interface Alarm {
+  readonly at: number;
+  readonly cancel: () => void;
+}
+
+export interface NewResident {
   readonly execution: LoadedExecution;
   readonly state: State;
-  readonly crashes: number;
-  /** The claim by which this runner has it (I5). */
-  readonly epoch: number;
+  readonly claim: { readonly crashes: number; readonly epoch: number };
   /** Parameters of the attempts that a former owner left running, by node. */
   readonly given: ReadonlyMap<number, Json>;
-  readonly queue: QueuedInput[];
-  /** A transition is being committed, or the execution is leaving memory: nothing is decided meanwhile. */
-  busy: boolean;
-  /** Forgotten: whatever still arrives for it is not wanted any more. */
-  isGone: boolean;
-  readonly running: Map<number, RunningAttempt>;
-  /** A decision was cut short, and there is more to route. */
-  isLeftOpen: boolean;
-  /** Null: none came. */
-  seenMail: Set<string> | null;
-  /** The start, while it waits to be written with what comes next: see held-start.ts. */
-  heldStart: Turn | null;
-  /** It has an attempt to run that there was no room for: it comes back for it when nothing else of it runs. */
-  isSetAside: boolean;
-  /** What it was last counted with among those in memory. */
-  bytes: number;
-  /** Crashes to forget when an attempt ends. */
-  owesCrashReset: boolean;
-  /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
-  factsSinceCheckpoint: number;
-  /** It waits for a child and stays in memory until then, in case the child is quick; null: it does not. */
-  lingersUntil: number | null;
-  /** The engine's timer for this execution, and when it rings; null = not set. */
-  alarm: { readonly at: number; readonly cancel: () => void } | null;
-}
-
-export function createResident({ execution, state, claim, waiting, given }: NewResident): Resident {
-  return {
-    execution,
-    state,
-    crashes: claim.crashes,
-    epoch: claim.epoch,
-    given,
-    queue: waiting,
-    busy: false,
-    isGone: false,
-    running: new Map(),
-    isLeftOpen: isLeftOpen(state),
-    seenMail: execution.inbox.length === 0 ? null : new Set(waiting.flatMap(({ mailId }) => mailId ?? [])),
-    heldStart: null,
-    isSetAside: false,
-    bytes: 0,
-    owesCrashReset: claim.crashes > 0,
-    factsSinceCheckpoint: state.seq - (execution.checkpoint?.seq ?? 0),
-    lingersUntil: null,
-    alarm: null,
-  };
-}
-
-interface NewResident extends Pick<Resident, 'execution' | 'state' | 'given'> {
-  readonly claim: Pick<Resident, 'crashes' | 'epoch'>;
   /** Inputs that are there already. */
   readonly waiting: QueuedInput[];
 }
 
-/** About what an execution in memory holds: what started it, what its nodes gave, and the parameters of those at work. */
-export function weightOfResident({ execution, state, running }: Resident): number {
-  let bytes = execution.trigger.length + state.contextBytes;
-  for (const attempt of running.values()) bytes += attempt.bytes;
-  return bytes;
-}
-
-/** Of all attempts of one execution that run or wait for a place: more are started when some of these have ended. */
+/** The parameters of all attempts of one execution that run or wait for a place: more are started when some of these have ended. */
 export const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-export function mayHoldMore({ running }: Resident): boolean {
-  let held = 0;
-  for (const { bytes } of running.values()) held += bytes;
-  return held < MAX_HELD_BYTES;
-}
+export class Resident {
+  readonly execution: LoadedExecution;
+  readonly state: State;
+  readonly crashes: number;
+  /** The claim by which this runner has the execution (I5). */
+  readonly epoch: number;
+  readonly given: ReadonlyMap<number, Json>;
+  readonly queue: QueuedInput[];
+  readonly running = new Map<number, RunningAttempt>();
+  private busy = false;
+  private gone = false;
+  private leftOpen: boolean;
+  private aside = false;
+  private held: Turn | null = null;
+  private owesReset: boolean;
+  private facts: number;
+  private counted = 0;
+  private lingersUntil: number | null = null;
+  private nextAlarm: Alarm | null = null;
+  /** Null: no mail came. */
+  private seenMail: Set<string> | null;
 
-/**
- * An attempt that runs is told to stop when the stop is durable (I2). One that still waits for a place must not begin meanwhile: the
- * commit may have been applied although its reply has not come (I13).
- */
-export function withholdStopped({ running }: Resident, commands: readonly Command[]): void {
-  for (const command of commands) {
-    const attempt = command.type === 'abort' ? running.get(command.node) : undefined;
-    if (attempt !== undefined) attempt.stop.withheld = true;
+  constructor({ execution, state, claim, waiting, given }: NewResident) {
+    this.execution = execution;
+    this.state = state;
+    this.crashes = claim.crashes;
+    this.epoch = claim.epoch;
+    this.given = given;
+    this.queue = waiting;
+    this.leftOpen = isLeftOpen(state);
+    this.owesReset = claim.crashes > 0;
+    this.facts = state.seq - (execution.checkpoint?.seq ?? 0);
+    this.seenMail = execution.inbox.length === 0 ? null : new Set(waiting.flatMap(({ mailId }) => mailId ?? []));
+  }
+
+  /** A turn is being committed, or the execution is leaving memory: nothing is decided meanwhile. */
+  get isBusy(): boolean {
+    return this.busy;
+  }
+
+  occupy(): void {
+    this.busy = true;
+  }
+
+  release(): void {
+    this.busy = false;
+  }
+
+  /** Forgotten: whatever still arrives for it is not wanted any more. */
+  get isGone(): boolean {
+    return this.gone;
+  }
+
+  /** Returns the bytes that it was last counted with. */
+  leave(): number {
+    this.gone = true;
+    const bytes = this.counted;
+    this.counted = 0;
+    return bytes;
+  }
+
+  /** The last decision was cut short, and there is more to route. */
+  get isLeftOpen(): boolean {
+    return this.leftOpen;
+  }
+
+  decided({ transition, isCutShort }: Decision, { input }: QueuedInput): void {
+    if (input.type === 'goOn' || isCutShort) this.leftOpen = isCutShort;
+    if (transition.facts.length === 0) return;
+    this.facts += transition.facts.length;
+    this.lingersUntil = null;
+  }
+
+  /** Facts that others wrote were folded into its state. */
+  caughtUp(): void {
+    this.leftOpen = isLeftOpen(this.state);
+  }
+
+  /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
+  get factsSinceCheckpoint(): number {
+    return this.facts;
+  }
+
+  /** It has an attempt to run that there was no room for: it comes back for it when nothing else of it runs. */
+  get isSetAside(): boolean {
+    return this.aside;
+  }
+
+  setAside(): void {
+    this.aside = true;
+  }
+
+  /** The start, while it waits to be written with what comes next: see held-start.ts. */
+  get heldStart(): Turn | null {
+    return this.held;
+  }
+
+  holdStart(turn: Turn): void {
+    this.held = turn;
+  }
+
+  takeHeldStart(): Turn | null {
+    const turn = this.held;
+    this.held = null;
+    return turn;
+  }
+
+  /** Its crashes are to be forgotten when an attempt ends. */
+  get owesCrashReset(): boolean {
+    return this.owesReset;
+  }
+
+  crashesForgotten(): void {
+    this.owesReset = false;
+  }
+
+  /** It waits for a child or a worker that may be quick. Until when it stays in memory for that: the first answer counts, until it moves. */
+  lingerUntil(at: number): number {
+    this.lingersUntil ??= at;
+    return this.lingersUntil;
+  }
+
+  /** The engine's timer for this execution; null: none is set. */
+  get alarm(): Alarm | null {
+    return this.nextAlarm;
+  }
+
+  /** Cancels the one before. */
+  setAlarm(alarm: Alarm | null): void {
+    this.nextAlarm?.cancel();
+    this.nextAlarm = alarm;
+  }
+
+  /** False: it was here before. */
+  isNewMail(mailId: string): boolean {
+    this.seenMail ??= new Set();
+    if (this.seenMail.has(mailId)) return false;
+    this.seenMail.add(mailId);
+    return true;
+  }
+
+  /**
+   * By how many bytes it has grown since this was last asked. Counts about what it holds in memory: what started it, what its nodes
+   * gave, and the parameters of those at work.
+   */
+  growth(): number {
+    const bytes = this.execution.trigger.length + this.state.contextBytes + this.runningBytes();
+    const by = bytes - this.counted;
+    this.counted = bytes;
+    return by;
+  }
+
+  mayHoldMore(): boolean {
+    return this.runningBytes() < MAX_HELD_BYTES;
+  }
+
+  private runningBytes(): number {
+    let bytes = 0;
+    for (const attempt of this.running.values()) bytes += attempt.bytes;
+    return bytes;
+  }
+
+  /**
+   * An attempt that runs is told to stop when the stop is durable (I2). One that still waits for a place must not begin meanwhile: the
+   * commit may have been applied although its reply has not come (I13).
+   */
+  withholdStopped(commands: readonly Command[]): void {
+    for (const command of commands) {
+      const attempt = command.type === 'abort' ? this.running.get(command.node) : undefined;
+      if (attempt !== undefined) attempt.stop.withheld = true;
+    }
   }
 }

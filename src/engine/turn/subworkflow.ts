@@ -7,11 +7,10 @@ import { idOf, planNodeOf } from '../../core/decider/frame.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { NewExecution, WorkflowStore } from '../../store/port.ts';
 import type { ExecutionReader } from '../../store/reader-port.ts';
-import type { TriggerCheck } from '../../workflow/trigger-check.ts';
 import { triggerFor } from '../../workflow/workflow-start.ts';
-import type { EngineOptions } from '../environment.ts';
+import type { TurnParts } from './decide-turn.ts';
 import type { QueuedInput, Resident } from './resident.ts';
-import { type Tracing, traceparentFor } from './tracing-port.ts';
+import { traceparentFor } from './tracing-port.ts';
 
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
@@ -19,15 +18,9 @@ type ChildStart =
   | { readonly ok: true; readonly child: NewExecution }
   | { readonly ok: false; readonly error: { code: string; message: string } };
 
-interface SubworkflowDeps {
-  readonly store: WorkflowStore & ExecutionReader;
-  readonly options: Pick<EngineOptions, 'maxNestingDepth' | 'allowRecursion'>;
-  readonly tracing?: Tracing | undefined;
-  /** Throws TRIGGER_INVALID; absent: any payload will do. */
-  readonly checkTrigger?: TriggerCheck['check'] | undefined;
-}
+type SubworkflowDeps = Pick<TurnParts, 'store' | 'options' | 'tracing' | 'checkTrigger'>;
 
-/** Children to insert, and what the nodes hear whose child may not be started. */
+/** Children to insert, and the failures of nodes whose child may not be started. */
 export async function prepareChildren(
   deps: SubworkflowDeps,
   parent: Resident,
@@ -165,6 +158,28 @@ async function ancestry(store: ExecutionReader, parent: Resident): Promise<strin
     parentId = view.parentId;
   }
   return chain;
+}
+
+/**
+ * After a crash it is not known whether the children were inserted. The same id and request make inserting them again harmless.
+ * Returns the ids of those that exist now.
+ */
+export async function startAgain(
+  deps: SubworkflowDeps,
+  parent: Resident,
+  starts: readonly StartChild[],
+  { now, driver }: { readonly now: number; readonly driver?: NewExecution['driver'] },
+): Promise<ReadonlySet<string>> {
+  const { store } = deps;
+  const known = new Set(await store.executionKnown({ executionIds: starts.map(({ childId }) => childId) }));
+  const missing = starts.filter(({ childId }) => !known.has(childId));
+  const { children, refusals } = await prepareChildren(deps, parent, missing, now);
+  const items = driver === undefined ? children : children.map((child) => ({ ...child, driver }));
+  if (items.length > 0) await store.executionStart({ items });
+  for (const { executionId } of children) known.add(executionId);
+  for (const command of starts) if (known.has(command.childId)) childStarted(parent, command);
+  parent.queue.push(...refusals);
+  return known;
 }
 
 /** A node that does not wait for its child has done its work when the child is durable. */

@@ -1,7 +1,7 @@
 // Executions whose runners crashed again and again: one of them may be the cause (I20). After the second crash a few of
 // them run at once, so that the innocent are soon out of the way; who has one crash left before the dead letters runs
 // with nobody else in the runner (quarantine.ts), so that this crash proves the culprit. Whoever ends an attempt is no suspect any
-// more (transition.ts). None is claimed that will not run: a crash would be counted against it.
+// more (decide-turn.ts). None is claimed that will not run: a crash would be counted against it.
 
 import { type ClaimedExecution, SUSPICIOUS_CRASHES } from '../../store/port.ts';
 

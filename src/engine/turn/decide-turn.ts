@@ -1,20 +1,39 @@
-// One turn of an execution: decide on everything that waits in its queue, and put what follows into one commit item.
-// Each decision is a journal row of its own. Nothing here touches the database or the outside world.
+// The decisions of one turn: on everything that waits in the execution's queue, put into one commit item. Each decision is a journal
+// row of its own. Nothing here touches the database or the outside world.
 
+import type { Clock } from '../../clock/clock.ts';
+import type { Timers } from '../../clock/timers.ts';
 import type { Command } from '../../core/decider/command.ts';
 import { type Decision, decide } from '../../core/decider/decide.ts';
 import type { Fact, Transition } from '../../core/decider/fact.ts';
 import { idOf } from '../../core/decider/frame.ts';
-import type { DecideContext } from '../../core/decider/input.ts';
 import { contextSnapshot } from '../../core/decider/snapshot.ts';
 import { isTerminal } from '../../core/decider/state.ts';
-import type { NewMessage, OutcomeRow } from '../../store/port.ts';
+import type { NewMessage, OutcomeRow, Store } from '../../store/port.ts';
+import type { TriggerCheck } from '../../workflow/trigger-check.ts';
+import type { EngineObserver, EngineOptions } from '../environment.ts';
 import type { TurnRows } from './committer.ts';
 import { added, attemptRows, encodeFacts, NONE } from './journal.ts';
 import { mailBody, mailKey } from './mail.ts';
 import type { QueuedInput, Resident } from './resident.ts';
+import type { Tracing } from './tracing-port.ts';
 
 const PAUSES: ReadonlySet<Fact['type']> = new Set(['ExecutionPaused', 'ExecutionResumed']);
+
+/** What turns are taken with, whichever engine runs the execution. */
+export interface TurnParts {
+  readonly store: Store;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly observer: EngineObserver;
+  readonly options: EngineOptions;
+  readonly newId: () => string;
+  readonly newSeed: () => number;
+  /** Absent: no traces. */
+  readonly tracing?: Tracing | undefined;
+  /** Throws TRIGGER_INVALID; absent: a child takes any payload. */
+  readonly checkTrigger?: TriggerCheck['check'] | undefined;
+}
 
 export interface Turn {
   readonly written: TurnRows;
@@ -25,8 +44,12 @@ export interface Turn {
   readonly ends: boolean;
 }
 
-export function takeTurn(resident: Resident, context: DecideContext, newId: () => string): Turn {
+/** Throws only for a bug: in the decider, or in what a former version wrote. */
+export function decideTurn({ clock, newSeed, newId, options, observer }: TurnParts, resident: Resident): Turn {
   const { state, execution } = resident;
+  const { abortGraceMs, expressionLimits: limits, templateStyle } = options;
+  const { measure } = observer;
+  const context = { now: clock.now(), seed: newSeed(), abortGraceMs, limits, templateStyle, measure };
   const draft = nothingWritten(execution.executionId);
   let commands: Command[] = [];
   let transitions: Transition[] = [];
@@ -37,12 +60,12 @@ export function takeTurn(resident: Resident, context: DecideContext, newId: () =
     // Stop at the input that ends it. One that had ended before goes on: the next message may be what reopened it.
     const wasOver = isTerminal(state.status);
     const decision = decide(state, queued.input, context);
+    resident.decided(decision, queued);
     record(draft, resident, decision, queued);
     if (commands.length === 0) commands = decision.commands;
     else commands.push(...decision.commands);
     transitions = added(transitions, decision.transition);
     effort += decision.effort;
-    if (queued.input.type === 'goOn' || decision.isCutShort) resident.isLeftOpen = decision.isCutShort;
     ends = !wasOver && isTerminal(state.status);
   }
   for (const command of commands) {
@@ -83,10 +106,10 @@ function withoutTheStopped(resident: Resident, commands: Command[]): Command[] {
 function forgetCrashes(draft: Draft, resident: Resident): void {
   if (!resident.owesCrashReset || draft.attempts.length === 0) return;
   draft.crashResets = [resident.execution.executionId];
-  resident.owesCrashReset = false;
+  resident.crashesForgotten();
 }
 
-/** At once, and not when it leaves memory: an attempt that is in flight may take long, and nothing else starts (004 B). */
+/** At once, and not when it leaves memory: an attempt that is in flight may take long, and nothing else starts. */
 function showPause(draft: Draft, { execution, state }: Resident, transitions: readonly Transition[]): void {
   const changes = transitions.some(({ facts }) => facts.some(({ type }) => PAUSES.has(type)));
   if (!changes) return;
@@ -122,12 +145,10 @@ function record(draft: Draft, resident: Resident, { transition, ended }: Decisio
   const { executionId, tenantId } = resident.execution;
   if (queued.mailId !== undefined) draft.consumed = added(draft.consumed, queued.mailId);
   if (transition.facts.length === 0) return;
-  resident.lingersUntil = null;
   const facts = encodeFacts(transition.facts);
   const inputs = transition.inputs === undefined ? null : JSON.stringify(transition.inputs);
   draft.events = added(draft.events, { executionId, seq: transition.seq, at: transition.at, facts, inputs });
   draft.bytes += facts.length + (inputs?.length ?? 0);
-  resident.factsSinceCheckpoint += transition.facts.length;
   for (const row of attemptRows(resident.state, transition, ended, queued)) {
     draft.attempts = added(draft.attempts, row);
     draft.bytes += (row.outputs?.length ?? 0) + (row.error?.length ?? 0);
