@@ -2,7 +2,7 @@
 // runs the attempts; it never decides what happens next. Cancels and signals go into our store first (authorised, deduplicated,
 // audited), and the driver is only told that there is mail.
 
-import type { SignalType } from '../core/decider/fact.ts';
+import type { SignalType } from '../core/decider/signal-type.ts';
 import type { JsonObject } from '../core/json/json.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Problem } from '../core/problem/problem.ts';

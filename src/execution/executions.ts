@@ -2,10 +2,9 @@
 // the start is a message into the execution's mailbox, so it is never lost and never applied twice, whoever owns the
 // execution and whether it is in memory or not (I1, I10).
 
-import type { EndStatus, SignalType } from '../core/decider/fact.ts';
-import { reopens } from '../core/decider/repair.ts';
+import type { EndStatus } from '../core/decider/fact.ts';
 import { heeds, signalRefusal, unknownStep } from '../core/decider/signal.ts';
-import { signalKey } from '../core/decider/signal-key.ts';
+import { reopens, type SignalType, signalKey } from '../core/decider/signal-type.ts';
 import { type Callback, isTerminal, type State } from '../core/decider/state.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';

@@ -1,13 +1,12 @@
-// Signals: what each carries and which role may send it.
+// Signals as requests: what each carries. signal-role.ts says who may send it.
 
 import { z } from 'zod';
-import type { SignalType } from '../core/decider/fact.ts';
+import { SIGNAL_TYPES, type SignalType } from '../core/decider/signal-type.ts';
 import { tenantId } from './identifier.ts';
-import type { Role } from './scope.ts';
 
-const payloads = {
-  PAUSE: z.object({ reason: z.string().optional() }).strict(),
-  RESUME: z.object({}).strict(),
+const PAYLOADS = {
+  PAUSE: z.object({ reason: z.string().optional() }).strict().default({}),
+  RESUME: z.object({}).strict().default({}),
   RETRY_STEP: z.object({ stepId: z.string().min(1), force: z.boolean().optional() }).strict(),
   RERUN_FROM: z.object({ stepId: z.string().min(1) }).strict(),
   COMPLETE_STEP: z
@@ -26,34 +25,23 @@ const payloads = {
 /** The same of every type. */
 const common = { signalId: z.guid('must be a uuid'), tenantId: tenantId.optional() };
 
-const variant = <Type extends SignalType, Payload extends z.ZodType>(type: Type, payload: Payload) =>
-  z.object({ ...common, type: z.literal(type), payload }).strict();
+type Variant = {
+  [Type in SignalType]: z.ZodObject<
+    typeof common & { type: z.ZodLiteral<Type>; payload: (typeof PAYLOADS)[Type] },
+    z.core.$strict
+  >;
+}[SignalType];
 
-export const signalRequest = z
-  .discriminatedUnion('type', [
-    variant('PAUSE', payloads.PAUSE.default({})),
-    variant('RESUME', payloads.RESUME.default({})),
-    variant('RETRY_STEP', payloads.RETRY_STEP),
-    variant('RERUN_FROM', payloads.RERUN_FROM),
-    variant('COMPLETE_STEP', payloads.COMPLETE_STEP),
-    variant('UPDATE_PARAMS', payloads.UPDATE_PARAMS),
-    variant('INJECT_OVERRIDE', payloads.INJECT_OVERRIDE),
-    variant('ESCALATE_ALERT', payloads.ESCALATE_ALERT),
-  ])
-  .meta({ id: 'SignalRequest' });
+const variants = SIGNAL_TYPES.map((type) =>
+  z.object({ ...common, type: z.literal(type), payload: PAYLOADS[type] }).strict(),
+) as unknown as [Variant, ...Variant[]];
+
+export const signalRequest = z.discriminatedUnion('type', variants).meta({ id: 'SignalRequest' });
 
 export const signalAnswer = z.object({ executionId: z.string(), signalId: z.string(), repeated: z.boolean() });
 
-/** Operator ⊂ Engineer ⊂ Admin; an alert is for the system itself, and for Admins. */
-const ALLOWED: Record<SignalType, readonly Role[]> = {
-  PAUSE: ['Operator', 'Engineer', 'Admin'],
-  RESUME: ['Operator', 'Engineer', 'Admin'],
-  RETRY_STEP: ['Engineer', 'Admin'],
-  RERUN_FROM: ['Engineer', 'Admin'],
-  COMPLETE_STEP: ['Admin'],
-  UPDATE_PARAMS: ['Admin'],
-  INJECT_OVERRIDE: ['Admin'],
-  ESCALATE_ALERT: ['System', 'Admin'],
-};
-
-export const rolesFor = (type: SignalType): readonly Role[] => ALLOWED[type];
+/** The fields that the payload of this signal must have. */
+export function requiredFields(type: SignalType): string[] {
+  const { error } = PAYLOADS[type].safeParse({});
+  return error?.issues.map(({ path }) => String(path[0])) ?? [];
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { SignalType } from '../../src/core/decider/fact.ts';
+import type { SignalType } from '../../src/core/decider/signal-type.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { RetryableError, TerminalError } from '../../src/main.ts';
 import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';

@@ -1,9 +1,9 @@
 // Who is looking, as the server sees it, and why they may not do something.
 
 import { useQuery } from '@tanstack/react-query';
-import type { SignalType } from '../../../src/core/decider/fact.ts';
+import type { SignalType } from '../../../src/core/decider/signal-type.ts';
 import type { Scope } from '../../../src/protocol/scope.ts';
-import { SIGNAL_ROLES } from '../model/signal-role.ts';
+import { SIGNAL_ROLES } from '../../../src/protocol/signal-role.ts';
 import { pawl } from './client.ts';
 
 export function useSession() {

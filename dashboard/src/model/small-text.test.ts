@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { rolesFor } from '../../../src/protocol/signal.ts';
 import { refusalOf } from './allowed-action.ts';
 import { referencedValues } from './condition-values.ts';
 import { curlOf } from './curl.ts';
@@ -9,7 +8,6 @@ import { expressionOf, rootOf } from './json-path.ts';
 import { eventsFrom, machineGraph } from './machine-graph.ts';
 import { matching, placeOfFound } from './palette.ts';
 import { seriesOf } from './series.ts';
-import { SIGNAL_ROLES } from './signal-role.ts';
 import { executionLook, isEnded, isTrouble, statusLook } from './status.ts';
 import { bytesText, clipped, countText, percentText, plural, shortId } from './text.ts';
 import { triggerText } from './trigger-text.ts';
@@ -61,10 +59,6 @@ describe('small texts', () => {
     expect(all('Running')).toEqual([false, true, true, false]);
     expect(all('Paused')).toEqual([false, true, false, true]);
     expect(all('Succeeded')).toEqual([false, false, false, false]);
-  });
-
-  it('know the roles that the server asks for', () => {
-    for (const [signal, roles] of Object.entries(SIGNAL_ROLES)) expect(roles).toEqual(rolesFor(signal as 'PAUSE'));
   });
 
   it('write the expression that reads a value', () => {

@@ -1,8 +1,9 @@
 // `pawl retry`, `pawl cancel` and `pawl signal`: what an operator does to an execution. Safe to repeat.
 
 import type { Command } from 'commander';
-import type { SignalType } from '../../core/decider/fact.ts';
+import { SIGNAL_TYPES, type SignalType } from '../../core/decider/signal-type.ts';
 import type { Json } from '../../core/json/json.ts';
+import { requiredFields } from '../../protocol/signal.ts';
 import type { PawlClient } from '../../sdk/client.ts';
 import { executionId, jsonOption, oneOf, signalId } from '../argument.ts';
 import { UsageError } from '../exit.ts';
@@ -19,20 +20,6 @@ interface CancelFlags extends ClientFlags {
   readonly reason?: string;
 }
 
-/** With what each must carry. */
-const SIGNALS = {
-  PAUSE: [],
-  RESUME: [],
-  RETRY_STEP: ['stepId'],
-  RERUN_FROM: ['stepId'],
-  COMPLETE_STEP: ['stepId'],
-  UPDATE_PARAMS: ['newParams'],
-  INJECT_OVERRIDE: ['stepId', 'override'],
-  ESCALATE_ALERT: ['level'],
-} as const satisfies Record<SignalType, readonly string[]>;
-
-const TYPES = Object.keys(SIGNALS) as SignalType[];
-
 export function register(program: Command): void {
   clientCommand(program, 'retry', 'run the failed nodes of an execution again')
     .argument('<id>', 'the execution', executionId)
@@ -44,7 +31,7 @@ export function register(program: Command): void {
     .action(cancel);
   clientCommand(program, 'signal', 'send a signal to an execution: pause, resume, retry a step, change parameters')
     .argument('<id>', 'the execution', executionId)
-    .argument('<type>', TYPES.join(', '), oneOf(TYPES))
+    .argument('<type>', SIGNAL_TYPES.join(', '), oneOf(SIGNAL_TYPES))
     .option('--payload <json>', 'what it carries, e.g. {"stepId":"a"}; @file or - read it from there')
     .option('--id <uuid>', 'the same id twice is one signal', signalId)
     .addHelpText('after', EXAMPLES)
@@ -79,7 +66,7 @@ async function cancel(id: string, flags: CancelFlags): Promise<void> {
 
 async function signal(id: string, type: SignalType, flags: SignalFlags): Promise<void> {
   const payload = jsonOption('--payload', flags.payload) ?? {};
-  const lacking = SIGNALS[type].find((key) => !hasKey(payload, key));
+  const lacking = requiredFields(type).find((key) => !hasKey(payload, key));
   if (lacking !== undefined) {
     throw new UsageError(`${type} needs "${lacking}" in its --payload: see \`pawl help signal\` for an example`);
   }

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { evolve } from './evolve.ts';
 import type { NodeSpec } from './plan-builder.testing.ts';
 import { START } from './plan-builder.testing.ts';
+import { heeds } from './signal.ts';
 import { startRun, T0 } from './test-run.testing.ts';
 
 const graph = (...nodes: NodeSpec[]) => startRun({ format: 'graph', nodes });
@@ -55,6 +56,18 @@ describe('any signal', () => {
       expect(run.find('SignalApplied').refused).toEqual(expect.stringMatching(/./));
     },
   );
+});
+
+describe('a signal that only a newer version knows', () => {
+  test.each(['before', 'after'])('is refused, and changes nothing, %s the end', (when) => {
+    const run = graph({ id: 'a' });
+    if (when === 'after') run.succeed('a');
+    const before = run.statuses();
+    run.signal('TELEPORT' as 'PAUSE', { stepId: 'a' });
+    expect(run.find('SignalApplied').refused).toBe('this version knows no signal "TELEPORT"');
+    expect(run.statuses()).toEqual(before);
+    expect(heeds(run.state, 'TELEPORT' as 'PAUSE')).toBe(false);
+  });
 });
 
 describe('PAUSE and RESUME', () => {

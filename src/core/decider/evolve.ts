@@ -12,7 +12,7 @@ import { absentEntry, failedEntry, succeededEntry } from './data-entry.ts';
 import { beginLoop, breakLoop, endLoop, itemFinished, nodesExpanded } from './evolve-loop.ts';
 import type { Compensation, EndStatus, ExecutionError, Fact, FactOf, Transition } from './fact.ts';
 import { allNodes, frameOf, idOf, isSingle, nodeAt, planNodeOf } from './frame.ts';
-import { signalKey } from './signal-key.ts';
+import { signalKey } from './signal-type.ts';
 import {
   callbackOf,
   type EdgeState,

@@ -3,6 +3,7 @@
 // Times in facts are data (milliseconds since the epoch): folding a journal never asks a clock (I15, I16).
 
 import type { Json, JsonObject } from '../json/json.ts';
+import type { SignalType } from './signal-type.ts';
 
 export interface Transition {
   readonly seq: number;
@@ -39,16 +40,6 @@ export interface Compensation {
   readonly status: 'Succeeded' | 'Failed' | 'TimedOut' | 'Terminated';
   readonly nodes: readonly { readonly nodeId: string; readonly status: string }[];
 }
-
-export type SignalType =
-  | 'PAUSE'
-  | 'RESUME'
-  | 'RETRY_STEP'
-  | 'RERUN_FROM'
-  | 'COMPLETE_STEP'
-  | 'UPDATE_PARAMS'
-  | 'INJECT_OVERRIDE'
-  | 'ESCALATE_ALERT';
 
 export type Fact =
   | { readonly type: 'ExecutionStarted'; readonly deadline: number | null }

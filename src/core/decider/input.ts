@@ -4,7 +4,8 @@
 import type { Limits } from '../expression/evaluation.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { TemplateStyle } from '../template/render.ts';
-import type { EndStatus, ExecutionError, NodeError, SignalType } from './fact.ts';
+import type { EndStatus, ExecutionError, NodeError } from './fact.ts';
+import type { SignalType } from './signal-type.ts';
 
 export type Input =
   | { readonly type: 'started' }

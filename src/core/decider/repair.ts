@@ -5,7 +5,6 @@
 import type { Json, JsonObject } from '../json/json.ts';
 import { nodeIndexOf } from '../plan/virtual-node.ts';
 import { type Deciding, emit } from './deciding.ts';
-import type { SignalType } from './fact.ts';
 import { nodeAt, planNodeOf } from './frame.ts';
 import { succeedAttempt } from './outcome.ts';
 import { reconsiderAll } from './routing.ts';
@@ -13,11 +12,6 @@ import { startNode } from './starting.ts';
 import { isTerminal, type NodeState, type State } from './state.ts';
 import { beginUndo, type Ending } from './undoing.ts';
 import { subscribeEarly } from './waiting.ts';
-
-/** Signals that reopen an execution which has ended. */
-const REOPENING: ReadonlySet<SignalType> = new Set(['RETRY_STEP', 'RERUN_FROM', 'COMPLETE_STEP']);
-
-export const reopens = (signal: SignalType): boolean => REOPENING.has(signal);
 
 export function nodeIndex(state: State, payload: JsonObject): number {
   const index = nodeIndexOf(state.plan, payload.stepId);

@@ -4,13 +4,13 @@
 
 import type { Json, JsonObject } from '../json/json.ts';
 import { type Decision, decide } from './decide.ts';
-import type { SignalType } from './fact.ts';
 import type { DecideContext, Input } from './input.ts';
 import { nextDue } from './next-due.ts';
 import { START } from './plan-builder.testing.ts';
 import type { Control, Outcome, RandomPlan, Script } from './random-plan.testing.ts';
 import { applyInput } from './reference.testing.ts';
 import { createReference, type Reference } from './reference-routing.testing.ts';
+import type { SignalType } from './signal-type.ts';
 import { initialState, isFinal, isTerminal, type State } from './state.ts';
 
 export interface Step {

@@ -3,20 +3,18 @@
 
 import { isJsonObject } from '../json/json.ts';
 import { type Deciding, emit } from './deciding.ts';
-import type { SignalType } from './fact.ts';
 import type { Input } from './input.ts';
 import {
   completeRefusal,
   completeStep,
   nodeIndex,
-  reopens,
   rerunFrom,
   rerunRefusal,
   retryRefusal,
   retryStep,
 } from './repair.ts';
 import { reconsiderAll } from './routing.ts';
-import { signalKey } from './signal-key.ts';
+import { isKnownSignal, reopens, SIGNALS, type SignalType, signalKey } from './signal-type.ts';
 import { isTerminal, type State } from './state.ts';
 import { stop } from './stopping.ts';
 
@@ -40,8 +38,12 @@ export function applySignal(deciding: Deciding, input: SignalInput): void {
       return rerunFrom(deciding, nodeIndex(state, payload));
     case 'COMPLETE_STEP':
       return completeStep(deciding, nodeIndex(state, payload), payload.outputs ?? {});
-    default:
-      // UPDATE_PARAMS and INJECT_OVERRIDE act through the state, ESCALATE_ALERT through the outbox.
+    case 'UPDATE_PARAMS':
+    case 'INJECT_OVERRIDE':
+      // These act through the state.
+      return;
+    case 'ESCALATE_ALERT':
+      // Acts through the outbox.
       return;
   }
 }
@@ -51,9 +53,9 @@ export function applySignal(deciding: Deciding, input: SignalInput): void {
  * engine gave up in the middle of it: that is a dead letter, and is requeued.
  */
 export function heeds({ status, unresolved }: State, signal: SignalType): boolean {
+  if (!isKnownSignal(signal)) return false;
   if (!isTerminal(status) || reopens(signal)) return true;
-  const isPutRight = signal === 'UPDATE_PARAMS' || signal === 'INJECT_OVERRIDE';
-  return isPutRight && status !== 'Succeeded' && unresolved === 0;
+  return SIGNALS[signal].afterEnd === 'corrects' && status !== 'Succeeded' && unresolved === 0;
 }
 
 /** Why the signal cannot be applied to an execution in this state; null: it can. */
@@ -61,6 +63,7 @@ export function signalRefusal(
   state: State,
   { signal, payload }: Pick<SignalInput, 'signal' | 'payload'>,
 ): string | null {
+  if (!isKnownSignal(signal)) return unknownSignal(signal);
   if (!heeds(state, signal)) return `the execution has ended (${state.status})`;
   if (state.stopping !== null) return 'the execution is stopping';
   if (state.undo !== null && signal === 'PAUSE') return 'the execution is compensating, which is not paused';
@@ -86,11 +89,14 @@ export function signalRefusal(
   }
 }
 
+/** Journaled as refused: "applied" would be a lie, and a newer runner could not apply it again. */
+const unknownSignal = (signal: never): string => `this version knows no signal ${JSON.stringify(signal)}`;
+
 /** Whatever becomes of the execution: its plan has no such step. */
 export function unknownStep(state: State, { signal, payload }: Pick<SignalInput, 'signal' | 'payload'>): string | null {
-  const mustName = reopens(signal) || signal === 'INJECT_OVERRIDE';
-  const mayName = signal === 'UPDATE_PARAMS' && payload.stepId !== undefined;
-  if ((!mustName && !mayName) || nodeIndex(state, payload) >= 0) return null;
+  const { step } = SIGNALS[signal];
+  const isNamed = step === 'required' || (step === 'optional' && payload.stepId !== undefined);
+  if (!isNamed || nodeIndex(state, payload) >= 0) return null;
   return `no step ${JSON.stringify(payload.stepId ?? null)}`;
 }
 

@@ -5,11 +5,12 @@ import type { Plan } from '../plan/plan.ts';
 import { nodeIndexOf } from '../plan/virtual-node.ts';
 import type { Command } from './command.ts';
 import { decide } from './decide.ts';
-import type { Fact, FactType, SignalType } from './fact.ts';
+import type { Fact, FactType } from './fact.ts';
 import { nodeAt } from './frame.ts';
 import type { Input } from './input.ts';
 import { nextDue } from './next-due.ts';
 import { buildPlan, type PlanSpec, START } from './plan-builder.testing.ts';
+import type { SignalType } from './signal-type.ts';
 import { type ExecutionStart, initialState, type State } from './state.ts';
 
 export const T0 = 1_000_000;

@@ -2,9 +2,9 @@
 // node of a callback, the id of a signal, the id of a child, the attempt of a result (I10).
 
 import type { AttemptResult } from '../../action/attempt.ts';
-import type { EndStatus, ExecutionError, SignalType } from '../../core/decider/fact.ts';
+import type { EndStatus, ExecutionError } from '../../core/decider/fact.ts';
 import type { Input } from '../../core/decider/input.ts';
-import { signalKey } from '../../core/decider/signal-key.ts';
+import { type SignalType, signalKey } from '../../core/decider/signal-type.ts';
 import { callbackOf } from '../../core/decider/state.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import type { Plan } from '../../core/plan/plan.ts';

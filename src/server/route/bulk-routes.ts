@@ -6,7 +6,7 @@ import type { BulkActions, BulkSelection } from '../../execution/bulk-actions.ts
 import { type BulkJson, bulkAnswer, bulkRequest, bulkSchema } from '../../protocol/bulk.ts';
 import { executionId } from '../../protocol/identifier.ts';
 import { pageOf, pageQuery, uuidCursor } from '../../protocol/page.ts';
-import { rolesFor } from '../../protocol/signal.ts';
+import { SIGNAL_ROLES } from '../../protocol/signal-role.ts';
 import type { BulkRecord } from '../../store/bulk-port.ts';
 import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
 import type { Caller } from '../caller.ts';
@@ -122,7 +122,7 @@ function requireRight({ scopes, roles }: Caller, action: 'cancel' | 'retry' | 'p
       throw new PawlError('FORBIDDEN', `${action} needs the scope \`workflows:execute\``);
     return;
   }
-  const allowed = rolesFor(action === 'retry' ? 'RETRY_STEP' : action === 'pause' ? 'PAUSE' : 'RESUME');
+  const allowed = SIGNAL_ROLES[action === 'retry' ? 'RETRY_STEP' : action === 'pause' ? 'PAUSE' : 'RESUME'];
   if (!allowed.some((role) => roles.has(role))) {
     throw new PawlError('FORBIDDEN', `${action} needs the role ${allowed.join(' or ')}`);
   }

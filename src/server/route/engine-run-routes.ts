@@ -23,7 +23,8 @@ import {
 } from '../../protocol/engine-run.ts';
 import { acceptedAnswer } from '../../protocol/execution.ts';
 import { isTenantId } from '../../protocol/identifier.ts';
-import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';
+import { signalAnswer, signalRequest } from '../../protocol/signal.ts';
+import { SIGNAL_ROLES } from '../../protocol/signal-role.ts';
 import type { WorkflowStore } from '../../store/port.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
 import type { ReferencedPlans } from '../../workflow/referenced-plans.ts';
@@ -138,7 +139,7 @@ function signalRoute({ runs, executions, drivers }: EngineRunRoutesDeps): RouteS
     body: signalRequest,
     responses: { 200: signalAnswer, 202: signalAnswer },
     async handle({ params: { runId: id }, body: { signalId, type, payload }, caller, by }) {
-      requireRole(caller, rolesFor(type), type);
+      requireRole(caller, SIGNAL_ROLES[type], type);
       const view = await runs.find(caller.tenantId, id);
       const { executionId } = view;
       const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };

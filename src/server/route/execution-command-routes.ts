@@ -14,7 +14,8 @@ import {
   retryAnswer,
 } from '../../protocol/execution.ts';
 import { executionRef, tenantId, workflowId } from '../../protocol/identifier.ts';
-import { rolesFor, signalAnswer, signalRequest } from '../../protocol/signal.ts';
+import { signalAnswer, signalRequest } from '../../protocol/signal.ts';
+import { SIGNAL_ROLES } from '../../protocol/signal-role.ts';
 import { resultWait } from '../../protocol/wait.ts';
 import { principalFor } from '../auth/principal.ts';
 import { requireRole } from '../auth/role.ts';
@@ -114,7 +115,7 @@ function signalRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     body: signalRequest,
     responses: { 200: signalAnswer, 202: signalAnswer },
     async handle({ params: { executionId: id }, body: { signalId, type, payload }, caller, by }) {
-      requireRole(caller, rolesFor(type), type);
+      requireRole(caller, SIGNAL_ROLES[type], type);
       const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };
       const refused = await executions.signalRefusal(caller.tenantId, id, signal);
       if (refused !== null) throw new PawlError('WFENG002', `${type} cannot be applied: ${refused}`);
@@ -132,7 +133,7 @@ function retryRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     summary: 'Run the failed nodes again, and what comes after them',
     responses: { 202: retryAnswer },
     async handle({ params: { executionId: id }, caller, by }) {
-      requireRole(caller, rolesFor('RETRY_STEP'), 'RETRY_STEP');
+      requireRole(caller, SIGNAL_ROLES.RETRY_STEP, 'RETRY_STEP');
       const { nodes } = await executions.retry(caller.tenantId, id, by);
       return { status: 202, body: { executionId: id, nodes } };
     },

@@ -8,9 +8,11 @@
 //   @children.id                      one column of such parameters
 //   @{execution}  @{e.execution}      the columns of the list, e. before each; `except id, version` leaves some out
 //   @{nulls execution}                a null for each
+//   '@{constant reopening_key}'       a text that the code owns (CONSTANTS)
 //   @{use fence}                      the text after `-- fragment: fence`, which several statements share
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { REOPENING_KEY } from '../../core/decider/signal-type.ts';
 import { SQL_TYPES } from './array-parameter.ts';
 import { COLUMN_LISTS, type ColumnList } from './column-list.ts';
 
@@ -34,8 +36,12 @@ const FOLDER = new URL('./', import.meta.url);
 const MARKER = /^-- (name|fragment): (\w+)$/m;
 const ROWS = /@\{(row |arrays )?(\w+): (\w+)\}/g;
 const LIST = /@\{(nulls )?(?:(\w+)\.)?(\w+)(?: except ([\w, ]+))?\}/g;
+const CONSTANT = /@\{constant (\w+)\}/g;
 const USE = /@\{use (\w+)\}/g;
 const PARAMETER = /@(\w+)(?:\.(\w+))?/g;
+
+/** Written into the statement: a parameter would change texts that were measured. */
+const CONSTANTS: Readonly<Record<string, string>> = { reopening_key: REOPENING_KEY };
 
 export const STATEMENTS: ReadonlyMap<string, Statement> = readStatements();
 
@@ -117,6 +123,7 @@ function expandStatement(name: string, body: string): Statement {
   };
   const text = outsideComments(body, (sql) =>
     sql
+      .replace(CONSTANT, (_, constant: string) => constantOf(name, constant))
       .replace(LIST, (_, nulls, alias, list, except) => columnsOf(listOf(name, list), { nulls, alias, except }))
       .replace(ROWS, (_, form, group, list) => rowsOf(listOf(name, list), group, form))
       .replace(PARAMETER, (_, group: string, column: string | undefined) => numberOf(group, column)),
@@ -130,6 +137,12 @@ function expandStatement(name: string, body: string): Statement {
 function listOf(name: string, list: string): ColumnList {
   const found = COLUMN_LISTS[list];
   if (found === undefined) throw new Error(`${name}: there is no column list "${list}"`);
+  return found;
+}
+
+function constantOf(name: string, constant: string): string {
+  const found = CONSTANTS[constant];
+  if (found === undefined) throw new Error(`${name}: there is no constant "${constant}"`);
   return found;
 }
 

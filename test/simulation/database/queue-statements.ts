@@ -1,5 +1,6 @@
 // What makes waiting executions ready, and the mailbox. See src/store/postgres/execution/queue.sql and inbox.sql.
 
+import { REOPENING_KEY } from '../../../src/core/decider/signal-type.ts';
 import { CANCEL_LANE } from '../../../src/store/port.ts';
 import { checkMessage } from './column.ts';
 import {
@@ -92,8 +93,10 @@ function dealWithStrayMail(tables: Tables): number {
 
 const STRAY_MAIL_MS = 10_000;
 
+const REOPENS = new RegExp(REOPENING_KEY);
+
 export function isRetry({ kind, key }: { readonly kind: string; readonly key: string }): boolean {
-  return kind === 'signal' && /^(RETRY_STEP|RERUN_FROM|COMPLETE_STEP):/.test(key);
+  return kind === 'signal' && REOPENS.test(key);
 }
 
 /** A signal that was seen before is not taken again, also after it was consumed (I10). */

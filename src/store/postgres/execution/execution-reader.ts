@@ -1,6 +1,6 @@
 // Reading: what people and programs ask, on the read pool.
 
-import { signalKey } from '../../../core/decider/signal-key.ts';
+import { signalKey } from '../../../core/decider/signal-type.ts';
 import { BUS_KINDS } from '../../../protocol/consumer-kind.ts';
 import type { AttemptRow, JsonText, Timestamp } from '../../port.ts';
 import type { CallbackTarget, ExecutionReader, ExecutionView, FoundText, StoreHealth } from '../../reader-port.ts';

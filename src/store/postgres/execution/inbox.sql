@@ -33,7 +33,7 @@ select exists (select from execution_signals where execution_id = $1 and signal_
 -- name: signal_accepted
 -- Of an execution that has ended, but for repairs, which reopen (queue_wake_mail).
 select s.signal_id, s.body, s.at from execution_signals s
-where s.execution_id = $1 and s.signal_id !~ '^(RETRY_STEP|RERUN_FROM|COMPLETE_STEP):'
+where s.execution_id = $1 and s.signal_id !~ '@{constant reopening_key}'
   and exists (select from execution_outcomes o where o.execution_id = s.execution_id)
 order by s.at, s.signal_id;
 

@@ -14,12 +14,12 @@ select (select count(*)::int from woken) as woken,
 
 -- name: queue_wake_mail
 -- The correctness path behind every hint (I10, I11). The mail of running executions is skipped row by row: it is short-lived.
--- Mail of executions that have ended is dealt with here, because nobody else ever reads it. A repair (RETRY_STEP, RERUN_FROM, COMPLETE_STEP) that was
+-- Mail of executions that have ended is dealt with here, because nobody else ever reads it. A repair (src/core/decider/signal-type.ts) that was
 -- accepted just before the end reopens, as it would have just after (execution_reopen); it is known by its key, because a body may hold
 -- any text. The rest is thrown away: the end of a child whose parent did not wait, a callback that came twice. The ten
 -- seconds are for a target that is being inserted just now.
 with stray as materialized (
-  select i.id, i.execution_id, i.at, i.kind = 'signal' and i.key ~ '^(RETRY_STEP|RERUN_FROM|COMPLETE_STEP):' as reopens
+  select i.id, i.execution_id, i.at, i.kind = 'signal' and i.key ~ '@{constant reopening_key}' as reopens
   from execution_inbox i
   where not exists (select from execution_queue q where q.execution_id = i.execution_id)
 ),

@@ -1,9 +1,9 @@
-// Which roles may send a signal: the same as the server's table (src/protocol/signal.ts), which a test compares. Only types of
-// the protocol are imported here, as its schemas would not pass the content security policy.
+// Which roles may send a signal. Without zod, so that the dashboard reads the same table as the server.
 
-import type { SignalType } from '../../../src/core/decider/fact.ts';
-import type { Role } from '../../../src/protocol/scope.ts';
+import type { SignalType } from '../core/decider/signal-type.ts';
+import type { Role } from './scope.ts';
 
+/** Operator ⊂ Engineer ⊂ Admin; an alert is for the system itself, and for Admins. */
 export const SIGNAL_ROLES: Readonly<Record<SignalType, readonly Role[]>> = {
   PAUSE: ['Operator', 'Engineer', 'Admin'],
   RESUME: ['Operator', 'Engineer', 'Admin'],
