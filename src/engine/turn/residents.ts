@@ -47,6 +47,10 @@ export class Residents {
     return this.all.values();
   }
 
+  get size(): number {
+    return this.all.size;
+  }
+
   /** Those that do more than wait. */
   get activeCount(): number {
     return this.all.size - this.idle.size;
