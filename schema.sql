@@ -510,6 +510,7 @@ create table lifecycle_reactions (
   event text not null,
   due_at timestamp with time zone default clock_timestamp() not null,
   created_at timestamp with time zone default clock_timestamp() not null,
+  payload json,
   constraint lifecycle_reactions_pkey PRIMARY KEY (id),
   constraint reaction_once UNIQUE (ack_guid, outcome),
   constraint reaction_outcome_known CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text]))

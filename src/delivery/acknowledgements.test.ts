@@ -12,6 +12,7 @@ const item = (ackGuid: string, changes: Partial<AckItem> = {}): AckItem => ({
   stage: 'Processed',
   outcome: 'succeeded',
   message: null,
+  result: null,
   retryAt: null,
   ...changes,
 });

@@ -14,6 +14,7 @@ import type {
 } from '../store/delivery-port.ts';
 import type { JsonText, Store, Timestamp } from '../store/port.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
+import { resultText } from './channel/channel.ts';
 import type { Consumer } from './consumer.ts';
 import type { ConsumerBook } from './consumer-book.ts';
 import { consumerNotFound } from './consumers.ts';
@@ -39,6 +40,7 @@ export interface AckRequest {
   readonly stage: 'Delivered' | 'Processed';
   readonly outcome?: 'succeeded' | 'failed' | undefined;
   readonly message?: string | undefined;
+  readonly result?: unknown;
   readonly retryAt?: Timestamp | undefined;
 }
 
@@ -87,17 +89,18 @@ export class Deliveries {
     const consumer = await this.consumer(tenantId, request.consumer);
     if (!isUuid(ackGuid)) throw deliveryNotFound(request);
     const text = message?.slice(0, MAX_TEXT) ?? null;
+    const result = resultText(request.result);
     const failed = outcome === 'failed';
     const said = { outcome, message: text, retryAt: retryAt ?? null };
     const { consumerId } = consumer;
-    const item = { tenantId, ackGuid, consumerId, stage: failed ? ('Processed' as const) : stage, ...said };
-    const result = await this.deps.acknowledgements.ack(item);
-    if (!result.known) throw deliveryNotFound(request);
-    if (result.changed) {
+    const item = { tenantId, ackGuid, consumerId, stage: failed ? ('Processed' as const) : stage, result, ...said };
+    const { known, changed, stage: reached } = await this.deps.acknowledgements.ack(item);
+    if (!known) throw deliveryNotFound(request);
+    if (changed) {
       if (failed) this.deps.notices.raise(tenantId, [consumerFailure({ ackGuid }, consumer, said)]);
       this.deps.wake([consumerId]);
     }
-    return { stage: result.stage, changed: result.changed };
+    return { stage: reached, changed };
   }
 
   async get(tenantId: string, ackGuid: string): Promise<MessageView> {

@@ -179,7 +179,8 @@ export class Lane {
     const { ackGuid } = delivery;
     const said = sent.stage === 'Delivered' ? ({ outcome: 'succeeded', message: null, retryAt: null } as const) : sent;
     const { outcome, message, retryAt } = said;
-    const item = { tenantId, ackGuid, consumerId, stage: sent.stage, outcome, message, retryAt };
+    const result = sent.stage === 'Delivered' ? null : sent.result;
+    const item = { tenantId, ackGuid, consumerId, stage: sent.stage, outcome, message, result, retryAt };
     try {
       const { changed } = await this.deps.acknowledgements.ack(item);
       if (outcome === 'failed' && changed) {

@@ -220,6 +220,12 @@ export const ackRequest = z
     stage: z.enum(['Delivered', 'Processed']),
     outcome: z.enum(['succeeded', 'failed']).optional(),
     message: z.string().optional(),
+    result: z
+      .unknown()
+      .optional()
+      .describe(
+        'with `Processed`, of a hook: becomes the payload of the event that `onProcessed` triggers; at most 64 KiB as JSON',
+      ),
     retryAt: timestamp
       .optional()
       .describe('with a failure: when to send it again, at once if that has passed; without it the failure is final'),

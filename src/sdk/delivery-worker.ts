@@ -18,7 +18,8 @@ export interface WorkOptions {
   readonly renewEveryMs?: number;
 }
 
-export type HandleWork = (event: WorkEventJson) => Promise<void>;
+/** What it returns, if anything, becomes the payload of the event that a hook triggers (`onProcessed`). */
+export type HandleWork = (event: WorkEventJson) => Promise<unknown>;
 
 interface DeliveryDoor {
   pull(consumer: string, options: { wait: string; limit: number; signal: AbortSignal }): Promise<WorkEventJson[]>;
@@ -116,11 +117,13 @@ export class DeliveryWorker {
     }
   }
 
-  private async outcomeOf(event: WorkEventJson): Promise<Pick<AckRequest, 'outcome' | 'message' | 'retryAt'>> {
+  private async outcomeOf(
+    event: WorkEventJson,
+  ): Promise<Pick<AckRequest, 'outcome' | 'message' | 'result' | 'retryAt'>> {
     const { retryAfterMs } = this.options;
     try {
-      await this.handle(event);
-      return { outcome: 'succeeded' };
+      const result = await this.handle(event);
+      return { outcome: 'succeeded', ...(result === undefined ? {} : { result }) };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const retryAt = retryAfterMs === null ? {} : { retryAt: new Date(Date.now() + retryAfterMs).toISOString() };

@@ -211,6 +211,8 @@ export interface AckItem {
   stage: 'Delivered' | 'Processed';
   outcome: 'succeeded' | 'failed';
   message: string | null;
+  /** The payload of the event that the hook triggers when this one ends it. */
+  result: JsonText | null;
   /** With a failure: when to send it again; a time that has passed: at once. Without: the failure is final. */
   retryAt: Timestamp | null;
 }

@@ -183,4 +183,6 @@ export interface Reaction extends InstanceKey {
   event: string;
   ackGuid: string;
   outcome: 'succeeded' | 'failed';
+  /** What the acknowledgement that ended the hook said. */
+  payload: JsonText | null;
 }

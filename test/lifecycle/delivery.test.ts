@@ -48,7 +48,7 @@ describe('the loan of the examples', () => {
     const ackGuid = hook.ackGuid as string;
     const stages = [];
     for (const stage of ['Delivered', 'Processed', 'Processed', 'Delivered']) {
-      stages.push(await ack(ackGuid, { consumer: 'kyc', stage }));
+      stages.push(await ack(ackGuid, { consumer: 'kyc', stage, result: { score: 7 } }));
     }
     expect(stages.map(({ status, body }) => [status, body.stage, body.changed])).toEqual([
       [200, 'Delivered', true],
@@ -57,7 +57,11 @@ describe('the loan of the examples', () => {
       [200, 'Processed', false],
     ]);
     await until('loan-1', 'approved');
-    expect((await timeline('loan-1')).at(-1)).toMatchObject({ event: 'approve', cause: { type: 'policy', ackGuid } });
+    expect((await timeline('loan-1')).at(-1)).toMatchObject({
+      event: 'approve',
+      cause: { type: 'policy', ackGuid },
+      payload: { score: 7 },
+    });
     expect((await server.get(`${DELIVERIES}/${ackGuid}`)).body).toMatchObject({
       message: hook,
       deliveries: [{ consumer: 'kyc', stage: 'Processed', outcome: 'succeeded', attempts: 1 }],

@@ -31,6 +31,7 @@ interface AckFlags extends ClientFlags {
   readonly stage: AckRequest['stage'];
   readonly failed?: boolean;
   readonly message?: string;
+  readonly result?: string;
   readonly retryAt?: string;
 }
 
@@ -73,6 +74,7 @@ export function register(program: Command): void {
     .option('--stage <stage>', 'Delivered or Processed', oneOf(['Delivered', 'Processed']), 'Processed')
     .option('--failed', 'it could not be processed')
     .option('--message <text>', 'why')
+    .option('--result <json>', 'of a hook: the payload of the event that it triggers; @file, or - for standard input')
     .option('--retry-at <time>', 'with --failed: send it again then (ISO 8601); without it, it is a dead letter')
     .action(ack);
 }
@@ -128,12 +130,13 @@ async function timeline(place: string, externalRef: string, flags: ClientFlags):
 }
 
 async function ack(ackGuid: string, flags: AckFlags): Promise<void> {
-  const { consumer, stage, failed, message, retryAt } = flags;
+  const { consumer, stage, failed, message, result, retryAt } = flags;
   const answer = await connect(flags).deliveries.ack(ackGuid, {
     consumer,
     stage,
     ...(failed === true ? { outcome: 'failed' } : {}),
     ...(message === undefined ? {} : { message }),
+    ...(result === undefined ? {} : { result: jsonOption('--result', result) }),
     ...(retryAt === undefined ? {} : { retryAt: timeOf(retryAt) }),
   });
   if (flags.json === true) return printJson(answer);

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { DELIVERED, sentOf } from './channel.ts';
 
-const said = (outcome: string, rest = {}) => ({ stage: 'Processed', outcome, message: null, retryAt: null, ...rest });
+const said = (outcome: string, rest = {}) => ({
+  ...{ stage: 'Processed', outcome, message: null, retryAt: null, result: null },
+  ...rest,
+});
 
 describe('what an answer says', () => {
   it.each([undefined, null, 'ok', 1, {}, [], { stage: 'Delivered' }, { stage: 'processed' }])(
@@ -28,6 +31,11 @@ describe('what an answer says', () => {
 
   it('"try again some day" is never taken for "never"', () => {
     expect(() => sentOf({ outcome: 'failed', retryAt: 'soon' })).toThrow(/retryAt/);
+  });
+
+  it('a result is kept as it is, and refused when it is too large', () => {
+    expect(sentOf({ stage: 'Processed', result: { score: 7 } })).toEqual(said('succeeded', { result: '{"score":7}' }));
+    expect(() => sentOf({ stage: 'Processed', result: 'x'.repeat(70_000) })).toThrow('`result` has more than');
   });
 
   it('what is long is cut', () => {

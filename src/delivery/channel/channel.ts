@@ -1,8 +1,9 @@
 // A way to reach consumers of one kind. Sending either gets the message there (and may learn that it is done with already), or
 // throws: then it was not delivered as far as we know, and is sent again later. Bytes and id are the same on every attempt.
 
+import { PawlError } from '../../core/error/pawl-error.ts';
 import type { ClaimedDelivery } from '../../store/delivery-port.ts';
-import type { Timestamp } from '../../store/port.ts';
+import type { JsonText, Timestamp } from '../../store/port.ts';
 import type { Consumer } from '../consumer.ts';
 
 export interface Channel {
@@ -20,17 +21,19 @@ export type Sent =
       readonly message: string | null;
       /** With a failure: when to send it again. null: the failure is final. */
       readonly retryAt: Timestamp | null;
+      /** For the event that the hook triggers. */
+      readonly result: JsonText | null;
     };
 
 export const DELIVERED: Sent = { stage: 'Delivered' };
-export const PROCESSED: Sent = { stage: 'Processed', outcome: 'succeeded', message: null, retryAt: null };
+export const PROCESSED: Sent = { stage: 'Processed', outcome: 'succeeded', message: null, retryAt: null, result: null };
 
 const MAX_MESSAGE = 2_000;
 
 /** What a consumer said about a message, in its answer; what says nothing of the kind is just a delivery. */
 export function sentOf(answer: unknown): Sent {
   if (answer === null || typeof answer !== 'object') return DELIVERED;
-  const { stage, outcome, message, retryAt } = answer as Record<string, unknown>;
+  const { stage, outcome, message, retryAt, result } = answer as Record<string, unknown>;
   const failed = outcome === 'failed';
   if (stage !== 'Processed' && !failed) return DELIVERED;
   return {
@@ -38,7 +41,18 @@ export function sentOf(answer: unknown): Sent {
     outcome: failed ? 'failed' : 'succeeded',
     message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : null,
     retryAt: failed ? timeOf(retryAt) : null,
+    result: resultText(result),
   };
+}
+
+const MAX_RESULT_BYTES = 65_536;
+
+/** As it is kept. Throws for what is too large: a part of it would be another result. */
+export function resultText(result: unknown): JsonText | null {
+  const text = result === undefined ? undefined : JSON.stringify(result);
+  if (text === undefined) return null;
+  if (Buffer.byteLength(text) <= MAX_RESULT_BYTES) return text;
+  throw new PawlError('REQUEST_INVALID', `\`result\` has more than ${MAX_RESULT_BYTES} bytes as JSON`);
 }
 
 /** Throws rather than take "try again some day" for "never try again". */

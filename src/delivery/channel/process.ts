@@ -24,6 +24,8 @@ export interface HandlerAnswer {
   readonly stage: 'Delivered' | 'Processed';
   readonly outcome?: 'succeeded' | 'failed';
   readonly message?: string;
+  /** The payload of the event that a hook triggers when it is done. */
+  readonly result?: unknown;
   readonly retryAt?: Date | string | number;
 }
 

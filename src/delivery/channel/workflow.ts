@@ -49,4 +49,10 @@ export class WorkflowChannel implements Channel {
   }
 }
 
-const refused = (message: string): Sent => ({ stage: 'Processed', outcome: 'failed', message, retryAt: null });
+const refused = (message: string): Sent => ({
+  stage: 'Processed',
+  outcome: 'failed',
+  message,
+  retryAt: null,
+  result: null,
+});

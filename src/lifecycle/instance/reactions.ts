@@ -3,6 +3,7 @@
 // of hook and outcome, so a repetition applies nothing twice.
 
 import { PawlError } from '../../core/error/pawl-error.ts';
+import type { Json } from '../../core/json/json.ts';
 import type { LifecycleStore, Reaction } from '../../store/lifecycle-port.ts';
 import type { Cause } from '../machine/decision.ts';
 import { type InstanceTriggers, RESERVED_REQUESTS } from './instance-triggers.ts';
@@ -27,12 +28,13 @@ export async function react(deps: ReactionsDeps): Promise<{ reacted: number; isM
 
 /** The id of a reaction that is over without a move of its own; null: settled with its move, or to be tried again. */
 async function reactOnce(deps: ReactionsDeps, reaction: Reaction): Promise<string | null> {
-  const { reactionId, tenantId, env, definition, externalRef, event, ackGuid, outcome } = reaction;
+  const { reactionId, tenantId, env, definition, externalRef, event, ackGuid, outcome, payload } = reaction;
   const key = { tenantId, env, definition, externalRef };
   const cause: Cause = { type: 'policy', ackGuid, outcome };
+  const said = payload === null ? {} : { payload: JSON.parse(payload) as Json };
   const requestId = `${RESERVED_REQUESTS}hook:${ackGuid}:${outcome}`;
   try {
-    const answer = await deps.triggers.apply({ ...key, event, requestId, cause, reactionId });
+    const answer = await deps.triggers.apply({ ...key, event, ...said, requestId, cause, reactionId });
     return answer?.applied === true ? null : reactionId;
   } catch (error) {
     // The instance has gone on meanwhile: a notice told so, and there is nothing left to do.

@@ -219,6 +219,14 @@ function describeHooks(store: () => Store): void {
     ]);
   });
 
+  it('passes on what the acknowledgement that ends it says about the result', async () => {
+    const { consumers, ackGuid } = await hook(['a', 'b']);
+    const [a, b] = consumers as [string, string];
+    await ack(store(), ackGuid, a, { result: '{"from":"a"}' });
+    await ack(store(), ackGuid, b, { result: '{"score": 7}' });
+    expect(await reactions()).toMatchObject([{ ackGuid, payload: '{"score": 7}' }]);
+  });
+
   it('is done once when its consumers finish at the same time', async () => {
     const codes = ['a', 'b', 'c', 'd', 'e', 'f'];
     const { consumers, ackGuid } = await hook(codes);

@@ -198,6 +198,7 @@ export const newAck = (ackGuid: string, consumerId: string, overrides: Partial<A
   stage: 'Processed',
   outcome: 'succeeded',
   message: null,
+  result: null,
   retryAt: null,
   ...overrides,
 });

@@ -259,7 +259,7 @@ function acknowledge(tables: Tables, item: AckItem, remindMs: number | null): Ac
   if (goal === 'Delivered') row.reminders = 0;
   if (goal === 'Delivered' || goal === 'Processed') row.deliveredAt ??= now;
   if (goal === 'Processed') row.processed++;
-  return { known: true, changed: true, stage: goal, reacted: count(tables, row) };
+  return { known: true, changed: true, stage: goal, reacted: count(tables, row, item.result) };
 }
 
 function mayGo(
@@ -274,19 +274,24 @@ function mayGo(
 }
 
 /** True: its hook is done, and an event is to be triggered. */
-function count(tables: Tables, { ackGuid, stage, processed }: DeliveryRecord): boolean {
+function count(tables: Tables, { ackGuid, stage, processed }: DeliveryRecord, result: string | null = null): boolean {
   const message = tables.messaging.messages.get(ackGuid)!;
   if (message.onSucceeded === null && message.onFailed === null) return false;
   if (stage === 'Processed' && processed === 1) {
     message.openConsumers--;
-    return message.openConsumers === 0 && message.onSucceeded !== null && react(tables, message, 'succeeded');
+    return message.openConsumers === 0 && message.onSucceeded !== null && react(tables, message, 'succeeded', result);
   }
   if (stage !== 'Dead') return false;
   message.failures++;
-  return message.failures === 1 && message.onFailed !== null && react(tables, message, 'failed');
+  return message.failures === 1 && message.onFailed !== null && react(tables, message, 'failed', result);
 }
 
-export function react(tables: Tables, message: MessageRow, outcome: 'succeeded' | 'failed'): boolean {
+export function react(
+  tables: Tables,
+  message: MessageRow,
+  outcome: 'succeeded' | 'failed',
+  payload: string | null = null,
+): boolean {
   const { instances, reactions } = tables.messaging;
   const { ackGuid, subjectId, onSucceeded, onFailed } = message;
   if ([...reactions.values()].some((row) => row.ackGuid === ackGuid && row.outcome === outcome)) return false;
@@ -294,6 +299,15 @@ export function react(tables: Tables, message: MessageRow, outcome: 'succeeded' 
   const reactionId = String(tables.nextId++);
   const event = (outcome === 'succeeded' ? onSucceeded : onFailed)!;
   const key = { tenantId, env, definition, externalRef };
-  reactions.set(reactionId, { ...key, reactionId, instanceId, event, ackGuid, outcome, dueAt: tables.clock() });
+  reactions.set(reactionId, {
+    ...key,
+    reactionId,
+    instanceId,
+    event,
+    ackGuid,
+    outcome,
+    payload,
+    dueAt: tables.clock(),
+  });
   return true;
 }

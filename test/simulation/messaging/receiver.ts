@@ -110,6 +110,7 @@ export class Receivers {
         stage: 'Processed',
         outcome: 'succeeded',
         message: null,
+        result: null,
         retryAt: null,
       } as const;
       acknowledgements.ack(item).then(

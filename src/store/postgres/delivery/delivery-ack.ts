@@ -1,7 +1,7 @@
 // Acknowledging deliveries: many in one statement, then a second one for those that waited for them.
 
 import type { AckItem, AckResult, DeliveryStage } from '../../delivery-port.ts';
-import { bool, type Column, encodeColumns, int2, int4, text, timestamp, uuid } from '../array-parameter.ts';
+import { bool, type Column, encodeColumns, int2, int4, json, text, timestamp, uuid } from '../array-parameter.ts';
 import { readable } from '../column-list.ts';
 import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
@@ -24,6 +24,8 @@ const ACK_COLUMNS: readonly Column<AckItem>[] = [
   text((item) => (item.message === null ? null : readable(item.message))),
   timestamp((item) => item.retryAt),
 ];
+
+const RESULT: Column<AckItem> = json((item) => item.result);
 
 const BEFORE_COLUMNS: readonly Column<Passed>[] = [
   int4((row) => row.consumerId),
@@ -54,6 +56,10 @@ export async function acknowledge(database: Database, acks: readonly AckItem[], 
         round.map(({ item }) => item),
       ),
       remindMs[0] ?? null,
+      ...encodeColumns(
+        [RESULT],
+        round.map(({ item }) => item),
+      ),
     ]);
     const moved = new Map(rows.map((row) => [row.ackGuid, row]));
     for (const { item, place } of round) {

@@ -70,7 +70,7 @@ order by m.created_at, t.seq, t.ack_guid;
 
 -- name: delivery_ack
 -- $1 tenants, $2 ack guids (each once), $3 consumers, $4 the stage it goes to, $5 messages, $6 when a failed one is sent again,
--- $7 milliseconds to the first reminder. Idempotent: a stage never goes back, and a repeat changes nothing. A failure is the same
+-- $7 milliseconds to the first reminder, $8 results: the one that ends a hook is kept for its event. Idempotent: a stage never goes back, and a repeat changes nothing. A failure is the same
 -- one again when it asks for the same time, even when it was sent again since.
 -- A late "processed" is believed even when it was given up for want of an answer, not when its consumer had said that it failed.
 with moved as (
@@ -108,8 +108,9 @@ counted as (
   returning m.ack_guid, m.subject_id, m.on_succeeded, m.on_failed, m.open_consumers, m.failures
 ),
 reactions as (
-  insert into lifecycle_reactions (ack_guid, outcome, instance_id, event)
-  select c.ack_guid, case m.stage when 2 then 'succeeded' else 'failed' end, c.subject_id, case m.stage when 2 then c.on_succeeded else c.on_failed end
+  insert into lifecycle_reactions (ack_guid, outcome, instance_id, event, payload)
+  select c.ack_guid, case m.stage when 2 then 'succeeded' else 'failed' end, c.subject_id, case m.stage when 2 then c.on_succeeded else c.on_failed end,
+    ($8::json[])[array_position($2::uuid[], c.ack_guid)]
   from counted c cross join lateral (select stage from moved where moved.ack_guid = c.ack_guid) m
   where case m.stage when 2 then c.open_consumers = 0 and c.on_succeeded is not null else c.failures = 1 and c.on_failed is not null end
   on conflict do nothing

@@ -152,9 +152,9 @@ with due as materialized (
 claimed as (
   update lifecycle_reactions set due_at = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
   where id = any(array(select id from due))
-  returning id, ack_guid, outcome, instance_id, event
+  returning id, ack_guid, outcome, instance_id, event, payload
 )
-select r.id, r.ack_guid, r.outcome, r.instance_id, r.event, i.external_ref, d.tenant_id, d.env, d.name as definition
+select r.id, r.ack_guid, r.outcome, r.instance_id, r.event, r.payload, i.external_ref, d.tenant_id, d.env, d.name as definition
 from claimed r
 cross join lateral (select * from lifecycle_instances i where i.id = r.instance_id offset 0) i
 cross join lateral (select * from lifecycle_definitions d where d.id = i.definition_id offset 0) d
