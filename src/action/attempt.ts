@@ -1,7 +1,7 @@
 // One attempt of a node: what it is asked to do, and what came of it. The engine asks, an action answers.
 
 import type { Json } from '../core/json/json.ts';
-import type { SecretRef, StepContract } from '../core/plan/plan.ts';
+import type { SecretRef, StepContract, StepHooks } from '../core/plan/plan.ts';
 import type { JsonText } from '../store/port.ts';
 import type { StopSignal } from './stop.ts';
 
@@ -23,6 +23,7 @@ export interface AttemptRequest {
   readonly secretRefs?: readonly SecretRef[] | undefined;
   /** Of a step of an execution plan: what its outputs must look like (step-result.ts). */
   readonly contract?: StepContract | undefined;
+  readonly hooks?: StepHooks | undefined;
   readonly timeoutMs: number | null;
   readonly idempotencyKey: string;
   readonly principal: unknown;

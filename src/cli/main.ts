@@ -15,6 +15,7 @@ interface CommandFile {
 const FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<CommandFile> }[] = [
   { names: ['dev'], load: () => import('./command/dev.ts') },
   { names: ['validate'], load: () => import('./command/validate.ts') },
+  { names: ['upgrade-plan'], load: () => import('./command/upgrade-plan.ts') },
   { names: ['run'], load: () => import('./command/run.ts') },
   { names: ['publish'], load: () => import('./command/publish.ts') },
   { names: ['start'], load: () => import('./command/start.ts') },

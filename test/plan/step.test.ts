@@ -41,6 +41,35 @@ const length = defineAction({
   run: ({ rows, count }) => ({ outputs: { rows: rows.length, count } }),
 });
 
+/** Keeps a JSON value as an artifact. */
+const list = defineAction({
+  type: 'test.list',
+  version: '1.0.0',
+  connector: 'test',
+  category: 'Test',
+  params: z.object({ value: z.json() }),
+  outputs: z.unknown(),
+  async run({ value }, { artifacts }) {
+    const artifact = { kind: 'custom', name: 'list.json', contentType: 'application/json' } as const;
+    const ref = await artifacts.put(artifact, JSON.stringify(value));
+    return { outputs: { status: 'SUCCESS', artifactRefs: [ref], metadata: {} } };
+  },
+});
+
+const called: string[] = [];
+const note = defineAction({
+  type: 'test.note',
+  version: '1.0.0',
+  connector: 'test',
+  category: 'Test',
+  params: z.object({ line: z.string(), outcome: z.looseObject({ status: z.string() }).nullable() }),
+  outputs: z.unknown(),
+  run: ({ line, outcome }) => {
+    called.push(`${line} ${outcome?.status ?? null}`);
+    return { outputs: {} };
+  },
+});
+
 let database: TestDatabase;
 let pawl: Pawl;
 const folder = mkdtempSync(join(tmpdir(), 'pawl-step-'));
@@ -50,7 +79,7 @@ beforeAll(async () => {
     database: { url: database.connectionString },
     artifact: { folder },
     definition: { retryMaxAttempts: 1 },
-    actions: [returns, large, length],
+    actions: [returns, large, length, list, note],
     secrets: [{ name: 'test', get: ({ key }) => (key === 'known' ? 's3cret-value' : undefined) }],
   });
 });
@@ -172,5 +201,69 @@ describe('outputs that are too large', () => {
     const gone = { $artifact: { uri: 'pawl:artifacts/00000000-0000-7000-8000-000000000000' } };
     const { result } = await returning(gone);
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'ARTIFACT_NOT_FOUND' } });
+  });
+});
+
+describe('a plan of schema version 2', () => {
+  const outcomeOf = (result: unknown) => result as { status: string; outputs: JsonObject };
+
+  it('wraps the outputs of ordinary actions, and reads them as metadata', async () => {
+    const { result } = await run(
+      planOf(
+        [
+          { stepId: 'a', type: 'core.echo', inputs: { rows: 3 } },
+          {
+            stepId: 'b',
+            type: 'core.echo',
+            inputs: { got: '{{ steps.a.output.metadata.rows }}' },
+            dependsOn: [{ stepId: 'a', when: 'steps.a.output.metadata.rows > 2' }],
+          },
+          {
+            stepId: 'c',
+            type: 'core.fail',
+            inputs: {},
+            dependsOn: [{ stepId: 'a', when: 'steps.a.output.metadata.rows > 3' }],
+          },
+        ],
+        'v2',
+      ),
+    );
+    expect(outcomeOf(result)).toMatchObject({
+      status: 'Succeeded',
+      outputs: { status: 'SUCCESS', artifactRefs: [], metadata: { got: 3 } },
+    });
+  });
+
+  it('calls hooks before and after each attempt; only a failed preStep fails it', async () => {
+    called.length = 0;
+    const noting = (phase: string) => ({
+      type: 'test.note',
+      inputs: { line: `${phase} {{ step.id }}`, outcome: '{{ outcome }}' },
+    });
+    const hooks = { preStep: noting('before'), postStep: noting('after') };
+    const steps = [{ stepId: 'a', type: 'core.echo', inputs: { x: 1 } }];
+    const { result } = await run({ ...planOf(steps, 'v2'), hooks });
+    expect(result).toMatchObject({ status: 'Succeeded', outputs: { metadata: { x: 1 } } });
+    const failing = { ...steps[0]!, hooks: { ...hooks, postStep: { type: 'core.fail' } } };
+    expect((await run(planOf([failing], 'v2'))).result).toMatchObject({ status: 'Succeeded' });
+    const refused = { ...steps[0]!, hooks: { preStep: { type: 'core.fail' }, postStep: noting('after') } };
+    expect((await run(planOf([refused], 'v2'))).result).toMatchObject({
+      status: 'Failed',
+      error: { message: expect.stringContaining('preStep failed') },
+    });
+    expect(called).toEqual(['before a null', 'after a SUCCESS', 'before a null', 'after a FAILED']);
+  });
+
+  it('runs a step for each item of a list in an artifact', async () => {
+    const foreach = { from: 'list.output.artifactRefs[0]', parallel: 2 };
+    const each = { stepId: 'each', type: 'core.echo', inputs: { got: '{{ item.n }}' }, dependsOn: ['list'], foreach };
+    const listing = (value: Json) => ({ stepId: 'list', type: 'test.list', inputs: { value } });
+    const { result } = await run(planOf([listing([{ n: 1 }, { n: 2 }]), each], 'v2'));
+    const results = outcomeOf(result).outputs.results as { metadata: Json }[];
+    expect(results.map(({ metadata }) => metadata)).toEqual([{ got: 1 }, { got: 2 }]);
+    expect((await run(planOf([listing({ no: 'list' }), each], 'v2'))).result).toMatchObject({
+      status: 'Failed',
+      error: { code: 'NOT_A_LIST' },
+    });
   });
 });

@@ -7,6 +7,7 @@ import type { ConnectorDefinition } from '../connector.ts';
 import { delay } from './delay.ts';
 import { echo } from './echo.ts';
 import { fail } from './fail.ts';
+import { readArtifact } from './read-artifact.ts';
 import { sometimesFails } from './sometimes-fails.ts';
 import { transform } from './transform.ts';
 
@@ -17,6 +18,7 @@ export const coreActions = (limits?: Limits): readonly ActionDefinition[] => [
   sometimesFails,
   transform(limits),
   delay,
+  readArtifact,
 ];
 
 export const coreConnector: ConnectorDefinition = {

@@ -69,6 +69,7 @@ export function* assemble(draft: Draft, links: Links, expressions: ExpressionCom
     vars,
     scope,
     snapshot,
+    ...(draft.contract === undefined ? {} : { contract: draft.contract }),
     namedVersion,
   };
 }

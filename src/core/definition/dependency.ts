@@ -4,7 +4,7 @@ import type { Json } from '../json/json.ts';
 import type { PlanEdge } from '../plan/plan.ts';
 import type { Findings } from '../problem/problem.ts';
 import type { DraftEdge } from './draft.ts';
-import { listIn } from './json-read.ts';
+import { listIn, objectIn, textIn } from './json-read.ts';
 
 export function readDependencies(
   names: Json | undefined,
@@ -16,12 +16,17 @@ export function readDependencies(
   const seen = new Set<string>();
   return listIn(names).flatMap((value, index): DraftEdge[] => {
     const at = `${listAt}/${index}`;
-    if (typeof value !== 'string') return [];
-    if (seen.has(value)) {
-      findings.warning('DUPLICATE_DEPENDENCY', at, `\`${value}\` is listed already`, 'remove it');
+    const conditional = objectIn(value);
+    const name = typeof value === 'string' ? value : textIn(conditional.stepId);
+    if (name === null) return [];
+    if (seen.has(name)) {
+      findings.warning('DUPLICATE_DEPENDENCY', at, `\`${name}\` is listed already`, 'remove it');
       return [];
     }
-    seen.add(value);
-    return [{ owner, other: { value, at }, direction: 'toOwner', when, condition: null, implicit: false }];
+    seen.add(name);
+    const expression = textIn(conditional.when);
+    const condition = expression === null ? null : { value: expression, at: `${at}/when` };
+    const other = { value: name, at: typeof value === 'string' ? at : `${at}/stepId` };
+    return [{ owner, other, direction: 'toOwner', when, condition, implicit: false }];
   });
 }

@@ -14,6 +14,7 @@ import type {
   PlanNode,
   RetryPolicy,
   Step,
+  StepContract,
 } from '../plan/plan.ts';
 import type { DefinitionDefaults } from './defaults.ts';
 
@@ -37,6 +38,7 @@ export interface Draft {
   readonly scope: JsonObject;
   readonly snapshot: Plan['snapshot'];
   readonly namedVersion: string | null;
+  readonly contract?: StepContract;
   /** Nodes that run at the end, whatever the outcome. */
   readonly finally?: readonly Located<string>[];
   readonly compensationTimeoutMs?: number;

@@ -212,11 +212,11 @@ describe('values of an execution plan', () => {
     expect(codesOf(plan([]))).toEqual(['OUT_OF_RANGE /steps']);
   });
 
-  it('is version 1', () => {
-    const metadata = { ...(plan([]).metadata as object), schemaVersion: 'v2', createdAt: 'yesterday' };
+  it('is version 1 or 2', () => {
+    const metadata = { ...(plan([]).metadata as object), schemaVersion: 'v3', createdAt: 'yesterday' };
     expect(problemsOf(plan([step('a')], { metadata }))).toMatchObject([
       { code: 'BAD_FORMAT', message: '"yesterday" must be a time such as 2026-02-22T10:00:00Z' },
-      { code: 'NOT_ALLOWED', path: '/metadata/schemaVersion', message: 'must be "v1", not "v2"' },
+      { code: 'NOT_ALLOWED', path: '/metadata/schemaVersion', message: expect.stringContaining('"v3"') },
     ]);
   });
 
@@ -243,5 +243,79 @@ describe('values of an execution plan', () => {
       'WRONG_TYPE /steps/0/dependsOn/1',
       'UNKNOWN_NODE /steps/0/dependsOn/0',
     ]);
+  });
+});
+
+describe('schema version 2', () => {
+  const second = (steps: Parameters<typeof plan>[0], fields: JsonObject = {}) => {
+    const { metadata } = plan(steps) as { metadata: JsonObject };
+    return plan(steps, { metadata: { ...metadata, schemaVersion: 'v2' }, ...fields });
+  };
+
+  it('makes every output a StepOutput, which version 1 does not', () => {
+    expect(compiled(second([step('a')])).contract).toBe('wrapped');
+    expect(compiled(plan([step('a')])).contract).toBeUndefined();
+  });
+
+  it('has dependencies with a condition', () => {
+    const dependsOn = [{ stepId: 'a', when: 'steps.a.output.metadata.changed' }, 'b'];
+    const { edges } = compiled(second([step('a'), step('b'), step('c', { dependsOn })]));
+    expect(edges.map(({ from, to, condition }) => [from, to, condition?.source ?? null])).toEqual([
+      [0, 2, 'steps.a.output.metadata.changed'],
+      [1, 2, null],
+    ]);
+    expect(
+      codesOf(second([step('a'), step('b', { dependsOn: [{ stepId: 'x' }, { stepId: 'a', when: '1 +' }] })])),
+    ).toEqual(['UNKNOWN_NODE /steps/1/dependsOn/0/stepId', 'BAD_CONDITION /steps/1/dependsOn/1/when']);
+    expect(codesOf(second([step('a'), step('b', { dependsOn: [{ stepId: 'a' }, 'a'] })]))).toEqual([]);
+  });
+
+  it('has hooks: those of the step, or else those of the plan', () => {
+    const hooks = { preStep: { type: 'core.echo' }, postStep: { type: 'core.echo', inputs: { id: '{{ step.id }}' } } };
+    const { nodes } = compiled(second([step('a'), step('b', { hooks: { preStep: { type: 'own' } } })], { hooks }));
+    expect(nodes.map(({ step: made }) => made)).toMatchObject([
+      {
+        hooks: {
+          preStep: { actionType: 'core.echo', inputs: {} },
+          postStep: { actionType: 'core.echo', inputs: { id: '{{ step.id }}' } },
+        },
+      },
+      { hooks: { preStep: { actionType: 'own', inputs: {} } } },
+    ]);
+    const wrong = { preStep: { type: 'x', inputs: { list: ['{{ steps.a }}', '{{ step. }}'] } } };
+    expect(codesOf(second([step('a', { hooks: wrong })]))).toEqual([
+      'BAD_TEMPLATE /steps/0/hooks/preStep/inputs/list/0',
+      'BAD_TEMPLATE /steps/0/hooks/preStep/inputs/list/1',
+    ]);
+  });
+
+  it('is needed for both, and told once', () => {
+    const conditional = step('b', { dependsOn: [{ stepId: 'a' }], hooks: {} });
+    expect(codesOf(plan([step('a'), conditional], { hooks: {} }))).toEqual([
+      'NEEDS_V2 /hooks',
+      'NEEDS_V2 /steps/1/hooks',
+      'NEEDS_V2 /steps/1/dependsOn/0',
+    ]);
+    expect(codesOf(second([step('a')], { schemaVersion: 'v1' }))).toEqual(['NOT_ALLOWED /schemaVersion']);
+    expect(codesOf(second([step('a')], { schemaVersion: 'v2' }))).toEqual([]);
+  });
+});
+
+describe('a loop over an artifact', () => {
+  it('reads the artifact in a node of its own, whose output is the list', () => {
+    const foreach = { from: 'a.output.artifactRefs[0]', tolerate: 1 };
+    const { nodes, edges } = compiled(plan([step('a'), step("it's", { dependsOn: ['a'], foreach })]));
+    expect(nodes.map(({ id }) => id)).toEqual(['a', "it's.items", "it's"]);
+    expect(nodes[1]!.step).toMatchObject({ kind: 'action', actionType: 'core.read-artifact' });
+    expect(nodes[2]!.step).toMatchObject({ kind: 'forEach', tolerate: { count: 1 } });
+    expect(edges.map(({ from, to }) => [from, to])).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+    const { metadata } = plan([]) as { metadata: JsonObject };
+    const second = plan([step('a'), step('b', { dependsOn: ['a'], foreach })], {
+      metadata: { ...metadata, schemaVersion: 'v2' },
+    });
+    expect(JSON.stringify(nodeOf(second, 'b').step)).toContain('.output.metadata.value');
   });
 });

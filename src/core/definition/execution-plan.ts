@@ -1,10 +1,20 @@
-// Reads an ExecutionPlan v1 (docs/plans.md) into a draft. `foreach` is the loop that graphs call `forEach`.
+// Reads an ExecutionPlan, v1 or v2 (docs/plans.md), into a draft. `foreach` is the loop that graphs call `forEach`. A loop over an artifact
+// gets a node before it that reads the artifact: its recorded output is the list, so the items are the same however often it is read.
 
 import { DURATION_FORMS, parseDuration } from '../duration/duration.ts';
 import { didYouMean } from '../expression/problem.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
-import type { Dispatch, PluginRef, RetryPolicy, SecretRef } from '../plan/plan.ts';
+import {
+  type Dispatch,
+  HOOK_ROOTS,
+  type PluginRef,
+  type RetryPolicy,
+  type SecretRef,
+  type StepHook,
+  type StepHooks,
+} from '../plan/plan.ts';
 import type { Findings } from '../problem/problem.ts';
+import { compileTemplate } from '../template/compile.ts';
 import { DEFINITION_DEFAULTS, type DefinitionDefaults } from './defaults.ts';
 import { DELAY_ACTION, readDelay } from './delay.ts';
 import { readDependencies } from './dependency.ts';
@@ -18,13 +28,29 @@ const PLUGIN_KEYS = ['pluginVersion', 'pluginDigest', 'inputSchemaRef', 'outputS
 export function readExecutionPlan(definition: JsonObject, findings: Findings, options: ReadOptions): Draft {
   const nodes: DraftNode[] = [];
   const edges: DraftEdge[] = [];
+  const { planId, planVersion, schemaVersion } = objectIn(definition.metadata);
+  const isSecond = schemaVersion === 'v2';
+  checkHooksVersion(definition, '', isSecond, findings);
+  if (definition.schemaVersion !== undefined && definition.schemaVersion !== schemaVersion) {
+    const message = 'is another version than that of the metadata';
+    findings.error('NOT_ALLOWED', '/schemaVersion', message, 'write the same, or leave this one out');
+  }
   listIn(definition.steps).forEach((value, index) => {
     const raw = objectIn(value);
     const at = `/steps/${index}`;
-    edges.push(...readDependencies(raw.dependsOn, nodes.length, `${at}/dependsOn`, 'success', findings));
-    nodes.push(readStepNode(raw, at, findings, options));
+    checkVersion(raw, at, isSecond, findings);
+    const dependencies = (owner: number) =>
+      readDependencies(raw.dependsOn, owner, `${at}/dependsOn`, 'success', findings);
+    const node = readStepNode(raw, at, findings, options, hooksFor(raw, at, definition, findings));
+    const reader = artifactReader(raw, node);
+    if (reader !== null) {
+      edges.push(...dependencies(nodes.length), dependencyOn(reader, nodes.length + 1));
+      nodes.push(reader, { ...node, ...readStepLoop(raw, at, itemsOf(reader, isSecond)) });
+      return;
+    }
+    edges.push(...dependencies(nodes.length));
+    nodes.push(node);
   });
-  const { planId, planVersion } = objectIn(definition.metadata);
   return {
     format: 'plan',
     id: textIn(planId) ?? '',
@@ -38,11 +64,89 @@ export function readExecutionPlan(definition: JsonObject, findings: Findings, op
     scope: objectIn(definition.scope),
     snapshot: defaultsOf(options).snapshot,
     namedVersion: textIn(planVersion) ?? '',
+    ...(isSecond ? { contract: 'wrapped' as const } : {}),
   };
 }
 
-function readStepNode(raw: JsonObject, at: string, findings: Findings, options: ReadOptions): DraftNode {
-  const step = readStep(raw, at, findings);
+/** What only schema version 2 has. A v1 plan that has it was meant to be one. */
+function checkVersion(raw: JsonObject, at: string, isSecond: boolean, findings: Findings): void {
+  checkHooksVersion(raw, at, isSecond, findings);
+  if (isSecond) return;
+  listIn(raw.dependsOn).forEach((value, index) => {
+    if (isJsonObject(value))
+      findings.error(
+        'NEEDS_V2',
+        `${at}/dependsOn/${index}`,
+        'conditions of dependencies need schema version v2',
+        SECOND,
+      );
+  });
+}
+
+function checkHooksVersion(raw: JsonObject, at: string, isSecond: boolean, findings: Findings): void {
+  if (raw.hooks !== undefined && !isSecond)
+    findings.error('NEEDS_V2', `${at}/hooks`, 'hooks need schema version v2', SECOND);
+}
+
+const SECOND = 'set `metadata.schemaVersion` to "v2"; `pawl upgrade-plan` does it where nothing else has to change';
+
+/** Those of the step, or else those of the plan. */
+function hooksFor(raw: JsonObject, at: string, plan: JsonObject, findings: Findings): StepHooks | null {
+  const [given, place] = raw.hooks === undefined ? [plan.hooks, '/hooks'] : [raw.hooks, `${at}/hooks`];
+  const hooks: { preStep?: StepHook; postStep?: StepHook } = {};
+  for (const phase of ['preStep', 'postStep'] as const) {
+    const hook = objectIn(objectIn(given)[phase]);
+    const actionType = textIn(hook.type);
+    if (actionType === null) continue;
+    const inputs = objectIn(hook.inputs);
+    const compiled = compileTemplate(inputs, { roots: HOOK_ROOTS, dialect: 'javascript' });
+    for (const { path, message, hint } of compiled.ok ? [] : compiled.problems) {
+      const pointer = [place, phase, 'inputs', ...path].join('/');
+      findings.error('BAD_TEMPLATE', pointer, message, hint ?? `a hook reads ${HOOK_ROOTS.join(', ')}`);
+    }
+    hooks[phase] = { actionType, inputs };
+  }
+  return Object.keys(hooks).length === 0 ? null : hooks;
+}
+
+const ARTIFACT_PATH = /\.artifactRefs\[\d+\]$/;
+
+/** The node that reads the list of a loop from an artifact; null: the list is an output. */
+function artifactReader(raw: JsonObject, { id, at, policy }: DraftNode): DraftNode | null {
+  const from = textIn(objectIn(raw.foreach).from);
+  if (from === null || !ARTIFACT_PATH.test(from)) return null;
+  return {
+    id: `${id}.items`,
+    at,
+    idAt: `${at}/stepId`,
+    step: { kind: 'action', actionType: 'core.read-artifact' },
+    actionAt: `${at}/foreach/from`,
+    parameters: { value: { artifact: `{{ steps.${from} }}` }, at: `${at}/foreach/from` },
+    policy,
+    join: 'all',
+    condition: null,
+    routePolicy: 'parallel',
+    dispatch: null,
+  };
+}
+
+function itemsOf({ id }: DraftNode, isSecond: boolean): string {
+  return `{{ steps['${id.replaceAll(/['\\]/g, '\\$&')}'].output.${isSecond ? 'metadata.' : ''}value }}`;
+}
+
+function dependencyOn({ id, at }: DraftNode, owner: number): DraftEdge {
+  const other = { value: id, at: `${at}/foreach/from` };
+  return { owner, other, direction: 'toOwner', when: 'success', condition: null, implicit: false };
+}
+
+function readStepNode(
+  raw: JsonObject,
+  at: string,
+  findings: Findings,
+  options: ReadOptions,
+  hooks: StepHooks | null,
+): DraftNode {
+  const step = readStep(raw, at, findings, hooks);
   return {
     ...readStepLoop(raw, at),
     id: textIn(raw.stepId) ?? '',
@@ -65,14 +169,14 @@ function readStepNode(raw: JsonObject, at: string, findings: Findings, options: 
 }
 
 /** The path leads from a step to the list, as `when.on` does. */
-function readStepLoop(raw: JsonObject, at: string): { loop?: DraftLoop } {
+function readStepLoop(raw: JsonObject, at: string, list?: string): { loop?: DraftLoop } {
   const from = textIn(objectIn(raw.foreach).from);
   if (from === null) return {};
-  const items = { value: `{{ steps.${from} }}`, at: `${at}/foreach/from` };
+  const items = { value: list ?? `{{ steps.${from} }}`, at: `${at}/foreach/from` };
   return { loop: readForEach(objectIn(raw.foreach), items, null) };
 }
 
-function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | null {
+function readStep(raw: JsonObject, at: string, findings: Findings, hooks: StepHooks | null): DraftStep | null {
   const actionType = textIn(raw.type);
   if (actionType === null) return null;
   if (actionType === DELAY_ACTION) return readDelay(objectIn(raw.inputs), `${at}/inputs`, findings);
@@ -83,6 +187,7 @@ function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | 
     actionType,
     ...(plugin === null ? {} : { plugin }),
     ...(secretRefs.length === 0 ? {} : { secretRefs }),
+    ...(hooks === null ? {} : { hooks }),
   };
 }
 

@@ -1,7 +1,8 @@
-// ExecutionPlan v1. Shape only; what names refer to is checked in execution-plan.ts.
+// ExecutionPlan v1 and v2. Shape only; what names refer to is checked in execution-plan.ts.
 
 import { z } from 'zod';
 import { DEFAULT_MAX_ITEMS, DEFAULT_PARALLEL } from './defaults.ts';
+import { tolerate } from './graph-schema.ts';
 import { MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL } from './limits.ts';
 
 const name = z.string().min(1).max(MAX_ID_LENGTH);
@@ -28,6 +29,24 @@ const dispatch = z.strictObject({
   resourceClass: name.optional(),
 });
 
+const dependency = z.strictObject({
+  stepId: name,
+  when: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Judged when that step has succeeded. Unless it holds, this step is skipped.' }),
+});
+
+const hook = z.strictObject({
+  type: name.meta({ description: 'The action that is called.' }),
+  inputs: z.record(z.string(), z.unknown()).optional().meta({
+    description: 'What it is given; strings may hold {{ expressions }} over `step`, `run` and `outcome`.',
+  }),
+});
+
+const hooks = z.strictObject({ preStep: hook.optional(), postStep: hook.optional() });
+
 const step = z.strictObject({
   stepId: name,
   type: name.meta({ description: 'The action, e.g. DBT_RUN.' }),
@@ -38,9 +57,12 @@ const step = z.strictObject({
     description: 'Per attempt: milliseconds, or "10m".',
   }),
   retryPolicyRef: name.optional().meta({ description: 'A retry policy of the configuration, by name.' }),
-  dependsOn: z.array(z.string()).optional(),
+  dependsOn: z.array(z.union([z.string(), dependency], { error: 'must be a stepId, or { stepId, when }' })).optional(),
   observabilityTags: z.record(z.string(), z.unknown()).optional(),
   dispatch: dispatch.optional(),
+  hooks: hooks.optional().meta({
+    description: 'Schema version 2: actions that every attempt calls before and after. Instead of those of the plan.',
+  }),
   when: z
     .strictObject({
       expression: z.string().min(1),
@@ -50,10 +72,14 @@ const step = z.strictObject({
     .meta({ description: 'The step is skipped unless the expression holds.' }),
   foreach: z
     .strictObject({
-      from: z.string().min(1).meta({ description: 'A path to a list, e.g. compile.output.models.' }),
+      from: z.string().min(1).meta({
+        description:
+          'A path to a list, e.g. compile.output.models, or to an artifact that holds one, e.g. list.output.artifactRefs[0].',
+      }),
       itemVar: z.literal('item').optional().meta({ description: 'What the item is called; always `item`.' }),
       parallel: z.int().min(1).max(MAX_PARALLEL).optional().meta({ default: DEFAULT_PARALLEL }),
       maxItems: z.int().min(1).max(MAX_ITEMS).optional().meta({ default: DEFAULT_MAX_ITEMS }),
+      tolerate: tolerate.optional(),
     })
     .optional()
     .meta({ description: 'Runs the step for each item of a list.' }),
@@ -74,16 +100,17 @@ const step = z.strictObject({
 export const planSchema = z
   .strictObject({
     $schema: z.string().optional(),
-    schemaVersion: z.literal('v1').optional(),
+    schemaVersion: z.enum(['v1', 'v2']).optional(),
     metadata: z.strictObject({
       planId: name,
       planVersion: name,
       createdAt: z.iso.datetime({ offset: true, error: 'must be a time such as 2026-02-22T10:00:00Z' }),
       createdBy: z.string().min(1),
-      schemaVersion: z.literal('v1'),
+      schemaVersion: z.enum(['v1', 'v2']),
     }),
     scope: z.strictObject({ tenantId: name, projectId: name, environmentId: name, repoSha: z.string() }),
     steps: z.array(step).min(1),
+    hooks: hooks.optional().meta({ description: 'Schema version 2: for every step that has none of its own.' }),
     driver: z.enum(['native', 'temporal', 'conductor']).optional().meta({
       description: 'What runs it. By default what the environment or the installation says.',
     }),

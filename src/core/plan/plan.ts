@@ -110,6 +110,8 @@ export type Step =
       /** Whose credential the attempt gets; absent: the default of its connector. */
       readonly connection?: string;
       readonly plugin?: PluginRef;
+      /** Actions that every attempt calls before and after. */
+      readonly hooks?: StepHooks;
     }
   | {
       readonly kind: 'subworkflow';
@@ -160,6 +162,20 @@ export interface EventSource {
   readonly at: string | null;
   readonly key: Template | null;
 }
+
+export interface StepHook {
+  readonly actionType: string;
+  /** Rendered in the attempt, over HOOK_ROOTS. */
+  readonly inputs: JsonObject;
+}
+
+export interface StepHooks {
+  readonly preStep?: StepHook;
+  readonly postStep?: StepHook;
+}
+
+/** What the inputs of a hook can read. */
+export const HOOK_ROOTS = ['step', 'run', 'outcome'] as const;
 
 /** `typed`: outputs that look like a StepOutput are held to it. `wrapped`: every output is one. */
 export type StepContract = 'typed' | 'wrapped';

@@ -20,6 +20,7 @@ import type { SecretRef } from '../../core/plan/plan.ts';
 import type { Store } from '../../store/port.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { DisabledActions } from './disabled-actions.ts';
+import { withHooks } from './step-hook.ts';
 
 export interface ActionAttemptDeps {
   readonly registry: Registry;
@@ -45,7 +46,9 @@ const LONGEST_PAUSE_MS = 2_000;
 export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
   return (request) => {
     if (request.contract === undefined) return attemptWith(deps, request, {});
-    const result = attemptOfStep(deps, request);
+    const own = () => attemptOfStep(deps, request);
+    const run: RunAttempt = (asked) => attemptWith(deps, asked, {});
+    const result = request.hooks === undefined ? own() : withHooks({ ...deps, run }, request, own);
     const { contract } = request;
     return result instanceof Promise
       ? result.then((settled) => stepResult(settled, contract))

@@ -1,0 +1,49 @@
+// core.read-artifact: the JSON that an artifact holds, as an output. What a loop over an artifact reads its items from.
+
+import { z } from 'zod';
+import { TerminalError } from '../../core/error/error.ts';
+import type { Json } from '../../core/json/json.ts';
+import { defineAction } from '../action.ts';
+
+const MOST_BYTES = 16 * 1024 * 1024;
+
+export const readArtifact = defineAction({
+  type: 'core.read-artifact',
+  version: '1.0.0',
+  connector: 'core',
+  codes: ['ARTIFACT_NOT_FOUND', 'ARTIFACT_GONE', 'ARTIFACT_NOT_JSON', 'ARTIFACT_TOO_LARGE'],
+  category: 'Data',
+  displayName: 'Read artifact',
+  description: 'Returns the JSON that an artifact of this tenant holds, as `value`.',
+  params: z.strictObject({
+    artifact: z
+      .union([z.string().min(1), z.looseObject({ uri: z.string().min(1) })])
+      .describe('its reference, or its uri'),
+  }),
+  outputs: z.object({ value: z.json() }),
+  async run({ artifact }, { artifacts }) {
+    const uri = typeof artifact === 'string' ? artifact : artifact.uri;
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of await opened(uri, artifacts)) {
+      bytes += chunk.length;
+      if (bytes > MOST_BYTES) throw new TerminalError('ARTIFACT_TOO_LARGE', `${uri} has more than ${MOST_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    try {
+      return { outputs: { value: JSON.parse(Buffer.concat(chunks).toString()) as Json } };
+    } catch {
+      throw new TerminalError('ARTIFACT_NOT_JSON', `${uri} does not hold JSON`);
+    }
+  },
+});
+
+async function opened(uri: string, artifacts: { open(uri: string): Promise<AsyncIterable<Uint8Array>> }) {
+  try {
+    return await artifacts.open(uri);
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string };
+    if (typeof code === 'string' && code.startsWith('ARTIFACT_')) throw new TerminalError(code, message);
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+// `pawl upgrade-plan FILE`: an execution plan of schema version 1 as one of version 2, on standard output. Only plans where nothing else has
+// to change; for the others every place that has to be changed by hand is told, with exit code 1.
+
+import type { Command } from 'commander';
+import { upgradePlan } from '../../core/definition/plan-upgrade.ts';
+import { isJsonObject } from '../../core/json/json.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { readDefinitionFile } from '../file/definition-file.ts';
+
+export function register(program: Command): void {
+  program
+    .command('upgrade-plan')
+    .description('print an execution plan of schema version v1 as one of version v2')
+    .argument('<file>', 'the plan, a JSON file; - for standard input')
+    .action((file: string) => {
+      process.exitCode = upgrade(file);
+    });
+}
+
+function upgrade(file: string): number {
+  const read = readDefinitionFile(file);
+  if (read.kind === 'unreadable') throw new UsageError(`${read.name} cannot be read: ${read.reason}`);
+  if (read.kind === 'bad') throw new UsageError(`${read.file.name}: ${read.problems[0]!.message}`);
+  const { value } = read.source;
+  if (!isJsonObject(value)) throw new UsageError(`${read.file.name} is no plan`);
+  const upgraded = upgradePlan(value);
+  if (upgraded.ok) {
+    process.stdout.write(`${JSON.stringify(upgraded.plan, null, 2)}\n`);
+    return EXIT.ok;
+  }
+  for (const { path, message, suggestion } of upgraded.problems) {
+    process.stderr.write(`${path}: ${message}${suggestion === undefined ? '' : ` (${suggestion})`}\n`);
+  }
+  return EXIT.failed;
+}
