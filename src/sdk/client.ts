@@ -21,7 +21,7 @@ export { PawlApiError } from './api-error.ts';
 export type { GraphDefinition, PipelineDefinition, PipelineTask } from './definition.ts';
 export { everyItem } from './paging.ts';
 export { pipeline } from './pipeline-builder.ts';
-export { expr, type Ref, shape } from './reference.ts';
+export { expr, type Ref, shape, value } from './reference.ts';
 export type { TaskContext, TaskHandler, TaskWorkOptions } from './task-worker.ts';
 export type { ClientOptions } from './transport.ts';
 export { signWebhook, verifyWebhook, WebhookVerificationError } from './webhook.ts';

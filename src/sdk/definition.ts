@@ -24,6 +24,7 @@ export interface GraphNode {
   readonly workflowVersion?: number;
   readonly waitForCompletion?: boolean;
   readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly connection?: string;
   readonly onFailure?: string;
   readonly routePolicy?: 'parallel' | 'firstMatch';
   readonly policies?: NodePolicies;
@@ -142,8 +143,9 @@ interface PipelineEnd {
   readonly error?: { readonly code: string; readonly message?: string };
 }
 
-interface HttpTask {
+export interface HttpTask {
   readonly url: string;
+  readonly connection?: string;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;

@@ -1,11 +1,23 @@
-// Builds a pipeline (002) whose references TypeScript checks: a task can refer to what triggered the run, to tasks declared
+// Builds a pipeline whose references TypeScript checks: a task can refer to what triggered the run, to tasks declared
 // before it, and to the URLs of the waits that the pipeline names.
 
-import type { Duration, PipelineDefinition } from './definition.ts';
-import { type Input, plain, type Ref, refTo, type Shape } from './reference.ts';
+import type { Duration, EventSource, HttpTask, PipelineDefinition } from './definition.ts';
+import {
+  type Empty,
+  type Input,
+  type ListRef,
+  type LoopResult,
+  plain,
+  type Ref,
+  refTo,
+  type Shape,
+  type WaitResult,
+} from './reference.ts';
+
+type TaskStatus = 'success' | 'failed' | 'timeout' | 'skipped' | 'received' | 'template_error' | 'cancelled';
 
 interface TaskResult<Body> {
-  status: 'success' | 'failed' | 'timeout' | 'skipped' | 'received' | 'template_error';
+  status: TaskStatus;
   status_code: number | null;
   body: Body;
   headers: Record<string, string>;
@@ -13,38 +25,89 @@ interface TaskResult<Body> {
 
 export interface PipelineScope<Body, Tasks extends object, Waits extends string> {
   readonly trigger: Ref<{ body: Body; headers: Record<string, string> }>;
-  readonly tasks: { readonly [Name in keyof Tasks]: Ref<TaskResult<Tasks[Name]>> };
+  readonly tasks: { readonly [Name in keyof Tasks]: Ref<Tasks[Name]> };
   /** Where to call back, known before the wait begins. */
   readonly wait: { readonly [Name in Waits]: Ref<{ url: string }> };
 }
 
+type Needs<Tasks extends object> =
+  | readonly (keyof Tasks & string)[]
+  | { readonly first: number; readonly of: readonly (keyof Tasks & string)[]; readonly cancel_rest?: boolean };
+
 interface Conditions<Body, Tasks extends object, Waits extends string> {
-  readonly needs?: readonly (keyof Tasks & string)[];
+  readonly needs?: Needs<Tasks>;
   readonly if?: (scope: PipelineScope<Body, Tasks, Waits>) => string;
 }
 
-interface Call {
+interface Call extends Pick<HttpTask, 'method' | 'retries' | 'timeout' | 'connection'> {
   readonly url: string | Ref<string>;
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
   readonly headers?: Readonly<Record<string, string | Ref<string>>>;
   readonly body?: Input;
-  readonly retries?: number;
-  /** Milliseconds per try. */
-  readonly timeout?: number;
 }
 
-type CallOf<Body, Tasks extends object, Waits extends string> =
-  | Call
-  | ((scope: PipelineScope<Body, Tasks, Waits>) => Call);
+type Of<Value, Body, Tasks extends object, Waits extends string, Bound extends object = Empty> =
+  | Value
+  | ((scope: PipelineScope<Body, Tasks, Waits> & Bound) => Value);
 
-type Head<Waits extends string> = Omit<PipelineDefinition, 'tasks'> & {
+interface HttpOptions<Body, Tasks extends object, Waits extends string, Answer> extends Conditions<Body, Tasks, Waits> {
+  readonly answers?: Shape<Answer>;
+  /** The request that undoes this one, when the run ends as failed, cancelled or timeout after it. */
+  readonly undo?: Of<Call, Body, Tasks, Waits, { readonly own: Ref<TaskResult<Answer>> }>;
+}
+
+interface EachOptions<Body, Tasks extends object, Waits extends string, Item, Answer>
+  extends Conditions<Body, Tasks, Waits>,
+    Pick<HttpTask, 'parallel' | 'max_items' | 'tolerate'> {
+  readonly items: Of<ListRef<Item>, Body, Tasks, Waits>;
+  readonly call: Of<Call, Body, Tasks, Waits, { readonly item: Ref<Item>; readonly index: Ref<number> }>;
+  readonly answers?: Shape<Answer>;
+}
+
+type AfterRound<Answer> = { readonly output: Ref<TaskResult<Answer>>; readonly round: Ref<number> };
+
+interface UntilOptions<Body, Tasks extends object, Waits extends string, Answer, Collected>
+  extends Conditions<Body, Tasks, Waits>,
+    Pick<HttpTask, 'every' | 'max_rounds'> {
+  readonly answers?: Shape<Answer>;
+  readonly call: Of<
+    Call,
+    Body,
+    Tasks,
+    Waits,
+    { readonly round: Ref<number>; readonly previous: Ref<TaskResult<Answer>> }
+  >;
+  readonly until: (scope: PipelineScope<Body, Tasks, Waits> & AfterRound<Answer>) => string;
+  readonly collect?: (scope: PipelineScope<Body, Tasks, Waits> & AfterRound<Answer>) => ListRef<Collected>;
+}
+
+interface WaitOptions<Body, Tasks extends object, Waits extends string, Payload>
+  extends Conditions<Body, Tasks, Waits> {
+  readonly webhook?: boolean;
+  readonly events?: Of<readonly (Omit<EventSource, 'key'> & { readonly key?: Input })[], Body, Tasks, Waits>;
+  readonly timeout?: Duration;
+  readonly on_timeout?: 'fail' | 'continue';
+  readonly count?: number;
+  readonly until?: (
+    scope: PipelineScope<Body, Tasks, Waits> & { readonly events: Ref<{ by: string; data: Payload }[]> },
+  ) => string;
+  readonly brings?: Shape<Payload>;
+}
+
+interface EndOptions<Body, Tasks extends object, Waits extends string> extends Conditions<Body, Tasks, Waits> {
+  readonly outputs?: Of<Readonly<Record<string, Input>>, Body, Tasks, Waits>;
+  readonly error?: { readonly code: Input; readonly message?: Input };
+}
+
+type Fresh<Name extends string, Tasks extends object> = Name extends keyof Tasks ? never : Name;
+
+type Head<Waits extends string> = Omit<PipelineDefinition, 'tasks' | 'finally' | 'outputs'> & {
   /** The tasks that wait for a webhook: earlier ones may hand out their URLs. */
   readonly waits?: readonly Waits[];
 };
 
 export function pipeline<const Waits extends string = never>(
   head: Head<Waits>,
-): PipelineBuilder<unknown, object, Waits> {
+): PipelineBuilder<unknown, Empty, Waits> {
   const { waits: _named, ...rest } = head;
   return new PipelineBuilder(rest, {});
 }
@@ -64,30 +127,89 @@ export class PipelineBuilder<Body, Tasks extends object, Waits extends string> {
   }
 
   http<Name extends string, Answer = unknown>(
-    name: Name extends keyof Tasks ? never : Name,
-    call: CallOf<Body, Tasks, Waits>,
-    options: Conditions<Body, Tasks, Waits> & { readonly answers?: Shape<Answer> } = {},
-  ): PipelineBuilder<Body, Tasks & Record<Name, Answer>, Waits> {
-    return this.with(name, typeof call === 'function' ? call(scope()) : call, options);
+    name: Fresh<Name, Tasks>,
+    call: Of<Call, Body, Tasks, Waits>,
+    options: HttpOptions<Body, Tasks, Waits, Answer> = {},
+  ): PipelineBuilder<Body, Tasks & Record<Name, TaskResult<Answer>>, Waits> {
+    const undo = resolved(options.undo, { own: refTo(`tasks.${name}`) });
+    return this.with(name, { ...resolved(call), undo }, options);
+  }
+
+  /** Sends a request for each item of a list. `items` comes before what reads `item`. */
+  forEach<Name extends string, Item, Answer = unknown>(
+    name: Fresh<Name, Tasks>,
+    options: EachOptions<Body, Tasks, Waits, Item, Answer>,
+  ): PipelineBuilder<Body, Tasks & Record<Name, LoopResult<TaskResult<Answer>> & { status: TaskStatus }>, Waits> {
+    const { items, call, parallel, max_items, tolerate } = options;
+    const each = { for_each: resolved(items), parallel, max_items, tolerate };
+    return this.with(name, { ...resolved(call), ...each }, options);
+  }
+
+  /** Sends a request again, until a condition holds. */
+  repeat<Name extends string, Answer = unknown, Collected = never>(
+    name: Fresh<Name, Tasks>,
+    options: UntilOptions<Body, Tasks, Waits, Answer, Collected>,
+  ): PipelineBuilder<
+    Body,
+    Tasks & Record<Name, TaskResult<Answer> & { rounds: number; collected: Collected[] }>,
+    Waits
+  > {
+    const { call, until, every, max_rounds, collect } = options;
+    const rounds = { until: resolved(until), every, max_rounds, collect: resolved(collect) };
+    return this.with(name, { ...resolved(call), ...rounds }, options);
   }
 
   sleep<Name extends string>(
-    name: Name extends keyof Tasks ? never : Name,
+    name: Fresh<Name, Tasks>,
     duration: Duration,
     options: Conditions<Body, Tasks, Waits> = {},
-  ): PipelineBuilder<Body, Tasks & Record<Name, null>, Waits> {
+  ): PipelineBuilder<Body, Tasks & Record<Name, TaskResult<null>>, Waits> {
     return this.with(name, { sleep: duration }, options);
   }
 
   waitForWebhook<Name extends Waits, Payload = unknown>(
-    name: Name extends keyof Tasks ? never : Name,
+    name: Fresh<Name, Tasks>,
     options: Conditions<Body, Tasks, Waits> & {
       readonly timeout?: Duration;
       readonly brings?: Shape<Payload>;
     } = {},
-  ): PipelineBuilder<Body, Tasks & Record<Name, Payload>, Waits> {
-    const { timeout, ...conditions } = options;
-    return this.with(name, { wait_for_webhook: { timeout } }, conditions);
+  ): PipelineBuilder<Body, Tasks & Record<Name, TaskResult<Payload>>, Waits> {
+    return this.with(name, { wait_for_webhook: { timeout: options.timeout } }, options);
+  }
+
+  /** Waits for its webhook, an event or the end of its time, whichever comes first. */
+  waitFor<Name extends string, Payload = unknown>(
+    name: Fresh<Name, Tasks>,
+    options: WaitOptions<Body, Tasks, Waits, Payload>,
+  ): PipelineBuilder<Body, Tasks & Record<Name, TaskResult<Payload> & WaitResult<Payload>>, Waits> {
+    const { webhook, events, timeout, on_timeout, count, until } = options;
+    const wait = { webhook, events: resolved(events), timeout, on_timeout, count, until: resolved(until) };
+    return this.with(name, { wait_for: wait }, options);
+  }
+
+  /** Reached, it ends the run at once: what still runs is cancelled. */
+  end<Name extends string>(
+    name: Fresh<Name, Tasks>,
+    options: EndOptions<Body, Tasks, Waits> = {},
+  ): PipelineBuilder<Body, Tasks, Waits> {
+    const { outputs, error } = options;
+    const failed = error === undefined ? {} : { status: 'failed', error };
+    const end = outputs === undefined && error === undefined ? true : { outputs: resolved(outputs), ...failed };
+    return this.with(name, { end }, options);
+  }
+
+  /** A request at the end of every run, whatever the outcome. Several run one after the other. */
+  finally<Name extends string>(
+    name: Fresh<Name, Tasks>,
+    call: Of<Call, Body, Tasks, Waits>,
+  ): PipelineBuilder<Body, Tasks, Waits> {
+    const head = { ...this.head, finally: [...(this.head.finally ?? []), name] };
+    return new PipelineBuilder(head, { ...this.tasks, [name]: resolved(call)! });
+  }
+
+  /** What the run returns to whoever started it. */
+  outputs(of: Of<Readonly<Record<string, Input>>, Body, Tasks, Waits>): PipelineBuilder<Body, Tasks, Waits> {
+    return new PipelineBuilder({ ...this.head, outputs: resolved(of)! }, this.tasks);
   }
 
   build(): PipelineDefinition {
@@ -99,13 +221,28 @@ export class PipelineBuilder<Body, Tasks extends object, Waits extends string> {
     what: object,
     { needs, if: holds }: Conditions<Body, Tasks, Waits>,
   ): PipelineBuilder<Body, Next, Waits> {
-    const task = { needs, if: holds?.(scope()), ...what };
+    const task = { needs, if: resolved(holds), ...what };
     return new PipelineBuilder(this.head, { ...this.tasks, [name]: task });
   }
 }
 
-/** Names stand as they are: hyphens are part of them inside `tasks.` and `wait.`. */
-function scope<Body, Tasks extends object, Waits extends string>(): PipelineScope<Body, Tasks, Waits> {
-  const named = (root: string) => new Proxy({} as never, { get: (_target, name) => refTo(`${root}.${String(name)}`) });
-  return { trigger: refTo('trigger'), tasks: named('tasks'), wait: named('wait') };
+/** Every name that some place can read; which of them it can is for the types. Hyphens are part of names here. */
+const SCOPE = {
+  trigger: refTo('trigger'),
+  tasks: named('tasks'),
+  wait: named('wait'),
+  item: refTo('item'),
+  index: refTo('index'),
+  round: refTo('round'),
+  previous: refTo('previous'),
+  output: refTo('output'),
+  events: refTo('events'),
+};
+
+function named(root: string): object {
+  return new Proxy({}, { get: (_target, name) => refTo(`${root}.${String(name)}`) });
+}
+
+function resolved<Value>(of: Value | ((scope: never) => Value) | undefined, more: object = {}): Value | undefined {
+  return typeof of === 'function' ? (of as (scope: unknown) => Value)({ ...SCOPE, ...more }) : of;
 }

@@ -11,6 +11,31 @@ export type Ref<T> = Marked<T> &
 
 declare const marker: unique symbol;
 
+/** A builder that knows nothing yet. */
+// biome-ignore lint/complexity/noBannedTypes: the type to which others are added
+export type Empty = {};
+
+/** A list, or what will be one. */
+export type ListRef<Item> = Marked<readonly Item[]> | readonly Item[] | string;
+
+/** What a forEach leaves. */
+export interface LoopResult<Outputs> {
+  count: number;
+  succeeded: number;
+  failed: number;
+  /** In the order of the items; null for one that failed. */
+  results: (Outputs | null)[];
+  errors: { index: number; code: string; message: string }[];
+}
+
+/** What a wait leaves: `by` is `callback`, `timeout` or the type of the event. */
+export interface WaitResult<Payload> {
+  by: string;
+  data: Payload;
+  /** With `count` or `until`. */
+  events: { by: string; data: Payload }[];
+}
+
 interface Marked<T> {
   readonly [marker]: T;
 }
@@ -29,26 +54,33 @@ const PATH = Symbol('path');
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
 export function refTo<T>(path: string): Ref<T> {
-  const asTemplate = () => `{{ ${path} }}`;
+  const bare = path.replace(/\?$/, '');
+  const asTemplate = () => `{{ ${bare} }}`;
   const target = Object.create(null) as object;
   return new Proxy(target, {
     get(_target, key) {
-      if (key === PATH) return path;
+      if (key === PATH) return bare;
       if (key === Symbol.toPrimitive || key === 'toString' || key === 'toJSON') return asTemplate;
       return typeof key === 'symbol' ? undefined : refTo(member(path, key));
     },
   }) as Ref<T>;
 }
 
-/** `a.b`, or `a["b-c"]` where the name is not an identifier. */
+/** `a.b`, or `a["b-c"]` where the name is not an identifier. A path that ends in `?` may be of nothing: `a?.b`, `a?.["b-c"]`. */
 export function member(path: string, key: string): string {
   if (IDENTIFIER.test(key)) return `${path}.${key}`;
-  return /^\d+$/.test(key) ? `${path}[${key}]` : `${path}[${JSON.stringify(key)}]`;
+  const dot = path.endsWith('?') ? '.' : '';
+  return /^\d+$/.test(key) ? `${path}${dot}[${key}]` : `${path}${dot}[${JSON.stringify(key)}]`;
 }
 
 /** An expression of references and literals: expr`${data.charge.amount} > ${100}`. */
 export function expr(texts: TemplateStringsArray, ...values: readonly unknown[]): string {
   return texts.reduce((text, next, index) => `${text}${termOf(values[index - 1])}${next}`);
+}
+
+/** The same as a value: value`${previous.next} ?? ''`. */
+export function value(texts: TemplateStringsArray, ...values: readonly unknown[]): string {
+  return `{{ ${expr(texts, ...values)} }}`;
 }
 
 function termOf(value: unknown): string {

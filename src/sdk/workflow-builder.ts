@@ -1,71 +1,188 @@
 // Builds a graph workflow whose references TypeScript checks: a node can refer to the trigger and to nodes declared before it,
 // and to nothing else. What it builds is the same JSON as a definition that was written by hand.
 
-import type { GraphDefinition, GraphEdge, GraphNode, NodePolicies } from './definition.ts';
-import { type Input, member, plain, type Ref, refTo, type Shape } from './reference.ts';
+import type {
+  EventSource,
+  ForEach,
+  GraphBody,
+  GraphDefinition,
+  GraphEdge,
+  GraphNode,
+  NodePolicies,
+  Repeat,
+} from './definition.ts';
+import {
+  type Empty,
+  type Input,
+  type ListRef,
+  type LoopResult,
+  member,
+  plain,
+  type Ref,
+  refTo,
+  type Shape,
+  type WaitResult,
+} from './reference.ts';
 
-type Head = Omit<GraphDefinition, 'nodes' | 'startNode' | 'outputs'>;
+type Head<Waits extends string> = Omit<GraphDefinition, 'nodes' | 'startNode' | 'outputs' | 'finally'> & {
+  /** The nodes that wait for a callback: earlier ones may hand out their URLs. */
+  readonly waits?: readonly Waits[];
+};
 
-export interface Scope<Trigger, Data extends object> {
+export interface Scope<Trigger, Data extends object, Waits extends string = never> {
   readonly trigger: Ref<Trigger>;
   /** The outputs of nodes, by their id. */
   readonly data: { readonly [Id in keyof Data]: Ref<Data[Id]> };
   readonly vars: Ref<Record<string, unknown>>;
-  readonly execution: Ref<{ executionId: string; workflowId: string; version: number; correlationId: string }>;
+  readonly execution: Ref<{
+    id: string;
+    workflowId: string;
+    version: number;
+    tenantId: string;
+    correlationId: string;
+    startedAt: string;
+  }>;
   readonly principal: Ref<{ userId: string; displayName: string; email: string | null }>;
+  /** Where to call back, known before the wait begins. */
+  readonly wait: { readonly [Id in Waits]: Ref<{ url: string }> };
 }
 
+/** What is fixed in the scopes of one builder. */
+interface Known {
+  readonly trigger: unknown;
+  readonly waits: string;
+  /** What a loop binds in its body. */
+  readonly bound: object;
+  /** Nodes around the body: they can be read, and nothing comes after them. */
+  readonly outer: object;
+}
+
+type ScopeOf<K extends Known, Data extends object, Bound extends object = Empty> = Scope<
+  K['trigger'],
+  K['outer'] & Data,
+  K['waits']
+> &
+  K['bound'] &
+  Bound;
+
 type Params = Readonly<Record<string, Input>>;
-type ParamsOf<Trigger, Data extends object> = Params | ((scope: Scope<Trigger, Data>) => Params);
+type Of<Value, K extends Known, Data extends object, Bound extends object = Empty> =
+  | Value
+  | ((scope: ScopeOf<K, Data, Bound>) => Value);
 
 /** Where a node comes after: a node's id, or more about the edge from it. */
-type After<Trigger, Data extends object> =
+type After<K extends Known, Data extends object> =
   | (keyof Data & string)
   | {
       readonly node: keyof Data & string;
       readonly when?: GraphEdge['when'];
-      readonly condition?: (scope: Scope<Trigger, Data>) => string;
+      readonly condition?: (scope: ScopeOf<K, Data>) => string;
       /** With `when: 'failure'`: the errors that this edge is for. */
       readonly codes?: GraphEdge['codes'];
     };
 
-interface Common<Trigger, Data extends object, Outputs> {
-  readonly parameters?: ParamsOf<Trigger, Data>;
-  readonly outputs?: Shape<Outputs>;
+interface Placed<K extends Known, Data extends object> {
   /** Every node but the first has at least one. */
-  readonly after?: After<Trigger, Data> | readonly After<Trigger, Data>[];
-  readonly routePolicy?: GraphNode['routePolicy'];
-  readonly policies?: NodePolicies;
+  readonly after?: After<K, Data> | readonly After<K, Data>[];
   readonly join?: GraphNode['join'];
 }
 
-/** Ends the execution, with its outputs or with an error. */
-export interface EndNode<Trigger, Data extends object> extends Pick<Common<Trigger, Data, unknown>, 'after' | 'join'> {
-  readonly outputs?: ParamsOf<Trigger, Data>;
-  readonly error?: { readonly code: Input; readonly message?: Input };
+interface Common<K extends Known, Data extends object, Outputs, Bound extends object = Empty> extends Placed<K, Data> {
+  readonly parameters?: Of<Params, K, Data, Bound>;
+  readonly outputs?: Shape<Outputs>;
+  readonly routePolicy?: GraphNode['routePolicy'];
+  readonly policies?: NodePolicies;
+  readonly connection?: string;
 }
 
-export interface ActionNode<Trigger, Data extends object, Outputs> extends Common<Trigger, Data, Outputs> {
-  readonly action: string;
-}
-
-export interface ChildNode<Trigger, Data extends object, Outputs> extends Common<Trigger, Data, Outputs> {
+interface Child {
   readonly workflowId: string;
   readonly workflowVersion?: number;
   readonly waitForCompletion?: boolean;
 }
 
+type ActionNode<K extends Known, Data extends object, Outputs> = Common<K, Data, Outputs> & { readonly action: string };
+type ChildNode<K extends Known, Data extends object, Outputs> = Common<K, Data, Outputs> & Child;
+
+interface ChildResult<Outputs> {
+  executionId: string;
+  status: string;
+  outputs: Outputs;
+}
+
+/** Ends the execution, with its outputs or with an error. */
+interface EndNode<K extends Known, Data extends object> extends Placed<K, Data> {
+  readonly outputs?: Of<Params, K, Data>;
+  readonly error?: { readonly code: Input; readonly message?: Input };
+}
+
+/** What a loop runs: an action, a subworkflow, or a body of nodes. */
+type Looped<K extends Known, Data extends object, Outputs, Bound extends object> = Common<K, Data, Outputs, Bound> &
+  (
+    | { readonly action: string }
+    | Child
+    | {
+        readonly body: (
+          body: BodyBuilder<BodyOf<K, Data, Bound>, Empty>,
+        ) => BodyBuilder<BodyOf<K, Data, Bound>, object>;
+      }
+  );
+
+type BodyOf<K extends Known, Data extends object, Bound extends object> = {
+  trigger: K['trigger'];
+  waits: K['waits'];
+  outer: K['outer'] & Data;
+  bound: Bound;
+};
+
+type ItemBound<Item> = { readonly item: Ref<Item>; readonly index: Ref<number> };
+type RoundBound<Outputs> = {
+  readonly round: Ref<number>;
+  /** What the last round left; null at first, so a value needs `??`: value`${previous.next} ?? ''`. */
+  readonly previous: Ref<Outputs>;
+};
+type AfterRound<Outputs> = { readonly output: Ref<Outputs>; readonly round: Ref<number> };
+
+type ForEachNode<K extends Known, Data extends object, Item, Outputs> = {
+  readonly items: Of<ListRef<Item>, K, Data>;
+} & Omit<ForEach, 'items'> &
+  Looped<K, Data, Outputs, ItemBound<Item>>;
+
+type RepeatNode<K extends Known, Data extends object, Outputs, Collected> = {
+  readonly until: (scope: ScopeOf<K, Data, AfterRound<Outputs>>) => string;
+  /** Gives a list after each round; all of them are joined as `collected`. */
+  readonly collect?: (scope: ScopeOf<K, Data, AfterRound<Outputs>>) => ListRef<Collected>;
+} & Omit<Repeat, 'until' | 'collect'> &
+  Looped<K, Data, Outputs, RoundBound<Outputs>>;
+
+interface WaitNode<K extends Known, Data extends object, Payload> extends Placed<K, Data> {
+  readonly callback?: boolean;
+  readonly events?: Of<readonly (Omit<EventSource, 'key'> & { readonly key?: Input })[], K, Data>;
+  /** Without it the wait has no end. */
+  readonly timeoutMs?: number;
+  readonly onTimeout?: GraphNode['onTimeout'];
+  readonly count?: number;
+  readonly until?: (scope: ScopeOf<K, Data, { events: Ref<{ by: string; data: Payload }[]> }>) => string;
+  /** What a callback or an event brings. */
+  readonly brings?: Shape<Payload>;
+}
+
 interface Draft {
-  readonly head: Head;
+  readonly head: Omit<GraphDefinition, 'nodes' | 'startNode' | 'outputs'>;
   readonly nodes: readonly GraphNode[];
   readonly outputs: GraphDefinition['outputs'];
 }
 
-export function workflow(head: Head): WorkflowBuilder<unknown, object> {
-  return new WorkflowBuilder({ head, nodes: [], outputs: undefined });
+type Fresh<Id extends string, Data extends object> = Id extends keyof Data ? never : Id;
+
+export function workflow<const Waits extends string = never>(
+  head: Head<Waits>,
+): WorkflowBuilder<{ trigger: unknown; waits: Waits; bound: Empty; outer: Empty }, Empty> {
+  const { waits: _named, ...rest } = head;
+  return new WorkflowBuilder({ head: rest, nodes: [], outputs: undefined });
 }
 
-export class WorkflowBuilder<Trigger, Data extends object> {
+export class WorkflowBuilder<K extends Known, Data extends object> {
   private readonly draft: Draft;
 
   constructor(draft: Draft) {
@@ -73,37 +190,85 @@ export class WorkflowBuilder<Trigger, Data extends object> {
   }
 
   /** What starts it brings this. */
-  trigger<Payload>(): WorkflowBuilder<Payload, Data> {
+  trigger<Payload>(): WorkflowBuilder<Omit<K, 'trigger'> & { trigger: Payload }, Data> {
     return new WorkflowBuilder(this.draft);
   }
 
   node<Id extends string, Outputs = unknown>(
-    id: Id extends keyof Data ? never : Id,
-    { action, ...options }: ActionNode<Trigger, Data, Outputs>,
-  ): WorkflowBuilder<Trigger, Data & Record<Id, Outputs>> {
-    return this.with(id, { actionType: action }, options);
+    id: Fresh<Id, Data>,
+    options: ActionNode<K, Data, Outputs>,
+  ): WorkflowBuilder<K, Data & Record<Id, Outputs>> {
+    return this.with(id, stepOf(options), options);
   }
 
   subworkflow<Id extends string, Outputs = unknown>(
-    id: Id extends keyof Data ? never : Id,
-    { workflowId, workflowVersion, waitForCompletion, ...options }: ChildNode<Trigger, Data, Outputs>,
-  ): WorkflowBuilder<Trigger, Data & Record<Id, { executionId: string; status: string; outputs: Outputs }>> {
-    const child = { nodeType: 'subworkflow' as const, workflowId, workflowVersion, waitForCompletion };
-    return this.with(id, child, options);
+    id: Fresh<Id, Data>,
+    options: ChildNode<K, Data, Outputs>,
+  ): WorkflowBuilder<K, Data & Record<Id, ChildResult<Outputs>>> {
+    return this.with(id, stepOf(options), options);
+  }
+
+  /** Runs an action, a subworkflow or a body for each item of a list. `items` comes before what reads `item`. */
+  forEach<Id extends string, Item, Outputs = unknown>(
+    id: Fresh<Id, Data>,
+    options: ForEachNode<K, Data, Item, Outputs>,
+  ): WorkflowBuilder<K, Data & Record<Id, LoopResult<Outputs>>> {
+    const { items, parallel, maxItems, tolerate } = options;
+    const forEach = { items: resolved(items), parallel, maxItems, tolerate };
+    return this.with(id, { ...stepOf(options), forEach }, options);
+  }
+
+  /** Runs an action, a subworkflow or a body again, until a condition holds. */
+  repeat<Id extends string, Outputs = unknown, Collected = never>(
+    id: Fresh<Id, Data>,
+    options: RepeatNode<K, Data, Outputs, Collected>,
+  ): WorkflowBuilder<K, Data & Record<Id, Outputs & { rounds: number; collected: Collected[] }>> {
+    const { until, collect, maxRounds, delayMs, backoffFactor, maxDelayMs } = options;
+    const often = { maxRounds, delayMs, backoffFactor, maxDelayMs };
+    const repeat = { until: resolved(until), ...often, collect: resolved(collect) };
+    return this.with(id, { ...stepOf(options), repeat }, options);
+  }
+
+  /** Waits for its callback, an event or the end of its time, whichever comes first. */
+  wait<Id extends string, Payload = unknown>(
+    id: Fresh<Id, Data>,
+    options: WaitNode<K, Data, Payload>,
+  ): WorkflowBuilder<K, Data & Record<Id, WaitResult<Payload>>> {
+    const { callback, events, timeoutMs, onTimeout, count, until, after, join } = options;
+    const wait = { callback, events: resolved(events), timeoutMs, onTimeout, count, until: resolved(until) };
+    return this.with(id, { nodeType: 'wait', ...wait }, { after, join } as Placed<K, Data>);
   }
 
   /** Reached, it ends the execution at once: what still runs is cancelled. */
-  end<Id extends string>(
-    id: Id extends keyof Data ? never : Id,
-    { outputs, error, ...options }: EndNode<Trigger, Data>,
-  ): WorkflowBuilder<Trigger, Data> {
-    const ending = error === undefined ? { outputs: rendered(outputs) } : { status: 'Failed' as const, error };
-    return this.with(id, { nodeType: 'end' as const, ...ending }, options);
+  end<Id extends string>(id: Fresh<Id, Data>, options: EndNode<K, Data>): WorkflowBuilder<K, Data> {
+    const { outputs, error, after, join } = options;
+    const ending = error === undefined ? { outputs: resolved(outputs) } : { status: 'Failed', error };
+    return this.with(id, { nodeType: 'end', ...ending }, { after, join } as Placed<K, Data>);
+  }
+
+  /** Undoes the node `of`, if that had succeeded and the execution ends otherwise than well. */
+  compensation<Id extends string>(
+    id: Fresh<Id, Data>,
+    { of, ...options }: Omit<ActionNode<K, Data, unknown>, 'after' | 'join'> & { readonly of: keyof Data & string },
+  ): WorkflowBuilder<K, Data> {
+    const { nodes } = this.draft;
+    const undone = nodes.map((node) => (node.id === of ? { ...node, compensate: id } : node));
+    return new WorkflowBuilder({ ...this.draft, nodes: [...undone, nodeOf(id, stepOf(options), options)] });
+  }
+
+  /** Runs at the end, whatever the outcome. Several run one after the other. */
+  finally<Id extends string>(
+    id: Fresh<Id, Data>,
+    options: Omit<ActionNode<K, Data, unknown>, 'after' | 'join'>,
+  ): WorkflowBuilder<K, Data> {
+    const { head, nodes } = this.draft;
+    const last = { ...head, finally: [...(head.finally ?? []), id] };
+    return new WorkflowBuilder({ ...this.draft, head: last, nodes: [...nodes, nodeOf(id, stepOf(options), options)] });
   }
 
   /** What the execution returns, instead of the outputs of its end nodes. */
-  outputs(of: ParamsOf<Trigger, Data>): WorkflowBuilder<Trigger, Data> {
-    return new WorkflowBuilder({ ...this.draft, outputs: rendered(of) });
+  outputs(of: Of<Params, K, Data>): WorkflowBuilder<K, Data> {
+    return new WorkflowBuilder({ ...this.draft, outputs: resolved(of) as Params });
   }
 
   build(): GraphDefinition {
@@ -113,22 +278,70 @@ export class WorkflowBuilder<Trigger, Data extends object> {
     return plain({ ...head, startNode: first.id, outputs, nodes }) as GraphDefinition;
   }
 
-  private with<Next extends object>(
-    id: string,
-    kind: object,
-    { parameters, after = [], routePolicy, policies, join }: Common<Trigger, Data, unknown>,
-  ): WorkflowBuilder<Trigger, Next> {
-    const { nodes } = this.draft;
-    const before = ([after].flat() as After<Trigger, Data>[]).map((one) =>
-      typeof one === 'string' ? { node: one } : one,
-    );
-    if (nodes.length > 0 && before.length === 0) {
-      throw new TypeError(`node "${id}" would never run: say what it comes \`after\``);
-    }
-    const node = { id, ...kind, parameters: rendered(parameters), routePolicy, policies, join } as GraphNode;
-    const connected = before.reduce((all, one) => connect(all, id, one), nodes);
-    return new WorkflowBuilder({ ...this.draft, nodes: [...connected, node] });
+  private with<Next extends object>(id: string, kind: object, options: Placed<K, Data>): WorkflowBuilder<K, Next> {
+    return new WorkflowBuilder({ ...this.draft, nodes: added(this.draft.nodes, id, kind, options) });
   }
+}
+
+/** The nodes that a loop runs for each item or round. */
+export class BodyBuilder<K extends Known, Data extends object> {
+  private readonly made: Omit<GraphBody, 'startNode'>;
+
+  constructor(made: Omit<GraphBody, 'startNode'>) {
+    this.made = made;
+  }
+
+  node<Id extends string, Outputs = unknown>(
+    id: Fresh<Id, Data & K['outer']>,
+    options: ActionNode<K, Data, Outputs>,
+  ): BodyBuilder<K, Data & Record<Id, Outputs>> {
+    return new BodyBuilder({ ...this.made, nodes: added(this.made.nodes, id, stepOf(options), options) });
+  }
+
+  subworkflow<Id extends string, Outputs = unknown>(
+    id: Fresh<Id, Data & K['outer']>,
+    options: ChildNode<K, Data, Outputs>,
+  ): BodyBuilder<K, Data & Record<Id, ChildResult<Outputs>>> {
+    return new BodyBuilder({ ...this.made, nodes: added(this.made.nodes, id, stepOf(options), options) });
+  }
+
+  /** What an item or a round leaves, instead of the outputs of its last nodes. */
+  outputs(of: Of<Params, K, Data>): BodyBuilder<K, Data> {
+    return new BodyBuilder({ ...this.made, outputs: resolved(of) as Params });
+  }
+
+  build(): GraphBody {
+    const [first] = this.made.nodes;
+    if (first === undefined) throw new TypeError('the body of a loop has no nodes');
+    return { startNode: first.id, ...this.made };
+  }
+}
+
+type Step =
+  | { readonly action: string }
+  | Child
+  | { readonly body: (body: BodyBuilder<never, Empty>) => BodyBuilder<never, object> };
+
+function stepOf(step: object): object {
+  const made = step as Step;
+  if ('action' in made) return { actionType: made.action };
+  if ('body' in made) return { body: made.body(new BodyBuilder({ nodes: [] })).build() };
+  const { workflowId, workflowVersion, waitForCompletion } = made;
+  return { nodeType: 'subworkflow', workflowId, workflowVersion, waitForCompletion };
+}
+
+function nodeOf(id: string, kind: object, options: object): GraphNode {
+  const { parameters, routePolicy, policies, join, connection } = options as Partial<Common<Known, object, unknown>>;
+  return { id, ...kind, parameters: resolved(parameters), connection, routePolicy, policies, join } as GraphNode;
+}
+
+function added(nodes: readonly GraphNode[], id: string, kind: object, options: object): GraphNode[] {
+  const { after = [] } = options as { after?: string | Edge | readonly (string | Edge)[] };
+  const before = [after].flat().map((one) => (typeof one === 'string' ? { node: one } : (one as Edge)));
+  if (nodes.length > 0 && before.length === 0) {
+    throw new TypeError(`node "${id}" would never run: say what it comes \`after\``);
+  }
+  return [...before.reduce((all, one) => connect(all, id, one), nodes), nodeOf(id, kind, options)];
 }
 
 type Edge = {
@@ -138,25 +351,32 @@ type Edge = {
   readonly condition?: (scope: never) => string;
 };
 
-function connect(nodes: readonly GraphNode[], targetNode: string, edge: Edge): GraphNode[] {
+function connect(nodes: readonly GraphNode[], targetNode: string, edge: Edge): readonly GraphNode[] {
   const { node: from, when, condition, codes } = edge;
-  const connection = { targetNode, when, condition: condition?.(scope() as never), codes } as GraphEdge;
+  const connection = { targetNode, when, condition: resolved(condition), codes } as GraphEdge;
   return nodes.map((node) => (node.id === from ? { ...node, edges: [...(node.edges ?? []), connection] } : node));
 }
 
-function rendered<Trigger, Data extends object>(of: ParamsOf<Trigger, Data> | undefined): Params | undefined {
-  return typeof of === 'function' ? of(scope()) : of;
+/** Every name that some place can read; which of them it can is for the types. */
+const SCOPE = {
+  trigger: refTo('trigger'),
+  data: named('context.data'),
+  vars: refTo('vars'),
+  execution: refTo('execution'),
+  principal: refTo('principal'),
+  wait: named('wait'),
+  item: refTo('item'),
+  index: refTo('index'),
+  round: refTo('round'),
+  previous: refTo('previous?'),
+  output: refTo('output'),
+  events: refTo('events'),
+};
+
+function named(root: string): object {
+  return new Proxy({}, { get: (_target, id) => refTo(member(root, String(id))) });
 }
 
-function scope<Trigger, Data extends object>(): Scope<Trigger, Data> {
-  const data = new Proxy({} as Scope<Trigger, Data>['data'], {
-    get: (_target, id) => refTo(member('context.data', String(id))),
-  });
-  return {
-    trigger: refTo('trigger'),
-    data,
-    vars: refTo('vars'),
-    execution: refTo('execution'),
-    principal: refTo('principal'),
-  };
+function resolved<Value>(of: Value | ((scope: never) => Value) | undefined): Value | undefined {
+  return typeof of === 'function' ? (of as (scope: unknown) => Value)(SCOPE) : of;
 }

@@ -26,5 +26,6 @@ it('runs, and prints what it says', async () => {
   const lines = stdout.trim().split('\n');
   expect(lines[0]).toBe('0 ExecutionStarted');
   expect(lines).toContain("Succeeded { note: 'Hello Ada' }");
+  expect(lines).toContain('{ shipped: 2, pages: [ 1, 2, 3 ] }');
   expect(lines.slice(-2)).toEqual(['404 WORKFLOW_NOT_FOUND true', 'true 7']);
 });
