@@ -11,9 +11,8 @@ export type Ref<T> = Marked<T> &
 
 declare const marker: unique symbol;
 
-/** A builder that knows nothing yet. */
-// biome-ignore lint/complexity/noBannedTypes: the type to which others are added
-export type Empty = {};
+/** Nothing yet: other types are added to it. */
+export type Empty = object;
 
 /** A list, or what will be one. */
 export type ListRef<Item> = Marked<readonly Item[]> | readonly Item[] | string;
