@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Fact } from '../../src/core/decider/fact.ts';
 import { tokenFor, useServer } from '../server/api-server.ts';
 import { program, useBrowser } from './browser.ts';
 import { fillWithSamples, HOSTILE, type SampleData } from './sample-data.ts';
@@ -89,18 +90,53 @@ describe.skipIf(program === null)('the page of an execution', () => {
     expect(new URL(page.url()).searchParams.get('at')).toBe('2');
   });
 
-  it('previews what a retry runs again', async () => {
+  const failedOrder = async () => {
     const { executionId } = await samples.client.executions.execute('orders', {
       trigger: { amount: 10, gateway: `${samples.shopUrl}/charge` },
     });
     await samples.client.executions.waitFor(executionId, { signal: AbortSignal.timeout(30_000) });
-    const page = await open(executionId, '?node=charge');
+    return executionId;
+  };
+
+  it('edits the input of a failed node and goes on: exactly what was previewed runs again, and a second click does nothing', async () => {
+    const id = await failedOrder();
+    const page = await open(id, '?node=charge');
     await page.getByRole('button', { name: 'Edit input and retry' }).click();
     const dialog = page.getByRole('dialog');
+    const input = dialog.getByLabel('Input, as JSON');
+    const given = await input.inputValue();
+    await input.fill(given.slice(0, -1));
+    const go = dialog.getByRole('button', { name: /^Re(try|run)/ });
+    await expect.poll(() => go.getAttribute('title')).toContain('not JSON');
+    await input.fill(given.replace('/charge', '/ok'));
+    await dialog.getByText('Changed: url').waitFor();
+    await dialog.getByText('Stays failed: stop').waitFor();
+    await dialog.getByLabel('Everything after charge runs again too').check();
+    await dialog.getByText('Stays failed').waitFor({ state: 'detached' });
     const preview = await dialog.locator('[data-preview]').innerText();
+    const again = /Runs again: (.*)/.exec(preview)![1]!.split(', ');
     expect(preview).toContain('Kept: fetch');
-    const again = /Runs again: ([^.]*)\./.exec(preview)![1]!.split(', ');
-    for (const id of ['charge', 'receipt', 'archive']) expect(again).toContain(id);
+    await go.dblclick();
+    await page.locator('header').getByText('Succeeded', { exact: true }).waitFor();
+    const { plan, transitions } = await samples.client.executions.journal(id);
+    const facts = transitions.flatMap((transition) => transition.facts as readonly Fact[]);
+    const signals = facts.flatMap((fact) => (fact.type === 'SignalApplied' ? [fact.signal] : []));
+    expect(signals).toEqual(['INJECT_OVERRIDE', 'RERUN_FROM']);
+    const reset = facts.flatMap((fact) => (fact.type === 'NodesReset' ? fact.nodes : []));
+    expect(again.toSorted()).toEqual([...new Set(reset.map((node) => plan!.nodes[node]!.id))].toSorted());
+    expect((await samples.client.executions.node(id, 'fetch')).attempts).toHaveLength(1);
+    await page.getByRole('complementary', { name: 'Node charge' }).getByText('charged:').waitFor();
+  });
+
+  it('shows without a reload that somebody else has retried an execution which had ended', async () => {
+    const id = await failedOrder();
+    const page = await open(id, '?node=stop');
+    await page.getByText('ACTION_FAILED').first().waitFor();
+    await samples.client.executions.retry(id);
+    await page
+      .getByRole('complementary', { name: 'Node stop' })
+      .getByRole('button', { name: '2', exact: true })
+      .waitFor();
   });
 
   it('shows the items of a loop, those that failed first, and opens one of them', async () => {

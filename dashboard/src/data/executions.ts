@@ -1,4 +1,4 @@
-// Executions: lists, one of them, and what may be done with it.
+// Executions: lists, and one of them.
 
 import { keepPreviousData, type QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ExecutionWithIncludesJson } from '../../../src/protocol/answer.ts';
@@ -124,16 +124,8 @@ export function useExecutionEvents(id: string, isLive: boolean) {
   });
 }
 
-export const retryExecution = (id: string) => pawl.executions.retry(id);
-export const cancelExecution = (id: string, reason: string) =>
-  pawl.executions.cancel(id, reason === '' ? {} : { reason });
-export const signalExecution = pawl.executions.signal.bind(pawl.executions);
-
 export type NodeDetail = NodeDetailJson;
 export type ExecutionRow = ExecutionRowJson;
-
-export const continueWait = (id: string, nodeId: string, payload: unknown) =>
-  pawl.executions.continueWait(id, nodeId, payload);
 
 export function useArtifacts(id: string) {
   return useQuery({

@@ -1,11 +1,14 @@
 // An execution's journal: read once, then followed while the execution is live and somebody looks. A stream that breaks goes on
-// where it was; a tab that is hidden for ten seconds closes it.
+// where it was; a tab that is hidden for ten seconds closes it. No stream follows an execution that has ended: the live rows tell
+// that somebody has retried it.
 
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { isTerminal } from '../../../src/core/decider/state.ts';
 import { foldTo, type Journal, type JournalTransition, withTransitions } from '../model/journal.ts';
-import { pawl } from './client.ts';
+import { pawl, queryClient } from './client.ts';
+import type { ExecutionDetail } from './executions.ts';
+import { useLiveRow, watchRows } from './live.ts';
 
 const PAGE = 2_000;
 const HIDDEN_MS = 10_000;
@@ -38,7 +41,39 @@ export function useJournal(id: string) {
     void follow(client, id, stopping.signal);
     return () => stopping.abort();
   }, [client, id, isLive, isSeen]);
+  useWakeUp(id, isLive);
   return query;
+}
+
+/** An ended execution that lives again is read anew. */
+function useWakeUp(id: string, isLive: boolean): void {
+  const row = useLiveRow(id);
+  useEffect(() => {
+    watchRows([id]);
+    return () => watchRows([]);
+  }, [id]);
+  useEffect(() => {
+    const known = queryClient.getQueryData<ExecutionDetail>(['execution', id]);
+    if (isLive || row === undefined || known === undefined) return;
+    if (row.status !== known.status || row.completedAt !== known.completedAt) {
+      void queryClient.invalidateQueries({ queryKey: ['execution', id] });
+    }
+  }, [id, isLive, row]);
+}
+
+const NEWS_AFTER_MS = [100, 200, 400, 800, 1_600];
+
+/** A command is accepted before the engine records its fact. This asks for the fact a few times; then the live rows must tell. */
+export async function lookForNews(id: string): Promise<void> {
+  const lastSeq = () => queryClient.getQueryData<Journal>(keyOf(id))?.transitions.at(-1)?.seq;
+  const after = lastSeq();
+  if (after === undefined) return;
+  for (const delayMs of NEWS_AFTER_MS) {
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    if (lastSeq() !== after) return;
+    if ((await pawl.executions.journal(id, { after, limit: 1 })).transitions.length === 0) continue;
+    return queryClient.invalidateQueries({ queryKey: ['execution', id] });
+  }
 }
 
 async function follow(client: QueryClient, id: string, signal: AbortSignal): Promise<void> {

@@ -130,12 +130,13 @@ export function watchRows(ids: readonly string[]): void {
   open();
 }
 
-export function useLive(): Live {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => live,
-  );
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
+
+export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
+
+/** The row of an execution that `watchRows` named, as it last changed. */
+export const useLiveRow = (id: string): ExecutionRow | undefined =>
+  useSyncExternalStore(subscribe, () => live.rows.get(id));

@@ -166,6 +166,8 @@ export interface Preview {
   /** Nodes that run again, and those whose results stay. */
   readonly again: readonly string[];
   readonly kept: readonly string[];
+  /** Nodes that failed and do not run again: they may fail the execution once more. */
+  readonly failed: readonly string[];
   readonly refused: string | null;
 }
 
@@ -173,16 +175,19 @@ export interface Preview {
 export function previewOf(journal: Journal, { signal, payload }: Signal, now: number): Preview {
   const state = foldTo(journal);
   const refused = signalRefusal(state, { signal, payload });
-  if (refused !== null) return { again: [], kept: [], refused };
+  if (refused !== null) return { again: [], kept: [], failed: [], refused };
   const before = state.nodes.map(({ status }) => status);
   const input = { type: 'signal', signalId: 'preview', signal, payload } as const;
   const { transition } = decide(state, input, { now, seed: 0, abortGraceMs: 0 });
   const reset = new Set(transition.facts.flatMap((fact) => (fact.type === 'NodesReset' ? fact.nodes : [])));
   for (const fact of transition.facts) if (fact.type === 'NodeStarted') reset.add(fact.node);
   const names = journal.plan.nodes.map(({ id }) => id);
+  const staying = (...statuses: readonly string[]) =>
+    names.filter((_, index) => !reset.has(index) && statuses.includes(before[index]!));
   return {
     again: names.filter((_, index) => reset.has(index)),
-    kept: names.filter((_, index) => !reset.has(index) && before[index] === 'Succeeded'),
+    kept: staying('Succeeded'),
+    failed: staying('Failed', 'TimedOut'),
     refused: null,
   };
 }

@@ -5,7 +5,7 @@ import { isCallback } from '../../../../src/protocol/step-text.ts';
 import { Button } from '../../component/button.tsx';
 import { useCommand } from '../../component/command.ts';
 import { ContinueDialog } from '../../component/continue-dialog.tsx';
-import { continueWait } from '../../data/executions.ts';
+import { continueWait } from '../../data/execution-command.ts';
 import { useRefusal } from '../../data/session-query.ts';
 import { clipped } from '../../model/text.ts';
 import type { ExecutionView, GraphNodeJson } from './execution-view.ts';

@@ -7,7 +7,7 @@ import { Button } from '../../component/button.tsx';
 import { useCommand } from '../../component/command.ts';
 import { Dialog } from '../../component/dialog.tsx';
 import { Menu, type MenuEntry } from '../../component/menu.tsx';
-import { cancelExecution, retryExecution, signalExecution } from '../../data/executions.ts';
+import { cancelExecution, retryExecution, signalExecution } from '../../data/execution-command.ts';
 import { useRefusal, useRoleRefusal } from '../../data/session-query.ts';
 import { startWorkflow } from '../../data/workflows.ts';
 import { refusalOf } from '../../model/allowed-action.ts';
@@ -22,7 +22,9 @@ export function ExecutionActions({ view }: { readonly view: ExecutionView }) {
   const signal = useRefusal('executions:signal');
   const execute = useRefusal('workflows:execute');
   const engineer = useRoleRefusal('RETRY_STEP');
-  const [failed] = failedNodes(view);
+  const allFailed = failedNodes(view);
+  // The node that the banner names, which ended the execution, comes before those that other nodes handled.
+  const failed = allFailed.find(({ id }) => id === view.execution.error?.nodeId) ?? allFailed[0];
   const fixRefusal =
     failed === undefined
       ? 'Nothing failed'

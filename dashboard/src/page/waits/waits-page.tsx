@@ -9,7 +9,7 @@ import { Page } from '../../component/page.tsx';
 import { Answered, Empty } from '../../component/state.tsx';
 import { Cell, Row, Table } from '../../component/table.tsx';
 import { Time } from '../../component/time.tsx';
-import { continueWait } from '../../data/executions.ts';
+import { continueWait } from '../../data/execution-command.ts';
 import { useRefusal } from '../../data/session-query.ts';
 import { useWaits } from '../../data/waits.ts';
 import { clipped, shortId } from '../../model/text.ts';
