@@ -28,7 +28,7 @@ export function Page({ title, head, detail, actions, children, fill = false }: P
           </h1>
           {detail !== undefined && <div className="text-muted">{detail}</div>}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions !== undefined && <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">{actions}</div>}
       </header>
       <div className={`flex flex-1 flex-col gap-4 px-4 pb-6 md:px-6 ${fill ? 'min-h-0' : ''}`}>{children}</div>
     </div>

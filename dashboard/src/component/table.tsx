@@ -59,7 +59,7 @@ interface CellProps {
 export function Cell({ children, label, isMain = false, isNumber = false }: CellProps) {
   return (
     <td
-      className={`max-md:inline-flex max-md:items-center max-md:gap-1 md:px-3 md:py-2 md:first:pl-4 md:last:pr-4 ${isMain ? 'max-md:block! max-md:basis-full' : 'max-md:text-xs'} ${isNumber ? 'tabular md:text-right' : ''}`}
+      className={`max-md:inline-flex max-md:items-center max-md:gap-1 md:px-3 md:py-2 md:first:pl-4 md:last:pr-4 ${isMain ? 'max-md:block! max-md:min-w-0 max-md:basis-full max-md:overflow-hidden' : 'max-md:text-xs'} ${isNumber ? 'tabular md:text-right' : ''}`}
     >
       {label !== undefined && <span className="text-2xs text-faint md:hidden">{label}</span>}
       {children}

@@ -1,7 +1,7 @@
 // A time as a distance from now, exact on hover, in the zone that the reader chose; and durations that go on.
 
 import { createContext, useContext, useEffect, useState } from 'react';
-import { clockText, durationText, exactText, relativeText, type Zone } from '../model/time.ts';
+import { clockText, durationText, exactText, preciseText, relativeText, type Zone } from '../model/time.ts';
 
 export const ZoneContext = createContext<Zone>('local');
 
@@ -18,7 +18,7 @@ export function useNow(everyMs: number | null = 1_000): number {
 
 interface TimeProps {
   readonly at: string | number | undefined;
-  readonly as?: 'relative' | 'clock' | 'exact';
+  readonly as?: 'relative' | 'clock' | 'precise' | 'exact';
 }
 
 export function Time({ at, as = 'relative' }: TimeProps) {
@@ -27,7 +27,12 @@ export function Time({ at, as = 'relative' }: TimeProps) {
   if (at === undefined) return <span className="text-faint">–</span>;
   const time = typeof at === 'number' ? at : Date.parse(at);
   const exact = exactText(time, zone);
-  const text = as === 'relative' ? relativeText(time, now) : as === 'clock' ? clockText(time, now, zone) : exact;
+  const text = {
+    relative: () => relativeText(time, now),
+    clock: () => clockText(time, now, zone),
+    precise: () => preciseText(time, zone),
+    exact: () => exact,
+  }[as]();
   return (
     <time dateTime={new Date(time).toISOString()} title={exact} className="tabular whitespace-nowrap">
       {text}

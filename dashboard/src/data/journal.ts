@@ -8,7 +8,7 @@ import { isTerminal } from '../../../src/core/decider/state.ts';
 import { foldTo, type Journal, type JournalTransition, withTransitions } from '../model/journal.ts';
 import { pawl, queryClient } from './client.ts';
 import type { ExecutionDetail } from './executions.ts';
-import { useLiveRow, watchRows } from './live.ts';
+import { useLiveRow, watchRow } from './live.ts';
 
 const PAGE = 2_000;
 const HIDDEN_MS = 10_000;
@@ -48,10 +48,7 @@ export function useJournal(id: string) {
 /** An ended execution that lives again is read anew. */
 function useWakeUp(id: string, isLive: boolean): void {
   const row = useLiveRow(id);
-  useEffect(() => {
-    watchRows([id]);
-    return () => watchRows([]);
-  }, [id]);
+  useEffect(() => watchRow(id), [id]);
   useEffect(() => {
     const known = queryClient.getQueryData<ExecutionDetail>(['execution', id]);
     if (isLive || row === undefined || known === undefined) return;

@@ -22,6 +22,7 @@ const LONGEST_DELAY_MS = 30_000;
 const POLL_MS = 15_000;
 const HIDDEN_MS = 10_000;
 const MOST_ROWS = 500;
+const MOST_WATCHED = 100;
 
 let live: Live = { state: 'closed', now: null, health: null, newest: null, rows: new Map() };
 let watched: readonly string[] = [];
@@ -120,14 +121,17 @@ export function keepLive(): () => void {
   };
 }
 
-/** Changes of these executions are told; the stream is opened anew, as its address names them. */
-export function watchRows(ids: readonly string[]): void {
-  if (ids.join() === watched.join()) return;
-  watched = ids;
-  if (stream === null) return;
-  stream.abort();
-  stream = null;
-  open();
+/** Changes of this execution are told until the answer is called. The stream is opened anew, as its address names what it watches. */
+export function watchRow(id: string): () => void {
+  const reopen = (next: readonly string[]) => {
+    watched = next;
+    if (stream === null) return;
+    stream.abort();
+    stream = null;
+    open();
+  };
+  reopen([...watched, id].slice(-MOST_WATCHED));
+  return () => reopen(watched.filter((_, index) => index !== watched.indexOf(id)));
 }
 
 function subscribe(listener: () => void): () => void {
@@ -137,6 +141,6 @@ function subscribe(listener: () => void): () => void {
 
 export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
 
-/** The row of an execution that `watchRows` named, as it last changed. */
+/** The row of an execution that `watchRow` named, as it last changed. */
 export const useLiveRow = (id: string): ExecutionRow | undefined =>
   useSyncExternalStore(subscribe, () => live.rows.get(id));

@@ -14,10 +14,16 @@ export function useStats(query: {
   readonly bucket: 'minute' | 'hour' | 'day';
   readonly workflowId?: string;
   readonly by?: 'workflow' | 'version' | 'action';
+  /** How far back; absent: as far as the server goes for the bucket. */
+  readonly lastMs?: number;
 }) {
   return useQuery({
     queryKey: ['stats', query],
-    queryFn: async () => (await pawl.statistics.over(query)).data,
+    queryFn: async () => {
+      const { lastMs, ...rest } = query;
+      const from = lastMs === undefined ? {} : { from: new Date(Date.now() - lastMs).toISOString() };
+      return (await pawl.statistics.over({ ...rest, ...from })).data;
+    },
     placeholderData: keepPreviousData,
     refetchInterval: EVERY_MS,
   });

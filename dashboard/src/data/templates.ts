@@ -24,5 +24,13 @@ export function useDocumentVersions(set: string, id: string) {
 export const renderDocument = (set: string, id: string, answers: unknown) =>
   pawl.documents.render({ set, id }, { answers } as never);
 
+/** The first version of a document; its set is made where there is none. */
+export async function createDocument(set: string, id: string, displayName: string): Promise<void> {
+  const sets = (await pawl.documents.sets({ limit: 200 })).data;
+  if (!sets.some((each) => each.id === set)) await pawl.documents.putSet(set, { displayName: set, team: set });
+  const bodyTemplate = 'Dear {{ answers.name }},\n';
+  await pawl.documents.add(set, id, { displayName, fields: [{ key: 'name', label: 'Name' }], bodyTemplate });
+}
+
 export const addDocumentVersion = (set: string, id: string, request: object) =>
   pawl.documents.add(set, id, request as never);

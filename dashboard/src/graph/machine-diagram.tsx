@@ -27,10 +27,11 @@ export function MachineDiagram({ graph, counts = {}, current, onSelect }: Machin
   );
   const at = (node: number) => ({ x: layout.nodes[node]!.x + MARGIN, y: layout.nodes[node]!.y + MARGIN });
   return (
-    <div className="overflow-x-auto p-2">
+    <div className="flex overflow-x-auto p-2">
       <svg
-        width={layout.width + 2 * MARGIN}
-        height={layout.height + 2 * MARGIN}
+        viewBox={`0 0 ${layout.width + 2 * MARGIN} ${layout.height + 2 * MARGIN}`}
+        className="mx-auto h-auto min-w-lg"
+        style={{ width: layout.width + 2 * MARGIN }}
         role="group"
         aria-label="States and transitions"
       >

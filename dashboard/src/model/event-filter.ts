@@ -15,8 +15,8 @@ export interface EventFilter {
 }
 
 const WORSE: Readonly<Record<string, readonly string[]>> = {
-  Warning: ['Warning', 'Error', 'Critical'],
-  Error: ['Error', 'Critical'],
+  Warn: ['Warn', 'Error'],
+  Error: ['Error'],
 };
 
 export function filterEvents<Event extends Recorded>(events: readonly Event[], filter: EventFilter): readonly Event[] {

@@ -9,7 +9,7 @@ import { eventsFrom, machineGraph } from './machine-graph.ts';
 import { matching, placeOfFound } from './palette.ts';
 import { seriesOf } from './series.ts';
 import { executionLook, isEnded, isTrouble, statusLook } from './status.ts';
-import { bytesText, clipped, countText, percentText, plural, shortId } from './text.ts';
+import { bytesText, clipped, countText, percentText, plural, shortId, slugOf } from './text.ts';
 import { triggerText } from './trigger-text.ts';
 import { workflowItem } from './workflow-item.ts';
 
@@ -29,6 +29,11 @@ describe('small texts', () => {
       '2 entries',
       'a…',
       'ab',
+    ]);
+    expect([slugOf('Welcome letter, v2!'), slugOf('  2nd  notice '), slugOf('…')]).toEqual([
+      'welcome-letter-v2',
+      'nd-notice',
+      '',
     ]);
     expect([
       percentText(0, 0),
@@ -103,12 +108,14 @@ describe('small texts', () => {
 
   it('filter events by text, type, node and level', () => {
     const events = [
-      { type: 'A', level: 'Information', nodeId: 'x', data: { text: 'Hello' } },
+      { type: 'A', level: 'Info', nodeId: 'x', data: { text: 'Hello' } },
       { type: 'B', level: 'Error', data: {} },
+      { type: 'B', level: 'Warn' },
     ];
     expect(filterEvents(events, {})).toBe(events);
     expect(filterEvents(events, { text: 'hello' })).toEqual([events[0]]);
-    expect(filterEvents(events, { level: 'Warning' })).toEqual([events[1]]);
+    expect(filterEvents(events, { level: 'Warn' })).toEqual([events[1], events[2]]);
+    expect(filterEvents(events, { level: 'Error' })).toEqual([events[1]]);
     expect(filterEvents(events, { type: 'A', node: 'y' })).toEqual([]);
     expect(eventTypes(events)).toEqual(['A', 'B']);
   });

@@ -31,3 +31,12 @@ export function percentText(part: number, whole: number): string {
   if (percent === 0) return '0 %';
   return percent < 1 ? '< 1 %' : `${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
 }
+
+/** A name as an id: letters, digits and "-", beginning with a letter. */
+export const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]+/g, '-')
+    .replace(/^[^a-z]+/, '')
+    .replace(/-$/, '')
+    .slice(0, 80);

@@ -66,6 +66,9 @@ export function exactText(at: number, zone: Zone): string {
   return `${text} ${zone === 'local' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone}`;
 }
 
+/** The time of day to the millisecond: `02:30:00.123`. */
+export const preciseText = (at: number, zone: Zone): string => exactText(at, zone).split(' ')[1]!;
+
 /** The time of day if it is today, otherwise the day too. */
 export function clockText(at: number, now: number, zone: Zone): string {
   const day = formatOf(zone, 'day').format(at);

@@ -97,7 +97,7 @@ export function ConnectorPage() {
               {list.map((action) => (
                 <li key={action.id} className="panel">
                   <div className="flex flex-wrap items-center gap-3 px-4 py-2.5">
-                    <div className="min-w-0 flex-1">
+                    <div className="min-w-0 flex-1 max-sm:basis-full">
                       <p className="font-medium">
                         {clipped(action.displayName, 80)}{' '}
                         <code className="font-mono text-xs font-normal text-muted">{action.id}</code>

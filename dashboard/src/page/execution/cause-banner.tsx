@@ -1,13 +1,14 @@
 // Errors on top: what failed, at which try and with what; choosing it shows the node. Also for tasks that failed although the
 // execution went on: a pipeline that ended with failed tasks never looks simply green.
 
-import { CircleAlert, Hand, Pause, Undo2 } from 'lucide-react';
+import { CircleAlert, Hand, Pause, RotateCw, Undo2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { undoneText, waitText } from '../../../../src/protocol/step-text.ts';
 import { Button } from '../../component/button.tsx';
 import { Time } from '../../component/time.tsx';
 import { isTrouble } from '../../model/status.ts';
 import { clipped } from '../../model/text.ts';
+import { ContinueWait } from './continue-wait.tsx';
 import { type ExecutionView, failedNodes } from './execution-view.ts';
 
 export function CauseBanner({ view }: { readonly view: ExecutionView }) {
@@ -79,11 +80,14 @@ function WaitBanner({ view }: { readonly view: ExecutionView }) {
   return (
     <Banner
       tone={isRetry ? 'warn' : 'wait'}
-      icon={<Hand className="size-4" />}
+      icon={isRetry ? <RotateCw className="size-4" /> : <Hand className="size-4" />}
       action={
-        <Button small onClick={() => view.select(id)}>
-          Show
-        </Button>
+        <>
+          {status === 'Waiting' && <ContinueWait node={waiting} view={view} />}
+          <Button small onClick={() => view.select(id)}>
+            Show
+          </Button>
+        </>
       }
     >
       <b>{clipped(id, 60)}</b> {status === 'Waiting' ? waitText(step) : WAITS[status]}
@@ -146,11 +150,11 @@ function Banner({
   readonly children: ReactNode;
 }) {
   return (
-    <div role="status" className={`flex items-center gap-2.5 rounded-lg border px-3 py-2 ${TONES[tone]}`}>
+    <div role="status" className={`flex flex-wrap items-center gap-2.5 rounded-lg border px-3 py-2 ${TONES[tone]}`}>
       <span className="shrink-0 self-start pt-1" aria-hidden="true">
         {icon ?? <CircleAlert className="size-4" />}
       </span>
-      <p className="min-w-0 flex-1">{children}</p>
+      <p className="min-w-0 flex-1 basis-48">{children}</p>
       {action}
     </div>
   );

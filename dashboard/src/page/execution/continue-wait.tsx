@@ -22,7 +22,7 @@ export function ContinueWait({ node, view }: { readonly node: GraphNodeJson; rea
   return (
     <>
       <Button small kind="primary" reason={refused} onClick={() => setOpen(true)}>
-        Continue with payload…
+        Continue…
       </Button>
       {isOpen && <ContinueDialog what={clipped(node.id, 60)} onContinue={run} onClose={() => setOpen(false)} />}
     </>

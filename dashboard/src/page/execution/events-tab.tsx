@@ -1,14 +1,16 @@
 // Everything that was recorded, newest last, to be searched and scrolled however long it is.
 
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState } from 'react';
+import { useContext, useMemo, useRef, useState } from 'react';
 import { JsonTree } from '../../component/json-tree.tsx';
 import { Answered, Empty } from '../../component/state.tsx';
-import { Time } from '../../component/time.tsx';
+import { Time, ZoneContext } from '../../component/time.tsx';
 import { type EventJson, useExecutionEvents } from '../../data/executions.ts';
 import { type EventFilter, eventTypes, filterEvents } from '../../model/event-filter.ts';
+import { eventText } from '../../model/event-text.ts';
 import { isEnded } from '../../model/status.ts';
 import { clipped, plural } from '../../model/text.ts';
+import { clockText } from '../../model/time.ts';
 import type { ExecutionView } from './execution-view.ts';
 
 const ROW = 30;
@@ -106,7 +108,7 @@ function EventFilters({ events, filter, onChange, count }: EventFiltersProps) {
         onChange={({ target }) => onChange({ ...filter, level: target.value })}
       >
         <option value="">Every level</option>
-        <option value="Warning">Warnings and errors</option>
+        <option value="Warn">Warnings and errors</option>
         <option value="Error">Errors</option>
       </select>
       <span className="ml-auto text-xs text-muted">{plural(count, 'event')}</span>
@@ -114,7 +116,10 @@ function EventFilters({ events, filter, onChange, count }: EventFiltersProps) {
   );
 }
 
-const LEVELS: Readonly<Record<string, string>> = { Error: 'text-bad', Warning: 'text-warn', Critical: 'text-bad' };
+const LEVELS: Readonly<Record<string, string>> = {
+  Error: 'text-bad',
+  Warn: 'text-warn',
+};
 
 interface EventRowProps {
   readonly event: EventJson;
@@ -125,6 +130,8 @@ interface EventRowProps {
 
 function EventRow({ event, isOpen, onToggle, onNode }: EventRowProps) {
   const { seq, ts, level, type, nodeId, data } = event;
+  const zone = useContext(ZoneContext);
+  const clock = (iso: string) => clockText(Date.parse(iso), Date.parse(ts), zone);
   return (
     <div className="border-b">
       <div className="flex min-h-7.5 items-center gap-3 px-3 font-mono text-xs hover:bg-hover">
@@ -138,7 +145,7 @@ function EventRow({ event, isOpen, onToggle, onNode }: EventRowProps) {
           {seq}
         </button>
         <span className="hidden shrink-0 text-faint sm:block">
-          <Time at={ts} as="clock" />
+          <Time at={ts} as="precise" />
         </span>
         <span className={`shrink-0 font-medium ${LEVELS[level] ?? ''}`}>{type}</span>
         {nodeId !== undefined && (
@@ -146,7 +153,7 @@ function EventRow({ event, isOpen, onToggle, onNode }: EventRowProps) {
             {clipped(nodeId, 40)}
           </button>
         )}
-        <span className="min-w-0 truncate text-muted">{clipped(JSON.stringify(data) ?? '', 300)}</span>
+        <span className="min-w-0 truncate font-sans text-muted">{clipped(eventText(data, clock), 300)}</span>
       </div>
       {isOpen && (
         <div className="bg-sunken px-4 py-2">

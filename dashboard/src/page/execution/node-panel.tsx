@@ -178,7 +178,9 @@ function AttemptShown({
                 <span className="text-faint">
                   <Time at={at} as="clock" />
                 </span>{' '}
-                <span className={level === 'Error' ? 'text-bad' : level === 'Warning' ? 'text-warn' : 'text-muted'}>
+                <span
+                  className={/^error/i.test(level) ? 'text-bad' : /^warn/i.test(level) ? 'text-warn' : 'text-muted'}
+                >
                   {level}
                 </span>{' '}
                 {clipped(message, 2_000)}

@@ -41,9 +41,9 @@ export function Scrubber({ view }: { readonly view: ExecutionView }) {
       <IconButton label="To the newest fact" onClick={() => travel(undefined)}>
         <SkipForward className="size-3.5" aria-hidden="true" />
       </IconButton>
-      <span className="tabular w-36 text-right text-xs text-muted">
+      <span className="tabular text-right text-xs whitespace-nowrap text-muted sm:w-36">
         fact {shown} of {count}
-        <span className="ml-2 text-faint">
+        <span className="ml-2 text-faint max-sm:hidden">
           {at === undefined ? 'newest' : <Time at={timeAt(journal, shown)} as="clock" />}
         </span>
       </span>

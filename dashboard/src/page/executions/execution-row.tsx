@@ -11,6 +11,9 @@ import { clipped, shortId } from '../../model/text.ts';
 export const ROW_GRID =
   'md:grid-cols-[1.75rem_8.5rem_minmax(8rem,1.2fr)_8.5rem_5.5rem_5rem_minmax(8rem,2fr)] md:gap-x-3';
 
+/** A request id that somebody chose says more than one that a program drew. */
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 interface ExecutionRowProps {
   readonly execution: Row;
   readonly style: CSSProperties;
@@ -54,6 +57,11 @@ export function ExecutionRow({ execution, style, isCurrent, isSelected, onToggle
           {clipped(workflowId, 80)}
         </Link>
         <span className="shrink-0 text-xs text-faint">v{version}</span>
+        {requestId !== undefined && !UUID.test(requestId) && (
+          <span className="min-w-0 truncate text-xs text-muted" title={`request ${requestId}`}>
+            {clipped(requestId, 60)}
+          </span>
+        )}
       </span>
       <span
         className="hidden min-w-0 flex-col font-mono text-xs text-muted md:flex"

@@ -34,7 +34,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
   const set = (change: Partial<ExecutionFilter>) => onChange({ ...filter, ...change });
   const extras = Object.entries(EXTRA).filter(([name]) => filter[name as keyof typeof EXTRA] !== undefined);
   return (
-    <search className="flex flex-wrap items-center gap-2" aria-label="Filters">
+    <search className="grid grid-cols-2 items-center gap-2 md:flex md:flex-wrap" aria-label="Filters">
       <Choice
         label="Why"
         any="Any reason"
@@ -96,7 +96,7 @@ function Choice({ label, any, value, onChange, options }: ChoiceProps) {
       aria-label={label}
       value={value ?? ''}
       onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
-      className={`field pr-1 ${value === undefined ? 'text-muted' : 'border-accent! text-accent'}`}
+      className={`field ${value === undefined ? 'text-muted' : 'border-accent! text-accent'}`}
     >
       <option value="">{any}</option>
       {options.map(([each, text]) => (
@@ -131,7 +131,7 @@ function ErrorField({
     <input
       ref={field}
       type="search"
-      className="field w-44"
+      className="field md:w-44"
       placeholder="Error contains…"
       aria-label="Error contains"
       value={text}

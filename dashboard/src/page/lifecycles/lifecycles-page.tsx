@@ -10,9 +10,9 @@ import { Page } from '../../component/page.tsx';
 import { Answered, Empty } from '../../component/state.tsx';
 import { Cell, Row, Table } from '../../component/table.tsx';
 import { Time } from '../../component/time.tsx';
-import { importLifecycle, useLifecycles } from '../../data/lifecycles.ts';
+import { importLifecycle, useLifecycleCounts, useLifecycles } from '../../data/lifecycles.ts';
 import { useRefusal } from '../../data/session-query.ts';
-import { clipped } from '../../model/text.ts';
+import { clipped, countText } from '../../model/text.ts';
 
 export function LifecyclesPage() {
   const lifecycles = useLifecycles();
@@ -39,7 +39,10 @@ export function LifecyclesPage() {
               A lifecycle is a state machine for business objects: orders, loans, tickets. Import its definition.
             </Empty>
           ) : (
-            <Table label="Lifecycles" columns={['Lifecycle', 'Environment', 'Version', 'Imported']}>
+            <Table
+              label="Lifecycles"
+              columns={['Lifecycle', 'Environment', 'Instances by state', 'Version', 'Imported']}
+            >
               {list.map(({ env, name, version, importedAt }) => (
                 <Row key={`${env}/${name}`}>
                   <Cell isMain>
@@ -48,6 +51,9 @@ export function LifecyclesPage() {
                     </Link>
                   </Cell>
                   <Cell label="Environment">{clipped(env, 40)}</Cell>
+                  <Cell label="Instances">
+                    <StateCounts env={env} name={name} />
+                  </Cell>
                   <Cell label="Version">v{version}</Cell>
                   <Cell label="Imported">
                     <Time at={importedAt} />
@@ -60,6 +66,32 @@ export function LifecyclesPage() {
       </Answered>
       {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
     </Page>
+  );
+}
+
+const SHOWN = 4;
+const COUNTED = 10_000;
+
+/** The fullest states, each a link to its instances. */
+function StateCounts({ env, name }: { readonly env: string; readonly name: string }) {
+  const counts = (useLifecycleCounts(env, name).data ?? []).filter(({ count }) => count > 0);
+  if (counts.length === 0) return <span className="text-faint">none</span>;
+  const shown = counts.toSorted((a, b) => b.count - a.count).slice(0, SHOWN);
+  return (
+    <span className="flex flex-wrap gap-1.5">
+      {shown.map(({ state, count }) => (
+        <Link
+          key={state}
+          to="/lifecycles/$env/$name"
+          params={{ env, name }}
+          search={{ state }}
+          className="rounded-full bg-idle-soft px-2 py-0.5 text-xs hover:text-accent"
+        >
+          {clipped(state, 30)} <b className="tabular font-semibold">{countText(count, count >= COUNTED)}</b>
+        </Link>
+      ))}
+      {counts.length > shown.length && <span className="text-xs text-muted">+ {counts.length - shown.length}</span>}
+    </span>
   );
 }
 

@@ -14,6 +14,7 @@ import { Time } from '../../component/time.tsx';
 import { pauseConsumer, replayConsumer, rotateConsumerSecret, useConsumer } from '../../data/deliveries.ts';
 import { useRefusal } from '../../data/session-query.ts';
 import { clipped } from '../../model/text.ts';
+import { DeliveryTable, Notices } from './delivery-table.tsx';
 
 export function ConsumerPage() {
   const { code } = useParams({ strict: false }) as { code: string };
@@ -83,6 +84,9 @@ export function ConsumerPage() {
                 </div>
               </Panel>
             </div>
+            <h2 className="heading -mb-2">Messages</h2>
+            <DeliveryTable stage="any" consumer={code} />
+            <Notices consumer={code} />
             <Panel title="Subscriptions">
               <div className="p-4">
                 <JsonTree value={data.subscriptions} label="the subscriptions" />

@@ -2,15 +2,14 @@
 
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../component/button.tsx';
-import { useCommand } from '../../component/command.ts';
 import { Page, Panel } from '../../component/page.tsx';
 import { Answered, Empty } from '../../component/state.tsx';
 import { Status } from '../../component/status.tsx';
 import { Cell, Row, Table } from '../../component/table.tsx';
-import { Due, Time } from '../../component/time.tsx';
-import { requeueMessage, STAGES, type Stage, useConsumers, useDeliveries, useNotices } from '../../data/deliveries.ts';
-import { useRefusal } from '../../data/session-query.ts';
+import { Time } from '../../component/time.tsx';
+import { STAGES, type Stage, useConsumers } from '../../data/deliveries.ts';
 import { clipped, countText } from '../../model/text.ts';
+import { DeliveryTable, Notices } from './delivery-table.tsx';
 
 export function MessagesPage() {
   const search = useSearch({ strict: false }) as { consumer?: string; stage?: string };
@@ -22,7 +21,7 @@ export function MessagesPage() {
     >
       <Consumers />
       <StageTabs stage={stage} consumer={search.consumer} />
-      <Deliveries stage={stage} consumer={search.consumer} />
+      <DeliveryTable stage={stage} consumer={search.consumer} />
       <Notices />
     </Page>
   );
@@ -40,7 +39,10 @@ function Consumers() {
             </Empty>
           </Panel>
         ) : (
-          <Table label="Consumers" columns={['Consumer', 'Kind', 'State', 'Pending', 'Failed', 'Dead', 'Oldest']}>
+          <Table
+            label="Consumers"
+            columns={['Consumer', 'Kind', 'State', 'Not acknowledged', 'Failed', 'Dead', 'Oldest']}
+          >
             {list.map((consumer) => {
               const { pending = 0, failed = 0, dead = 0, oldestAt } = consumer.backlog ?? {};
               return (
@@ -58,7 +60,7 @@ function Consumers() {
                   <Cell label="State">
                     {consumer.isPaused ? <Status status="Paused" /> : <Status status="Active" />}
                   </Cell>
-                  <Cell label="Pending">{countOf(consumer.code, 'Pending', pending)}</Cell>
+                  <Cell label="Not acknowledged">{countOf(consumer.code, undefined, pending)}</Cell>
                   <Cell label="Failed">{countOf(consumer.code, 'Failed', failed)}</Cell>
                   <Cell label="Dead">{countOf(consumer.code, 'Dead', dead)}</Cell>
                   <Cell label="Oldest">
@@ -77,7 +79,7 @@ function Consumers() {
 const COUNTED = 10_000;
 
 /** A number that opens its list. */
-const countOf = (consumer: string, stage: string, count: number) =>
+const countOf = (consumer: string, stage: Stage | undefined, count: number) =>
   count === 0 ? (
     <span className="text-faint">0</span>
   ) : (
@@ -126,92 +128,5 @@ function StageTabs({ stage, consumer }: { readonly stage: Stage; readonly consum
         </Button>
       )}
     </div>
-  );
-}
-
-function Deliveries({ stage, consumer }: { readonly stage: Stage; readonly consumer: string | undefined }) {
-  const list = useDeliveries(stage, consumer);
-  const command = useCommand(['messages']);
-  const refused = useRefusal('admin');
-  return (
-    <Answered query={list} what="the messages">
-      {({ pages }) => {
-        const rows = pages.flatMap(({ data }) => data);
-        if (rows.length === 0) {
-          return <Empty title={stage === 'any' ? 'Nothing was sent yet' : `No message is ${stage.toLowerCase()}`} />;
-        }
-        return (
-          <>
-            <Table label="Messages" columns={['Message', 'To', 'Stage', 'Sent', 'Attempts', 'Next try', '']}>
-              {rows.map((row) => (
-                <Row key={`${row.ackGuid} ${row.consumer}`}>
-                  <Cell isMain>
-                    <Link
-                      to="/messages/$ackGuid"
-                      params={{ ackGuid: row.ackGuid }}
-                      className="hover:text-accent"
-                      title={row.ackGuid}
-                    >
-                      <b className="font-medium">{clipped(row.event, 60)}</b> of {clipped(row.source, 60)}
-                    </Link>
-                    <span className="block text-xs text-muted">
-                      {row.kind}
-                      {row.message !== undefined && `, ${clipped(row.message, 120)}`}
-                    </span>
-                  </Cell>
-                  <Cell label="To">
-                    <Link to="/consumers/$code" params={{ code: row.consumer }} className="hover:text-accent">
-                      {clipped(row.consumer, 60)}
-                    </Link>
-                  </Cell>
-                  <Cell>
-                    <Status status={row.stage} />
-                  </Cell>
-                  <Cell label="Sent">
-                    <Time at={row.createdAt} />
-                  </Cell>
-                  <Cell label="Attempts">{row.attempts}</Cell>
-                  <Cell label="Next try">
-                    <Due at={row.nextAttemptAt} />
-                  </Cell>
-                  <Cell>
-                    {(row.stage === 'Dead' || row.stage === 'Failed') && (
-                      <Button
-                        small
-                        reason={refused}
-                        onClick={() => void command('Send again', () => requeueMessage(row.ackGuid, row.consumer))}
-                      >
-                        Send again
-                      </Button>
-                    )}
-                  </Cell>
-                </Row>
-              ))}
-            </Table>
-            {list.hasNextPage && <Button onClick={() => void list.fetchNextPage()}>More</Button>}
-          </>
-        );
-      }}
-    </Answered>
-  );
-}
-
-function Notices() {
-  const notices = useNotices();
-  if ((notices.data?.length ?? 0) === 0) return null;
-  return (
-    <Panel title="Notices">
-      <ul tabIndex={0} aria-label="Notices" className="max-h-64 divide-y overflow-y-auto">
-        {notices.data!.toReversed().map(({ id, at, kind, message }) => (
-          <li key={id} className="flex gap-3 px-4 py-1.5 text-xs">
-            <span className="text-muted">
-              <Time at={at} />
-            </span>
-            <span className="font-medium">{kind}</span>
-            <span className="min-w-0 wrap-anywhere text-muted">{clipped(message, 300)}</span>
-          </li>
-        ))}
-      </ul>
-    </Panel>
   );
 }

@@ -4,9 +4,10 @@ import { Link } from '@tanstack/react-router';
 import { Panel } from '../../component/page.tsx';
 import { Answered, Empty } from '../../component/state.tsx';
 import { Time } from '../../component/time.tsx';
+import { useTally } from '../../data/overview.ts';
 import { type FailureGroup, useFailures } from '../../data/statistics.ts';
 import { filterOfFailure, searchOfFilter } from '../../model/execution-filter.ts';
-import { clipped, countText } from '../../model/text.ts';
+import { clipped, countText, plural } from '../../model/text.ts';
 
 const SINCE = '24h';
 const SHOWN = 6;
@@ -25,9 +26,7 @@ export function Causes() {
       <Answered query={failures} what="the failures" rows={3}>
         {(groups) => {
           if (groups.length === 0) {
-            return (
-              <Empty title="Nothing failed">A cause stands here a few seconds after an execution has failed.</Empty>
-            );
+            return <NoCauses />;
           }
           const shown = groups.toSorted((a, b) => b.count - a.count).slice(0, SHOWN);
           return (
@@ -40,6 +39,18 @@ export function Causes() {
         }}
       </Answered>
     </Panel>
+  );
+}
+
+/** The numbers lag some seconds behind the executions: what has just failed is not called nothing. */
+function NoCauses() {
+  const failed = useTally({ status: ['Failed', 'TimedOut'], since: SINCE })?.count ?? 0;
+  return failed === 0 ? (
+    <Empty title="Nothing failed">A cause stands here a few seconds after an execution has failed.</Empty>
+  ) : (
+    <Empty title={`${plural(failed, 'execution')} failed just now`}>
+      The causes are being counted, and stand here in some seconds.
+    </Empty>
   );
 }
 

@@ -179,7 +179,7 @@ function Next() {
   const triggers = useTriggers({ isEnabled: true });
   return (
     <Panel
-      title="Next"
+      title="Runs next"
       actions={
         <Link to="/triggers" className="link text-xs">
           All triggers
@@ -207,8 +207,9 @@ function Next() {
                   >
                     {clipped(trigger.workflowId, 60)}
                   </Link>
-                  <span className="font-mono text-xs text-muted">{triggerText(trigger)}</span>
-                  <span className="w-20 text-right text-xs text-muted">
+                  <span className="font-mono text-xs text-faint max-sm:hidden">{triggerText(trigger)}</span>
+                  <Time at={at} as="clock" />
+                  <span className="w-14 text-right text-xs text-muted">
                     <Time at={at} />
                   </span>
                 </li>

@@ -43,9 +43,7 @@ function DocumentShown({ set, document }: { readonly set: string; readonly docum
   const refused = useRefusal('templates:manage');
   const preview = async () => {
     try {
-      const rendered = (await renderDocument(set, document.id, answers)) as object;
-      const { content, html, text: plain, rendered: body } = rendered as Record<string, string | undefined>;
-      setShown(content ?? html ?? body ?? plain ?? JSON.stringify(rendered, null, 2));
+      setShown((await renderDocument(set, document.id, answers)).renderedBody);
     } catch (error) {
       complain('The preview was refused', error);
     }

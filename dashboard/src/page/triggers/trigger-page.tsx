@@ -74,7 +74,7 @@ function About({ trigger }: { readonly trigger: Trigger }) {
             ],
           ]}
         />
-        <JsonTree value={trigger.config} label="the configuration" />
+        {Object.keys(trigger.config).length > 0 && <JsonTree value={trigger.config} label="the configuration" />}
         {(trigger.nextFireTimes?.length ?? 0) > 0 && (
           <section>
             <h3 className="heading mb-1">Next</h3>
@@ -102,7 +102,7 @@ function Firings({ id }: { readonly id: string }) {
       {(list) =>
         list.length === 0 ? (
           <Panel title="Firings">
-            <Empty title="It has not fired yet" />
+            <Empty title="It has not fired yet">Each firing stands here with its outcome and its execution.</Empty>
           </Panel>
         ) : (
           <Table label="Firings" columns={['Fired', 'Outcome', 'Execution', 'Reason']}>

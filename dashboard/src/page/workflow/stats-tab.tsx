@@ -1,5 +1,6 @@
-// How this workflow does, hour by hour: what ended and failed, how long it takes, by version.
+// How this workflow does over time: what ended and failed, how long it takes, by version.
 
+import { useState } from 'react';
 import { Bars } from '../../component/bars.tsx';
 import { Panel } from '../../component/page.tsx';
 import { Answered, Empty } from '../../component/state.tsx';
@@ -10,10 +11,16 @@ import { percentText } from '../../model/text.ts';
 import { durationText } from '../../model/time.ts';
 import type { WorkflowItem } from '../../model/workflow-item.ts';
 
-const HOURS = 24;
+const RANGES = [
+  { name: 'Last 24 hours', bucket: 'hour', count: 24 },
+  { name: 'Last 7 days', bucket: 'hour', count: 168 },
+  { name: 'Last 90 days', bucket: 'day', count: 90 },
+] as const;
 
 export function StatsTab({ item }: { readonly item: WorkflowItem }) {
-  const stats = useStats({ bucket: 'hour', by: 'version', workflowId: item.id });
+  const [range, setRange] = useState<(typeof RANGES)[number]>(RANGES[0]);
+  const { bucket, count } = range;
+  const stats = useStats({ bucket, by: 'version', workflowId: item.id, lastMs: count * BUCKET_MS[bucket] });
   return (
     <Answered query={stats} what="the numbers">
       {(points) =>
@@ -23,11 +30,25 @@ export function StatsTab({ item }: { readonly item: WorkflowItem }) {
           </Empty>
         ) : (
           <div className="flex flex-col gap-4">
-            <Panel title="Last 24 hours">
+            <Panel
+              title={`Executions per ${bucket}`}
+              actions={
+                <select
+                  className="field"
+                  aria-label="Time"
+                  value={range.name}
+                  onChange={({ target }) => setRange(RANGES.find(({ name }) => name === target.value)!)}
+                >
+                  {RANGES.map(({ name }) => (
+                    <option key={name}>{name}</option>
+                  ))}
+                </select>
+              }
+            >
               <div className="px-4 py-3">
                 <Bars
-                  points={seriesOf(points, BUCKET_MS.hour, HOURS, Date.now())}
-                  label="Executions per hour"
+                  points={seriesOf(points, BUCKET_MS[bucket], count, Date.now())}
+                  label={`Executions per ${bucket}`}
                   height={120}
                 />
               </div>

@@ -15,6 +15,7 @@ import { complain, say } from '../../component/toast.tsx';
 import { setWorkflowEnabled, useWorkflowList, type WorkflowListFilter } from '../../data/workflows.ts';
 import { BUCKET_MS, seriesOf } from '../../model/series.ts';
 import { clipped, percentText } from '../../model/text.ts';
+import { durationText } from '../../model/time.ts';
 import type { WorkflowItem } from '../../model/workflow-item.ts';
 
 export function WorkflowsPage() {
@@ -116,7 +117,7 @@ function WorkflowRow({ item }: { readonly item: WorkflowItem }) {
         <Link to="/workflows/$workflowId" params={{ workflowId: item.id }} className="font-medium hover:text-accent">
           {clipped(item.title, 80)}
         </Link>
-        <span className="block max-w-lg truncate text-xs text-muted">
+        <span className="block max-w-md truncate text-xs text-muted">
           <span className="font-mono">{clipped(item.id, 60)}</span>
           {item.description !== undefined && ` · ${clipped(item.description, 140)}`}
         </span>
@@ -153,12 +154,20 @@ function Day({ item }: { readonly item: WorkflowItem }) {
   const series = seriesOf(item.stats, BUCKET_MS.hour, HOURS, Date.now());
   const failed = series.reduce((sum, point) => sum + point.failed, 0);
   const ended = series.reduce((sum, point) => sum + point.ended, 0);
+  const slowest = Math.max(0, ...series.map(({ p95Ms }) => p95Ms ?? 0));
   return (
     <span className="flex items-center gap-2">
       <span className="w-20">
         <Bars points={series} label="Executions per hour" height={22} />
       </span>
-      <span className={`tabular text-xs ${failed > 0 ? 'text-bad' : 'text-muted'}`}>{percentText(failed, ended)}</span>
+      {ended === 0 ? (
+        <span className="text-faint">–</span>
+      ) : (
+        <span className="flex flex-col text-2xs whitespace-nowrap text-muted">
+          <span className={`tabular ${failed > 0 ? 'text-bad' : ''}`}>{percentText(failed, ended)} failed</span>
+          <span className="tabular">p95 {durationText(slowest)}</span>
+        </span>
+      )}
     </span>
   );
 }
