@@ -195,6 +195,8 @@ export const deliverySchema = z
     ...deliveryState,
     kind: z.string(),
     subjectId: z.string().describe('the instance or execution'),
+    env: z.string().optional().describe('of an instance: the environment of its lifecycle'),
+    externalRef: z.string().optional().describe('of an instance: what its owner calls it'),
     source: z.string().describe('the lifecycle or workflow'),
     event: z.string(),
     createdAt: timestamp,

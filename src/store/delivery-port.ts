@@ -105,6 +105,9 @@ export interface DeliveryStore {
 export interface ListedDelivery extends DeliveryRow {
   kind: MessageKind;
   subjectId: string;
+  /** Of an instance: the environment of its lifecycle, and what its owner calls it. */
+  env: string | null;
+  externalRef: string | null;
   /** The lifecycle or workflow. */
   source: string;
   event: string;

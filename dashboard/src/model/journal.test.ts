@@ -94,7 +94,12 @@ describe('a journal in the browser', () => {
 
   it('previews what a retry runs again and what it keeps, and why it would be refused', () => {
     const retry = { signal: 'RETRY_STEP', payload: { stepId: 'charge', force: true } } as const;
-    expect(previewOf(journal, retry, 9_000)).toEqual({ again: ['charge', 'receipt'], kept: ['fetch'], failed: [], refused: null });
+    expect(previewOf(journal, retry, 9_000)).toEqual({
+      again: ['charge', 'receipt'],
+      kept: ['fetch'],
+      failed: [],
+      refused: null,
+    });
     expect(previewOf(journal, { signal: 'PAUSE', payload: {} }, 9_000).refused).toContain('has ended');
     expect(refusalOfSignal(journal, retry)).toBeNull();
   });

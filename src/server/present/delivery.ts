@@ -73,7 +73,17 @@ export function presentDelivery(
   view: DeliveryView & Omit<ListedDelivery, 'consumerId' | 'cursor'>,
 ): z.input<typeof deliverySchema> {
   const { ackGuid, kind, subjectId, source, event, createdAt } = view;
-  return { ackGuid, ...presentState(view), kind, subjectId, source, event, createdAt: isoTime(createdAt)! };
+  const instance = present({ env: view.env ?? undefined, externalRef: view.externalRef ?? undefined });
+  return {
+    ackGuid,
+    ...presentState(view),
+    kind,
+    subjectId,
+    ...instance,
+    source,
+    event,
+    createdAt: isoTime(createdAt)!,
+  };
 }
 
 export function presentMessage(view: MessageView): z.input<typeof messageSchema> {

@@ -314,7 +314,9 @@ function describeReplay(store: () => Store): void {
       store().deliveryList({ tenantId: TENANT, consumerId: null, stage: null, after: null, limit, ...overrides });
     const guids = (rows: { ackGuid: string }[]) => rows.map(({ ackGuid }) => ackGuid);
     const { ackGuid, source, event } = messages[1]!;
-    expect(await list({ ackGuids: [ackGuid] })).toMatchObject([{ ackGuid, source, event }]);
+    expect(await list({ ackGuids: [ackGuid] })).toMatchObject([
+      { ackGuid, env: messages[1]!.env, externalRef: 'L-1', source, event },
+    ]);
     expect(await list({ ackGuids: [ackGuid], tenantId: 'other' })).toEqual([]);
     const oldest = guids(await list({}));
     const newest = await list({ newestFirst: true }, 2);

@@ -72,10 +72,12 @@ function questionStatements(
         .sort((a, b) => (a.cursor < b.cursor === newestFirst ? 1 : -1))
         .filter(({ cursor }) => after === null || (newestFirst ? cursor < after : cursor > after))
         .slice(0, limit)
-        .map(({ row, message: { kind, subjectId, source, event, createdAt }, cursor }) => ({
+        .map(({ row, message: { kind, subjectId, env, source, event, createdAt }, cursor }) => ({
           ...shown(row),
           kind,
           subjectId,
+          env,
+          externalRef: messaging.instances.get(subjectId)?.externalRef ?? null,
           source,
           event,
           createdAt,

@@ -131,7 +131,7 @@ function ErrorField({
     <input
       ref={field}
       type="search"
-      className="field md:w-44"
+      className="field w-full md:w-44"
       placeholder="Error contains…"
       aria-label="Error contains"
       value={text}

@@ -18,7 +18,7 @@ export function WorkflowField({
   return (
     <>
       <input
-        className={`field w-40 ${value === undefined ? '' : 'border-accent! text-accent'}`}
+        className={`field w-full md:w-40 ${value === undefined ? '' : 'border-accent! text-accent'}`}
         placeholder="Workflow"
         aria-label="Workflow"
         list={list}

@@ -9,9 +9,9 @@ import { Answered, Empty } from '../../component/state.tsx';
 import { Status } from '../../component/status.tsx';
 import { Cell, Row, Table } from '../../component/table.tsx';
 import { Due, Time } from '../../component/time.tsx';
-import { requeueMessage, type Stage, useDeliveries, useNotices } from '../../data/deliveries.ts';
+import { type Delivery, requeueMessage, type Stage, useDeliveries, useNotices } from '../../data/deliveries.ts';
 import { useRefusal } from '../../data/session-query.ts';
-import { clipped } from '../../model/text.ts';
+import { clipped, shortId } from '../../model/text.ts';
 
 interface DeliveryTableProps {
   readonly stage: Stage;
@@ -44,7 +44,7 @@ export function DeliveryTable({ stage, consumer }: DeliveryTableProps) {
                       <b className="font-medium">{clipped(row.event, 60)}</b> of {clipped(row.source, 60)}
                     </Link>
                     <span className="block text-xs text-muted">
-                      {row.kind}
+                      <Subject row={row} /> {row.kind}
                       {row.message !== undefined && `, ${clipped(row.message, 120)}`}
                     </span>
                   </Cell>
@@ -82,6 +82,27 @@ export function DeliveryTable({ stage, consumer }: DeliveryTableProps) {
         );
       }}
     </Answered>
+  );
+}
+
+/** The instance or the execution that the message is about. */
+function Subject({ row: { env, externalRef, source, subjectId } }: { readonly row: Delivery }) {
+  if (env !== undefined && externalRef !== undefined) {
+    return (
+      <Link
+        to="/lifecycles/$env/$name/$externalRef"
+        params={{ env, name: source, externalRef }}
+        search={{ tab: 'messages' }}
+        className="link"
+      >
+        {clipped(externalRef, 60)}
+      </Link>
+    );
+  }
+  return (
+    <Link to="/executions/$executionId" params={{ executionId: subjectId }} className="link font-mono">
+      {shortId(subjectId)}
+    </Link>
   );
 }
 

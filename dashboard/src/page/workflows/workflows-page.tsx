@@ -117,7 +117,7 @@ function WorkflowRow({ item }: { readonly item: WorkflowItem }) {
         <Link to="/workflows/$workflowId" params={{ workflowId: item.id }} className="font-medium hover:text-accent">
           {clipped(item.title, 80)}
         </Link>
-        <span className="block max-w-md truncate text-xs text-muted">
+        <span className="block max-w-xs truncate text-xs 2xl:max-w-lg text-muted">
           <span className="font-mono">{clipped(item.id, 60)}</span>
           {item.description !== undefined && ` · ${clipped(item.description, 140)}`}
         </span>

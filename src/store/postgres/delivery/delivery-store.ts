@@ -70,6 +70,8 @@ export function deliveryStore(engine: Database, reader: Database): DeliveryStore
         ...deliveryRow(row),
         kind: row.kind,
         subjectId: row.subjectId,
+        env: row.env,
+        externalRef: row.externalRef,
         source: row.source,
         event: row.event,
         createdAt: row.createdAt,
@@ -221,6 +223,8 @@ interface Row {
 interface ListedRow extends Row {
   kind: MessageKind;
   subjectId: string;
+  env: string | null;
+  externalRef: string | null;
   source: string;
   event: string;
   createdAt: Timestamp;

@@ -157,8 +157,8 @@ from deliveries where ack_guid = $1 order by consumer_id;
 
 -- name: delivery_list
 select d.ack_guid, d.consumer_id, d.stage, d.attempts, d.reminders, d.next_attempt_at, d.delivered_at, d.ended_at, d.outcome,
-  d.message, m.kind, m.subject_id, m.source, m.event, m.created_at
-from deliveries d join messages m on m.ack_guid = d.ack_guid
+  d.message, m.kind, m.subject_id, m.env, m.source, m.event, i.external_ref, m.created_at
+from deliveries d join messages m on m.ack_guid = d.ack_guid left join lifecycle_instances i on i.id = m.subject_id
 where m.tenant_id = $1 and ($2::int is null or d.consumer_id = $2) and ($3::smallint is null or d.stage = $3)
   and ($4::uuid is null or (d.ack_guid, d.consumer_id) > ($4::uuid, $5::int))
 order by d.ack_guid, d.consumer_id limit $6;
@@ -166,8 +166,8 @@ order by d.ack_guid, d.consumer_id limit $6;
 -- name: delivery_list_newest
 -- The same, newest first.
 select d.ack_guid, d.consumer_id, d.stage, d.attempts, d.reminders, d.next_attempt_at, d.delivered_at, d.ended_at, d.outcome,
-  d.message, m.kind, m.subject_id, m.source, m.event, m.created_at
-from deliveries d join messages m on m.ack_guid = d.ack_guid
+  d.message, m.kind, m.subject_id, m.env, m.source, m.event, i.external_ref, m.created_at
+from deliveries d join messages m on m.ack_guid = d.ack_guid left join lifecycle_instances i on i.id = m.subject_id
 where m.tenant_id = $1 and ($2::int is null or d.consumer_id = $2) and ($3::smallint is null or d.stage = $3)
   and ($4::uuid is null or (d.ack_guid, d.consumer_id) < ($4::uuid, $5::int))
 order by d.ack_guid desc, d.consumer_id desc limit $6;
@@ -175,8 +175,8 @@ order by d.ack_guid desc, d.consumer_id desc limit $6;
 -- name: delivery_list_of
 -- Of these messages, by their keys.
 select d.ack_guid, d.consumer_id, d.stage, d.attempts, d.reminders, d.next_attempt_at, d.delivered_at, d.ended_at, d.outcome,
-  d.message, m.kind, m.subject_id, m.source, m.event, m.created_at
-from deliveries d join messages m on m.ack_guid = d.ack_guid
+  d.message, m.kind, m.subject_id, m.env, m.source, m.event, i.external_ref, m.created_at
+from deliveries d join messages m on m.ack_guid = d.ack_guid left join lifecycle_instances i on i.id = m.subject_id
 where m.tenant_id = $1 and ($2::int is null or d.consumer_id = $2) and ($3::smallint is null or d.stage = $3)
   and ($4::uuid is null or (d.ack_guid, d.consumer_id) > ($4::uuid, $5::int)) and d.ack_guid = any($7::uuid[])
 order by d.ack_guid, d.consumer_id limit $6;
