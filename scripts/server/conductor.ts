@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { startEmbedded } from '../../src/main.ts';
 import { cacheFolder, inPath, type Obtained, runProgram, type Server, startListening } from './server.ts';
 
@@ -33,6 +34,7 @@ export const conductor: Server = {
     mkdirSync(data, { recursive: true });
     const database = await startEmbedded({ dataDir: join(data, 'database') });
     const { connectionString, port: databasePort } = database;
+    await giveBackTasks(connectionString);
     const { username, password, pathname } = new URL(connectionString.replace(/@[^/]*\//, '@localhost/'));
     const values: Record<string, string> = {
       PORT: String(port),
@@ -60,6 +62,15 @@ export const conductor: Server = {
     return { ...running, endOthers: () => database.stop() };
   },
 };
+
+/** What a killed server had taken from its queues comes back after a minute; this is its only server, so it can come back now. */
+async function giveBackTasks(connectionString: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  const { rows } = await client.query(`select to_regclass('queue_message') is not null as known`);
+  if (rows[0].known) await client.query('update queue_message set popped = false where popped');
+  await client.end();
+}
 
 async function obtain(): Promise<Obtained> {
   const jdk = newJdk();

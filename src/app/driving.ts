@@ -148,6 +148,7 @@ function temporalPart({ foundation, commands, turns, outside, works, taskQueues 
     connections,
     commands,
     latency,
+    monotonicMs: systemTimers.monotonicMs,
     warn,
     workAt: (places) => workers?.workAt(places) ?? Promise.resolve(),
   });
@@ -159,6 +160,7 @@ function temporalPart({ foundation, commands, turns, outside, works, taskQueues 
     ...systemTimers,
     warn,
     lostRun: config.driver.lostRun,
+    whenDown: config.driver.whenDown,
     close: ({ executionId, epoch }, error) => turns.close({ executionId, epoch }, error),
   });
   outside.set('temporal', { engine, handOver, latency });
@@ -201,7 +203,8 @@ function conductorPart({ foundation, commands, turns, outside, works, taskQueues
   const client = new ConductorClient(config.conductor.url ?? 'http://127.0.0.1:8080');
   const latency = createStartLatency(systemTimers.monotonicMs);
   const advance = (run: { executionId: string; epoch: number }) => turns.advance(run);
-  const engine = new ConductorEngine({ client, plans: shared.plans, commands, latency, advance });
+  const { monotonicMs } = systemTimers;
+  const engine = new ConductorEngine({ client, plans: shared.plans, commands, latency, monotonicMs, advance });
   const handOver = new HandOver({
     driver: 'conductor',
     engine,
@@ -210,6 +213,7 @@ function conductorPart({ foundation, commands, turns, outside, works, taskQueues
     ...systemTimers,
     warn,
     lostRun: config.driver.lostRun,
+    whenDown: config.driver.whenDown,
     close: ({ executionId, epoch }, error) => turns.close({ executionId, epoch }, error),
   });
   outside.set('conductor', { engine, handOver, latency });

@@ -28,6 +28,8 @@ export interface OutsideEngine extends WorkflowEngine {
   expectedRef?(context: RunContext): EngineRunRef;
   /** There is mail for the run: it takes a turn. Losing this costs time, and nothing else. */
   mail(ref: EngineRunRef): Promise<void>;
+  /** Rejects with EngineUnavailableError while the engine cannot be reached. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -18,6 +18,8 @@ export interface HandOverDeps {
   readonly after: (delayMs: number, callback: () => void) => () => void;
   readonly monotonicMs: () => number;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
+  /** What becomes of new executions while the engine is away. Only `reject` must know at once whether it is. */
+  readonly whenDown: 'queue' | 'reject';
   /** What becomes of an execution whose run is gone. */
   readonly lostRun: 'close' | 'again';
   /** Ends an execution as Failed, with this reason. */
@@ -37,6 +39,8 @@ const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 /** Mail that is older has not been heard of. */
 const OLD_MAIL_MS = 2_000;
+/** How often an engine is asked whether it is there. */
+const PING_MS = 2_000;
 
 export class HandOver {
   private readonly deps: HandOverDeps;
@@ -44,6 +48,7 @@ export class HandOver {
   private cancelPoll: (() => void) | null = null;
   private busy: Promise<void> | null = null;
   private isWantedAgain = false;
+  private pingedAt = Number.NEGATIVE_INFINITY;
   private stopped = false;
 
   constructor(deps: HandOverDeps) {
@@ -94,12 +99,21 @@ export class HandOver {
 
   private async look(): Promise<void> {
     const { warn, driver } = this.deps;
+    void this.ping();
     try {
       const count = await this.runOnce();
       if (count === BATCH) this.isWantedAgain = true;
     } catch (error) {
       warn('executions could not be handed over; trying again', { driver, error: String(error) });
     }
+  }
+
+  /** Other processes may be those who hand over: this one knows of an engine that is away only by asking. */
+  private async ping(): Promise<void> {
+    const { engine, latency, whenDown, monotonicMs } = this.deps;
+    if (whenDown !== 'reject' || monotonicMs() - this.pingedAt < PING_MS) return;
+    this.pingedAt = monotonicMs();
+    await engine.ping().then(latency.answered, latency.failed);
   }
 
   /** How many were due. */
@@ -113,13 +127,11 @@ export class HandOver {
   }
 
   private async handOver(run: ExternalRun): Promise<void> {
-    const { engine, store, latency, monotonicMs, warn, driver } = this.deps;
+    const { engine, store, latency, warn, driver } = this.deps;
     const { executionId, epoch, tenantId, projectId, environmentId, workflowId, version, failures } = run;
-    const startedAt = monotonicMs();
     try {
       const context = { runId: executionId, epoch, tenantId, projectId, environmentId };
       const ref = await engine.startRun({ planId: workflowId, planVersion: String(version) }, context);
-      latency.took(monotonicMs() - startedAt);
       await store.externalNote({ executionId, epoch, ref: JSON.stringify(ref), lookAfterMs: LOOK_AFTER_MS });
     } catch (error) {
       const isDown = error instanceof EngineUnavailableError;

@@ -3,8 +3,10 @@
 
 export interface StartLatency {
   took(ms: number): void;
-  /** It could not be reached. */
+  /** The engine could not be reached. */
   failed(): void;
+  /** The engine can be reached. */
+  answered(): void;
   p95Ms(): number | null;
   /** Seconds that a caller is asked to wait; null: runs are taken. */
   refusal(): { readonly reason: 'slow' | 'down'; readonly retryAfterS: number } | null;
@@ -14,7 +16,7 @@ const KEPT = 100;
 const FEWEST = 5;
 const SLOW_MS = 5_000;
 /** Failures in a row after which the engine counts as down. */
-const DOWN_AFTER = 3;
+const DOWN_AFTER = 2;
 const LONGEST_WAIT_S = 60;
 /** What was seen longer ago says nothing about now: somebody must be let through to find out. */
 const STALE_MS = 30_000;
@@ -30,13 +32,17 @@ export function createStartLatency(monotonicMs: () => number): StartLatency {
     seen = seen.filter(({ at }) => now - at < STALE_MS).slice(-KEPT);
     if (seen.length < FEWEST) return null;
     const sorted = seen.map(({ ms }) => ms).sort((a, b) => a - b);
-    return sorted[Math.ceil(sorted.length * 0.95) - 1]!;
+    // One slow start alone is chance.
+    return sorted[Math.min(Math.ceil(sorted.length * 0.95) - 1, sorted.length - 2)]!;
   }
 
   return {
     took(ms) {
       seen.push({ at: monotonicMs(), ms });
       lastAt = monotonicMs();
+      failures = 0;
+    },
+    answered() {
       failures = 0;
     },
     failed() {

@@ -67,22 +67,26 @@ export class Health {
   async detailed(): Promise<DetailedHealth> {
     const startedAt = performance.now();
     try {
-      return this.report(await before(DEADLINE_MS, this.ask()), elapsed(startedAt));
+      return this.report(await before(DEADLINE_MS, this.ask()));
     } catch {
       return unreachable(elapsed(startedAt));
     }
   }
 
   private async ask() {
-    const { store } = this.deps;
-    const [health, runners, depths, providers, engines] = await Promise.all([
-      store.storeHealth(),
-      store.runnerList(),
-      store.queueDepth(),
+    const [stored, providers, engines] = await Promise.all([
+      this.askStore(),
       this.deps.secrets?.health() ?? [],
       this.askEngines(),
     ]);
-    return { health, runners, depths, providers, engines };
+    return { ...stored, providers, engines };
+  }
+
+  private async askStore() {
+    const { store } = this.deps;
+    const startedAt = performance.now();
+    const [health, runners, depths] = await Promise.all([store.storeHealth(), store.runnerList(), store.queueDepth()]);
+    return { health, runners, depths, latencyMs: elapsed(startedAt) };
   }
 
   /** Less time than the database has: an engine that hangs is no reason to say that the database does. */
@@ -104,10 +108,8 @@ export class Health {
     return this.fullSince !== null && performance.now() - this.fullSince > CROWDED_MS;
   }
 
-  private report(
-    { health, runners, depths, providers, engines }: Awaited<ReturnType<Health['ask']>>,
-    latencyMs: number,
-  ): DetailedHealth {
+  private report(asked: Awaited<ReturnType<Health['ask']>>): DetailedHealth {
+    const { health, runners, depths, providers, engines, latencyMs } = asked;
     const { connections, writable, backlog, busIsAway } = health;
     const live = runners.filter(({ state }) => state === 'live');
     const startP95 = this.deps.executions?.startLatencyP95Ms() ?? null;

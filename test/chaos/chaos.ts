@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPawl } from '../../src/main.ts';
+import type { OutsideDriver } from '../../src/store/external-port.ts';
 import { AckLedger } from './ack-ledger.ts';
 import { check, nodeIdsOf, startNodesOf } from './check.ts';
 import { type DatabaseServer, startDatabaseServer } from './database-server.ts';
 import { createEffectAction } from './effect-action.ts';
 import { startEffectSink } from './effect-sink.ts';
+import { startEngineServer } from './engine-server.ts';
 import { type Evidence, openEvidence } from './evidence.ts';
 import { startFaultProxy } from './fault-proxy.ts';
 import { Load } from './load.ts';
@@ -27,8 +29,10 @@ export interface ChaosOptions {
   readonly seed: string;
   /** How long the storm lasts. */
   readonly stormMs: number;
+  /** What runs the executions; absent: the native engine. */
+  readonly driver?: OutsideDriver | undefined;
   readonly runners?: number;
-  readonly startsPerSecond?: number;
+  readonly startsPerSecond?: number | undefined;
   readonly leaseMs?: number;
   /** How long everything may take to end once it is calm. */
   readonly healMs?: number;
@@ -38,6 +42,13 @@ export interface ChaosOptions {
 }
 
 const STRAGGLING_AFTER_MS = 10_000;
+
+/** The other engines take a step in tens or hundreds of milliseconds: more work would only wait. */
+const USUAL = {
+  native: { runners: 4, startsPerSecond: 8 },
+  temporal: { runners: 3, startsPerSecond: 2 },
+  conductor: { runners: 3, startsPerSecond: 0.8 },
+} as const;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const closers: (() => Promise<unknown>)[] = [];
@@ -49,12 +60,16 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 }
 
 async function play(options: ChaosOptions, onClose: (closer: () => Promise<unknown>) => void): Promise<ChaosReport> {
-  const { seed, stormMs, runners = 4, startsPerSecond = 8, leaseMs = 2_500, healMs = 100_000, faults = true } = options;
+  const usual = USUAL[options.driver ?? 'native'];
+  const { seed, stormMs, driver, leaseMs = 2_500, healMs = 100_000, faults = true } = options;
+  const { runners = usual.runners, startsPerSecond = usual.startsPerSecond } = options;
   const tell = options.onProgress ?? (() => {});
   const random = createRandom(seed);
   const nodeIds = nodeIdsOf(definitions);
   const database = await startDatabaseServer();
   onClose(() => database.stop());
+  const engine = driver === undefined ? null : await startEngineServer(driver);
+  onClose(async () => engine?.stop());
   const evidence = openEvidence(database.connectionString, nodeIds, startNodesOf(definitions));
   onClose(() => evidence.close());
   const sink = await startEffectSink({ isStarted: evidence.isStarted });
@@ -68,6 +83,7 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
   const pawl = await createPawl({
     runner: false,
     database: { url: databaseUrl },
+    ...engine?.config,
     actions: [createEffectAction('client')],
   });
   onClose(() => pawl.close());
@@ -77,15 +93,16 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
   }
   const ledger = await openLedger(onClose);
   const takeovers = createTakeoverLog(evidence);
-  const settings = { databaseUrl, leaseMs, leaseMarginMs: leaseMs / 5 };
+  const settings = { databaseUrl, leaseMs, leaseMarginMs: leaseMs / 5, engine: engine?.config };
   const fleet = new RunnerFleet({ size: runners, settings, killed: takeovers.killed });
   onClose(() => fleet.close());
   await fleet.allReady();
-  const load = new Load({ pawl, ledger, random: random.fork('load'), sinkUrl: sink.url, startsPerSecond });
+  const hasBursts = driver === undefined;
+  const load = new Load({ pawl, ledger, random: random.fork('load'), sinkUrl: sink.url, startsPerSecond, hasBursts });
 
   tell(`storm for ${stormMs / 1_000} s`);
   chooser.pause(!faults);
-  const storm = faults ? startStorm({ random: random.fork('storm'), fleet, database, leaseMs }) : null;
+  const storm = faults ? startStorm({ random: random.fork('storm'), fleet, database, engine, leaseMs }) : null;
   await load.runFor(stormMs);
   await storm?.calm();
   chooser.pause(true);
@@ -99,7 +116,8 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
   tell('checking');
   const acks = await ledger.readBack();
   const { toldToStop } = fleet;
-  const found = await check({ pawl, evidence, nodeIds, acks, works: load.works, effects: sink.effects, toldToStop });
+  const { works } = load;
+  const found = await check({ pawl, evidence, nodeIds, acks, works, effects: sink.effects, toldToStop, driver });
   if (!settled)
     found.push({ invariant: 'I1', executionId: null, what: 'requests were still unanswered when it was calm' });
   const distinct = new Set(sink.effects.map(({ key, attempt }) => `${key} ${attempt}`)).size;

@@ -14,20 +14,25 @@ export interface Excuses {
   readonly deadRunners: ReadonlySet<string>;
   /** `runner execution:node:attempt` of what a stopping runner broke off. */
   readonly toldToStop: ReadonlySet<string>;
+  /** Another engine gave the attempts out: it does so again whenever an answer or a heartbeat is lost. */
+  readonly isForeign: boolean;
 }
 
 export function checkEffects(
   record: ExecutionRecord,
   nodeIds: readonly string[],
   effects: readonly Effect[],
-  { deadRunners, toldToStop }: Excuses,
+  { deadRunners, toldToStop, isForeign }: Excuses,
 ): Violation[] {
   const violations: Violation[] = [];
   const { executionId, journal } = record;
   const report = (invariant: string, what: string, evidence: unknown) =>
     violations.push({ invariant, executionId, what, evidence });
   const mayRunAgain = ({ runner, nodeId, attempt }: Effect) =>
-    runner === null || deadRunners.has(runner) || toldToStop.has(`${runner} ${executionId}:${nodeId}:${attempt}`);
+    isForeign ||
+    runner === null ||
+    deadRunners.has(runner) ||
+    toldToStop.has(`${runner} ${executionId}:${nodeId}:${attempt}`);
   const generations = startsByAttempt(record, nodeIds);
   for (const effect of effects) {
     const { nodeId, attempt, key } = effect;

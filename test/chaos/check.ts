@@ -5,6 +5,7 @@ import { compileDefinition } from '../../src/core/definition/compile.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import type { Plan } from '../../src/core/plan/plan.ts';
 import type { Pawl } from '../../src/main.ts';
+import type { OutsideDriver } from '../../src/store/external-port.ts';
 import type { Ack } from './ack-ledger.ts';
 import { checkEffects } from './check-effects.ts';
 import { checkExpectation } from './check-expectation.ts';
@@ -25,6 +26,7 @@ export interface CheckInput {
   readonly effects: readonly Effect[];
   /** See Excuses. */
   readonly toldToStop: ReadonlySet<string>;
+  readonly driver?: OutsideDriver | undefined;
 }
 
 const CHUNK = 200;
@@ -50,7 +52,8 @@ export async function check(input: CheckInput): Promise<Violation[]> {
   const violations: Violation[] = [];
   const acksOf = Map.groupBy(acks, ({ executionId }) => executionId);
   const effectsOf = Map.groupBy(input.effects, ({ executionId }) => executionId);
-  const excuses = { deadRunners: await evidence.deadRunners(), toldToStop: input.toldToStop };
+  const { toldToStop } = input;
+  const excuses = { deadRunners: await evidence.deadRunners(), toldToStop, isForeign: input.driver !== undefined };
   const expected = await expectations(input, violations);
   const ids = [...new Set([...expected.keys(), ...(await evidence.executionIds())])];
   for (let start = 0; start < ids.length; start += CHUNK) {

@@ -18,9 +18,10 @@ export interface LoadOptions {
   readonly random: Random;
   readonly sinkUrl: string;
   readonly startsPerSecond: number;
+  /** Now and then many executions come at once, so that batches are large and places are few. */
+  readonly hasBursts: boolean;
 }
 
-/** Now and then many come at once, so that batches are large and places are few. */
 const BURST_CHANCE = 0.02;
 const BURST = 40;
 
@@ -46,7 +47,7 @@ export class Load {
   async runFor(ms: number): Promise<void> {
     const until = Date.now() + ms;
     while (Date.now() < until) {
-      const together = this.random.chance(BURST_CHANCE) ? BURST : 1;
+      const together = this.random.chance(BURST_CHANCE) && this.options.hasBursts ? BURST : 1;
       for (let count = 0; count < together; count++) this.begin();
       await delay((2 * this.random.next() * 1_000) / this.options.startsPerSecond);
     }
@@ -154,7 +155,8 @@ export class Load {
       try {
         return await question();
       } catch (error) {
-        if (error instanceof PawlError) {
+        // An engine that is too slow, or away, says: try again later.
+        if (error instanceof PawlError && error.code !== 'ENGINE_UNAVAILABLE') {
           this.report('I1', executionId, `${what} was refused: ${error.code}: ${error.message}`);
           return undefined;
         }

@@ -3,12 +3,15 @@
 
 import { createPawl } from '../../src/main.ts';
 import { createEffectAction } from './effect-action.ts';
+import type { EngineServer } from './engine-server.ts';
 
 export interface RunnerSettings {
   readonly name: string;
   readonly databaseUrl: string;
   readonly leaseMs: number;
   readonly leaseMarginMs: number;
+  /** The outside engine that runs the executions. */
+  readonly engine?: EngineServer['config'] | undefined;
 }
 
 export type RunnerReport =
@@ -42,8 +45,9 @@ async function run(settings: RunnerSettings): Promise<void> {
 }
 
 function start(settings: RunnerSettings, report: (message: RunnerReport) => unknown) {
-  const { name, databaseUrl, leaseMs, leaseMarginMs } = settings;
+  const { name, databaseUrl, leaseMs, leaseMarginMs, engine } = settings;
   return createPawl({
+    ...engine,
     actions: [createEffectAction(name)],
     database: { url: databaseUrl, engineConnections: 8, readConnections: 3 },
     http: { allowLoopback: true },

@@ -3,12 +3,13 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DatabaseServer, RestartKind } from './database-server.ts';
+import type { EngineServer } from './engine-server.ts';
 import type { Fault } from './fault-proxy.ts';
 import type { Random } from './random.ts';
 import type { RunnerFleet } from './runner-fleet.ts';
 
 export interface Storm {
-  readonly restarts: Readonly<Record<RestartKind, number>>;
+  readonly restarts: Readonly<Record<RestartKind | 'engine', number>>;
   /** Ends it; resolves when the last fault has passed. */
   calm(): Promise<void>;
 }
@@ -17,13 +18,16 @@ export interface StormOptions {
   readonly random: Random;
   readonly fleet: RunnerFleet;
   readonly database: DatabaseServer;
+  /** The outside engine's server. */
+  readonly engine: EngineServer | null;
   readonly leaseMs: number;
 }
 
-export function startStorm({ random, fleet, database, leaseMs }: StormOptions): Storm {
-  const restarts: Record<RestartKind, number> = { fast: 0, immediate: 0, kill: 0 };
+export function startStorm({ random, fleet, database, engine, leaseMs }: StormOptions): Storm {
+  const restarts = { fast: 0, immediate: 0, kill: 0, engine: 0 };
   const left: RestartKind[] = [];
   let restarting: Promise<void> = Promise.resolve();
+  let isEngineAway = false;
   const over = new AbortController();
   const passing = new Set<Promise<void>>();
 
@@ -57,6 +61,13 @@ export function startStorm({ random, fleet, database, leaseMs }: StormOptions): 
       restarting = restarting.then(() => database.restart(kind!));
       await restarting;
     }),
+    every('engine', 12_000, 18_000, async () => {
+      if (engine === null || isEngineAway) return;
+      isEngineAway = true;
+      restarts.engine++;
+      await engine.restart();
+      isEngineAway = false;
+    }),
   ];
   return {
     restarts,
@@ -88,7 +99,7 @@ const EXPOSURES: readonly Exposure[] = [
     latestMs: 3_000,
   },
   {
-    statements: /^(execution_commit|execution_start|inbox_send|park_check)/,
+    statements: /^(execution_commit|execution_start|external_|inbox_send|park_check)/,
     chance: 0.04,
     kinds: { cutBefore: 3, cutAfter: 4, cutDuring: 2, cutLate: 2, delayStatement: 1, delayReply: 1 },
     latestMs: 1_000,

@@ -6,7 +6,7 @@ import type { OutsideDriver } from '../../src/store/external-port.ts';
 import { createRandom } from '../chaos/random.ts';
 import { type DriverPair, runOn } from './driver-pair.ts';
 import { NAMED_CASES } from './named-case.ts';
-import { randomDefinition } from './random-definition.ts';
+import { RANDOM_CHILD, randomDefinition } from './random-definition.ts';
 
 export function agreeOnNamedCases(pair: DriverPair, driver: OutsideDriver): void {
   for (const { name, definition, also = [], trigger, during } of NAMED_CASES) {
@@ -22,10 +22,12 @@ export function agreeOnNamedCases(pair: DriverPair, driver: OutsideDriver): void
 export function agreeOnRandomDefinitions(
   pair: DriverPair,
   driver: OutsideDriver,
-  { count, atOnce }: { count: number; atOnce: number },
+  { count: usual, atOnce }: { count: number; atOnce: number },
 ): void {
+  const count = Number(process.env.CONFORMANCE_COUNT ?? usual);
   test(`agree on ${count} random definitions of all formats`, { timeout: 900_000 }, async () => {
-    const seed = String(Date.now());
+    const seed = process.env.CONFORMANCE_SEED ?? String(Date.now());
+    await pair.pawl.publish(RANDOM_CHILD);
     let next = 0;
     const one = async (index: number) => {
       const definition = randomDefinition(createRandom(`${seed}/${index}`), `${seed}-${index}`);

@@ -5,20 +5,73 @@ import type { Json, JsonObject } from '../../src/core/json/json.ts';
 import type { Random } from '../chaos/random.ts';
 
 const TWICE = { maxAttempts: 2, baseDelayMs: 1, backoffFactor: 1, jitter: false };
+const FAILING: JsonObject = { actionType: 'core.fail', parameters: { code: 'NO', message: 'told to' } };
 const RETRY = { baseDelayMs: 1, backoffFactor: 1, jitter: false };
 
 export function randomDefinition(random: Random, name: string): JsonObject {
-  const format = random.weighted({ graph: 5, pipeline: 2, plan: 3 });
+  const format = random.weighted({ graph: 5, saga: 2, pipeline: 2, plan: 3 });
   if (format === 'graph') return randomGraph(random, name);
+  if (format === 'saga') return randomSaga(random, name);
   return format === 'pipeline' ? randomPipeline(random, name) : randomPlan(random, name);
+}
+
+/** What random graphs start as a subworkflow: published before them. It fails where the trigger says so. */
+export const RANDOM_CHILD: JsonObject = {
+  id: 'random-child',
+  displayName: 'random-child',
+  startNode: 'a',
+  nodes: [
+    {
+      id: 'a',
+      actionType: 'core.echo',
+      parameters: { n: '{{ trigger.n }}' },
+      edges: [{ targetNode: 'b' }],
+    },
+    {
+      id: 'b',
+      actionType: 'core.delay',
+      parameters: { durationMs: 5 },
+      edges: [{ targetNode: 'c', condition: 'trigger.fails' }],
+    },
+    { id: 'c', actionType: 'core.fail', parameters: { code: 'CHILD', message: 'told to' } },
+  ],
+};
+
+/** A chain whose nodes are undone when one of them fails, one after the other; what is undone may fail too. */
+function randomSaga(random: Random, name: string): JsonObject {
+  const size = random.whole(1, 6);
+  const nodes = Array.from({ length: size }, (_, index): JsonObject[] => {
+    const isLast = index === size - 1;
+    const step = isLast && random.chance(0.7) ? { ...FAILING } : randomStep(random, index, true);
+    const undo = random.chance(0.7) ? { compensate: `undo${index}` } : {};
+    const edges = isLast ? [] : [{ targetNode: `n${index + 1}` }];
+    const undoing = random.chance(0.2)
+      ? { ...FAILING, policies: { retry: TWICE } }
+      : { actionType: 'core.echo', parameters: { of: index } };
+    return [
+      { id: `n${index}`, ...step, ...undo, edges },
+      ...('compensate' in undo ? [{ id: undo.compensate!, ...undoing }] : []),
+    ];
+  });
+  const last = { id: 'last', actionType: 'core.echo', parameters: { last: true } };
+  const isTidy = random.chance(0.5);
+  return {
+    id: `random-${name}`,
+    displayName: name,
+    startNode: 'n0',
+    nodes: [...nodes.flat(), ...(isTidy ? [last] : [])],
+    ...(isTidy ? { finally: ['last'] } : {}),
+  };
 }
 
 /** Every node but the first has an edge from one before it; what may fail has somewhere to go. */
 function randomGraph(random: Random, name: string): JsonObject {
   const size = random.whole(1, 12);
+  const incoming = [0];
   const outgoing: Json[][] = Array.from({ length: size }, () => []);
   for (let index = 1; index < size; index++) {
     const parents = new Set(Array.from({ length: random.whole(1, 3) }, () => random.whole(0, index - 1)));
+    incoming.push(parents.size);
     for (const parent of parents) outgoing[parent]!.push(randomEdge(random, index, parent));
   }
   const nodes = outgoing.map((edges, index): JsonObject => {
@@ -28,7 +81,7 @@ function randomGraph(random: Random, name: string): JsonObject {
       id: `n${index}`,
       ...step,
       ...(random.chance(0.2) ? { routePolicy: 'firstMatch' } : {}),
-      ...(random.chance(0.15) ? { join: 'all' } : {}),
+      ...(random.chance(0.25) ? randomJoin(random, incoming[index]!) : {}),
       edges: [...edges, { targetNode: 'end', when: isLast ? 'success' : 'failure' }],
     };
   });
@@ -45,6 +98,11 @@ function randomGraph(random: Random, name: string): JsonObject {
   };
 }
 
+function randomJoin(random: Random, incoming: number): JsonObject {
+  if (incoming === 0) return {};
+  return { join: random.chance(0.5) ? 'all' : { first: random.whole(1, incoming) } };
+}
+
 function randomEdge(random: Random, to: number, from: number): JsonObject {
   const when = random.weighted({ success: 6, always: 2, failure: 1 });
   const condition = random.weighted({ none: 6, yes: 1, no: 1, read: when === 'success' ? 2 : 0, throws: 1 });
@@ -59,7 +117,16 @@ function randomEdge(random: Random, to: number, from: number): JsonObject {
 }
 
 function randomStep(random: Random, index: number, mayFail: boolean): JsonObject {
-  const kind = random.weighted({ echo: 6, flaky: 2, sleep: 1, fail: mayFail ? 2 : 0, each: 1, repeat: 1 });
+  const kind = random.weighted({
+    echo: 6,
+    flaky: 2,
+    sleep: 1,
+    fail: mayFail ? 2 : 0,
+    each: 1,
+    repeat: 1,
+    wait: 1,
+    child: 1,
+  });
   switch (kind) {
     case 'echo':
       return { actionType: 'core.echo', parameters: { v: random.whole(0, 5), trigger: '{{ trigger.x ?? null }}' } };
@@ -76,6 +143,16 @@ function randomStep(random: Random, index: number, mayFail: boolean): JsonObject
       return { actionType: 'core.delay', parameters: { durationMs: random.whole(1, 80) } };
     case 'fail':
       return { actionType: 'core.fail', parameters: { code: 'NO', message: `n${index}` } };
+    case 'wait': {
+      const onTimeout = mayFail ? random.pick(['continue', 'fail']) : 'continue';
+      return { nodeType: 'wait', callback: true, timeoutMs: random.whole(1, 80), onTimeout };
+    }
+    case 'child': {
+      const parameters = { n: index, fails: mayFail && random.chance(0.3) };
+      const forEach = { items: [1, 2], parallel: random.whole(1, 2) };
+      const isLoop = !parameters.fails && random.chance(0.3);
+      return { nodeType: 'subworkflow', workflowId: 'random-child', parameters, ...(isLoop ? { forEach } : {}) };
+    }
     case 'each': {
       const items = Array.from({ length: random.whole(0, 5) }, (_, item) => item);
       const forEach = { items, parallel: random.whole(1, 3) };

@@ -53,6 +53,7 @@ export function createOutsideWorker(deps: OutsideWorkerDeps): OutsideWorker {
     ...process.timers,
     warn: observer.warn,
     lostRun: 'again',
+    whenDown: 'queue',
     close: (one, error) => turns.close(one, error),
   });
   handOver.start();
@@ -87,6 +88,7 @@ function engineOf({ foreign, process, ids, lostHandOver }: OutsideWorkerDeps): O
     cancelRun: notUsed,
     signal: notUsed,
     health: notUsed,
+    ping: notUsed,
     close: async () => {},
   };
 }

@@ -7,6 +7,7 @@ import type { Problem } from '../../core/problem/problem.ts';
 import type { EngineRunRef } from '../../protocol/driver.ts';
 import type { PlanSource } from '../../workflow/plan-cache.ts';
 import type { EngineHealth, OutsideEngine, RunContext, RunStatusSnapshot, Signal, SignalOutcome } from '../driver.ts';
+import { answeredInTime } from '../health-deadline.ts';
 import type { RunCommands } from '../run-commands.ts';
 import type { StartLatency } from '../start-latency.ts';
 import type { ConductorClient } from './conductor-client.ts';
@@ -17,6 +18,7 @@ export interface ConductorEngineDeps {
   readonly plans: Pick<PlanSource, 'plan'>;
   readonly commands: RunCommands;
   readonly latency: StartLatency;
+  readonly monotonicMs: () => number;
   /** Takes a turn for a run that has mail; its lanes look again by themselves. */
   readonly advance: (run: { executionId: string; epoch: number }) => Promise<unknown>;
 }
@@ -39,13 +41,15 @@ export class ConductorEngine implements OutsideEngine {
     { planId, planVersion }: { planId: string; planVersion: string },
     { runId: executionId, epoch, tenantId }: RunContext,
   ): Promise<EngineRunRef> {
-    const { client, plans } = this.deps;
+    const { client, plans, latency, monotonicMs } = this.deps;
     const loaded = await plans.plan({ tenantId, workflowId: planId, version: Number(planVersion) });
     if (loaded === null || 'problem' in loaded) throw new Error(`the plan of ${planId} cannot be loaded`);
     const definition = laneDefinition(loaded.plan);
     const correlationId = correlationOf(executionId, epoch);
     const [known] = await client.find(definition.name, correlationId);
+    const askedAt = monotonicMs();
     const workflowId = known?.workflowId ?? (await client.start(definition, correlationId, { executionId, epoch }));
+    if (known === undefined) latency.took(monotonicMs() - askedAt);
     return { provider: 'conductor', workflowId, runId: correlationId, conductorUrl: client.url };
   }
 
@@ -82,11 +86,17 @@ export class ConductorEngine implements OutsideEngine {
     const p95 = latency.p95Ms();
     const numbers = { url: client.url, ...(p95 === null ? {} : { startLatencyP95Ms: Math.round(p95) }) };
     try {
-      if (await client.isHealthy()) return { status: (p95 ?? 0) > 5_000 ? 'degraded' : 'healthy', numbers };
+      const isHealthy = await answeredInTime(`Conductor at ${client.url}`, client.isHealthy());
+      if (isHealthy) return { status: (p95 ?? 0) > 5_000 ? 'degraded' : 'healthy', numbers };
       return { status: 'degraded', detail: `Conductor at ${client.url} says that it is not healthy`, numbers };
     } catch (error) {
       return { status: 'degraded', detail: (error as Error).message, numbers };
     }
+  }
+
+  async ping(): Promise<void> {
+    const { client } = this.deps;
+    await answeredInTime(`Conductor at ${client.url}`, client.isHealthy());
   }
 
   async close(): Promise<void> {}

@@ -25,7 +25,7 @@ export interface ConductorDefinition {
 
 /** A worker that dies is replaced after this: the same task is given to another one. */
 const TURN_TIMEOUT_S = 10;
-const STEP_TIMEOUT_S = 30;
+const STEP_TIMEOUT_S = 15;
 const OFTEN = 1_000_000;
 
 export function laneDefinition(plan: Plan): ConductorDefinition {

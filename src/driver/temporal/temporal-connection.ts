@@ -32,7 +32,8 @@ export class TemporalConnections {
   forClient(): Promise<Connection> {
     this.connection ??= this.open(async (settings) => {
       const { Connection: SdkConnection } = await loadClientSdk();
-      return SdkConnection.connect({ ...settings, connectTimeout: CONNECT_TIMEOUT_MS });
+      // Without the SDK's own retries: whoever calls tries again, and a retry after close() would end the process.
+      return SdkConnection.connect({ ...settings, connectTimeout: CONNECT_TIMEOUT_MS, interceptors: [] });
     }).catch((error) => {
       this.connection = null;
       throw error;

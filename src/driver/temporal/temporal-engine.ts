@@ -14,6 +14,7 @@ import type {
   Signal,
   SignalOutcome,
 } from '../driver.ts';
+import { answeredInTime } from '../health-deadline.ts';
 import type { RunCommands } from '../run-commands.ts';
 import type { StartLatency } from '../start-latency.ts';
 import type { InterpreterLimits } from './interpreter.ts';
@@ -34,7 +35,9 @@ export interface TemporalEngineDeps {
   readonly options: TemporalOptions;
   readonly connections: TemporalConnections;
   readonly commands: RunCommands;
+  /** How long Temporal takes to start a run, without what connections and namespaces take once. */
   readonly latency: StartLatency;
+  readonly monotonicMs: () => number;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
   /** Workers take part where a run was handed over. */
   readonly workAt?: ((places: readonly RunPlace[]) => Promise<void>) | undefined;
@@ -71,9 +74,12 @@ export class TemporalEngine implements OutsideEngine {
     } catch (error) {
       const problem = temporalProblem(error, { ...options, namespace });
       const isSetup = problem instanceof MissingNamespaceError || problem instanceof MissingSearchAttributeError;
-      if (isSetup && options.autoSetup) await this.setUp(namespace, context.environmentId);
-      throw problem;
+      if (!isSetup || !options.autoSetup) throw problem;
     }
+    await this.setUp(namespace, context.environmentId);
+    return this.start(namespace, { planId, planVersion }, context).catch((error) => {
+      throw temporalProblem(error, { ...options, namespace });
+    });
   }
 
   async cancelRun(ref: EngineRunRef, { reason, terminate }: { reason?: string; terminate?: boolean }): Promise<void> {
@@ -120,11 +126,11 @@ export class TemporalEngine implements OutsideEngine {
     const p95 = latency.p95Ms();
     const numbers = { namespace, ...(p95 === null ? {} : { startLatencyP95Ms: Math.round(p95) }) };
     try {
-      const connection = await connections.forClient();
       const query = `WorkflowType = '${INTERPRETER}' and ExecutionStatus = 'Running'`;
-      const { count } = await connection.withDeadline(Date.now() + 3_000, () =>
-        connection.workflowService.countWorkflowExecutions({ namespace, query }),
-      );
+      const asked = connections
+        .forClient()
+        .then(({ workflowService }) => workflowService.countWorkflowExecutions({ namespace, query }));
+      const { count } = await answeredInTime(`Temporal at ${options.address}`, asked);
       const status = (p95 ?? 0) > 5_000 ? 'degraded' : 'healthy';
       return { status, numbers: { ...numbers, workflowCount: Number(count) } };
     } catch (error) {
@@ -150,6 +156,16 @@ export class TemporalEngine implements OutsideEngine {
     return work;
   }
 
+  async ping(): Promise<void> {
+    const { connections, options } = this.deps;
+    try {
+      const asked = connections.forClient().then(({ workflowService }) => workflowService.getSystemInfo({}));
+      await answeredInTime(`Temporal at ${options.address}`, asked);
+    } catch (error) {
+      throw temporalProblem(error, options);
+    }
+  }
+
   close(): Promise<void> {
     return this.deps.connections.close();
   }
@@ -159,7 +175,7 @@ export class TemporalEngine implements OutsideEngine {
     plan: { planId: string; planVersion: string },
     context: RunContext,
   ): Promise<EngineRunRef> {
-    const { connections, options, workAt } = this.deps;
+    const { connections, options, latency, monotonicMs, workAt } = this.deps;
     const { runId: executionId, epoch, tenantId, projectId, environmentId } = context;
     const sdk = await loadClientSdk();
     const client = await connections.client(namespace);
@@ -167,6 +183,7 @@ export class TemporalEngine implements OutsideEngine {
     const { workflowId } = expected;
     const taskQueue = controlQueue(environmentId);
     const attributes = { tenantId, projectId, environmentId, runId: executionId, ...plan };
+    const askedAt = monotonicMs();
     try {
       const handle = await client.workflow.start(INTERPRETER, {
         workflowId,
@@ -176,6 +193,7 @@ export class TemporalEngine implements OutsideEngine {
         workflowIdConflictPolicy: 'USE_EXISTING',
         searchAttributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, [value]])),
       });
+      latency.took(monotonicMs() - askedAt);
       void workAt?.([context]).catch(() => undefined);
       return { ...expected, runId: handle.firstExecutionRunId };
     } catch (error) {

@@ -33,7 +33,8 @@ export function temporalProblem(error: unknown, { address, namespace }: Temporal
       options,
     );
   }
-  if (code === GRPC.notFound && /namespace/i.test(text)) {
+  // The SDK throws an error of its own here, which has no code.
+  if (/namespace .*not found/i.test(text) || (code === GRPC.notFound && /namespace/i.test(text))) {
     return new MissingNamespaceError(
       `Temporal at ${address} has no namespace "${namespace}". Run: pawl temporal setup`,
       options,

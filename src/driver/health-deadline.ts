@@ -1,0 +1,20 @@
+// An engine that hangs is as good as away: whoever asks how it is gets an answer in time.
+
+import { EngineUnavailableError } from './driver.ts';
+
+/** Less than what the health check as a whole has. */
+const HEALTH_MS = 3_000;
+
+/** `engine`: its name and address, for people. */
+export async function answeredInTime<Answer>(engine: string, answer: Promise<Answer>): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    const error = new EngineUnavailableError(`${engine} does not answer within ${HEALTH_MS / 1_000} seconds`);
+    timer = setTimeout(() => reject(error), HEALTH_MS);
+  });
+  try {
+    return await Promise.race([answer, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
