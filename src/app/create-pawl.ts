@@ -123,7 +123,9 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
     taskQueues,
   });
   const services = createServices(foundation, board, driving.drivers);
-  messaging = await openMessaging({ ...foundation, ...foundation.shared, ...comingBackIn(services) });
+  const tell = board.tell;
+  messaging = await openMessaging({ ...foundation, ...foundation.shared, ...comingBackIn(services), tell });
+  board.messaging = messaging;
   let server: RunningServer | null = null;
   const publicUrl = () =>
     config.server.publicUrl ?? server?.url ?? `http://${config.server.host}:${config.server.port}`;

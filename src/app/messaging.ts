@@ -12,7 +12,7 @@ import type { Handler } from '../delivery/channel/process.ts';
 import type { HandInEvent } from '../delivery/channel/trigger.ts';
 import type { StartWorkflow } from '../delivery/channel/workflow.ts';
 import type { AckRequest, Deliveries } from '../delivery/deliveries.ts';
-import { createDelivering, type Delivering } from '../delivery/delivering.ts';
+import { createDelivering, type Delivering, type DeliveringDeps } from '../delivery/delivering.ts';
 import type { RaisedNotice } from '../delivery/notices.ts';
 import { InstanceTriggers, type TriggerAnswer } from '../lifecycle/instance/instance-triggers.ts';
 import { type InstanceView, Lifecycles, type TriggerRequest } from '../lifecycle/instance/lifecycles.ts';
@@ -34,6 +34,7 @@ export interface MessagingDeps {
   readonly newId: () => string;
   readonly startWorkflow: StartWorkflow;
   readonly handInEvent: HandInEvent;
+  readonly tell: NonNullable<DeliveringDeps['tell']>;
 }
 
 export interface Messaging extends Delivering {
@@ -62,6 +63,7 @@ export async function openMessaging(deps: MessagingDeps): Promise<Messaging> {
     strict: !config.auth.allowLooseAuth,
     startWorkflow: deps.startWorkflow,
     handInEvent: deps.handInEvent,
+    tell: deps.tell,
     planOf: (version) => planOf(deps.plans, version),
     fireTimeouts: async () => (await fireTimeouts({ store, machines, triggers, clock, warn, claimMs })).fired,
     react: async () => (await react({ store, triggers, warn, claimMs })).reacted,
@@ -126,6 +128,7 @@ export interface PawlLifecycles {
     consumer: { readonly consumer: string; readonly subscriptions?: Json; readonly tenantId?: string },
     handler: Handler,
   ): Promise<() => void>;
+  /** Of every process; of this one at once. */
   onNotice(listener: (notice: RaisedNotice) => void): () => void;
 }
 

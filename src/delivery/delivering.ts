@@ -6,6 +6,7 @@ import type { Timers } from '../clock/timers.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { AuditStore } from '../store/audit-port.ts';
 import type { DeliveryStore } from '../store/delivery-port.ts';
+import type { Hint } from '../store/hint-port.ts';
 import type { LifecycleStore } from '../store/lifecycle-port.ts';
 import type { ConnectionStore } from '../store/secret-port.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -45,6 +46,8 @@ export interface DeliveringDeps {
   readonly planOf: (row: { tenantId: string; workflowId: string; version: number }) => Promise<Plan | null>;
   readonly fireTimeouts: () => Promise<number>;
   readonly react: () => Promise<number>;
+  /** Tells the other processes; absent: they find by polling what is due. */
+  readonly tell?: (hint: Extract<Hint, { kind: 'deliveries' | 'notices' }>) => void;
   readonly options: Partial<DeliveryOptions> & {
     readonly retentionMs: number;
     readonly natsServers: readonly string[];
@@ -72,7 +75,10 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
   const listed = new Set(deps.options.natsServers);
   const allowsBus = (server: string) => !deps.strict || listed.has(server);
   const log = deps.logNotice === undefined ? {} : { log: deps.logNotice };
-  const notices = new Notices({ store, timers, wallClockMs, observer, ...log });
+  const notices = new Notices({
+    ...{ store, timers, wallClockMs, observer, ...log },
+    written: (noticeIds) => deps.tell?.({ kind: 'notices', noticeIds }),
+  });
   const book = new ConsumerBook({ store, concurrency });
   const reactionsWaiting = () => monitor.wake();
   const acknowledgements = new Acknowledgements({ store, timers, remindMs: remindDelays(options), reactionsWaiting });
@@ -88,6 +94,7 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
       trigger: new TriggerChannel(deps.handInEvent),
     },
     wakePulls: (consumerId) => pulls.wake(consumerId),
+    wakeElsewhere: (consumerIds) => deps.tell?.({ kind: 'deliveries', consumerIds }),
   });
   // Whoever waits for a consumer that was removed, or resumed, need not wait any longer.
   book.onRefresh(() => [...pulls.waitedFor()].forEach((consumerId) => void pulls.wake(consumerId)));

@@ -15,8 +15,10 @@ export interface DispatcherDeps extends LaneDeps {
   /** Absent: consumers of this kind are not sent to from here (`pull` comes and asks). */
   /** One for every kind that is sent to: a kind without a channel does not compile. */
   readonly channels: Readonly<Record<SentKind, Channel>>;
-  /** Somebody may wait for what this consumer pulls. */
-  readonly wakePulls: (consumerId: string) => void;
+  /** Somebody may wait for what this consumer pulls; false: not in this process. */
+  readonly wakePulls: (consumerId: string) => boolean;
+  /** These are reached from other processes alone. */
+  readonly wakeElsewhere: (consumerIds: readonly string[]) => void;
 }
 
 export class Dispatcher {
@@ -49,11 +51,22 @@ export class Dispatcher {
 
   /** These consumers may have something due. */
   wake(consumerIds: Iterable<string>): void {
+    const elsewhere = this.wakeHere(consumerIds);
+    if (elsewhere.length > 0) this.deps.wakeElsewhere(elsewhere);
+  }
+
+  /** Returns those that nobody here sends to or waits for. */
+  wakeHere(consumerIds: Iterable<string>): string[] {
+    const elsewhere: string[] = [];
     for (const consumerId of consumerIds) {
       const consumer = this.deps.book.byId(consumerId);
-      if (consumer?.kind === 'pull') this.deps.wakePulls(consumerId);
-      else if (consumer !== null) this.laneOf(consumer)?.wake();
+      if (consumer === null || consumer.isPaused) continue;
+      const lane = consumer.kind === 'pull' ? null : this.laneOf(consumer);
+      lane?.wake();
+      const isHere = consumer.kind === 'pull' ? this.deps.wakePulls(consumerId) : lane !== null;
+      if (!isHere) elsewhere.push(consumerId);
     }
+    return elsewhere;
   }
 
   /** The consumers that this process can send to now. */

@@ -18,7 +18,9 @@ function setup(noticeAdd?: (notices: NewNotice[]) => Promise<void>) {
         batches.push(added.length);
         await noticeAdd?.(added);
         for (const notice of added) rows.push({ ...notice, id: String(rows.length + 1) });
+        return rows.slice(rows.length - added.length).map(({ id }) => id);
       },
+      noticeGet: async ({ noticeIds }) => rows.filter(({ id }) => noticeIds.includes(id)),
       async noticeList({ tenantId, afterId, limit }) {
         const own = rows.filter((row) => row.tenantId === tenantId);
         return afterId === null

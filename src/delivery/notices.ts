@@ -1,5 +1,5 @@
 // What somebody may want to know and nobody has to answer: told at once to listeners of this process and to the log,
-// and written to a table, many at a time, so that the list and the stream show those of every process. A notice that cannot be
+// and written to a table, many at a time, so that the list, the stream and the listeners of other processes get those of every process. A notice that cannot be
 // written is still told here; so many are kept back when the database is slow, and it is said how many were not.
 
 import { EventEmitter } from 'node:events';
@@ -25,11 +25,13 @@ export interface NoticeView {
 }
 
 export interface NoticesDeps {
-  readonly store: Pick<DeliveryStore, 'noticeAdd' | 'noticeList'>;
+  readonly store: Pick<DeliveryStore, 'noticeAdd' | 'noticeGet' | 'noticeList'>;
   readonly timers: Timers;
   readonly wallClockMs: () => number;
   readonly observer: DeliveryObserver;
   readonly log?: (notice: RaisedNotice) => void;
+  /** These are in the table now: for the listeners of other processes. */
+  readonly written?: (noticeIds: readonly string[]) => void;
 }
 
 const FLUSH_AFTER_MS = 100;
@@ -64,7 +66,7 @@ export class Notices {
     this.schedule();
   }
 
-  /** Of this process, at once. The returned function ends it. */
+  /** Of this process at once, of the others when they have written them. The returned function ends it. */
   onNotice(listener: (notice: RaisedNotice) => void): () => void {
     this.emitter.on('notice', listener);
     return () => void this.emitter.off('notice', listener);
@@ -99,6 +101,19 @@ export class Notices {
     }
   }
 
+  /** Another process has written these. Should they not be readable now, the list and the streams have them later. */
+  async heard(noticeIds: readonly string[]): Promise<void> {
+    for (const wake of this.followers) wake();
+    if (this.emitter.listenerCount('notice') === 0) return;
+    try {
+      for (const { tenantId, kind, body, at } of await this.deps.store.noticeGet({ noticeIds })) {
+        this.tell({ ...(JSON.parse(body) as Omit<Notice, 'kind'>), kind: kind as Notice['kind'], tenantId, at });
+      }
+    } catch (error) {
+      this.deps.observer.warn('notices of another process could not be read', { error: (error as Error).message });
+    }
+  }
+
   private tell(raised: RaisedNotice): void {
     try {
       this.emitter.emit('notice', raised);
@@ -115,7 +130,8 @@ export class Notices {
   private async write(): Promise<void> {
     const batch = this.keptBack.splice(0, BATCH);
     try {
-      await this.deps.store.noticeAdd({ notices: batch });
+      const noticeIds = await this.deps.store.noticeAdd({ notices: batch });
+      this.deps.written?.(noticeIds);
     } catch (error) {
       this.lost += batch.length;
       this.deps.observer.warn('notices could not be written', { error: (error as Error).message });

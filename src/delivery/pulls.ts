@@ -1,6 +1,6 @@
 // Consumers that come and ask. Asking claims: what is handed out is due again after a while unless it is confirmed meanwhile, as
-// with every other way (I19). Whoever finds nothing may wait; a commit of this process wakes it at once, and what others have
-// committed the monitor finds.
+// with every other way (I19). Whoever finds nothing may wait; a commit wakes it at once, in another process by a
+// hint; what nobody woke anybody for the monitor finds.
 
 import type { Timers } from '../clock/timers.ts';
 import type { ClaimedDelivery, DeliveryStore } from '../store/delivery-port.ts';
@@ -35,8 +35,11 @@ export class Pulls {
     this.deps = deps;
   }
 
-  wake(consumerId: string): void {
-    for (const wake of this.waiters.get(consumerId) ?? []) wake();
+  /** False: nobody waits here. */
+  wake(consumerId: string): boolean {
+    const waiting = this.waiters.get(consumerId);
+    for (const wake of waiting ?? []) wake();
+    return waiting !== undefined;
   }
 
   /** Consumers that somebody waits for. */

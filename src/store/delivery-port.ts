@@ -96,7 +96,10 @@ export interface DeliveryStore {
   }): Promise<{ applied: boolean }>;
 
   // ── Notices ──
-  noticeAdd(params: { notices: NewNotice[] }): Promise<void>;
+  /** Returns their ids. */
+  noticeAdd(params: { notices: NewNotice[] }): Promise<string[]>;
+  /** Of any tenant: for listeners in this very process. */
+  noticeGet(params: { noticeIds: readonly string[] }): Promise<NoticeRow[]>;
   /** Newest last. After the given id (null: the last `limit`). */
   noticeList(params: { tenantId: string; afterId: string | null; limit: number }): Promise<NoticeRow[]>;
 }

@@ -5,7 +5,11 @@ export type Hint =
   | { readonly kind: 'work'; readonly lanes?: readonly HintedLane[] | undefined }
   | { readonly kind: 'mail'; readonly executionId: string }
   /** Attempts wait for workers of these task queues. */
-  | { readonly kind: 'attempts'; readonly taskQueues: readonly string[] };
+  | { readonly kind: 'attempts'; readonly taskQueues: readonly string[] }
+  /** Messages wait for these consumers. */
+  | { readonly kind: 'deliveries'; readonly consumerIds: readonly string[] }
+  /** Another process has written these notices. */
+  | { readonly kind: 'notices'; readonly noticeIds: readonly string[] };
 
 /** Where there is work, and how much at most. */
 export interface HintedLane {

@@ -91,3 +91,44 @@ describe('a lifecycle, a workflow and their messages', () => {
     );
   });
 });
+
+describe('another process', () => {
+  it('hears of messages for its handlers and of notices by a notification', async () => {
+    const parcel = { env: 'prod', definition: 'parcel', externalRef: 'P-1' };
+    const transitions = [{ from: 'draft', on: 'submit', to: 'submitted' }];
+    const { env, initial, states, events } = loan;
+    await pawl.lifecycles.import({
+      definition: {
+        env,
+        name: 'parcel',
+        initial,
+        states,
+        events,
+        transitions: [...transitions, ...loan.transitions.slice(1)],
+      },
+    });
+    // It would look by itself after a minute.
+    const other = await createPawl({
+      database: { url: database.connectionString },
+      runner: false,
+      monitor: { intervalMs: 60_000 },
+    });
+    try {
+      const told: string[] = [];
+      const noticed: string[] = [];
+      other.lifecycles.onNotice(({ kind, tenantId }) => void noticed.push(`${kind} ${tenantId}`));
+      await other.lifecycles.onWork({ consumer: 'elsewhere', subscriptions: [{ definition: 'parcel' }] }, (work) => {
+        told.push(String(work.externalRef));
+        return { stage: 'Processed' };
+      });
+      await pawl.lifecycles.trigger({ ...parcel, event: 'submit', requestId: 'p-1' });
+      await expect.poll(() => told).toEqual(['P-1']);
+      await expect(pawl.lifecycles.trigger({ ...parcel, event: 'submit', requestId: 'p-2' })).resolves.toMatchObject({
+        applied: false,
+      });
+      await expect.poll(() => noticed).toEqual(['NoOpAlreadyInState default']);
+    } finally {
+      await other.close();
+    }
+  });
+});

@@ -32,6 +32,11 @@ interface Note {
   readonly mail?: readonly string[];
   /** Task queues that attempts came into. */
   readonly queues?: readonly string[];
+  /** Consumers that have something due. */
+  readonly due?: readonly string[];
+  /** Notices that were written by the process `from`, which knows them. */
+  readonly notices?: readonly string[];
+  readonly from?: string;
   readonly test?: string;
   /** Whether the runner of this process has room. */
   readonly room?: { readonly of: string; readonly has: boolean };
@@ -77,6 +82,8 @@ class PostgresHints implements Hints {
   private lanes: readonly HintedLane[] | null = [];
   private mail = new Set<string>();
   private queues = new Set<string>();
+  private due = new Set<string>();
+  private notices = new Set<string>();
   /** What to say about room, when something is to be said: to be sent with the next note. */
   private owesRoom = false;
   private saidRoom: boolean | null = null;
@@ -142,6 +149,8 @@ class PostgresHints implements Hints {
       this.work = true;
       this.lanes = this.lanes === null || hint.lanes === undefined ? null : addLanes(this.lanes, hint.lanes);
     } else if (hint.kind === 'attempts') for (const queue of hint.taskQueues) this.queues.add(queue);
+    else if (hint.kind === 'deliveries') for (const consumerId of hint.consumerIds) this.due.add(consumerId);
+    else if (hint.kind === 'notices') for (const noticeId of hint.noticeIds) this.notices.add(noticeId);
     else if (this.mail.size < MAX_WAITING_IDS) this.mail.add(hint.executionId);
     this.flushSoon();
   }
@@ -182,8 +191,10 @@ class PostgresHints implements Hints {
       for (const id of mail) this.mail.delete(id);
       await this.notify({ ...this.takeWork(), ...this.takeRoom(), ...this.takeQueues(), mail });
     } while (this.mail.size >= MAX_IDS);
+    if (this.due.size + this.notices.size > 0) await this.notify({ ...this.takeMessages(), from: this.self });
     this.flushTimer = null;
-    if (this.work || this.mail.size > 0 || this.queues.size > 0 || this.owesRoom) this.flushSoon();
+    const left = this.mail.size + this.queues.size + this.due.size + this.notices.size;
+    if (this.work || left > 0 || this.owesRoom) this.flushSoon();
   }
 
   private takeWork(): Note {
@@ -208,6 +219,14 @@ class PostgresHints implements Hints {
     }
     this.queues = new Set();
     return queues.length === 0 ? {} : { queues };
+  }
+
+  /** No more than fit: the others find the rest by polling. */
+  private takeMessages(): Note {
+    const [due, notices] = [[...this.due], [...this.notices]].map((ids) => ids.slice(0, MAX_IDS));
+    this.due.clear();
+    this.notices.clear();
+    return { due: due!, notices: notices! };
   }
 
   private takeRoom(): Note {
@@ -251,6 +270,9 @@ class PostgresHints implements Hints {
     }
     for (const executionId of note.mail ?? []) this.options.receive({ kind: 'mail', executionId });
     if (note.queues !== undefined) this.options.receive({ kind: 'attempts', taskQueues: note.queues });
+    if (note.from === undefined || note.from === this.self) return;
+    if (isAny(note.due)) this.options.receive({ kind: 'deliveries', consumerIds: note.due });
+    if (isAny(note.notices)) this.options.receive({ kind: 'notices', noticeIds: note.notices });
   }
 
   /** From a second connection: a transaction pooler may happen to deliver what was sent on the one that listens. */
@@ -286,6 +308,8 @@ class PostgresHints implements Hints {
 /** Of work whose place is not known, any amount: as if it were one. */
 const countOf = (lanes: readonly HintedLane[] | null): number =>
   lanes === null ? 1 : lanes.reduce((sum, { count }) => sum + count, 0);
+
+const isAny = (ids: readonly string[] | undefined): ids is readonly string[] => ids !== undefined && ids.length > 0;
 
 /** Anybody may notify on our channel: what is not a note of ours means nothing. */
 function parseNote(payload: string): Note {

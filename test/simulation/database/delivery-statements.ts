@@ -18,8 +18,13 @@ export function deliveryStatements(tables: Tables): DeliveryStatements {
     deliveryClaim: (params) => claim(tables, params),
     deliveryAck: ({ acks, remindMs }) => acks.map((item) => acknowledge(tables, item, remindMs[0] ?? null)),
     noticeAdd({ notices }) {
-      for (const notice of notices) tables.messaging.notices.push({ ...notice, id: String(tables.nextId++) });
+      return notices.map((notice) => {
+        const id = String(tables.nextId++);
+        tables.messaging.notices.push({ ...notice, id });
+        return id;
+      });
     },
+    noticeGet: ({ noticeIds }) => tables.messaging.notices.filter(({ id }) => noticeIds.includes(id)),
     noticeList({ tenantId, afterId, limit }) {
       const mine = tables.messaging.notices.filter((notice) => notice.tenantId === tenantId);
       return afterId === null

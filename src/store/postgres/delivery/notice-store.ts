@@ -7,6 +7,7 @@ import { statement } from '../statement.ts';
 
 const ADD = statement('notice_add');
 const LIST = statement('notice_list');
+const GET = statement('notice_get');
 const NEWEST = statement('notice_newest');
 
 const COLUMNS: readonly Column<NewNotice>[] = [
@@ -16,11 +17,16 @@ const COLUMNS: readonly Column<NewNotice>[] = [
   timestamp((row) => row.at),
 ];
 
-export function noticeStore(engine: Database, reader: Database): Pick<DeliveryStore, 'noticeAdd' | 'noticeList'> {
+export function noticeStore(
+  engine: Database,
+  reader: Database,
+): Pick<DeliveryStore, 'noticeAdd' | 'noticeGet' | 'noticeList'> {
   return {
     async noticeAdd({ notices }) {
-      await engine.run(ADD, encodeColumns(COLUMNS, notices));
+      const rows = await engine.run<{ id: string }>(ADD, encodeColumns(COLUMNS, notices));
+      return rows.map(({ id }) => id);
     },
+    noticeGet: ({ noticeIds }) => reader.run<NoticeRow>(GET, [noticeIds]),
     noticeList: ({ tenantId, afterId, limit }) =>
       afterId === null
         ? reader.run<NoticeRow>(NEWEST, [tenantId, limit])

@@ -6,10 +6,15 @@ with gate as materialized (
   select pg_advisory_xact_lock(7296150412)
 )
 insert into notices (tenant_id, kind, body, at)
-select n.* from gate cross join unnest($1::text[], $2::text[], $3::json[], $4::timestamptz[]) n;
+select n.* from gate cross join unnest($1::text[], $2::text[], $3::json[], $4::timestamptz[]) n
+returning id;
 
 -- name: notice_list
 select id, tenant_id, kind, body, at from notices where tenant_id = $1 and id > $2::bigint order by id limit $3::int;
+
+-- name: notice_get
+-- Those of other processes, for the listeners of this one.
+select id, tenant_id, kind, body, at from notices where id = any($1::bigint[]) order by id;
 
 -- name: notice_newest
 select * from (
