@@ -45,4 +45,15 @@ describe('a process whose executions hold as many bytes as it may', () => {
     for (let count = 0; count < 5; count++) (await engine.work.next('a')).succeed();
     for (const id of ids) await eventually(() => engine.queueState(id)).toBeNull();
   });
+
+  it('I22: begins those of another tenant all the same', async () => {
+    const { workflowId } = await engine.pawl.publish(graph('heavy', [held('a')]), { tenantId: 'greedy' });
+    const trigger = { text: 'x'.repeat(90_000) };
+    const before = engine.work.begun.length;
+    for (let count = 0; count < 5; count++) await engine.pawl.start(workflowId, { trigger, tenantId: 'greedy' });
+    await eventually(() => engine.work.begun.length - before).toBe(2);
+    const small = graph('small', [echo('a', {}, to('b')), echo('b')]);
+    expect(await engine.run(small, { tenantId: 'neighbour' })).toMatchObject({ status: 'Succeeded' });
+    for (let count = 0; count < 5; count++) (await engine.work.next('a')).succeed();
+  });
 });

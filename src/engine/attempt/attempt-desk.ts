@@ -87,8 +87,8 @@ export class AttemptDesk {
     this.ended = new Lately(deps.timers);
   }
 
-  /** False: too many wait behind its limit already. It is not taken, and shall not wait in memory. */
-  submit(request: AttemptRequest, finished: (result: AttemptResult) => void): boolean {
+  /** False: too many wait behind its limit already, or it may not wait. It is not taken, and shall not wait in memory. */
+  submit(request: AttemptRequest, finished: (result: AttemptResult) => void, mayWait = true): boolean {
     const lane = this.laneOf(request.tenantId, request.actionType);
     const entry = { request, finished };
     const { mayDispatch, pace, limits } = this.deps;
@@ -96,6 +96,7 @@ export class AttemptDesk {
       this.run(lane, entry);
       return true;
     }
+    if (!mayWait && !this.hasPlace(lane)) return false;
     if (this.waiting >= limits.heldBack && this.isHeldBack(lane) && this.countHeldBack() >= limits.heldBack)
       return false;
     if (lane.waiting.length === 0) this.turns.push(lane);

@@ -157,9 +157,7 @@ export class Incarnation {
    * attempts that are kept for tenants that hold few of them (I22). `arriving`: those of the tenant that are on their way.
    */
   keptFor(tenantId: string, arriving: number): number {
-    // A quarter more memory is for them, as with the places.
-    const isCrammed = this.residents.heldBytes >= this.deps.options.maxResidentBytes * 1.25;
-    const places = this.isOpen() && !isCrammed ? this.desk.keptFor(tenantId) : 0;
+    const places = this.isOpen() && this.residents.memory.hasRoomFor(tenantId) ? this.desk.keptFor(tenantId) : 0;
     if (places === 0) return 0;
     let held = arriving;
     for (const { execution } of this.residents.values()) if (execution.tenantId === tenantId) held++;

@@ -65,6 +65,32 @@ function item(executionId: string, told: string[] = [], bytes = 10): CommitItem 
   };
 }
 
+describe('I22: an item of many bytes', () => {
+  const LARGE = 2 * 1024 * 1024;
+
+  it('goes alone, and leaves a slot to the others', async () => {
+    const { committer, sent, told, submit } = setup({ slots: 2 });
+    for (const id of ['big-1', 'big-2', 'big-3']) committer.submit(item(id, told, LARGE));
+    await submit('a');
+    expect(sent.map(({ ids }) => ids)).toEqual([['big-1'], ['a']]);
+    await sent[1]!.reply('applied');
+    await submit('b', 'c');
+    expect(sent.map(({ ids }) => ids)).toEqual([['big-1'], ['a'], ['b', 'c']]);
+    await sent[0]!.reply('applied');
+    expect(sent.at(-1)!.ids).toEqual(['big-2']);
+    expect(told).toEqual(['a committed at 77', 'big-1 committed at 77']);
+  });
+
+  it('takes turns with the others where there is one slot', async () => {
+    const { committer, sent, submit } = setup();
+    for (const id of ['big-1', 'big-2']) committer.submit(item(id, [], LARGE));
+    await submit('a');
+    await sent[0]!.reply('applied');
+    await sent[1]!.reply('applied');
+    expect(sent.map(({ ids }) => ids)).toEqual([['big-1'], ['a'], ['big-2']]);
+  });
+});
+
 describe('a batch', () => {
   it('is everything that came in one turn, and nobody is told before it is durable', async () => {
     const { sent, told, submit } = setup();

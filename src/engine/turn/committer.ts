@@ -54,6 +54,10 @@ export class Committer {
   unsettled = 0;
   private pending: CommitItem[] = [];
   private pendingBytes = 0;
+  /** Each of them is a batch of its own, and one slot is left to the others: a write of many bytes takes long, and its neighbours must not wait for it (I22). */
+  private readonly large: CommitItem[] = [];
+  private largeInFlight = 0;
+  private wasLarge = false;
   private scheduled = false;
   /** Set while some wait for a commit that is on its way. */
   private cancelWait: (() => void) | null = null;
@@ -66,6 +70,10 @@ export class Committer {
 
   submit(item: CommitItem): void {
     this.unsettled++;
+    if (item.rows.bytes > MAX_BYTES) {
+      this.large.push(item);
+      return this.schedule();
+    }
     this.pending.push(item);
     this.pendingBytes += item.rows.bytes;
     // A full batch gains nothing by waiting for the end of a stretch of decisions, and the database would be idle meanwhile.
@@ -78,27 +86,48 @@ export class Committer {
     this.abandoned = true;
     this.pending = [];
     this.pendingBytes = 0;
+    this.large.length = 0;
     this.endWait();
   }
 
   private schedule(): void {
-    if (this.scheduled || this.abandoned || this.pending.length === 0 || this.freeSlots.length === 0) return;
+    if (this.scheduled || this.abandoned || this.freeSlots.length === 0) return;
+    if (this.pending.length === 0 && !this.isTurnOfLarge()) return;
     this.scheduled = true;
     this.deps.timers.soon(() => this.flush());
   }
 
   private flush(hasWaited = false): void {
     this.scheduled = false;
-    while (!this.abandoned && this.pending.length > 0 && this.freeSlots.length > 0) {
-      const isAlone = this.freeSlots.length === this.deps.slotIds.length;
+    while (!this.abandoned && this.freeSlots.length > 0) {
+      if (this.isTurnOfLarge()) {
+        this.dispatch([this.large.shift()!], 1);
+        continue;
+      }
+      if (this.pending.length === 0) return;
+      const isAlone = this.freeSlots.length + this.largeInFlight === this.deps.slotIds.length;
       if (!isAlone && !hasWaited && !this.isFull()) return this.wait();
       this.endWait();
-      const slotId = this.freeSlots.shift()!;
-      void this.settle(slotId, this.takeBatch()).then(() => {
-        this.freeSlots.push(slotId);
-        this.schedule();
-      });
+      this.dispatch(this.takeBatch(), 0);
     }
+  }
+
+  private dispatch(items: CommitItem[], large: 0 | 1): void {
+    const slotId = this.freeSlots.shift()!;
+    this.largeInFlight += large;
+    this.wasLarge = large === 1;
+    void this.settle(slotId, items).then(() => {
+      this.freeSlots.push(slotId);
+      this.largeInFlight -= large;
+      this.schedule();
+    });
+  }
+
+  /** With a single slot they take turns with the others. */
+  private isTurnOfLarge(): boolean {
+    const { length } = this.deps.slotIds;
+    if (this.large.length === 0 || this.largeInFlight >= Math.max(1, length - 1)) return false;
+    return length > 1 || !this.wasLarge || this.pending.length === 0;
   }
 
   /** A statement costs as much as many rows: another one beside that on its way is worth it only when it takes all it can. */

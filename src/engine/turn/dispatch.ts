@@ -10,11 +10,13 @@ import type { AttemptDesk } from '../attempt/attempt-desk.ts';
 import { attemptInput, attemptRequest, notRunAgain } from './attempt-input.ts';
 import { type RemoteAttempts, unqueueable } from './remote-attempts.ts';
 import { MAX_HELD_BYTES, type QueuedInput, type Resident } from './resident.ts';
+import type { Residents } from './residents.ts';
 import { type Tracing, traceparentFor } from './tracing-port.ts';
 
 export interface DispatchDeps {
   readonly desk: AttemptDesk;
   readonly remote: RemoteAttempts;
+  readonly residents: Pick<Residents, 'memory'>;
   readonly tracing?: Tracing | undefined;
   readonly isOver: () => boolean;
   /** Nothing new is started any more. */
@@ -47,7 +49,8 @@ export class Dispatch {
     resident.running.set(node, { attempt, stop, bytes: weightOf(command.params, MAX_HELD_BYTES) });
     const queue = this.deps.remote.queueFor(resident, node);
     if (queue !== null) return this.runRemotely(resident, node, request, queue);
-    if (this.deps.desk.submit(request, (result) => this.ended(resident, node, attempt, result))) return;
+    const finished = (result: AttemptResult) => this.ended(resident, node, attempt, result);
+    if (this.deps.desk.submit(request, finished, this.deps.residents.memory.hasRoom(resident))) return;
     // Its start stands in the journal: whoever takes the execution up again runs it.
     resident.running.delete(node);
     resident.setAside();

@@ -7,6 +7,7 @@ import type { Clock } from '../../clock/clock.ts';
 import { allNodes } from '../../core/decider/frame.ts';
 import type { EngineOptions } from '../environment.ts';
 import { SlotMap } from '../slot-map.ts';
+import { MemoryGate } from './memory-gate.ts';
 import type { Resident } from './resident.ts';
 import { isSuspect } from './suspects.ts';
 
@@ -24,11 +25,12 @@ export class Residents {
   private readonly deps: ResidentsDeps;
   private readonly all = new SlotMap<Resident>();
   private readonly idle = new Set<Resident>();
-  private readonly waitingForMemory: Resident[] = [];
+  readonly memory: MemoryGate;
   private bytes = 0;
 
   constructor(deps: ResidentsDeps) {
     this.deps = deps;
+    this.memory = new MemoryGate(deps.options.maxResidentBytes);
   }
 
   has(executionId: string): boolean {
@@ -68,35 +70,21 @@ export class Residents {
 
   /** It has been decided on, and may have grown. */
   weigh(resident: Resident): void {
-    this.bytes += resident.growth();
+    const by = resident.growth();
+    this.bytes += by;
+    this.memory.grew(resident, by);
   }
 
   remove(resident: Resident): void {
     const { executionId } = resident.execution;
     this.idle.delete(resident);
     this.bytes -= resident.leave();
+    this.memory.left(resident);
     if (this.all.get(executionId) === resident) this.all.delete(executionId);
   }
 
   clear(): void {
     this.all.clear();
-  }
-
-  /** One that has not begun holds little. While the others hold too much it waits for them, and does not grow beside them (I21). */
-  mayBegin(resident: Resident): boolean {
-    if (this.bytes < this.deps.options.maxResidentBytes) return true;
-    this.waitingForMemory.push(resident);
-    return false;
-  }
-
-  /** The next that may begin after all; undefined: none. */
-  nextToBegin(): Resident | undefined {
-    while (this.waitingForMemory.length > 0 && this.bytes < this.deps.options.maxResidentBytes) {
-      const next = this.waitingForMemory.shift()!;
-      // Mail may have begun it meanwhile.
-      if (!next.isGone && !next.isBusy && next.state.seq === 0) return next;
-    }
-    return undefined;
   }
 
   /** From now on it only waits. */

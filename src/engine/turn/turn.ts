@@ -60,7 +60,7 @@ export class Turns {
     if (twin !== undefined) this.abandonTwin(twin);
     residents.add(resident);
     if (resident.state.seq > 0) return this.takeUp(resident);
-    if (residents.mayBegin(resident)) this.settle(resident);
+    if (!residents.memory.waits(resident)) this.settle(resident);
   }
 
   enqueue(resident: Resident, queued: QueuedInput): void {
@@ -109,7 +109,10 @@ export class Turns {
   // Decide: everything in the queue, by the pure decider.
 
   private decide(resident: Resident): void {
-    if (this.deps.isOver() || resident.isGone) return;
+    const { memory } = this.deps.residents;
+    if (this.deps.isOver() || resident.isGone || memory.waitsForWrites(resident)) return;
+    // Room may have been found for many before the first of them was weighed.
+    if (resident.state.seq === 0 && memory.waits(resident)) return resident.release();
     // Where the durable journal goes on, should this come to nothing.
     const seq = resident.heldStart?.written.events[0]?.seq ?? resident.state.seq;
     const turn = this.decided(resident, seq);
@@ -176,9 +179,11 @@ export class Turns {
     const { written, transitions } = withHeldStart(resident, turn);
     if (written.events.length === 0 && written.consumed.length === 0) return this.settle(resident);
     const seq = written.events[0]?.seq ?? resident.state.seq;
+    this.writes(resident, written.bytes);
     committer.submit({
       rows: children.length === 0 ? written : { ...written, children },
       committed: (at) => {
+        this.writes(resident, -written.bytes);
         if (at > 0) clock.observe(at);
         tracing?.committed(resident, transitions);
         if (written.events.length > 0) observer.moved?.(resident.execution.executionId, resident.state.seq - 1);
@@ -187,9 +192,20 @@ export class Turns {
         if (written.ended.length > 0) this.ended(resident, turn.ends, written);
         else this.settle(resident);
       },
-      overtaken: () => this.forget(resident),
-      refused: ({ message }) => this.bury(resident, message, seq),
+      overtaken: () => {
+        this.writes(resident, -written.bytes);
+        this.forget(resident);
+      },
+      refused: ({ message }) => {
+        this.writes(resident, -written.bytes);
+        this.bury(resident, message, seq);
+      },
     });
+  }
+
+  private writes(resident: Resident, bytes: number): void {
+    const { residents, pace } = this.deps;
+    for (const next of residents.memory.writes(resident, bytes)) pace.run(() => this.decide(next));
   }
 
   // Carry out: the turn has a durable cause, so its commands are done.
@@ -227,7 +243,7 @@ export class Turns {
     const { clock, alarms, parking, residents } = this.deps;
     resident.release();
     if (this.deps.isOver()) return;
-    if (resident.isLeftOpen && resident.mayHoldMore()) resident.queue.unshift({ input: { type: 'goOn' } });
+    if (resident.isLeftOpen && residents.memory.mayGoOn(resident)) resident.queue.unshift({ input: { type: 'goOn' } });
     if (resident.queue.length > 0) return this.advance(resident);
     const due = nextDue(resident.state);
     if (resident.running.size > 0 || this.deps.isDraining()) return alarms.set(resident, due);
@@ -265,7 +281,7 @@ export class Turns {
     const { residents, alarms } = this.deps;
     alarms.clear(resident);
     residents.remove(resident);
-    for (let next = residents.nextToBegin(); next !== undefined; next = residents.nextToBegin()) this.settle(next);
+    for (const next of residents.memory.ready()) this.settle(next);
   }
 
   /** It lost its execution without hearing of it, and this runner has claimed it once more: the newer claim counts (I5). */
