@@ -147,12 +147,22 @@ describe('generated parts', () => {
 });
 
 describe('commits', () => {
-  // The rule is younger than the history: it counts from here.
-  const since = '4a4f327';
-  const log = spawnSync('git', ['log', '--no-merges', '--format=%h %s', `${since}..HEAD`], { encoding: 'utf8' });
+  // The rule is younger than the history. A date stays true when commits are rebased or squashed, which a hash does not.
+  const since = '--since=2026-11-18T00:00:00Z';
+  const log = spawnSync('git', ['log', '--no-merges', '--format=%s', since], { encoding: 'utf8' });
+  const isSubject = (subject: string) => subject.length <= 72 && /^[A-Z].*[^.]$/.test(subject);
 
   it.skipIf(log.status !== 0)('have a subject of at most 72 characters; the reason goes into the body', () => {
-    const subjects = log.stdout.split('\n').map((line) => line.slice(line.indexOf(' ') + 1));
-    expect(subjects.filter((subject) => subject.length > 72)).toEqual([]);
+    const subjects = log.stdout.split('\n').filter((line) => line !== '');
+    expect(subjects.filter((subject) => !isSubject(subject))).toEqual([]);
+  });
+
+  it('are refused for a subject that is long, ends with a full stop or begins in lower case', () => {
+    expect(isSubject('Update the changelog')).toBe(true);
+    expect(['x'.repeat(73), 'Update the changelog.', 'update the changelog'].map(isSubject)).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -57,7 +57,7 @@ export async function openFoundation(
   const telemetry = counting(opened, meter);
   const { warn } = telemetry;
   for (const mistyped of mistypedVariables())
-    warn('there is no such option: the variable means nothing', { ...mistyped });
+    warn('unknown option: this environment variable is ignored', { ...mistyped });
   if (storage.isAsync) warn(ASYNC_COMMIT, { option: 'database.allowAsyncCommit' });
   const catalog = await openCatalog(options.actions ?? [], config, { store, closers, telemetry, trigger });
   const artifacts = openArtifacts(config, { store, telemetry, newId });

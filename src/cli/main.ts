@@ -4,6 +4,7 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { PawlApiError } from '../sdk/api-error.ts';
+import { readConfiguration } from './configuration.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { refuseColours } from './terminal/colour.ts';
 
@@ -75,43 +76,6 @@ function adviseOn(command: Command, parent: string): void {
   const name = `${parent} ${command.name()}`;
   command.showHelpAfterError(`Run \`${name} --help\` to see what it takes.`);
   for (const inner of command.commands) adviseOn(inner, name);
-}
-
-/** What only asks a server needs no options of its own. */
-const WITHOUT_CONFIGURATION = new Set([
-  'validate',
-  'publish',
-  'start',
-  'workflows',
-  'list',
-  'describe',
-  'logs',
-  'retry',
-  'cancel',
-  'signal',
-  'bulk',
-  'stats',
-  'failures',
-  'waits',
-  'continue',
-  'find',
-]);
-
-async function readConfiguration(command: Command): Promise<void> {
-  // Of a group such as `keys` the whole name counts: `keys list` opens the database, `list` asks a server.
-  const isTopLevel = command.parent?.parent == null;
-  if (isTopLevel && WITHOUT_CONFIGURATION.has(command.name())) return;
-  const { mistypedVariables, useConfigFile } = await import('../config/config.ts');
-  const { ConfigError } = await import('../config/config-error.ts');
-  for (const { variable, didYouMean } of mistypedVariables()) {
-    const hint = didYouMean === undefined ? '' : `; did you mean ${didYouMean}?`;
-    process.stderr.write(`pawl: ${variable} means nothing${hint}\n`);
-  }
-  try {
-    await useConfigFile(command.optsWithGlobals<{ config?: string }>().config);
-  } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error;
-  }
 }
 
 const isVersion = (args: readonly string[]): boolean => args[0] === '--version' || args[0] === '-v';

@@ -4,6 +4,7 @@
 import type { Command } from 'commander';
 import { clientPreferences } from '../config/config.ts';
 import { createClient, type PawlApiError, type PawlClient } from '../sdk/client.ts';
+import { withoutConfiguration } from './configuration.ts';
 import { UsageError } from './exit.ts';
 
 export interface ClientFlags {
@@ -88,8 +89,7 @@ function severalProblems({ details }: PawlApiError): string {
 
 /** The options that every such command has. */
 export function clientCommand(program: Command, name: string, description: string): Command {
-  return program
-    .command(name)
+  return withoutConfiguration(program.command(name))
     .description(description)
     .option('--url <url>', 'the server (PAWL_URL, or http://127.0.0.1:7295)')
     .option('--json', 'print JSON');

@@ -3,6 +3,7 @@
 import { allNodes, idOf } from '../core/decider/frame.ts';
 import type { NodeStatus } from '../core/decider/state.ts';
 import type { Why } from '../protocol/execution.ts';
+import type { ExecutionFilters } from '../protocol/execution-list.ts';
 import type { Store } from '../store/port.ts';
 import type {
   BriefExecution,
@@ -20,13 +21,7 @@ export interface ExecutionListsDeps {
 }
 
 /** A filter as people give it: some of it has to be looked up first. */
-export type WantedExecutions = Omit<ExecutionFilter, 'ids'> & {
-  readonly ids?: readonly string[] | undefined;
-  readonly requestId?: string | undefined;
-  readonly resource?:
-    | { readonly system: string; readonly resourceType: string; readonly resourceId: string }
-    | undefined;
-};
+export type WantedExecutions = ExecutionFilter & Pick<ExecutionFilters, 'requestId' | 'resource'>;
 
 export type NodeCounts = Partial<Record<NodeStatus, number>>;
 

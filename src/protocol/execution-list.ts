@@ -92,6 +92,8 @@ export const executionFilterFields = {
   environmentId: label(200).optional(),
 } as const;
 
+export type ExecutionFilters = z.output<z.ZodObject<typeof executionFilterFields>>;
+
 export const executionListQuery = z.object({
   limit: pageQuery.limit,
   cursor: uuidCursor.optional(),

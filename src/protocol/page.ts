@@ -54,3 +54,23 @@ export const queryChoices = <const Choice extends string>(choices: readonly Choi
         .pipe(z.array(z.enum(choices))),
     )
     .meta({ type: 'array', items: { type: 'string', enum: [...choices] } });
+
+/** A query as a client writes it: lists as lists, numbers and flags as such, the rest as the text that is sent. */
+export type QueryOf<Schema extends z.ZodObject> = {
+  readonly [Name in keyof Schema['shape'] as Name extends 'tenantId' ? never : Name]?:
+    | Written<Schema['shape'][Name]>
+    | undefined;
+};
+
+type Written<Field> =
+  Field extends z.ZodOptional<infer Inner>
+    ? Written<Inner>
+    : Field extends z.ZodDefault<infer Inner>
+      ? Written<Inner>
+      : Field extends z.ZodPipe<infer _From, z.ZodNumber>
+        ? number
+        : z.output<Field> extends readonly (infer Item)[]
+          ? readonly Item[]
+          : z.output<Field> extends boolean
+            ? boolean
+            : z.input<Field>;

@@ -17,20 +17,15 @@ import type {
   StepLogsJson,
   TenantJson,
 } from '../protocol/answer.ts';
+import type { auditQuery } from '../protocol/audit.ts';
 import type { ConsumerJson } from '../protocol/delivery.ts';
 import type { KeyJson, KeyRequest, NewKeyJson } from '../protocol/key.ts';
+import type { QueryOf } from '../protocol/page.ts';
 import type { QuotaJson, QuotaRequest } from '../protocol/quota.ts';
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
 
-export interface AuditQuery extends PageQuery {
-  readonly actor?: string;
-  /** A whole action (`workflow.publish`), or the part before its dot. */
-  readonly action?: string;
-  readonly target?: string;
-  readonly after?: string;
-  readonly before?: string;
-}
+export interface AuditQuery extends QueryOf<typeof auditQuery> {}
 
 const KEYS = '/api/v1/admin/keys';
 const LETTERS = '/api/v1/admin/dead-letters';

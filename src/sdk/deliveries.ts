@@ -5,15 +5,16 @@ import type {
   AckJson,
   AckRequest,
   DeliveryJson,
+  deliveryQuery,
   MessageJson,
   NoticeJson,
   WorkEventJson,
 } from '../protocol/delivery.ts';
+import type { QueryOf } from '../protocol/page.ts';
 import { Backoff, isPassing } from './backoff.ts';
 import type { HandleWork, WorkOptions } from './delivery-worker.ts';
 import { serverSentEvents } from './event-source.ts';
 import { part, type Transport } from './transport.ts';
-import type { PageQuery } from './workflows.ts';
 
 const BASE = '/api/v1/deliveries';
 const NOTICES = '/api/v1/notices';
@@ -25,14 +26,9 @@ export interface PullOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface DeliveryListQuery extends PageQuery {
-  readonly consumer?: string;
+export interface DeliveryListQuery extends Omit<QueryOf<typeof deliveryQuery>, 'stage' | 'wait'> {
   /** `any` as well: without a stage, a consumer's messages would be handed out. */
   readonly stage: DeliveryJson['stage'] | 'any';
-  /** Only the deliveries of these messages, at most 100. */
-  readonly ackGuids?: readonly string[];
-  /** `desc` begins with the newest. */
-  readonly order?: 'asc' | 'desc';
 }
 
 export class DeliveriesApi {

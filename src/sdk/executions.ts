@@ -10,10 +10,11 @@ import type {
   SignalJson,
   SignalRequest,
 } from '../protocol/answer.ts';
-import type { EventJson, ExecutionJson, GraphJson, HierarchyJson, Why } from '../protocol/execution.ts';
-import type { ExecutionRowJson } from '../protocol/execution-list.ts';
+import type { EventJson, ExecutionJson, GraphJson, HierarchyJson } from '../protocol/execution.ts';
+import type { ExecutionRowJson, executionListQuery } from '../protocol/execution-list.ts';
 import type { ItemJson, JournalJson, NodeDetailJson, TransitionJson } from '../protocol/journal.ts';
 import type { WaitJson } from '../protocol/open-wait.ts';
+import type { QueryOf } from '../protocol/page.ts';
 import type { ArtifactJson } from '../protocol/step-output.ts';
 import { apiErrorOf } from './api-error.ts';
 import { Backoff, isPassing } from './backoff.ts';
@@ -21,30 +22,7 @@ import { serverSentEvents } from './event-source.ts';
 import { part, pause, type Transport } from './transport.ts';
 import type { PageQuery, WorkflowsApi } from './workflows.ts';
 
-export interface ExecutionListQuery extends PageQuery {
-  readonly workflowId?: string;
-  readonly version?: number;
-  readonly status?: readonly ExecutionJson['status'][];
-  readonly format?: ExecutionJson['format'];
-  readonly parentExecutionId?: string;
-  readonly createdAfter?: string;
-  readonly createdBefore?: string;
-  /** Part of the error's code or message. */
-  readonly error?: string;
-  readonly why?: Why;
-  /** Started at least so long ago, e.g. `1h`. */
-  readonly olderThan?: string;
-  readonly requestId?: string;
-  readonly triggerId?: string;
-  /** `system/resourceType/resourceId`. */
-  readonly resource?: string;
-  readonly projectId?: string;
-  readonly environmentId?: string;
-  /** At most a hundred. */
-  readonly ids?: readonly string[];
-  /** Also how many there are, up to a thousand. */
-  readonly count?: boolean;
-}
+export interface ExecutionListQuery extends Omit<QueryOf<typeof executionListQuery>, 'view' | 'include'> {}
 
 /** A page of a list that may be long: see `total` and `searchedTo`. */
 export interface ExecutionPage<Item> extends Page<Item> {

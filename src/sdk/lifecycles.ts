@@ -5,6 +5,7 @@ import type {
   ActivityJson,
   ActivityRequest,
   InstanceJson,
+  instanceListQuery,
   LifecycleDetailJson,
   LifecycleImportJson,
   LifecycleImportRequest,
@@ -15,16 +16,13 @@ import type {
   StateCountJson,
   TimelineEntryJson,
 } from '../protocol/lifecycle.ts';
+import type { QueryOf } from '../protocol/page.ts';
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
 
 const BASE = '/api/v1/lifecycles';
 
-export interface InstanceListQuery extends PageQuery {
-  readonly state?: string;
-  /** Whose externalRef begins so. */
-  readonly prefix?: string;
-}
+export interface InstanceListQuery extends QueryOf<typeof instanceListQuery> {}
 
 export class LifecyclesApi {
   private readonly transport: Transport;

@@ -1,17 +1,11 @@
 // Numbers over time, and failures by cause.
 
 import type { Page } from '../protocol/answer.ts';
-import type { FailureGroupJson, StatPointJson } from '../protocol/statistics.ts';
+import type { QueryOf } from '../protocol/page.ts';
+import type { FailureGroupJson, StatPointJson, statQuery } from '../protocol/statistics.ts';
 import type { Transport } from './transport.ts';
 
-export interface StatQuery {
-  readonly from?: string;
-  readonly until?: string;
-  readonly bucket?: 'minute' | 'hour' | 'day';
-  readonly by?: 'workflow' | 'version' | 'action';
-  readonly workflowId?: string;
-  readonly action?: string;
-}
+export interface StatQuery extends QueryOf<typeof statQuery> {}
 
 export class StatisticsApi {
   private readonly transport: Transport;

@@ -14,15 +14,13 @@ import type {
   TriggerUpdateRequest,
   WebhookTestAnswerJson,
 } from '../protocol/answer.ts';
+import type { QueryOf } from '../protocol/page.ts';
+import type { triggerListQuery } from '../protocol/trigger.ts';
 import { part, type Transport } from './transport.ts';
 import { signWebhook } from './webhook.ts';
 import type { PageQuery } from './workflows.ts';
 
-export interface TriggerListQuery extends PageQuery {
-  readonly workflowId?: string;
-  readonly triggerType?: TriggerJson['triggerType'];
-  readonly isEnabled?: boolean;
-}
+export interface TriggerListQuery extends QueryOf<typeof triggerListQuery> {}
 
 const BASE = '/api/v1/triggers';
 

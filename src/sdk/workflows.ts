@@ -18,6 +18,8 @@ import type {
   WorkflowStateJson,
 } from '../protocol/answer.ts';
 import type { ExecutionJson } from '../protocol/execution.ts';
+import type { QueryOf } from '../protocol/page.ts';
+import type { workflowListQuery } from '../protocol/workflow.ts';
 import type { GraphDefinition, PipelineDefinition } from './definition.ts';
 import { part, type Transport } from './transport.ts';
 
@@ -30,13 +32,7 @@ export interface RunListQuery extends PageQuery {
   readonly status?: readonly RunJson['status'][];
 }
 
-export interface WorkflowListQuery extends PageQuery {
-  readonly status?: WorkflowJson['status'];
-  readonly isEnabled?: boolean;
-  readonly search?: string;
-  /** `stats`: the last 24 hours of each, hour by hour. */
-  readonly include?: readonly 'stats'[];
-}
+export interface WorkflowListQuery extends Omit<QueryOf<typeof workflowListQuery>, 'format'> {}
 
 export interface SaveOptions {
   /** The `checksum` that the draft had: it is saved only if nobody else has changed it (412 otherwise). */

@@ -1,6 +1,7 @@
 // Reading executions: what people and programs ask. Part of the one door to storage (port.ts).
 
 import type { Why } from '../protocol/execution.ts';
+import type { ExecutionFilters } from '../protocol/execution-list.ts';
 import type { EXECUTION_STATE_FIELDS, Fields } from './execution-fields.ts';
 import type { ActionLogRow, AttemptRow, JournalRow, JsonText, NewExecution, Timestamp } from './port.ts';
 
@@ -152,25 +153,22 @@ export interface ExecutionStanding {
   last: { nodeId: string; attempt: number; error: JsonText } | null;
 }
 
-export interface ExecutionFilter {
+/** The filters of the API's list of executions, but for those that are looked up or made times first. */
+type AskedFilters = Omit<
+  ExecutionFilters,
+  'status' | 'error' | 'olderThan' | 'createdAfter' | 'createdBefore' | 'requestId' | 'resource'
+>;
+
+export interface ExecutionFilter extends AskedFilters {
   tenantId: string;
   /** Only ids below this one: the last of the page before. */
   beforeId: string | null;
   limit: number;
-  workflowId?: string | undefined;
-  version?: number | undefined;
   status?: readonly string[] | undefined;
-  format?: string | undefined;
-  parentExecutionId?: string | undefined;
   createdAfter?: Timestamp | undefined;
   createdBefore?: Timestamp | undefined;
   /** Part of the error's code or message, in any case. */
   errorText?: string | undefined;
-  why?: Why | undefined;
-  projectId?: string | undefined;
-  environmentId?: string | undefined;
-  /** Started by this trigger. */
-  triggerId?: string | undefined;
   /** Only these. */
   ids?: readonly string[] | undefined;
 }

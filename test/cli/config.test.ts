@@ -23,9 +23,17 @@ describe('the configuration', () => {
     expect(await port({ PAWL_SERVER_PORT: '7' }, '--port', '0')).toBe('any free one');
   });
 
-  it('says which variables mean nothing', async () => {
+  it('names the environment variables that it ignores', async () => {
     const { stderr } = await pawl({ PAWL_SERVER_PROT: '1' }, 'doctor', '--json');
-    expect(stderr).toBe('pawl: PAWL_SERVER_PROT means nothing; did you mean PAWL_SERVER_PORT?\n');
+    expect(stderr).toBe('pawl: PAWL_SERVER_PROT is ignored: there is no such option; did you mean PAWL_SERVER_PORT?\n');
+  });
+
+  it('is read by commands that open the database, and not by those that only ask a server', async () => {
+    const none = ['--config', join(folder, 'none.yaml')];
+    const nowhere = ['--url', 'http://127.0.0.1:9'];
+    expect((await pawl({}, 'keys', 'list', '--tenant', 'default', ...none)).stderr).toContain('There is no file');
+    expect((await pawl({}, 'list', ...nowhere, ...none)).stderr).not.toContain('There is no file');
+    expect((await pawl({}, 'connections', 'list', ...nowhere, ...none)).stderr).not.toContain('There is no file');
   });
 
   it('that is wrong is said with its place, and exit code 2', async () => {

@@ -5,6 +5,7 @@ import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { detectFormat } from '../../core/definition/compile.ts';
+import { withoutConfiguration } from '../configuration.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { type DefinitionText, readDefinitionFile } from '../file/definition-file.ts';
 import { actionsWith } from '../file/known-actions.ts';
@@ -28,8 +29,7 @@ interface ValidateFlags {
 }
 
 export function register(program: Command): void {
-  program
-    .command('validate')
+  withoutConfiguration(program.command('validate'))
     .description(
       'check definitions (graph, pipeline, execution plan, lifecycle, policies) and print every problem in them',
     )

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase, withClient } from '../../../test/support/database.ts';
+import { executionFilterFields } from '../../protocol/execution-list.ts';
 import { ENGINE_SETTINGS } from './database.ts';
 import { parseStatements, STATEMENTS, statement, valuesOf } from './statement.ts';
 
@@ -74,6 +75,16 @@ describe('hot statements', () => {
   it('expand to the texts that were measured', async () => {
     const texts = HOT.map((name) => `${name}\n${essenceOf(statement(name).text)}\n`).join('\n');
     await expect(texts).toMatchFileSnapshot('hot-statements.txt');
+  });
+});
+
+describe('the list of executions', () => {
+  it('asks its statement for every filter of the API, so none is accepted and ignored', () => {
+    /** Made into other parameters, or into another statement, before the store is asked. */
+    const resolved = ['status', 'error', 'why', 'olderThan', 'requestId', 'resource', 'triggerId'];
+    const asked = statement('execution_page').parameters!.map(({ name }) => name);
+    const filters = Object.keys(executionFilterFields).filter((name) => !resolved.includes(name));
+    expect(filters.filter((name) => !asked.includes(name))).toEqual([]);
   });
 });
 
