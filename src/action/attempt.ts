@@ -1,7 +1,7 @@
 // One attempt of a node: what it is asked to do, and what came of it. The engine asks, an action answers.
 
 import type { Json } from '../core/json/json.ts';
-import type { SecretRef, StepContract, StepHooks } from '../core/plan/plan.ts';
+import type { PluginRef, SecretRef, StepContract, StepHooks } from '../core/plan/plan.ts';
 import type { JsonText } from '../store/port.ts';
 import type { StopSignal } from './stop.ts';
 
@@ -24,6 +24,8 @@ export interface AttemptRequest {
   /** Of a step of an execution plan: what its outputs must look like (step-result.ts). */
   readonly contract?: StepContract | undefined;
   readonly hooks?: StepHooks | undefined;
+  /** Runs it instead of an action. */
+  readonly plugin?: PluginRef | undefined;
   readonly timeoutMs: number | null;
   readonly idempotencyKey: string;
   readonly principal: unknown;

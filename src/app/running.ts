@@ -8,6 +8,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Principal } from '../action/action.ts';
 import type { RunAttempt } from '../action/attempt.ts';
 import { environmentCredentials } from '../action/credentials.ts';
+import { Plugins } from '../action/plugin/plugins.ts';
 import { createActionAttempts } from '../engine/attempt/action-attempt.ts';
 import { withOrigin } from '../engine/attempt/attempt-origin.ts';
 import { Runner } from '../engine/runner/runner.ts';
@@ -32,6 +33,12 @@ export function createAttempts(foundation: Foundation, closers: Closers): RunAtt
     store,
     http,
     artifacts: foundation.artifacts,
+    plugins: new Plugins({
+      ...config.plugin,
+      folder: config.plugin.folder ?? null,
+      now: () => Date.now(),
+      warn: telemetry.warn,
+    }),
     secrets: async (refs, { tenantId, environmentId, principal }) => {
       const { userId: principalId } = principal as Principal;
       return Promise.all(refs.map((ref) => secrets.get(ref, { tenantId, environmentId, principalId })));

@@ -331,6 +331,13 @@ export const SECTIONS = {
       'folders that hold dbt projects; `pawl dev` takes the one it runs in, `pawl run` also that of its file',
     ),
   }),
+  plugin: z.strictObject({
+    folder: z.string().optional().describe('folder of plugins for execution plans: <pluginId>/<version>/plugin.json'),
+    allowNetwork: flag(false).describe('plugins that ask for a network share that of the runner'),
+    allowWithoutNamespace: flag(false).describe(
+      'run plugins also where the system gives them no network namespace: they can then reach the network of the runner',
+    ),
+  }),
   connectors: z.strictObject({
     slackBaseUrl: z.url().optional().describe("Slack's Web API; by default https://slack.com/api/"),
     mondayBaseUrl: z.url().optional().describe("Monday's GraphQL API; by default https://api.monday.com/v2"),

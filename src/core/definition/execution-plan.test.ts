@@ -76,15 +76,8 @@ describe('an execution plan becomes a plan', () => {
   });
 });
 
-describe('what nothing here can do yet', () => {
+describe('a type that nothing here knows', () => {
   const actions = new Set(['core.echo']);
-
-  it('is refused where it is known what can run: a step without its plugin is another step', () => {
-    const plugin = step('b', { type: 'CUSTOM', pluginId: 'x', pluginVersion: '1' });
-    expect(problemsOf(plan([plugin]), { actions })).toMatchObject([
-      { code: 'UNSUPPORTED_BY_ENGINE', path: '/steps/0/pluginId', message: expect.stringContaining('`x`') },
-    ]);
-  });
 
   it('is a warning where a worker of the named task queue may know the type', () => {
     const routed = { type: 'SCORE', dispatch: { taskQueue: 'gpu' } };

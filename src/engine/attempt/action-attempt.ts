@@ -2,7 +2,7 @@
 // where the two meet. A resource that another execution holds already fails the attempt (WFENG003). While the database is away, an
 // attempt waits for the rows it needs: an outage of ours is no failure of the action, and uses up none of its tries.
 
-import type { Principal } from '../../action/action.ts';
+import type { ActionDefinition, Principal } from '../../action/action.ts';
 import type { AttemptLink, AttemptRequest, AttemptResult, RunAttempt } from '../../action/attempt.ts';
 import type { Credential, ResolveCredential } from '../../action/credential.ts';
 import { describeThrown } from '../../action/failure.ts';
@@ -16,7 +16,7 @@ import type { StopSignal } from '../../action/stop.ts';
 import type { Artifacts } from '../../artifact/artifacts.ts';
 import type { Timers } from '../../clock/timers.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
-import type { SecretRef } from '../../core/plan/plan.ts';
+import type { PluginRef, SecretRef } from '../../core/plan/plan.ts';
 import type { Store } from '../../store/port.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { DisabledActions } from './disabled-actions.ts';
@@ -30,6 +30,7 @@ export interface ActionAttemptDeps {
   readonly environmentToken: (tenantId: string, connectorId: string) => string | undefined;
   /** The values of secrets, by reference and in the same order. */
   readonly secrets: (refs: readonly SecretRef[], request: AttemptRequest) => Promise<readonly string[]>;
+  readonly plugins: { actionFor(plugin: PluginRef, type: string): ActionDefinition };
   readonly http: HttpClient;
   readonly artifacts: Pick<Artifacts, 'put' | 'open' | 'isThere'>;
   readonly store: Store;
@@ -199,8 +200,9 @@ function invoke(
   const { registry, http, artifacts, store, wallClockMs: now, outputLimitBytes, abortGraceMs } = deps;
   const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
   const maker = { tenantId, executionId, nodeId, attempt };
+  const { plugin } = request;
   const result = invokeAction({
-    registry,
+    registry: plugin === undefined ? registry : { get: (type) => deps.plugins.actionFor(plugin, type) },
     actionType: request.actionType,
     parameters: given.params ?? (request.params as Json),
     timeoutMs: request.timeoutMs,

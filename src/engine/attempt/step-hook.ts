@@ -55,7 +55,14 @@ async function callHook(
   try {
     const compiled = compileTemplate(inputs, { roots: HOOK_ROOTS, dialect: 'javascript' });
     if (!compiled.ok) throw new Error(compiled.problems[0]!.message);
-    const { connection: _connection, secretRefs: _refs, contract: _contract, hooks: _hooks, ...asked } = request;
+    const {
+      connection: _connection,
+      secretRefs: _refs,
+      contract: _contract,
+      hooks: _hooks,
+      plugin: _plugin,
+      ...asked
+    } = request;
     const idempotencyKey = `${request.idempotencyKey}:${phase}`;
     return await run({ ...asked, actionType, params: renderTemplate(compiled.template, scope), idempotencyKey });
   } catch (error) {

@@ -19,13 +19,13 @@ export function attemptRequest(
   const nodeId = idOf(state, node);
   if (step.kind !== 'action') return null;
   const { executionId, tenantId, workflowId, version, correlationId, environmentId } = execution;
-  const { actionType, connection, secretRefs, hooks } = step;
+  const { actionType, connection, secretRefs, hooks, plugin } = step;
   const { principal } = state.start;
   const asked = { nodeId, actionType, connection, environmentId, attempt, mayHaveRun };
   const place = { executionId, tenantId, workflowId, version, ...asked };
   if (state.plan.format === 'plan') {
     const contract = state.plan.contract ?? 'typed';
-    const ofStep = { secretRefs, contract, hooks };
+    const ofStep = { secretRefs, contract, hooks, plugin };
     return { ...place, ...ofStep, params, timeoutMs, idempotencyKey, principal, correlationId, traceparent, signal };
   }
   return { ...place, params, timeoutMs, idempotencyKey, principal, correlationId, traceparent, signal };

@@ -1,0 +1,259 @@
+// Plugins of execution plans (docs/plugins.md): a folder holds `<pluginId>/<version>/plugin.json` and the single module that it names. A
+// plan pins a version or the digest of the module; both are checked against the bytes that are about to run, in every call. What goes in
+// and what comes out is held to the plugin's schemas. A version that breaks too often goes into quarantine, and the last good one runs.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { RetryableError, TerminalError } from '../../core/error/error.ts';
+import type { PluginRef } from '../../core/plan/plan.ts';
+import { type ActionContext, type ActionDefinition, defineAction } from '../action.ts';
+import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
+import { afterCall, HEALTHY, type Health, isQuarantined, lastGood } from './plugin-health.ts';
+import { callPlugin, type PluginEnd } from './plugin-process.ts';
+
+const MOST_CODE_BYTES = 5 * 1024 * 1024;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+const manifestSchema = z.strictObject({
+  main: z.string().regex(/^[A-Za-z0-9._-]+\.m?js$/, 'must be the name of a module beside plugin.json'),
+  description: z.string().optional(),
+  inputSchema: z.record(z.string(), z.unknown()).optional(),
+  outputSchema: z.record(z.string(), z.unknown()).optional(),
+  limits: z
+    .strictObject({
+      timeoutMs: z.int().min(1).max(3_600_000).default(30_000),
+      memoryMb: z.int().min(16).max(4_096).default(128),
+      network: z.enum(['none', 'tenant-network']).default('none'),
+    })
+    .prefault({}),
+  allowedAPIs: z.array(z.enum(['log', 'http', 'putArtifact'])).default([]),
+});
+
+export interface PluginsOptions {
+  /** Null: this installation has no plugins. */
+  readonly folder: string | null;
+  /** Whether plugins may share the network of the runner when they ask for it. */
+  readonly allowNetwork: boolean;
+  /** Whether plugins without a network may run where the system gives them no network namespace. */
+  readonly allowWithoutNamespace: boolean;
+  readonly now: () => number;
+  readonly warn: (event: string, details: Record<string, unknown>) => void;
+}
+
+interface Loaded {
+  readonly pluginId: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly code: string;
+  readonly manifest: z.output<typeof manifestSchema>;
+}
+
+export class Plugins {
+  private readonly options: PluginsOptions;
+  private readonly health = new Map<string, Health>();
+  private readonly schemas = new Map<string, SuppliedSchema>();
+  private isolation: Promise<boolean> | null = null;
+
+  constructor(options: PluginsOptions) {
+    this.options = options;
+  }
+
+  /** The plugin as an action: an attempt runs it like any other. */
+  actionFor(ref: PluginRef, type: string): ActionDefinition {
+    return defineAction({
+      type,
+      version: '1.0.0',
+      connector: 'plugin',
+      category: 'Plugin',
+      params: z.unknown(),
+      outputs: z.unknown(),
+      run: async (input, context) => ({ outputs: await this.run(ref, type, input, context) }),
+    }) as ActionDefinition;
+  }
+
+  private async run(ref: PluginRef, handler: string, input: unknown, context: ActionContext): Promise<unknown> {
+    const plugin = await this.trusted(ref, context);
+    const { manifest, code } = plugin;
+    this.hold(plugin, 'inputSchema', input, 'PLUGIN_INPUT_INVALID');
+    const { timeoutMs, memoryMb, network } = manifest.limits;
+    const isOffline = network === 'none' && (await this.canIsolate(plugin));
+    if (network !== 'none' && !this.options.allowNetwork)
+      refuse('PLUGIN_REFUSED', plugin, 'it asks for a network, and plugin.allowNetwork is off');
+    const apis = apisOf(manifest.allowedAPIs, context);
+    const end = await callPlugin({
+      code,
+      handler,
+      input,
+      timeoutMs,
+      memoryMb,
+      isOffline,
+      signal: context.signal,
+      apis,
+    });
+    if (end.kind !== 'stopped') this.note(plugin, end.kind !== 'broken');
+    return this.outputOf(plugin, end);
+  }
+
+  private outputOf(plugin: Loaded, end: PluginEnd): unknown {
+    switch (end.kind) {
+      case 'done':
+        this.hold(plugin, 'outputSchema', end.output, 'PLUGIN_OUTPUT_INVALID');
+        return end.output;
+      case 'failed':
+        if (end.retryable) throw new RetryableError('PLUGIN_FAILED', end.message);
+        throw new TerminalError('PLUGIN_FAILED', end.message);
+      case 'broken':
+        throw new RetryableError('PLUGIN_BROKEN', `${nameOf(plugin)}: ${end.message}`);
+      case 'stopped':
+        throw new Error('the plugin was told to stop');
+    }
+  }
+
+  /** What the plan pins, unless that is in quarantine. A digest means these bytes and no others. */
+  private async trusted(ref: PluginRef, { log }: ActionContext): Promise<Loaded> {
+    const pinned = await this.pinned(ref);
+    if (!this.isBad(pinned)) return pinned;
+    if (ref.pluginDigest !== undefined)
+      refuse('PLUGIN_QUARANTINED', pinned, 'it broke too often, and the plan pins its digest');
+    const versions = await this.versionsOf(ref.pluginId);
+    const good = lastGood(versions, pinned.version, (version) => !this.isBad({ pluginId: ref.pluginId, version }));
+    if (good === null) refuse('PLUGIN_QUARANTINED', pinned, 'it broke too often, and there is no earlier version');
+    log.warn(`${nameOf(pinned)} is in quarantine: version ${good} runs instead`);
+    return this.load(ref.pluginId, good);
+  }
+
+  private async pinned({ pluginId, pluginVersion, pluginDigest }: PluginRef): Promise<Loaded> {
+    const wanted = pluginDigest?.replace(/^sha256:/, '').toLowerCase();
+    const versions = pluginVersion === undefined ? await this.versionsOf(pluginId) : [pluginVersion];
+    for (const version of versions) {
+      const loaded = await this.load(pluginId, version);
+      if (wanted === undefined || wanted === loaded.digest) return loaded;
+      if (pluginVersion !== undefined)
+        refuse('PLUGIN_DIGEST_MISMATCH', loaded, `its digest is ${loaded.digest}, and the plan pins ${wanted}`);
+    }
+    throw new TerminalError('PLUGIN_NOT_FOUND', `no version of plugin ${pluginId} has the digest ${wanted}`);
+  }
+
+  private async versionsOf(pluginId: string): Promise<string[]> {
+    const { folder } = this.options;
+    if (folder === null || !NAME.test(pluginId)) return [];
+    return readdir(join(folder, pluginId)).catch(() => []);
+  }
+
+  private async load(pluginId: string, version: string): Promise<Loaded> {
+    const { folder } = this.options;
+    const missing = (why: string) =>
+      new TerminalError('PLUGIN_NOT_FOUND', `there is no plugin ${pluginId} ${version}: ${why}`);
+    if (folder === null) throw missing('this installation has none (plugin.folder)');
+    if (!NAME.test(pluginId) || !NAME.test(version)) throw missing('that is no name');
+    const place = join(folder, pluginId, version);
+    const text = await readFile(join(place, 'plugin.json'), 'utf8').catch(() => null);
+    if (text === null) throw missing('it has no plugin.json');
+    const manifest = manifestSchema.safeParse(jsonOf(text));
+    if (!manifest.success) {
+      const [issue] = manifest.error.issues;
+      throw missing(`its plugin.json is not valid: ${issue!.path.join('.')}: ${issue!.message}`);
+    }
+    const code = await readFile(join(place, manifest.data.main)).catch(() => null);
+    if (code === null || code.length > MOST_CODE_BYTES)
+      throw missing(`${manifest.data.main} is missing, or larger than 5 MB`);
+    const digest = createHash('sha256').update(code).digest('hex');
+    return { pluginId, version, digest, code: code.toString(), manifest: manifest.data };
+  }
+
+  /** The gate: before the first call, and after each. */
+  private hold(plugin: Loaded, which: 'inputSchema' | 'outputSchema', value: unknown, code: string): void {
+    const schema = plugin.manifest[which];
+    if (schema === undefined) return;
+    const key = `${plugin.pluginId}/${plugin.digest}/${which}`;
+    let check = this.schemas.get(key);
+    if (check === undefined) {
+      try {
+        check = compileSuppliedSchema(schema);
+      } catch (error) {
+        refuse('PLUGIN_REFUSED', plugin, `its ${which} is no JSON Schema: ${(error as Error).message}`);
+      }
+      this.schemas.set(key, check);
+    }
+    const [problem] = check(value);
+    if (problem !== undefined)
+      refuse(code, plugin, `${problem.path === '' ? 'the value' : problem.path}: ${problem.message}`);
+  }
+
+  private async canIsolate(plugin: Loaded): Promise<boolean> {
+    this.isolation ??= hasNamespaces();
+    if (await this.isolation) return true;
+    if (this.options.allowWithoutNamespace) return false;
+    return refuse('PLUGIN_REFUSED', plugin, 'this system gives it no network namespace (plugin.allowWithoutNamespace)');
+  }
+
+  private isBad(plugin: { readonly pluginId: string; readonly version: string }): boolean {
+    return isQuarantined(this.health.get(nameOf(plugin)) ?? HEALTHY, this.options.now());
+  }
+
+  private note(plugin: Loaded, isWell: boolean): void {
+    const before = this.health.get(nameOf(plugin)) ?? HEALTHY;
+    const after = afterCall(before, isWell, this.options.now());
+    this.health.set(nameOf(plugin), after);
+    if (after.quarantinedUntil !== null && before.quarantinedUntil === null)
+      this.options.warn('a plugin broke too often and is in quarantine', {
+        plugin: nameOf(plugin),
+        digest: plugin.digest,
+      });
+  }
+}
+
+const nameOf = ({ pluginId, version }: { readonly pluginId: string; readonly version: string }) =>
+  `${pluginId} ${version}`;
+
+function refuse(code: string, plugin: Loaded, why: string): never {
+  throw new TerminalError(code, `plugin ${nameOf(plugin)}: ${why}`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a process may get user and network namespaces of its own. */
+async function hasNamespaces(): Promise<boolean> {
+  const end = await callPlugin({
+    code: 'export default () => ({})',
+    handler: '',
+    input: null,
+    memoryMb: 64,
+    timeoutMs: 30_000,
+    isOffline: true,
+    signal: new AbortController().signal,
+    apis: {},
+  });
+  return end.kind === 'done';
+}
+
+type Api = (...args: unknown[]) => Promise<unknown>;
+
+function apisOf(names: readonly string[], { log, http, artifacts, signal }: ActionContext): Record<string, Api> {
+  const all: Record<string, Api> = {
+    log: async (message) => log.info(String(message)),
+    http: async (request) => {
+      const { url, method, headers, body } = z
+        .object({
+          url: z.url(),
+          method: z.string().default('GET'),
+          headers: z.record(z.string(), z.string()).default({}),
+          body: z.string().optional(),
+        })
+        .parse(request);
+      const answer = await http.request({ url, method, headers, signal, ...(body === undefined ? {} : { body }) });
+      return { status: answer.status, headers: answer.headers, body: answer.body.toString() };
+    },
+    putArtifact: async (name, content) =>
+      artifacts.put({ kind: 'custom', name: String(name).slice(0, 200) }, String(content)),
+  };
+  return Object.fromEntries(names.map((name) => [name, all[name]!]));
+}
