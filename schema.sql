@@ -30,6 +30,7 @@ create table action_executions (
   error json,
   started_at timestamp with time zone not null,
   ended_at timestamp with time zone not null,
+  waited_ms integer,
   constraint action_executions_pkey PRIMARY KEY (execution_id, node_id, attempt),
   constraint attempt_positive CHECK (attempt > 0),
   constraint attempt_status_known CHECK (status = ANY (ARRAY['Succeeded'::text, 'Failed'::text, 'RetriableFailure'::text, 'Cancelled'::text, 'TimedOut'::text]))

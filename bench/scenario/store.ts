@@ -96,6 +96,7 @@ function transitions(slotId: string, ids: readonly string[], step: number): Comm
       error: null,
       startedAt: at,
       endedAt: at,
+      waitedMs: null,
     })),
     outcomes: (last ? ids : []).map((executionId) => ({
       executionId,

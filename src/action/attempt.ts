@@ -50,7 +50,11 @@ export interface AttemptLogLine {
   readonly data: JsonText | null;
 }
 
-export type AttemptResult = { readonly logs?: readonly AttemptLogLine[] } & (
+export type AttemptResult = {
+  readonly logs?: readonly AttemptLogLine[];
+  /** For a free place, before it ran; absent: less than a millisecond. */
+  readonly waitedMs?: number;
+} & (
   | {
       readonly ok: true;
       readonly outputsText: JsonText;

@@ -10,7 +10,7 @@ import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { nodeIdAt, nodeIndexOf } from '../core/plan/virtual-node.ts';
 import type { ActionLogRow, AttemptRow, JsonText, Store } from '../store/port.ts';
-import type { ExecutionView } from '../store/reader-port.ts';
+import type { AttemptWait, ExecutionView } from '../store/reader-port.ts';
 import type { PlanSource } from '../workflow/plan-cache.ts';
 import { type FactFold, foldFacts, startOf, transitionOf } from './fact-fold.ts';
 import type { FollowedHeads } from './followed-heads.ts';
@@ -26,6 +26,8 @@ export interface ExecutionJournalsDeps {
 
 export interface JournalPage {
   readonly transitions: readonly Transition[];
+  /** Attempts that these transitions started and that waited for a free place. */
+  readonly waits: readonly AttemptWait[];
   /** There are others after these. */
   readonly more: boolean;
 }
@@ -38,6 +40,8 @@ export interface NodeAttempt {
   readonly error: JsonText | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** For a free place, before it ran. */
+  readonly waitedMs: number | null;
   readonly logs: readonly ActionLogRow[];
 }
 
@@ -70,7 +74,10 @@ export class ExecutionJournals {
       return at === limit || (at > 0 && bytes > PAGE_BYTES);
     });
     const page = fitting < 0 ? rows : rows.slice(0, fitting);
-    return { transitions: page.map(transitionOf), more: page.length < rows.length };
+    const last = page.at(-1)?.seq;
+    const waits =
+      last === undefined ? [] : await this.deps.store.attemptWaits({ executionId, afterSeq, untilSeq: last });
+    return { transitions: page.map(transitionOf), waits, more: page.length < rows.length };
   }
 
   /** What a fold begins with; the plan is null when it cannot be loaded any more. */
@@ -122,9 +129,9 @@ export class ExecutionJournals {
     ]);
     const logsOf = Map.groupBy(logs, ({ attempt }) => attempt);
     const detailed = rows.slice(-MAX_ATTEMPTS).map((row): NodeAttempt => {
-      const { attempt, status, outputs, error, startedAt, endedAt, startedSeq } = row;
+      const { attempt, status, outputs, error, startedAt, endedAt, waitedMs, startedSeq } = row;
       const given = { parameters: parametersOf(startedSeq), logs: logsOf.get(attempt) ?? [] };
-      return { attempt, status, outputs, error, startedAt, endedAt, ...given };
+      return { attempt, status, outputs, error, startedAt, endedAt, waitedMs, ...given };
     });
     const isOpen = node.status === 'Running' || node.status === 'Sleeping' || node.status === 'Waiting';
     const open: NodeAttempt = {
@@ -135,6 +142,7 @@ export class ExecutionJournals {
       error: null,
       startedAt: node.startedAt,
       endedAt: null,
+      waitedMs: null,
       logs: [],
     };
     const isGone = nodeAt(folded.state, index) === undefined;

@@ -213,6 +213,8 @@ export interface AttemptRow {
   error: JsonText | null;
   startedAt: Timestamp;
   endedAt: Timestamp;
+  /** For a free place, before it ran; null: less than a millisecond, or not known. */
+  waitedMs: number | null;
 }
 
 export interface OutcomeRow {

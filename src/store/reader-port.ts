@@ -39,6 +39,8 @@ export interface ExecutionReader {
   }): Promise<ReadonlyMap<string, number>>;
   /** One node's attempts that have ended, the newest `limit`, oldest first. */
   nodeAttempts(params: { executionId: string; nodeId: string; limit: number }): Promise<AttemptRow[]>;
+  /** Attempts that the transitions after `afterSeq` up to `untilSeq` started, and that waited for a free place. */
+  attemptWaits(params: { executionId: string; afterSeq: number; untilSeq: number }): Promise<AttemptWait[]>;
   /** The last attempt that has ended of each of these nodes. */
   nodesLastAttempts(params: { executionId: string; nodeIds: readonly string[] }): Promise<AttemptRow[]>;
   nodeLogs(params: { executionId: string; nodeId: string; limit: number }): Promise<ActionLogRow[]>;
@@ -139,6 +141,12 @@ export interface LiveNow extends Record<Why, number> {
   deadLetters: number;
   /** Id of the newest execution. */
   newest: string | null;
+}
+
+export interface AttemptWait {
+  nodeId: string;
+  attempt: number;
+  waitedMs: number;
 }
 
 export interface ExecutionStanding {

@@ -98,6 +98,8 @@ async function follow(client: QueryClient, id: string, signal: AbortSignal): Pro
   } finally {
     clearTimeout(timer);
     if (!signal.aborted && gathered.length > 0) show();
+    // The stream tells no waits for places: they are read with the whole, once it has ended.
+    if (!signal.aborted) void client.invalidateQueries({ queryKey: keyOf(id) });
   }
 }
 

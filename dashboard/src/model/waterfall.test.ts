@@ -25,8 +25,8 @@ describe('the timeline', () => {
     expect(rows[0]!.segments.map(({ kind, from: start, to: end }) => [kind, start, end])).toEqual([
       ['failed', 100, 200],
       ['backoff', 200, 500],
-      ['queued', 450, 500],
-      ['ran', 500, 700],
+      ['queued', 500, 550],
+      ['ran', 550, 700],
     ]);
     expect(rows[1]!.segments).toMatchObject([{ kind: 'ran', to: 1_000, isOpen: true }]);
   });

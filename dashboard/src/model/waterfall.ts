@@ -69,15 +69,16 @@ function segmentsOf(tries: readonly TimelineAttempt[], isRest: boolean, end: num
     const isOpen = each.endedAt === undefined;
     const to = Math.max(from, each.endedAt ?? end);
     const kind = FAILURES.has(each.status) ? 'failed' : isRest ? 'rest' : 'ran';
-    const waited = each.waitedMs ?? 0;
+    // The attempt is recorded as started before it waits for a free place.
+    const ran = Math.min(to, from + (each.waitedMs ?? 0));
     const queued: Segment[] =
-      waited > 0 ? [{ kind: 'queued', from: from - waited, to: from, attempt: each.attempt, isOpen: false }] : [];
+      ran > from ? [{ kind: 'queued', from, to: ran, attempt: each.attempt, isOpen: false }] : [];
     const next = ordered[index + 1]?.startedAt;
     const gap: Segment[] =
       next !== undefined && !isOpen && next > to
         ? [{ kind: 'backoff', from: to, to: next, attempt: each.attempt, isOpen: false }]
         : [];
-    return [...queued, { kind, from, to, attempt: each.attempt, isOpen }, ...gap];
+    return [...queued, { kind, from: ran, to, attempt: each.attempt, isOpen }, ...gap];
   });
 }
 

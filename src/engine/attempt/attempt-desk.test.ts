@@ -60,6 +60,21 @@ function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest 
   };
 }
 
+describe('the wait of an attempt for a free place', () => {
+  it('is told with its result, and not where there was none', async () => {
+    const { timers, finished, submit, finish } = setup({ total: 1 });
+    submit('first');
+    submit('second');
+    timers.advance(40);
+    await finish('first');
+    await finish('second');
+    expect(finished).toEqual([
+      ['first', DONE],
+      ['second', { ...DONE, waitedMs: 40 }],
+    ]);
+  });
+});
+
 describe('attempts that answer without a promise', () => {
   it('are over when they are submitted, and take nobody a place', () => {
     const { desk, finished, submit, works } = setup({ total: 1 });

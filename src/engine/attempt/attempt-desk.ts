@@ -42,6 +42,8 @@ export interface AttemptDeskDeps {
 
 interface Waiting {
   readonly request: AttemptRequest;
+  /** When it began to wait for a place. */
+  readonly since: number;
   readonly finished: (result: AttemptResult) => void;
 }
 
@@ -90,17 +92,16 @@ export class AttemptDesk {
   /** False: too many wait behind its limit already, or it may not wait. It is not taken, and shall not wait in memory. */
   submit(request: AttemptRequest, finished: (result: AttemptResult) => void, mayWait = true): boolean {
     const lane = this.laneOf(request.tenantId, request.actionType);
-    const entry = { request, finished };
-    const { mayDispatch, pace, limits } = this.deps;
+    const { mayDispatch, pace, limits, timers } = this.deps;
     if (this.waiting === 0 && pace.hasTime() && this.hasPlace(lane) && mayDispatch()) {
-      this.run(lane, entry);
+      this.run(lane, request, finished);
       return true;
     }
     if (!mayWait && !this.hasPlace(lane)) return false;
     if (this.waiting >= limits.heldBack && this.isHeldBack(lane) && this.countHeldBack() >= limits.heldBack)
       return false;
     if (lane.waiting.length === 0) this.turns.push(lane);
-    lane.waiting.push(entry);
+    lane.waiting.push({ request, finished, since: timers.monotonicMs() });
     this.waiting++;
     this.next();
     return true;
@@ -214,7 +215,7 @@ export class AttemptDesk {
     );
   }
 
-  private run(lane: Lane, { request, finished }: Waiting): void {
+  private run(lane: Lane, request: AttemptRequest, finished: Waiting['finished']): void {
     this.deps.observer.count('dispatched');
     const outcome = this.begin(request);
     // What is done already took nobody's place, and there will be more room for its like.
@@ -269,12 +270,17 @@ export class AttemptDesk {
       }
       blocked = 0;
       this.waiting--;
-      if (!isUnwanted) this.run(lane, entry);
+      if (!isUnwanted) this.run(lane, entry.request, this.withWait(entry));
       else {
         this.forgetIfIdle(lane);
         entry.finished(NOT_BEGUN);
       }
     }
+  }
+
+  private withWait({ since, finished }: Waiting): Waiting['finished'] {
+    const waitedMs = Math.round(this.deps.timers.monotonicMs() - since);
+    return waitedMs < 1 ? finished : (result) => finished({ ...result, waitedMs });
   }
 
   private goOnSoon(): void {

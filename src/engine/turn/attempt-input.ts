@@ -32,6 +32,11 @@ export function attemptRequest(
 }
 
 export function attemptInput(node: number, attempt: number, result: AttemptResult): QueuedInput {
+  const queued = inputOf(node, attempt, result);
+  return result.waitedMs === undefined ? queued : { ...queued, waitedMs: result.waitedMs };
+}
+
+function inputOf(node: number, attempt: number, result: AttemptResult): QueuedInput {
   const logs = result.logs ?? [];
   if (result.ok) {
     const outputs = result.outputs ?? parsed(result.outputsText);

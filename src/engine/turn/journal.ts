@@ -13,6 +13,7 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { nodeIdAt } from '../../core/plan/virtual-node.ts';
 import type { AttemptRow, CommitBatch, JsonText, LoadedExecution } from '../../store/port.ts';
 import type { ExecutionReader } from '../../store/reader-port.ts';
+import { isResultOf } from './attempt-input.ts';
 import type { QueuedInput } from './resident.ts';
 
 export function encodeFacts(facts: readonly Fact[]): JsonText {
@@ -52,6 +53,7 @@ export function attemptRows(
       error: ending.error === undefined ? null : JSON.stringify(ending.error),
       startedAt: node.startedAt!,
       endedAt: state.at,
+      waitedMs: result?.waitedMs !== undefined && isResultOf(result.input, ending.node) ? result.waitedMs : null,
     });
   }
   return rows;

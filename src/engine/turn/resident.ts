@@ -19,6 +19,8 @@ export interface QueuedInput {
   readonly mailId?: string;
   /** The text that its outputs were parsed from: written as it is, because making a large one again would keep the loop (S4). */
   readonly outputsText?: JsonText;
+  /** Of a finished attempt: how long it waited for a free place, where that was a millisecond or more. */
+  readonly waitedMs?: number;
   /** What a finished attempt leaves besides its result; written in the same commit. */
   readonly extras?: { readonly links: readonly AttemptLink[]; readonly logs: readonly AttemptLogLine[] };
 }

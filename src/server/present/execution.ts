@@ -140,7 +140,7 @@ export function presentNode({ nodeId, type, node, attempts, hasEarlier }: NodeDe
         error: parsed(attempt.error) as ExecutionJson['error'],
         startedAt: isoTime(attempt.startedAt),
         completedAt: isoTime(attempt.endedAt),
-        waitedMs: undefined,
+        waitedMs: attempt.waitedMs ?? undefined,
         logs: attempt.logs.map(({ at, level, message, data }) => ({
           at: isoTime(at)!,
           level,

@@ -47,10 +47,10 @@ export function journalRoutes({ queries, journals }: JournalRoutesDeps): RouteSp
           return { status: 200, headers: EVENT_STREAM_HEADERS, stream: serverSent(pages, transitionMessage, signal) };
         }
         const { plan, start } = cursor === undefined ? await journals.beginning(view) : { plan: null, start: null };
-        const { transitions, more } = await journals.page(executionId, { afterSeq: cursor ?? -1, limit });
+        const { transitions, waits, more } = await journals.page(executionId, { afterSeq: cursor ?? -1, limit });
         const beginning = { ...(plan === null ? {} : { plan }), ...(start === null ? {} : { start }) };
         const next = more ? { nextCursor: String(transitions.at(-1)!.seq) } : {};
-        return { status: 200, body: { ...beginning, transitions, waits: [], ...next } };
+        return { status: 200, body: { ...beginning, transitions, waits: [...waits], ...next } };
       },
     }),
     defineRoute({

@@ -76,6 +76,7 @@ export function newAttempt(executionId: string, overrides: Partial<AttemptRow> =
     actionType: 'core.echo',
     status: 'Succeeded',
     startedSeq: 0,
+    waitedMs: null,
     outputs: '{"x":1}',
     error: null,
     startedAt: BEGINNING,

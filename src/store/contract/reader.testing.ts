@@ -77,6 +77,24 @@ export function describeReader(store: () => Store): void {
     );
   });
 
+  it('tells which attempts waited for a free place, by the transitions that started them', async () => {
+    const { runner, ids } = await owning(store(), 1);
+    const executionId = ids[0]!;
+    const attempts = [
+      newAttempt(executionId, { nodeId: 'a', startedSeq: 0, waitedMs: 7 }),
+      newAttempt(executionId, { nodeId: 'b', startedSeq: 2 }),
+      newAttempt(executionId, { nodeId: 'c', startedSeq: 2, waitedMs: 1 }),
+      newAttempt(executionId, { nodeId: 'd', startedSeq: 4, waitedMs: 3 }),
+    ];
+    await store().executionCommit(newBatch(runner.commitSlot, { events: [newEvent(executionId, 0)], attempts }));
+    const waits = (afterSeq: number, untilSeq: number) => store().attemptWaits({ executionId, afterSeq, untilSeq });
+    expect(await waits(-1, 2)).toEqual([
+      { nodeId: 'a', attempt: 1, waitedMs: 7 },
+      { nodeId: 'c', attempt: 1, waitedMs: 1 },
+    ]);
+    expect(await waits(2, 9)).toEqual([{ nodeId: 'd', attempt: 1, waitedMs: 3 }]);
+  });
+
   it('gives the children of an execution', async () => {
     const parentId = newId();
     const children = [newExecution({ parentId, parentNode: 'a' }), newExecution({ parentId, parentNode: 'b' })];

@@ -71,6 +71,7 @@ export const ATTEMPT = columns<AttemptRow>({
   error: 'json',
   startedAt: 'timestamptz',
   endedAt: 'timestamptz',
+  waitedMs: 'int4',
 });
 
 export const OUTCOME = columns<OutcomeRow>({

@@ -13,6 +13,7 @@ type ReaderStatements = Pick<
   | 'executionTenant'
   | 'callbackTarget'
   | 'executionAttempts'
+  | 'attemptWaits'
   | 'executionJournal'
   | 'executionChildren'
   | 'executionLogs'
@@ -55,6 +56,11 @@ export function readerStatements(tables: Tables): ReaderStatements {
       rows.sort((a, b) => a.startedSeq - b.startedSeq || (a.nodeId < b.nodeId ? -1 : 1) || a.attempt - b.attempt);
       return rows.map((row) => ({ ...row, parameters: parametersOf(tables, executionId, row.nodeId, row.startedSeq) }));
     },
+    attemptWaits: ({ executionId, afterSeq, untilSeq }) =>
+      [...(tables.attempts.get(executionId)?.values() ?? [])]
+        .filter(({ startedSeq }) => startedSeq > afterSeq && startedSeq <= untilSeq)
+        .sort((a, b) => a.startedSeq - b.startedSeq || (a.nodeId < b.nodeId ? -1 : 1) || a.attempt - b.attempt)
+        .flatMap(({ nodeId, attempt, waitedMs }) => (waitedMs === null ? [] : [{ nodeId, attempt, waitedMs }])),
     executionJournal: ({ executionId, afterSeq, limit }) =>
       (tables.events.get(executionId) ?? [])
         .filter(({ seq }) => seq > afterSeq)

@@ -45,6 +45,7 @@ type Simulated =
   | 'executionTenant'
   | 'callbackTarget'
   | 'executionAttempts'
+  | 'attemptWaits'
   | 'executionJournal'
   | 'executionChildren'
   | 'executionLogs'

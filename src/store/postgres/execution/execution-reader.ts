@@ -40,6 +40,7 @@ const HEALTH = statement('store_health');
 const FIND = statement('find_text');
 const LOGS = statement('execution_logs');
 const NODE_ATTEMPTS = statement('node_attempts');
+const ATTEMPT_WAITS = statement('attempt_waits');
 const LAST_ATTEMPTS = statement('nodes_last_attempts');
 const NODE_LOGS = statement('node_logs');
 const ACCEPTED_SIGNALS = statement('signal_accepted');
@@ -71,6 +72,7 @@ export function executionReader(reader: Database): ExecutionReader {
     async nodeAttempts(params) {
       return (await reader.run<AttemptRow>(NODE_ATTEMPTS, params)).reverse();
     },
+    attemptWaits: (params) => reader.run(ATTEMPT_WAITS, params),
     nodeLogs: (params) => reader.run(NODE_LOGS, params),
     findText: ({ tenantId, text, uuid }) => reader.run<FoundText>(FIND, [tenantId, text, uuid]),
     executionChildren: async ({ executionId, offset = 0, limit }) =>

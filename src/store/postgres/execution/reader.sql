@@ -94,6 +94,12 @@ select coalesce((select sum(octet_length(outputs::text)) from action_executions 
 select @{attempt}
 from action_executions where execution_id = @executionId and node_id = @nodeId order by attempt desc limit @limit::int;
 
+-- name: attempt_waits
+-- Of the attempts that these transitions started, those that waited for a free place.
+select node_id, attempt, waited_ms from action_executions
+where execution_id = @executionId and started_seq > @afterSeq::int and started_seq <= @untilSeq::int and waited_ms is not null
+order by started_seq, node_id, attempt;
+
 -- name: nodes_last_attempts
 -- A probe of the key for each node.
 select distinct on (node_id) @{attempt}
