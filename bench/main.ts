@@ -13,6 +13,7 @@ import { deliveryScenarios } from './scenario/delivery.ts';
 import { enqueueScenarios } from './scenario/enqueue.ts';
 import { httpScenarios } from './scenario/http.ts';
 import { idle } from './scenario/idle.ts';
+import { languageScenario } from './scenario/language.ts';
 import { latencyScenarios } from './scenario/latency.ts';
 import { lifecycleScenarios } from './scenario/lifecycle.ts';
 import { listScenario } from './scenario/list.ts';
@@ -40,6 +41,7 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   ...lifecycleScenarios,
   ...deliveryScenarios,
   nodeCost,
+  languageScenario,
   store,
   idle,
   takeover,

@@ -53,6 +53,10 @@ export const pipelineDefinitionSchema = pipelineSchema
     max_duration_seconds: z.int().optional(),
     timezone: z.string().optional(),
     catch_up: z.string().optional(),
+    payload: z.record(z.string(), z.unknown()).optional(),
+    outputs: z.record(z.string(), z.unknown()).optional(),
+    finally: z.array(z.string()).optional(),
+    driver: z.string().optional(),
     webhook: z
       .record(z.string(), z.unknown())
       .optional()

@@ -21,7 +21,7 @@ const eventId = z
 const config = z
   .record(z.string(), z.unknown())
   .describe(
-    '`{ cron, timezone?, catchUp? }`, `{ verification?, secret? | generateSecret?, allowUnsigned?, respond?, deliveryIdHeader?, verifyToken?, path? }`, `{ eventType, filter? }` or `{}`',
+    '`{ cron, timezone?, catchUp?, payload? }`, `{ verification?, secret? | generateSecret?, allowUnsigned?, respond?, deliveryIdHeader?, verifyToken?, path? }`, `{ eventType, filter? }` or `{}`',
   );
 
 const activationCondition = z.string().describe('an expression over `trigger`; false or failing: nothing is started');

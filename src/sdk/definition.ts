@@ -108,6 +108,8 @@ export type PipelineDefinition = {
   readonly cron_expression?: string;
   readonly timezone?: string;
   readonly catch_up?: 'skip' | 'latest' | 'all';
+  /** Of cron: what every run gets as its body, beside `scheduledFor`. */
+  readonly payload?: Readonly<Record<string, unknown>>;
   readonly max_duration_seconds?: number;
   readonly finally?: readonly string[];
   readonly outputs?: Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 // (drafts, publishing, archiving, deleting), pipelines, and lists. Each method is one transaction under the workflow's row
 // lock; what was asked but is not possible is a value, so that the caller can say why. Everything is within one tenant (S1).
 
-import type { JsonObject } from '../core/json/json.ts';
+import type { Json, JsonObject } from '../core/json/json.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
 export type WorkflowStatus = 'Draft' | 'Active' | 'Archived';
@@ -44,7 +44,7 @@ export interface NewDefinition {
 export interface NewPipeline extends NewDefinition {
   trigger: PipelineTrigger;
   /** Of a cron trigger, besides its expression: what it says about time zone and missed slots. */
-  schedule: { readonly timezone?: string; readonly catchUp?: string };
+  schedule: { readonly timezone?: string; readonly catchUp?: string; readonly payload?: Json };
   /** Of a webhook trigger: its settings, and a secret that is given; null: the one that it has stays. */
   webhook: JsonObject;
   webhookSecret: string | null;

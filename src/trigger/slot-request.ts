@@ -1,8 +1,10 @@
-// How the slot of a schedule is fired: under which request id and with which payload. The id is the slot's own, so whoever fires it
+// How the slot of a schedule is fired: under which request id and with which payload, the schedule's own and the slot. The id is the slot's own, so whoever fires it
 // finds the same execution (I9).
 
+import type { Json } from '../core/json/json.ts';
 import type { TriggerRecord } from '../store/trigger-port.ts';
 import type { FiringRequest } from './firing.ts';
+import { payloadOf } from './trigger-config.ts';
 
 export const slotId = ({ triggerId }: Pick<TriggerRecord, 'triggerId'>, slot: number): string =>
   `schedule:${triggerId}:${new Date(slot).toISOString()}`;
@@ -10,5 +12,5 @@ export const slotId = ({ triggerId }: Pick<TriggerRecord, 'triggerId'>, slot: nu
 export const slotRequestOf = (trigger: TriggerRecord, slot: number): FiringRequest & { readonly slot: number } => ({
   requestId: slotId(trigger, slot),
   slot,
-  body: { scheduledFor: new Date(slot).toISOString() },
+  body: { ...payloadOf(JSON.parse(trigger.config) as Json), scheduledFor: new Date(slot).toISOString() },
 });

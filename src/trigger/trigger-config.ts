@@ -32,7 +32,7 @@ export interface CheckedConfig {
 const DEFAULT_CATCH_UP: CatchUp = 'latest';
 
 const FIELDS: Readonly<Record<TriggerType, readonly string[]>> = {
-  Schedule: ['cron', 'timezone', 'catchUp'],
+  Schedule: ['cron', 'timezone', 'catchUp', 'payload'],
   Webhook: [...WEBHOOK_FIELDS, 'generateSecret', 'path'],
   Event: ['eventType', 'filter'],
   Manual: [],
@@ -83,8 +83,24 @@ export function scheduleOf(config: Json): ScheduleConfig | string {
   return { schedule: read.schedule, catchUp: CATCH_UP.find((policy) => policy === catchUp) ?? DEFAULT_CATCH_UP };
 }
 
-function scheduleProblems({ cron, timezone = 'UTC', catchUp = DEFAULT_CATCH_UP }: JsonObject): Problem[] {
-  const problems: Problem[] = [];
+/** What every execution of a schedule is given besides its slot. */
+export function payloadOf(config: Json): JsonObject {
+  const payload = isJsonObject(config) ? config.payload : undefined;
+  return payload !== undefined && isJsonObject(payload) ? payload : {};
+}
+
+const MAX_PAYLOAD_CHARS = 65_536;
+
+function payloadProblems(payload: Json | undefined): Problem[] {
+  if (payload === undefined) return [];
+  if (!isJsonObject(payload)) return [problem('/config/payload', 'must be an object')];
+  const { length } = JSON.stringify(payload);
+  if (length <= MAX_PAYLOAD_CHARS) return [];
+  return [problem('/config/payload', `is ${length} characters of JSON; at most ${MAX_PAYLOAD_CHARS} are allowed`)];
+}
+
+function scheduleProblems({ cron, timezone = 'UTC', catchUp = DEFAULT_CATCH_UP, payload }: JsonObject): Problem[] {
+  const problems: Problem[] = payloadProblems(payload);
   if (typeof timezone !== 'string')
     problems.push(problem('/config/timezone', 'must be a text such as "Europe/Berlin"'));
   if (typeof cron !== 'string') problems.push(problem('/config/cron', 'must be a cron expression'));

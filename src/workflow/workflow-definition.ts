@@ -33,6 +33,7 @@ function withoutSecret(definition: JsonObject): JsonObject {
 
 export function pipelineOf(definition: Json, stored: NewDefinition): NewPipeline {
   const { trigger, cron_expression: cron, timezone, catch_up: catchUp, enabled, tasks } = definition as JsonObject;
+  const { payload } = definition as JsonObject;
   const { secret, ...webhook } = ((definition as JsonObject).webhook ?? {}) as JsonObject;
   return {
     ...stored,
@@ -43,6 +44,7 @@ export function pipelineOf(definition: Json, stored: NewDefinition): NewPipeline
     schedule: {
       ...(typeof timezone === 'string' ? { timezone } : {}),
       ...(typeof catchUp === 'string' ? { catchUp } : {}),
+      ...(payload === undefined || payload === null ? {} : { payload }),
     },
     webhook,
     webhookSecret: typeof secret === 'string' ? secret : null,

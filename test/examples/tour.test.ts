@@ -126,6 +126,6 @@ describe('the examples', () => {
       const [, trigger = '{}'] = /--trigger '([^']*)'/.exec(command) ?? [];
       expect(() => JSON.parse(trigger)).not.toThrow();
     }
-    await typed('npx pawl validate examples/graph examples/pipeline examples/plan examples/shop');
+    await typed('npx pawl validate examples/graph examples/language examples/pipeline examples/plan examples/shop');
   });
 });

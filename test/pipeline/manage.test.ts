@@ -100,15 +100,33 @@ describe('creating', () => {
     expect(read.body.data.tasks).toEqual({ a: call('/nothing', nothing) });
   });
 
+  it('shows everything that it was given, so that what is read, edited and sent back loses nothing', async () => {
+    const more = { finally: ['last'], outputs: { code: '{{tasks.a.status_code}}' }, driver: 'native' };
+    await create(api(), 'whole', { a: call(), last: call() }, more);
+    const { data } = (await api().get<{ data: JsonObject }>('/workflows/whole')).body;
+    expect(data).toMatchObject(more);
+  });
+
   it('keeps what is to start it', async () => {
     const cron = await create(api(), 'nightly', { a: call() }, { trigger: 'cron', cron_expression: '0 3 * * *' });
     expect(cron.body.data).toMatchObject({ trigger: 'cron', cron_expression: '0 3 * * *' });
-    const zoned = { trigger: 'cron', cron_expression: '0 3 * * *', timezone: 'Europe/Berlin', catch_up: 'all' };
+    const zoned = {
+      trigger: 'cron',
+      cron_expression: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+      catch_up: 'all',
+      payload: { of: 'night' },
+    };
     expect((await create(api(), 'zoned', { a: call() }, zoned)).status).toBe(201);
     expect((await api().get<{ data: JsonObject }>('/workflows/zoned')).body.data).toMatchObject(zoned);
     const { triggers } = api().pawl.triggering;
     const [schedule] = await triggers.list({ tenantId: 'default', workflowId: 'zoned' }, { afterId: null, limit: 1 });
-    expect(JSON.parse(schedule!.config)).toEqual({ cron: '0 3 * * *', timezone: 'Europe/Berlin', catchUp: 'all' });
+    expect(JSON.parse(schedule!.config)).toEqual({
+      cron: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+      catchUp: 'all',
+      payload: { of: 'night' },
+    });
     const daily = await create(api(), 'daily', { a: call() }, { trigger: 'cron', cron_expression: '@daily' });
     expect(daily).toMatchObject({ status: 201, body: { data: { cron_expression: '@daily' } } });
     const webhook = await create(api(), 'hooked', { a: call() }, { trigger: 'webhook' });
@@ -122,6 +140,8 @@ describe('creating', () => {
       { ...zoned, catch_up: 'some' },
       { timezone: 'Europe/Berlin' },
       { catch_up: 'all' },
+      { payload: {} },
+      { ...zoned, payload: 7 },
     ]) {
       expect((await create(api(), 'never', { a: call() }, wrong)).status).toBe(400);
     }

@@ -78,15 +78,20 @@ describe('a trigger that cannot be', () => {
       await problemsOf({
         workflowId: 'hello',
         triggerType: 'Schedule',
-        config: { cron: '99 * * * *', timezone: 'Mars/Olympus', catchUp: 'maybe', colour: 'red' },
+        config: { cron: '99 * * * *', timezone: 'Mars/Olympus', catchUp: 'maybe', payload: [1], colour: 'red' },
         activationCondition: 'trigger.a ===',
       }),
     ).toEqual([
       '/config/colour UNKNOWN_FIELD',
       '/activationCondition BAD_CONDITION',
+      '/config/payload CONFIG_INVALID',
       '/config/catchUp CONFIG_INVALID',
       '/config/timezone CONFIG_INVALID',
       '/config/cron CONFIG_INVALID',
+    ]);
+    const config = { cron: '@daily', payload: { text: 'x'.repeat(70_000) } };
+    expect(await problemsOf({ workflowId: 'hello', triggerType: 'Schedule', config })).toEqual([
+      '/config/payload CONFIG_INVALID',
     ]);
   });
 

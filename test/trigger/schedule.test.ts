@@ -370,13 +370,19 @@ it('a pipeline with a cron expression has its schedule', async () => {
     400,
     { error: { details: [{ code: 'BAD_CRON', path: '/cron_expression' }] } },
   ]);
-  await server.post('/api/v1/workflows', { name, trigger: 'cron', cron_expression: '*/10 * * * *', tasks });
+  await server.post('/api/v1/workflows', {
+    name,
+    trigger: 'cron',
+    cron_expression: '*/10 * * * *',
+    payload: { of: 'eu' },
+    tasks,
+  });
   const [trigger] = (await server.get(`/api/v1/triggers?workflowId=${name}`)).body.data as { id: string }[];
   await settle(trigger!.id, NOON);
   now = NOON + 10 * MINUTE;
   await runAll();
   expect((await executionsOf(server, name)).map((execution) => execution.trigger)).toEqual([
-    { body: { scheduledFor: at(10) }, headers: {} },
+    { body: { of: 'eu', scheduledFor: at(10) }, headers: {} },
   ]);
   await server.ask('PUT', `/api/v1/workflows/${name}`, { body: { tasks } });
   expect((await server.get(`/api/v1/triggers?workflowId=${name}`)).body.data).toEqual([]);

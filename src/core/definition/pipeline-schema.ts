@@ -154,6 +154,10 @@ export const pipelineSchema = z
       .enum(['skip', 'latest', 'all'])
       .optional()
       .meta({ description: 'Which slots of the cron expression are made good after downtime.', default: 'latest' }),
+    payload: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'What every run of the cron expression gets as its body, beside `scheduledFor`.' }),
     webhook: webhookSchema
       .optional()
       .meta({ description: 'How requests prove their sender, if the trigger is webhook.' }),

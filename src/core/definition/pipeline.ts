@@ -33,7 +33,7 @@ const HTTP_STEP_ACTION = 'http.step';
 
 const TEMPLATES_ARE_FOR_VALUES = 'templates are for values: write the name out';
 
-const CRON_KEYS = ['cron_expression', 'timezone', 'catch_up'] as const;
+const CRON_KEYS = ['cron_expression', 'timezone', 'catch_up', 'payload'] as const;
 /** The form alone: what the fields and names may be is for whoever keeps the time. */
 const CRON = /^(@[a-z]+|[\d*,/?#+a-z-]+(\s+[\d*,/?#+a-z-]+){4,5})$/i;
 const HTTP_URL = /^https?:\/\/(\{\{|[^\s/?#{]+([/?#]|\{\{|$))/i;

@@ -46,24 +46,28 @@ export function pipelineView(
   };
 }
 
+/** What a pipeline was given and has no column of its own: what is shown can be edited and sent back, and nothing of it is lost. */
+const KEPT_FIELDS = [
+  'max_duration_seconds',
+  'timezone',
+  'catch_up',
+  'payload',
+  'webhook',
+  'outputs',
+  'finally',
+  'driver',
+] as const;
+
 export function pipelineDefinitionView(
   workflow: WorkflowRecord,
   webhookBase: string,
   definition: string,
 ): z.input<typeof pipelineDefinitionSchema> {
-  const {
-    tasks,
-    max_duration_seconds: seconds,
-    timezone,
-    catch_up: catchUp,
-    webhook,
-  } = JSON.parse(definition) as JsonObject;
+  const { tasks, ...stored } = JSON.parse(definition) as JsonObject;
+  const own = KEPT_FIELDS.filter((name) => stored[name] !== undefined && stored[name] !== null);
   return {
     ...pipelineView(workflow, webhookBase),
-    ...(typeof seconds === 'number' ? { max_duration_seconds: seconds } : {}),
-    ...(typeof timezone === 'string' ? { timezone } : {}),
-    ...(typeof catchUp === 'string' ? { catch_up: catchUp } : {}),
-    ...(webhook === undefined ? {} : { webhook: webhook as JsonObject }),
+    ...Object.fromEntries(own.map((name) => [name, stored[name]])),
     tasks: tasks as JsonObject,
   };
 }

@@ -1,0 +1,192 @@
+// What loops and waits for events cost: items of a forEach against as many actions that are written out, the last items and rounds
+// against the first, and an event among many open waits. That a saga is undone once after kill -9 is a test: test/engine/saga-killed.test.ts.
+
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Json, JsonObject } from '../../src/core/json/json.ts';
+import { defineAction, type Pawl } from '../../src/main.ts';
+import { liveHeapBytes } from '../heap.ts';
+import { median, percentile } from '../measurement.ts';
+import { openPawl, runQueue } from '../native-run.ts';
+import type { Bench, Scenario } from '../scenario.ts';
+import { enqueue, publish, TENANT } from '../workload.ts';
+
+const STUCK_AFTER_MS = 300_000;
+const WRITTEN = 900;
+const PARALLEL = 100;
+const MARK = 'core.bench-mark';
+
+export const languageScenario: Scenario = {
+  name: 'language',
+  about: 'forEach, repeat and waits for events: their rates, flat from the first to the last',
+  async run(bench) {
+    await measureLoops(bench);
+    await measureChildren(bench);
+    await measureEvents(bench);
+  },
+};
+
+async function measureLoops({ database, report, scaled }: Bench): Promise<void> {
+  await database.clear();
+  const marks: number[] = [];
+  const pawl = await openPawl(database, { actions: [markAction(() => marks.push(performance.now()))] });
+  try {
+    const items = scaled(10_000);
+    const heaps: number[] = [];
+    const measured = async (definition: Json, count: number): Promise<number> => {
+      const rates: number[] = [];
+      for (let round = -1; round < 3; round++) {
+        marks.length = 0;
+        const startedAt = performance.now();
+        await run(pawl, definition, { items: Array.from({ length: count }, (_, n) => n) });
+        // The first one warms up.
+        if (round >= 0) rates.push((1_000 * marks.length) / (performance.now() - startedAt));
+        if (round >= 0) heaps.push(await liveHeapBytes());
+      }
+      return median(rates);
+    };
+    const written = await measured(wideGraph(), 0);
+    report.row('language-written-out', 'pawl', 'actions/s', written);
+    const each = await measured(loopGraph('bench-each', { id: 'each', ...MARKS, forEach: forEach(items) }), items);
+    report.row('language-for-each', 'pawl', 'items/s', each);
+    report.ratio('for-each/written-out', each / written, { atLeast: 0.5 });
+    const share = Math.max(2, Math.floor(items / 10));
+    report.ratio('for-each/last-to-first', spanOf(marks.slice(-share)) / spanOf(marks.slice(0, share)), {
+      atMost: 1.3,
+    });
+    const body = {
+      startNode: 'one',
+      nodes: [
+        { id: 'one', ...MARKS, edges: [{ targetNode: 'two' }] },
+        { id: 'two', ...MARKS },
+      ],
+    };
+    const bodies = await measured(loopGraph('bench-bodies', { id: 'each', forEach: forEach(items), body }), items);
+    report.row('language-bodies', 'pawl', 'nodes/s', bodies);
+    report.ratio('bodies/written-out', bodies / written, { atLeast: 0.5 });
+    report.row('language-heap', 'pawl', 'MB highest after a loop', Math.max(...heaps) / 2 ** 20);
+
+    const rounds = scaled(1_000);
+    marks.length = 0;
+    const repeat = { until: `round >= ${rounds - 1}`, maxRounds: rounds };
+    await run(pawl, loopGraph('bench-rounds', { id: 'each', ...MARKS, repeat }), {});
+    const part = Math.max(2, Math.floor(rounds / 10));
+    report.row('language-rounds', 'pawl', 'rounds/s', (1_000 * marks.length) / spanOf(marks));
+    report.ratio('rounds/last-to-first', spanOf(marks.slice(-part)) / spanOf(marks.slice(0, part)), { atMost: 1.3 });
+  } finally {
+    await pawl.close();
+  }
+}
+
+/** A child for each item, against executions of one step that somebody starts. */
+async function measureChildren({ database, report, scaled }: Bench): Promise<void> {
+  await database.clear();
+  const count = scaled(4_000);
+  const actions = [markAction(() => {})];
+  const filling = await openPawl(database, { actions, runner: false });
+  const workload = await publish(filling, loopGraph('bench-child', { id: 'only', ...MARKS }));
+  await enqueue(filling, workload, count);
+  await filling.close();
+  const oneStep = count / (await runQueue(database, count, { pawl: { actions } })).seconds;
+  const pawl = await openPawl(database, { actions });
+  try {
+    const child = { id: 'each', nodeType: 'subworkflow', workflowId: 'bench-child', forEach: forEach(count) };
+    const definition = loopGraph('bench-children', child);
+    const startedAt = performance.now();
+    await run(pawl, definition, { items: Array.from({ length: count }, (_, n) => n) });
+    const rate = (1_000 * count) / (performance.now() - startedAt);
+    report.row('language-children', 'pawl', 'children/s', rate);
+    report.ratio('children/one-step', rate / oneStep, { atLeast: 0.5 });
+  } finally {
+    await pawl.close();
+  }
+}
+
+async function measureEvents({ database, report, scaled }: Bench): Promise<void> {
+  await database.clear();
+  const count = scaled(100_000);
+  const pawl = await openPawl(database);
+  try {
+    const events = [{ type: 'bench.paid', key: '{{ trigger.order }}', at: 'order' }];
+    const wait = { id: 'wait', nodeType: 'wait', events };
+    const { workflowId } = await pawl.publish({
+      id: 'bench-waits',
+      displayName: 'waits',
+      startNode: 'wait',
+      nodes: [wait],
+    });
+    const tell = async (order: number | string): Promise<number> => {
+      const startedAt = performance.now();
+      await pawl.executions.tellWaiting(TENANT, { id: `event-${order}`, type: 'bench.paid', data: { order } });
+      return performance.now() - startedAt;
+    };
+    const nobody: number[] = [];
+    for (let n = 0; n < 200; n++) nobody.push(await tell(`nobody-${n}`));
+    report.row('language-event-nobody', 'pawl: no waits', 'ms p50', percentile(nobody, 0.5));
+    const AT_ONCE = 500;
+    for (let from = 0; from < count; from += AT_ONCE) {
+      const orders = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, n) => from + n);
+      await Promise.all(orders.map((order) => pawl.start(workflowId, { trigger: { order } })));
+    }
+    await parked(pawl, count);
+    const found: number[] = [];
+    for (let n = 0; n < Math.min(200, count); n++) found.push(await tell(Math.floor((n * count) / 200)));
+    report.row('language-event', `pawl: ${count} waits`, 'ms p50', percentile(found, 0.5));
+    report.ratio('event-finds-its-wait/ms', percentile(found, 0.5), { atMost: 2 });
+  } finally {
+    await pawl.close();
+  }
+}
+
+/** Until all of them rest: starting them is not what is measured. */
+async function parked(pawl: Pawl, count: number): Promise<void> {
+  const giveUpAt = performance.now() + STUCK_AFTER_MS;
+  while ((pawl.metrics.get('parked') ?? 0) < count) {
+    if (performance.now() > giveUpAt) throw new Error(`not all of ${count} executions are parked`);
+    await delay(20);
+  }
+}
+
+async function run(pawl: Pawl, definition: Json, trigger: JsonObject): Promise<void> {
+  const { workflowId } = await pawl.publish(definition);
+  const { executionId } = await pawl.start(workflowId, { trigger });
+  const { status } = await pawl.result(executionId);
+  if (status !== 'Succeeded') throw new Error(`${workflowId} is ${status}`);
+}
+
+const MARKS = { actionType: MARK, parameters: { x: 1 } };
+const forEach = (maxItems: number) => ({ items: '{{ trigger.items }}', parallel: PARALLEL, maxItems });
+
+const loopGraph = (id: string, node: JsonObject): JsonObject => ({
+  id,
+  displayName: id,
+  startNode: node.id!,
+  outputs: {},
+  snapshot: { maxContextSizeBytes: 100 * 2 ** 20 },
+  nodes: [node],
+});
+
+function wideGraph(): JsonObject {
+  const names = Array.from({ length: WRITTEN }, (_, n) => `n${n}`);
+  const start = { id: 'start', ...MARKS, edges: names.map((targetNode) => ({ targetNode })) };
+  const nodes = [start, ...names.map((id) => ({ id, ...MARKS }))];
+  return { id: 'bench-written-out', displayName: 'written out', startNode: 'start', outputs: {}, nodes };
+}
+
+/** From the first mark to the last, in ms. */
+const spanOf = (marks: readonly number[]): number => Math.max(0.001, marks.at(-1)! - marks[0]!);
+
+const markAction = (mark: () => void) =>
+  defineAction({
+    type: MARK,
+    version: '1.0.0',
+    connector: 'core',
+    category: 'Bench',
+    params: z.object({ x: z.number() }),
+    outputs: z.object({ x: z.number() }),
+    run(params) {
+      mark();
+      return { outputs: params };
+    },
+  });
