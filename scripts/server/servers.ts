@@ -4,6 +4,7 @@ import { pythonClient, schemathesis, typescriptClient } from './api-tools.ts';
 import { conductor } from './conductor.ts';
 import { dbt } from './dbt.ts';
 import { debianPostgres, pgbouncer } from './debian.ts';
+import { moto } from './moto.ts';
 import { nats } from './nats.ts';
 import type { Server } from './server.ts';
 import { temporal } from './temporal.ts';
@@ -15,6 +16,7 @@ export const SERVERS: readonly Server[] = [
   temporalTimeSkipping,
   conductor,
   dbt,
+  moto,
   pgbouncer,
   debianPostgres,
   schemathesis,

@@ -1,10 +1,14 @@
-// The artifacts of an installation: in the folder that it names, or beside its embedded database.
+// The artifacts of an installation: in the bucket or the folder that it names, or beside its embedded database.
 
 import { join } from 'node:path';
+import type { ArtifactBytes } from '../artifact/artifact-bytes.ts';
 import { Artifacts } from '../artifact/artifacts.ts';
 import { fileArtifacts } from '../artifact/file/file-artifacts.ts';
+import { type S3Options, s3Artifacts } from '../artifact/s3/s3-artifacts.ts';
 import { systemTimers } from '../clock/system-timers.ts';
 import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { signAws } from '../connection/sigv4.ts';
 import type { Store } from '../store/port.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -16,7 +20,7 @@ export function openArtifacts(
   const folder = artifact.folder ?? beside;
   return new Artifacts({
     index: store,
-    bytes: folder === undefined ? null : fileArtifacts(folder),
+    bytes: bytesOf(artifact, folder),
     timers: systemTimers,
     newId,
     keepDays: {
@@ -28,4 +32,22 @@ export function openArtifacts(
     },
     warn: telemetry.warn,
   });
+}
+
+function bytesOf(artifact: Config['artifact'], folder: string | undefined): ArtifactBytes | null {
+  const { s3Bucket: bucket, s3Prefix: prefix } = artifact;
+  if (bucket !== undefined) return s3Artifacts({ ...s3Access(artifact, bucket), prefix });
+  return folder === undefined ? null : fileArtifacts(folder);
+}
+
+/** How a bucket is reached, for artifacts and for plans. */
+export function s3Access(artifact: Config['artifact'], bucket: string): S3Options {
+  const { s3Region: region, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = artifact;
+  const { s3Endpoint: endpoint = `https://s3.${region}.amazonaws.com` } = artifact;
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    const message = 'artifact.s3AccessKeyId and artifact.s3SecretAccessKey are needed for S3';
+    throw new ConfigError(`The configuration is not valid:\n- ${message}`);
+  }
+  const key = { accessKeyId, secretAccessKey, region, service: 's3' };
+  return { endpoint, bucket, prefix: '', sign: (request) => signAws(request, key, new Date()) };
 }

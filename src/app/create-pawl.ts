@@ -23,6 +23,7 @@ import { answerAgents } from './agents.ts';
 import { createDriving } from './driving.ts';
 import { type Closers, type Foundation, type FoundationOptions, newId, openFoundation } from './foundation.ts';
 import { inProcess, type Messaging, openMessaging, type PawlLifecycles } from './messaging.ts';
+import { remotePlans } from './plan-transport.ts';
 import { createAttempts, createRunner } from './running.ts';
 import { createAuthorization, tokensInEnvironment } from './secrecy.ts';
 import { comingBackIn, createServices, type Services } from './services.ts';
@@ -222,6 +223,7 @@ function ownParts(foundation: Foundation, publicUrl: () => string) {
     tableSecrets,
     secrets,
     authorization,
+    readRemote: remotePlans(foundation.config, foundation.http),
   };
 }
 

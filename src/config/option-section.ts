@@ -77,6 +77,7 @@ export const SECTIONS = {
     logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('of the JSON log'),
     checkAnswers: flag(false).describe('an answer that does not match its declared schema is an error (for tests)'),
     planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
+    planBuckets: list.describe('buckets that `s3:` plan references may point into'),
     maxPlanBytes: atLeast(1_024, 16 * 1024 * 1024).describe('largest plan behind a reference'),
     planCacheMs: wholeNumber(0, 3_600_000)
       .default(3_600_000)
@@ -107,6 +108,12 @@ export const SECTIONS = {
     ),
     readsPerTokenBurst: atLeast(1, 300).describe('requests that only read, at once'),
     perWorkflowPerMinute: atLeast(0, 0).describe('executions of one workflow in a minute; 0: any number'),
+    perTenantStartsPerMinute: atLeast(0, 0).describe(
+      'executions and runs that one tenant may start in a minute, over all processes; 0: any number',
+    ),
+    perTenantSignalsPerMinute: atLeast(0, 0).describe(
+      'signals that one tenant may send in a minute, over all processes; 0: any number',
+    ),
   }),
   http: z.strictObject({
     allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
@@ -318,6 +325,12 @@ export const SECTIONS = {
       .string()
       .optional()
       .describe('folder of artifacts, seen by every process; by default `artifacts` beside the embedded database'),
+    s3Bucket: z.string().optional().describe('bucket of artifacts, instead of a folder'),
+    s3Prefix: z.string().default('').describe('stands before every key in the bucket, such as `pawl/`'),
+    s3Region: z.string().default('us-east-1').describe('region of the bucket, also of buckets with plans'),
+    s3Endpoint: z.url().optional().describe('server that speaks S3; by default that of AWS in the region'),
+    s3AccessKeyId: z.string().optional().describe('who asks S3'),
+    s3SecretAccessKey: z.string().optional().describe('the secret key of s3AccessKeyId'),
     logDays: wholeNumber(0).default(14).describe('how long log bundles are kept; 0 = as long as their execution'),
     resultDays: wholeNumber(0).default(90).describe('the same for manifests, run results and artifacts of your own'),
     sampleDays: wholeNumber(0).default(7).describe('the same for samples of data'),

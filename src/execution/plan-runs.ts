@@ -38,6 +38,8 @@ export interface RunRequest {
   readonly by: Actor;
   /** False: only a version that is published already may run, and none becomes the current one. */
   readonly mayPublish: boolean;
+  /** Asked before the plan is published: rejects when there were too many starts. */
+  readonly admit?: ((workflowId: string) => Promise<void>) | undefined;
   readonly correlationId?: string | undefined;
   readonly traceparent?: string | undefined;
 }
@@ -74,6 +76,7 @@ export class PlanRuns {
     if (earlier !== null && earlier.workflowId !== wanted.workflowId) throw requestIdTaken(runId!, earlier.workflowId);
     checkStartRequest(wanted);
     if (quotaRefusal !== null) throw quotaRefusal;
+    await request.admit?.(wanted.workflowId);
     const version = request.mayPublish
       ? await workflows.publishPlan(checked, by)
       : await workflows.publishedPlan(checked);

@@ -17,6 +17,12 @@ import { tenantId, timestamp } from './identifier.ts';
 export const planRefSchema = z
   .object({
     uri: z.string().min(1).max(2_000),
+    fallbackUri: z
+      .string()
+      .min(1)
+      .max(2_000)
+      .optional()
+      .describe('where the same bytes lie, should the uri not answer'),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits')

@@ -42,18 +42,44 @@ export function createRateLimiter(store: AccessStore, { perMinute, burst }: Rate
 
 type ThrottleStore = AccessStore & Pick<ExecutionReader, 'executionByRequest'>;
 
-export function createWorkflowThrottle(store: ThrottleStore, perMinute: number): WorkflowThrottle {
-  const perSecond = perMinute / 60;
+export interface StartRates {
+  /** 0: any number. */
+  readonly perWorkflowPerMinute: number;
+  readonly perTenantStartsPerMinute: number;
+}
+
+export function createWorkflowThrottle(store: ThrottleStore, rates: StartRates): WorkflowThrottle {
+  const { perWorkflowPerMinute, perTenantStartsPerMinute } = rates;
   return {
     async spend({ tenantId, workflowId, requestId }) {
       if (requestId !== undefined && (await store.executionByRequest({ tenantId, requestId })) !== null) return;
-      const key = `workflow:${tenantId}:${workflowId}`;
-      const { allowed, tokens } = await store.rateSpend({ key, perSecond, burst: perMinute });
-      if (allowed) return;
-      const message = `workflow "${workflowId}" may be started ${perMinute} times a minute`;
-      throw rateLimited(message, perMinute, tokens, perSecond);
+      const ofWorkflow = `workflow "${workflowId}" may be started ${perWorkflowPerMinute} times a minute`;
+      await spendOne(store, `workflow:${tenantId}:${workflowId}`, perWorkflowPerMinute, ofWorkflow);
+      const ofTenant = `your tenant may start ${perTenantStartsPerMinute} executions a minute`;
+      await spendOne(store, `starts:${tenantId}`, perTenantStartsPerMinute, ofTenant);
     },
   };
+}
+
+export interface SignalThrottle {
+  /** Throws RATE_LIMITED. */
+  spend(tenantId: string): Promise<void>;
+}
+
+export function createSignalThrottle(
+  store: AccessStore,
+  { perTenantSignalsPerMinute: perMinute }: { readonly perTenantSignalsPerMinute: number },
+): SignalThrottle {
+  const message = `your tenant may send ${perMinute} signals a minute`;
+  return { spend: (tenantId) => spendOne(store, `signals:${tenantId}`, perMinute, message) };
+}
+
+/** From a bucket that all processes share. */
+async function spendOne(store: AccessStore, key: string, perMinute: number, message: string): Promise<void> {
+  if (perMinute === 0) return;
+  const perSecond = perMinute / 60;
+  const { allowed, tokens } = await store.rateSpend({ key, perSecond, burst: perMinute });
+  if (!allowed) throw rateLimited(message, perMinute, tokens, perSecond);
 }
 
 function rateLimited(message: string, limit: number, tokens: number, perSecond: number): PawlError {

@@ -35,6 +35,7 @@ import type { WorkflowTemplates } from '../template/workflow-templates.ts';
 import type { Backfill } from '../trigger/backfill.ts';
 import type { Intake } from '../trigger/intake.ts';
 import type { Triggers } from '../trigger/triggers.ts';
+import type { ReadRemotePlan } from '../workflow/plan-source.ts';
 import { ReferencedPlans } from '../workflow/referenced-plans.ts';
 import type { Pipelines } from '../workflow/workflow-pipeline.ts';
 import type { WorkflowQueries } from '../workflow/workflow-queries.ts';
@@ -45,7 +46,7 @@ import { type AuthOptions, openAuth } from './auth/auth-options.ts';
 import { DatabaseWatch } from './database-watch.ts';
 import { type About, openApiOf } from './openapi.ts';
 import { openDashboard } from './page/dashboard.ts';
-import { createRateLimiter, createWorkflowThrottle } from './rate-limit.ts';
+import { createRateLimiter, createSignalThrottle, createWorkflowThrottle } from './rate-limit.ts';
 import { adminRoutes } from './route/admin-routes.ts';
 import { artifactRoutes } from './route/artifact-routes.ts';
 import { auditRoutes } from './route/audit-routes.ts';
@@ -107,6 +108,8 @@ export interface ServerParts {
   readonly hasToken: (tenantId: string, connectorId: string) => boolean;
   readonly runs: PlanRuns;
   readonly artifacts: Artifacts;
+  /** Plans behind `https:` and `s3:` references. */
+  readonly readRemote?: ReadRemotePlan;
   readonly taskQueues: TaskQueues;
   readonly deadLetters: DeadLetters;
   readonly quotas: Quotas;
@@ -150,6 +153,8 @@ export interface ServerOptions {
     readonly readsPerTokenPerMinute: number;
     readonly readsPerTokenBurst: number;
     readonly perWorkflowPerMinute: number;
+    readonly perTenantStartsPerMinute: number;
+    readonly perTenantSignalsPerMinute: number;
   };
   readonly trigger: {
     readonly enableWebhooks: boolean;
@@ -265,9 +270,10 @@ export function allRoutes(
     publicUrl,
   } = parts;
   const { planFolder: folder, maxPlanBytes: maxBytes, planCacheMs: keptMs } = options.server;
-  const { perWorkflowPerMinute } = options.rateLimit;
-  const isThrottled = perWorkflowPerMinute > 0 && !options.auth.allowLooseAuth;
-  const throttle = isThrottled ? createWorkflowThrottle(store, perWorkflowPerMinute) : null;
+  const { perWorkflowPerMinute, perTenantStartsPerMinute } = options.rateLimit;
+  const isThrottled = perWorkflowPerMinute + perTenantStartsPerMinute > 0 && !options.auth.allowLooseAuth;
+  const throttle = isThrottled ? createWorkflowThrottle(store, options.rateLimit) : null;
+  const signalThrottle = options.auth.allowLooseAuth ? null : createSignalThrottle(store, options.rateLimit);
   const firstSecretOf: FirstSecretOf = (tenantId, pipeline) => triggers.firstSecretOf(tenantId, pipeline);
   const webhookBase = () => `${publicUrl()}${options.trigger.webhookBasePath}`;
   let openApi: unknown;
@@ -275,7 +281,12 @@ export function allRoutes(
     ...workflowReadRoutes({ workflowQueries, webhookBase, statistics: parts.statistics }),
     ...workflowManageRoutes({ workflows, workflowQueries, pipelines, webhookBase, firstSecretOf }),
     ...pipelineRoutes({ workflowQueries, pipelines, executions, webhookBase, firstSecretOf, throttle }),
-    ...executionCommandRoutes({ executions, throttle, requirePrincipal: options.auth.requirePrincipalForExecute }),
+    ...executionCommandRoutes({
+      executions,
+      throttle,
+      signalThrottle,
+      requirePrincipal: options.auth.requirePrincipalForExecute,
+    }),
     ...triggerRoutes({ triggers, workflowQueries, webhookBase }),
     ...firingRoutes({ ...parts, throttle, ...options.trigger }),
     ...executionRoutes({ queries, lists, executions }),
@@ -293,7 +304,9 @@ export function allRoutes(
     ...engineRunRoutes({
       runs,
       queries,
-      plans: new ReferencedPlans({ store, folder, maxBytes, keptMs }),
+      plans: new ReferencedPlans({ store, folder, maxBytes, keptMs, readRemote: parts.readRemote }),
+      throttle,
+      signalThrottle,
       workflows: store,
       executions,
       drivers: parts.drivers,

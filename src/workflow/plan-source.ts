@@ -1,9 +1,11 @@
 // Where plans behind references are read, and checked for size and integrity before anything parses them. `file:` only
-// below a folder that the operator names; `pawl:workflows/{id}/versions/{n}` is a version that we hold ourselves.
+// below a folder that the operator names; `pawl:workflows/{id}/versions/{n}` is a version that we hold ourselves; `https:` and `s3:` lie
+// elsewhere. What may pass is tried three times, then the second address of the reference is asked.
 
 import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -16,7 +18,16 @@ export interface PlanSourceOptions {
   readonly store: WorkflowStore;
   readonly folder: string | undefined;
   readonly maxBytes: number;
+  /** Absent: only what lies here can be read. */
+  readonly readRemote?: ReadRemotePlan | undefined;
+  readonly pause?: (ms: number) => Promise<unknown>;
 }
+
+/** `https:` and `s3:`. Rejects with a PawlError when asking again is pointless. */
+export type ReadRemotePlan = (uri: URL, maxBytes: number) => Promise<Buffer>;
+
+const TRIES = 3;
+const FIRST_PAUSE_MS = 250;
 
 const OWN_PLAN = /^pawl:workflows\/([\w.-]{1,200})\/versions\/(\d{1,9})$/;
 
@@ -31,7 +42,7 @@ export interface ReadPlan {
 export async function readPlan(options: PlanSourceOptions, tenantId: string, ref: PlanRef): Promise<ReadPlan> {
   const { maxBytes } = options;
   if ((ref.sizeBytes ?? 0) > maxBytes) refuse(`the plan is larger than ${maxBytes} bytes`);
-  const { bytes, checksum } = await bytesAt(options, tenantId, ref.uri);
+  const { bytes, checksum } = await foundBytes(options, tenantId, ref);
   checkSize(ref, bytes.length);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   if (sha256 !== ref.sha256 && checksum !== ref.sha256) refuse('the plan does not have the sha256 that was promised');
@@ -49,6 +60,31 @@ interface Found {
   readonly checksum?: string;
 }
 
+async function foundBytes(options: PlanSourceOptions, tenantId: string, ref: PlanRef): Promise<Found> {
+  try {
+    return await bytesAt(options, tenantId, ref.uri);
+  } catch (error) {
+    if (ref.fallbackUri === undefined) throw error;
+    return bytesAt(options, tenantId, ref.fallbackUri);
+  }
+}
+
+async function remoteBytes({ readRemote, maxBytes, pause = sleep }: PlanSourceOptions, uri: string): Promise<Buffer> {
+  if (readRemote === undefined) refuse('only `file:` and `pawl:` references can be fetched here');
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const bytes = await readRemote(new URL(uri), maxBytes);
+      return bytes.length > maxBytes ? refuse(`the plan is larger than ${maxBytes} bytes`) : bytes;
+    } catch (error) {
+      if (error instanceof PawlError) throw error;
+      if (attempt === TRIES) refuse(`the plan could not be fetched in ${TRIES} tries: ${(error as Error).message}`);
+      await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
+    }
+  }
+}
+
+const REMOTE = /^(https?|s3):\/\/./;
+
 async function bytesAt(options: PlanSourceOptions, tenantId: string, uri: string): Promise<Found> {
   const [, workflowId, version] = OWN_PLAN.exec(uri) ?? [];
   if (workflowId !== undefined) {
@@ -58,7 +94,8 @@ async function bytesAt(options: PlanSourceOptions, tenantId: string, uri: string
   }
   if (uri.startsWith('file:')) return { bytes: await fileBytes(options, uri) };
   if (uri.startsWith('pawl:')) refuse('a plan of ours is `pawl:workflows/{id}/versions/{n}`');
-  return refuse('only `file:` and `pawl:` references can be fetched');
+  if (REMOTE.test(uri) && URL.canParse(uri)) return { bytes: await remoteBytes(options, uri) };
+  return refuse('only `https:`, `s3:`, `file:` and `pawl:` references can be fetched');
 }
 
 async function fileBytes({ folder, maxBytes }: PlanSourceOptions, uri: string): Promise<Buffer> {

@@ -1,11 +1,13 @@
 // Rate limits: a bucket per token and one per workflow, in the database, so that processes share them.
 
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
 const server = useServer({
   rateLimit: {
-    ...{ perTokenPerMinute: 1, perTokenBurst: 5, perWorkflowPerMinute: 2 },
+    ...{ perTokenPerMinute: 1, perTokenBurst: 5, perWorkflowPerMinute: 2, perTenantStartsPerMinute: 10 },
+    perTenantSignalsPerMinute: 2,
     ...{ readsPerTokenPerMinute: 1, readsPerTokenBurst: 5 },
   },
 });
@@ -81,5 +83,35 @@ describe('rate limits', () => {
     const replies = [];
     for (let asked = 0; asked < 6; asked++) replies.push(await server.get('/api/v1/live', { token }));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  it('count the runs of a plan as executions of its workflow, and the starts and signals of a tenant', async () => {
+    const metadata = { planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests', schemaVersion: 'v1' };
+    const scope = { tenantId: 'limited', projectId: 'p', environmentId: 'prod', repoSha: 'x' };
+    const steps = [{ stepId: 'a', type: 'core.echo', inputs: {}, timeout: '10s' }];
+    const start = async (planId: string, subject: string) => {
+      const token = await tokenFor({ subject, tenant: 'limited' });
+      return server.post(
+        '/api/v1/engine/runs',
+        { plan: { metadata: { ...metadata, planId }, scope, steps } },
+        { token },
+      );
+    };
+    const replies = [await start('p1', 'a'), await start('p1', 'b'), await start('p1', 'c')];
+    expect(replies.map(({ status }) => status)).toEqual([202, 202, 429]);
+    for (let other = 2; other < 10; other++) expect((await start(`p${other}`, `s${other}`)).status).toBe(202);
+    const more = await start('p11', 'e');
+    expect(more).toMatchObject({ status: 429, body: { error: { code: 'RATE_LIMITED', details: { limit: 10 } } } });
+    expect(Number(more.headers.get('retry-after'))).toBeGreaterThan(1);
+    const token = await tokenFor({ subject: 'f', tenant: 'limited' });
+    const { executionId } = replies[0]!.body.engineRunRef as { executionId: string };
+    const signal = () =>
+      server.post(
+        `/api/v1/executions/${executionId}/signals`,
+        { signalId: randomUUID(), type: 'PAUSE', payload: {} },
+        { token },
+      );
+    const sent = [await signal(), await signal(), await signal()];
+    expect(sent.at(-1)).toMatchObject({ status: 429, body: { error: { details: { limit: 2 } } } });
   });
 });

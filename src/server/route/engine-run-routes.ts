@@ -32,6 +32,7 @@ import { principalFor } from '../auth/principal.ts';
 import { requireRole } from '../auth/role.ts';
 import { traceOf } from '../correlation.ts';
 import { presentAttempts, presentEvent, presentExecution, presentGraph, presentLink } from '../present/execution.ts';
+import type { SignalThrottle, WorkflowThrottle } from '../rate-limit.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 export interface EngineRunRoutesDeps {
@@ -41,6 +42,8 @@ export interface EngineRunRoutesDeps {
   readonly plans: ReferencedPlans;
   readonly workflows: Pick<WorkflowStore, 'definitionGet'>;
   readonly drivers: Drivers;
+  readonly throttle: WorkflowThrottle | null;
+  readonly signalThrottle: SignalThrottle | null;
 }
 
 const params = z.object({ runId });
@@ -60,7 +63,7 @@ export function engineRunRoutes(deps: EngineRunRoutesDeps): RouteSpec[] {
   ];
 }
 
-function startRoute({ runs, plans, drivers }: EngineRunRoutesDeps): RouteSpec {
+function startRoute({ runs, plans, drivers, throttle }: EngineRunRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'POST',
@@ -75,6 +78,10 @@ function startRoute({ runs, plans, drivers }: EngineRunRoutesDeps): RouteSpec {
       const tenantId = caller.loose ? tenantOf(plan, caller.tenantId) : caller.tenantId;
       const started = await runs.start({
         ...context,
+        admit: async (workflowId) => {
+          const { runId: requestId } = context;
+          await throttle?.spend({ tenantId, workflowId, ...(requestId === undefined ? {} : { requestId }) });
+        },
         tenantId,
         plan: plan as JsonObject,
         inputs: inputs as Json | undefined,
@@ -128,7 +135,7 @@ function cancelRoute({ runs, executions, drivers }: EngineRunRoutesDeps): RouteS
   });
 }
 
-function signalRoute({ runs, executions, drivers }: EngineRunRoutesDeps): RouteSpec {
+function signalRoute({ runs, executions, drivers, signalThrottle }: EngineRunRoutesDeps): RouteSpec {
   return defineRoute({
     ...common,
     method: 'POST',
@@ -140,6 +147,7 @@ function signalRoute({ runs, executions, drivers }: EngineRunRoutesDeps): RouteS
     responses: { 200: signalAnswer, 202: signalAnswer },
     async handle({ params: { runId: id }, body: { signalId, type, payload }, caller, by }) {
       requireRole(caller, SIGNAL_ROLES[type], type);
+      await signalThrottle?.spend(caller.tenantId);
       const view = await runs.find(caller.tenantId, id);
       const { executionId } = view;
       const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };

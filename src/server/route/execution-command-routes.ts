@@ -22,7 +22,7 @@ import { requireRole } from '../auth/role.ts';
 import { traceOf } from '../correlation.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { presentExecution } from '../present/execution.ts';
-import type { WorkflowThrottle } from '../rate-limit.ts';
+import type { SignalThrottle, WorkflowThrottle } from '../rate-limit.ts';
 import { resultWithin } from '../result-wait.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
@@ -30,6 +30,8 @@ export interface ExecutionCommandRoutesDeps {
   readonly executions: Executions;
   /** Null: workflows may be started as often as anybody likes. */
   readonly throttle: WorkflowThrottle | null;
+  /** Null: nobody counts signals. */
+  readonly signalThrottle: SignalThrottle | null;
   readonly requirePrincipal: boolean;
 }
 
@@ -106,7 +108,7 @@ function cancelRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
   });
 }
 
-function signalRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
+function signalRoute({ executions, signalThrottle }: ExecutionCommandRoutesDeps): RouteSpec {
   return defineRoute({
     ...one,
     path: `${BASE}/signals`,
@@ -116,6 +118,7 @@ function signalRoute({ executions }: ExecutionCommandRoutesDeps): RouteSpec {
     responses: { 200: signalAnswer, 202: signalAnswer },
     async handle({ params: { executionId: id }, body: { signalId, type, payload }, caller, by }) {
       requireRole(caller, SIGNAL_ROLES[type], type);
+      await signalThrottle?.spend(caller.tenantId);
       const signal = { signalId: signalId.toLowerCase(), type, payload: payload as JsonObject };
       const refused = await executions.signalRefusal(caller.tenantId, id, signal);
       if (refused !== null) throw new PawlError('WFENG002', `${type} cannot be applied: ${refused}`);
