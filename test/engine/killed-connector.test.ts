@@ -2,6 +2,7 @@
 // again; every connector must then find what is there already (I7).
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestServers, testServers } from '../../src/action/http/server.testing.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { type ConfluenceStandin, confluenceStandin } from '../standin/confluence-standin.ts';
 import { type MondayStandin, mondayStandin } from '../standin/monday-standin.ts';
@@ -20,6 +21,7 @@ let slack: SlackStandin;
 let monday: MondayStandin;
 let wiki: ConfluenceStandin;
 let mail: SmtpStandin;
+const servers: TestServers = testServers();
 
 beforeAll(async () => {
   slack = await slackStandin({ token: TOKEN, channels: ['C1'] });
@@ -28,7 +30,7 @@ beforeAll(async () => {
   mail = await smtpStandin();
 });
 afterAll(async () => {
-  await Promise.all([slack.close(), monday.close(), wiki.close(), mail.close()]);
+  await Promise.all([slack.close(), monday.close(), wiki.close(), mail.close(), servers.close()]);
 });
 
 const runner = () =>
@@ -102,5 +104,19 @@ describe('a runner killed between the effect and its answer', () => {
     const ids = mail.mails.map(({ headers }) => headers.get('message-id'));
     expect(ids).toHaveLength(2);
     expect(ids[0]).toBe(ids[1]);
+  });
+
+  it('calls a service again under the same idempotency key, by which the service knows the request', async () => {
+    const { promise: acted, resolve: act } = Promise.withResolvers<void>();
+    const { url, received } = await servers.recording((_, response) => {
+      if (received.length > 1) return void response.end('{}');
+      act();
+    });
+    const { result } = await killedBetween('http.request', { method: 'POST', url, body: { amount: 7 } }, acted);
+    expect(result).toMatchObject({ status: 'Succeeded' });
+    const keys = received.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toHaveLength(2);
+    expect(keys[0]).toMatch(/:act$/);
+    expect(keys[0]).toBe(keys[1]);
   });
 });

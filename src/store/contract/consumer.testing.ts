@@ -126,7 +126,8 @@ export function describeNotice(store: () => Store): void {
 
   it('is listed newest last: the last ones, or those after one', async () => {
     await store().noticeAdd({ notices: ['a', 'b'].map((kind) => notice(kind)) });
-    await store().noticeAdd({ notices: [notice('x', 'other'), notice('c')] });
+    const ids = await store().noticeAdd({ notices: [notice('x', 'other'), notice('c')] });
+    expect(await store().noticeGet({ noticeIds: ids })).toMatchObject([notice('x', 'other'), notice('c')]);
     const all = await store().noticeList({ tenantId: TENANT, afterId: null, limit: 10 });
     expect(all).toMatchObject([notice('a'), notice('b'), notice('c')]);
     expect(await kinds(null, 2)).toEqual(['b', 'c']);
