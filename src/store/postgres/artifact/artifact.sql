@@ -25,7 +25,7 @@ limit $4;
 union all
 (select a.artifact_id, a.tenant_id from artifacts a
   where a.expires_at is null
-    and not exists (select 1 from workflow_executions e where e.id = a.execution_id)
+    and not exists (select from workflow_executions e where e.id = a.execution_id offset 0)
   limit $1);
 
 -- name: artifact_forget

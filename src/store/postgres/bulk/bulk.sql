@@ -40,4 +40,4 @@ where id = $1 and state = 'running'
 returning id;
 
 -- name: bulk_stop
-update bulk_actions set state = 'stopped', ended_at = clock_timestamp() where tenant_id = $1 and id = $2 and state = 'running' returning id;
+update bulk_actions set state = 'stopped', ended_at = clock_timestamp() where tenant_id || '' = $1 and id = $2 and state = 'running' returning id;

@@ -185,19 +185,19 @@ order by d.ack_guid, d.consumer_id limit $6;
 update deliveries d set stage = 0, attempts = 0, reminders = 0, is_held = false, next_attempt_at = clock_timestamp(),
   retry_at = null, delivered_at = null, ended_at = null, outcome = null, message = null
 where (d.ack_guid, d.consumer_id) in (select * from unnest($2::uuid[], $3::int[])) and d.stage in (3, 4)
-  and exists (select from consumers c where c.id = d.consumer_id and c.tenant_id = $1)
+  and exists (select from consumers c where c.id = d.consumer_id and c.tenant_id || '' = $1)
 returning d.ack_guid;
 
 -- name: delivery_purge_dead
 delete from deliveries d
 where (d.ack_guid, d.consumer_id) in (select * from unnest($2::uuid[], $3::int[])) and d.stage = 4
-  and exists (select from consumers c where c.id = d.consumer_id and c.tenant_id = $1)
+  and exists (select from consumers c where c.id = d.consumer_id and c.tenant_id || '' = $1)
 returning d.ack_guid;
 
 -- name: delivery_replay
 -- What is on its way anyway stays as it is.
 with target as materialized (
-  select id from consumers where id = $2::int and tenant_id = $1
+  select id from consumers where id = $2::int and tenant_id || '' = $1
 ),
 again as (
   update deliveries d set stage = 0, attempts = 0, reminders = 0, is_held = false, next_attempt_at = clock_timestamp(),
@@ -227,7 +227,7 @@ order by created_at, ack_guid limit $6;
 with doomed as materialized (
   select m.ack_guid from messages m
   where m.created_at < $1::timestamptz
-    and not exists (select from deliveries d where d.ack_guid = m.ack_guid and d.stage <> 2)
+    and not exists (select from deliveries d where d.ack_guid = m.ack_guid and d.stage <> 2 offset 0)
   order by m.created_at limit $2::int for update of m skip locked
 ),
 delivered as (delete from deliveries where ack_guid = any(array(select ack_guid from doomed)))

@@ -18,4 +18,4 @@ order by execution_id, node_id limit $6;
 -- name: event_wait_drop
 -- One that was reopened meanwhile keeps its rows, however late this statement comes.
 delete from event_waits w where w.execution_id = any($1::uuid[])
-  and not exists (select from execution_queue q where q.execution_id = w.execution_id);
+  and not exists (select from execution_queue q where q.execution_id = w.execution_id offset 0);

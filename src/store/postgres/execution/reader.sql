@@ -43,7 +43,9 @@ select id from workflow_executions where tenant_id = @tenantId and request_id = 
 
 -- name: execution_children
 select @{execution_view}
-from executions_view where parent_execution_id = @executionId order by id offset @offset limit @limit;
+from executions_view where id = any(array(
+  select c.id from (select e.id from workflow_executions e where e.parent_id = @executionId offset 0) c order by c.id offset @offset limit @limit))
+order by id;
 
 -- name: execution_tree
 -- Breadth first, so parents come before their children.
@@ -70,7 +72,7 @@ select workflow_id, tenant_id, count(*)::int as depth, (count(*) filter (where s
 with for_bus as materialized (
   select d.attempts from consumers c
   cross join lateral (
-    select d.attempts from deliveries d where d.consumer_id = c.id and d.next_attempt_at is not null and d.stage in (0, 3)
+    select d.attempts from deliveries d where d.consumer_id = c.id and d.next_attempt_at is not null and d.stage in (0, 3) offset 0
   ) d
   where c.kind = any(@busKinds::text[]) and not c.is_paused limit 10000
 )

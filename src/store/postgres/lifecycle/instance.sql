@@ -130,13 +130,13 @@ select t.id as cursor, t.at, t.kind, t.event, t.from_state, t.to_state, t.activi
   t.messages::text[] as messages
 from lifecycle_timeline t
 where t.instance_id = $2 and t.id > coalesce($3::bigint, 0) and t.kind <> 'no-op'
-  and exists (select from lifecycle_instances i join lifecycle_definitions d on d.id = i.definition_id where i.id = $2 and d.tenant_id = $1)
+  and exists (select from lifecycle_instances i join lifecycle_definitions d on d.id = i.definition_id where i.id = $2 and d.tenant_id || '' = $1)
 order by t.id limit $4;
 
 -- name: activity_add
 -- The same activity twice is there once.
 with target as materialized (
-  select i.id from lifecycle_instances i join lifecycle_definitions d on d.id = i.definition_id where i.id = $2 and d.tenant_id = $1
+  select i.id from lifecycle_instances i join lifecycle_definitions d on d.id = i.definition_id where i.id = $2 and d.tenant_id || '' = $1
 ),
 added as (
   insert into lifecycle_timeline (instance_id, kind, at, activity_id, activity, status, actor, payload)

@@ -16,8 +16,8 @@ on conflict (tenant_id) do update set preset = excluded.preset, workflows = excl
 -- What is live when a limit comes counts against it: as many as it takes to fill it.
 insert into tenant_runs (tenant_id, execution_id)
 select q.tenant_id, q.execution_id from execution_queue q
-join workflow_executions e on e.id = q.execution_id
-where q.tenant_id = $1 and e.parent_id is null
+cross join lateral (select from workflow_executions e where e.id = q.execution_id and e.parent_id is null offset 0) root
+where q.tenant_id = $1
 limit (select concurrent_runs from tenant_quotas where tenant_id = $1)
 on conflict do nothing;
 
@@ -68,8 +68,9 @@ on conflict (tenant_id, month) do update set executions = tenant_usage.execution
 -- name: tenant_usage
 -- No row: nobody knows this tenant.
 select (select count(*)::int from workflows w where w.tenant_id = $1 and w.deleted_at is null and w.status <> 'Archived') as workflows,
-  (select count(*)::int from execution_queue q join workflow_executions e on e.id = q.execution_id
-   where q.tenant_id = $1 and e.parent_id is null) as live_runs,
+  (select count(*)::int from execution_queue q
+   cross join lateral (select from workflow_executions e where e.id = q.execution_id and e.parent_id is null offset 0) root
+   where q.tenant_id = $1) as live_runs,
   coalesce((select u.executions from tenant_usage u where u.tenant_id = $1 and u.month = date_trunc('month', now() at time zone 'UTC')), 0)::float8 as executions,
   now() as at
 where exists (select from tenant_quotas where tenant_id = $1) or exists (select from workflows where tenant_id = $1)

@@ -20,14 +20,15 @@ update workflow_triggers set
       case when again then date_trunc('milliseconds', clock_timestamp()) else settled_through end
     from (select coalesce($3::boolean and not is_enabled, false) or coalesce($4::json::text <> config::text, false) as again) c),
   updated_at = clock_timestamp()
-where tenant_id = $1 and id = $2
+where tenant_id || '' = $1 and id = $2
 returning id;
 
 -- name: trigger_remove
-delete from workflow_triggers where tenant_id = $1 and id = $2 returning id;
+delete from workflow_triggers where tenant_id || '' = $1 and id = $2 returning id;
 
 -- name: trigger_get
-select * from workflow_triggers_view where tenant_id = $1 and id = $2;
+-- As in the statements above, the text is built so that only the primary key can be used, whatever the statistics say.
+select * from workflow_triggers_view where tenant_id || '' = $1 and id = $2;
 
 -- name: trigger_list
 select * from workflow_triggers_view
@@ -42,7 +43,7 @@ where t.id = $1 and t.trigger_type = 'Webhook';
 -- name: webhook_secret_add
 update workflow_triggers set updated_at = clock_timestamp(),
   secrets = case when $4::boolean and cardinality(secrets) > 0 then array[$3, secrets[1]] else array[$3] end
-where tenant_id = $1 and id = $2 and trigger_type = 'Webhook' and not ($5::boolean and cardinality(secrets) > 0)
+where tenant_id || '' = $1 and id = $2 and trigger_type = 'Webhook' and not ($5::boolean and cardinality(secrets) > 0)
 returning id;
 
 -- name: event_trigger_list

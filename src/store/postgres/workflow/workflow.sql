@@ -137,8 +137,10 @@ select w.uid, w.id as workflow_id, w.display_name, w.description, w.format, w.st
     (select t.id from workflow_triggers t where t.tenant_id = w.tenant_id and t.workflow_id = w.id and t.trigger_type = 'Webhook'
      order by t.created_at, t.id limit 1)
   end as webhook_trigger_id
-from workflows w
-where w.tenant_id = $1 and (w.id = $2::text or w.uid = $3::uuid) and w.deleted_at is null;
+from (
+  select uid from workflows where tenant_id = $1 and id = $2::text union select uid from workflows where uid = $3::uuid
+) found
+cross join lateral (select * from workflows w where w.uid = found.uid and w.tenant_id || '' = $1 and w.deleted_at is null offset 0) w;
 
 -- name: workflow_list
 select w.uid, w.id as workflow_id, w.display_name, w.description, w.format, w.status, w.is_enabled, w.current_version,
@@ -160,9 +162,9 @@ where tenant_id = $1 and id = $2 and deleted_at is null;
 -- name: workflow_standings
 -- For the subworkflows of a definition: all of them in one question.
 select w.status, coalesce(w.is_enabled, false) as "isEnabled",
-  exists (select from workflow_definitions d where d.workflow_uid = w.uid and d.version = wanted.version and d.version > 0) as "hasVersion"
+  exists (select from workflow_definitions d where d.workflow_uid = w.uid and d.version = wanted.version and d.version > 0 offset 0) as "hasVersion"
 from unnest($2::text[], $3::int[]) with ordinality wanted (id, version, place)
-left join workflows w on w.tenant_id = $1 and w.id = wanted.id and w.deleted_at is null
+left join lateral (select * from workflows w where w.tenant_id = $1 and w.id = wanted.id and w.deleted_at is null offset 0) w on true
 order by wanted.place;
 
 -- name: definition_driver
@@ -190,9 +192,11 @@ order by d.version desc limit $4;
 
 -- name: workflow_identity
 -- Of a deleted workflow too: its runs go on, and are asked for. A name is that of its newest owner.
-select w.id as "workflowId", w.uid from workflows w where w.tenant_id = $1 and (w.id = $2::text or w.uid = $3::uuid)
+select w.id as "workflowId", w.uid from workflows w where w.tenant_id = $1 and w.id = $2::text
 union all
-select d.workflow_id, d.workflow_uid from workflow_definitions d where d.tenant_id = $1 and d.workflow_uid = $3::uuid
+select w.id, w.uid from workflows w where w.uid = $3::uuid and w.tenant_id || '' = $1
+union all
+select d.workflow_id, d.workflow_uid from workflow_definitions d where d.tenant_id || '' = $1 and d.workflow_uid = $3::uuid
 limit 1;
 
 -- name: version_owner
