@@ -19,6 +19,7 @@ import { Quotas } from '../quota/quotas.ts';
 import { Statistics } from '../statistics/statistics.ts';
 import { Health } from '../telemetry/health.ts';
 import { WorkflowTemplates } from '../template/workflow-templates.ts';
+import { FileTriggers } from '../trigger/file-triggers.ts';
 import { createTriggering } from '../trigger/triggering.ts';
 import { cronProblem } from '../trigger/triggers.ts';
 import { pipelineWebhookProblems } from '../trigger/webhook/settings.ts';
@@ -75,13 +76,6 @@ export function createServices(foundation: Foundation, board: ServedBoard, drive
   const lists = new ExecutionLists(shared);
   const quotas = new Quotas({ store, changed: () => book.runOnce() });
   const workflowQueries = new WorkflowQueries(store);
-  const workflows = new Workflows({
-    store,
-    queries: workflowQueries,
-    quotas,
-    schemas,
-    options: { ...publishOptions(config), engineProblems: (plan, driver) => drivers.problems(plan, driver) },
-  });
   const triggering = createTriggering({
     ...shared,
     start: (request) => executions.start(request),
@@ -96,6 +90,14 @@ export function createServices(foundation: Foundation, board: ServedBoard, drive
     strict,
     deadLetters: config.engine.deadLetters,
     options: config.trigger,
+  });
+  const workflows = new Workflows({
+    store,
+    queries: workflowQueries,
+    quotas,
+    schemas,
+    fileTriggers: new FileTriggers(triggering.triggers),
+    options: { ...publishOptions(config), engineProblems: (plan, driver) => drivers.problems(plan, driver) },
   });
   return {
     executions,

@@ -14,7 +14,17 @@ export type GraphDefinition = {
   readonly vars?: Readonly<Record<string, unknown>>;
   readonly finally?: readonly string[];
   readonly compensationTimeoutMs?: number;
+  readonly triggers?: readonly FileTrigger[];
 };
+
+/** What starts the workflow, made when it is published. */
+interface FileTrigger {
+  readonly name: string;
+  readonly triggerType: 'Schedule' | 'Webhook' | 'Event' | 'Manual';
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly activationCondition?: string;
+  readonly isEnabled?: boolean;
+}
 
 export interface GraphNode {
   readonly id: string;

@@ -46,6 +46,7 @@ export function checkConfig({ triggerType, config, activationCondition, format }
   const problems = [
     ...(isJsonObject(config) ? [] : [problem('/config', 'must be an object')]),
     ...unknownFields(triggerType, given),
+    ...nameProblems(given),
     ...(condition === null ? [] : expressionProblems('condition', condition, format, '/activationCondition')),
   ];
   const { secret: _apart, generateSecret, ...kept } = given;
@@ -87,6 +88,12 @@ export function scheduleOf(config: Json): ScheduleConfig | string {
 export function payloadOf(config: Json): JsonObject {
   const payload = isJsonObject(config) ? config.payload : undefined;
   return payload !== undefined && isJsonObject(payload) ? payload : {};
+}
+
+/** Every trigger may have one: what people, or the file of its workflow, call it by. */
+function nameProblems({ name }: JsonObject): Problem[] {
+  const isName = name === undefined || (typeof name === 'string' && PRINTABLE.test(name));
+  return isName ? [] : [problem('/config/name', 'must be a text of at most 200 characters')];
 }
 
 const MAX_PAYLOAD_CHARS = 65_536;
@@ -146,8 +153,8 @@ function webhookTriggerProblems({ generateSecret: generate, path, ...settings }:
 }
 
 function unknownFields(triggerType: TriggerType, config: JsonObject): Problem[] {
-  const known = FIELDS[triggerType];
-  const allowed = known.length === 0 ? 'nothing can be configured' : `there is ${known.join(', ')}`;
+  const known = [...FIELDS[triggerType], 'name'];
+  const allowed = `there is ${known.join(', ')}`;
   return Object.keys(config)
     .filter((name) => !known.includes(name))
     .map((name) => ({

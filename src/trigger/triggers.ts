@@ -96,18 +96,31 @@ export class Triggers {
     return this.deps.store.firingList({ ...key, ...page });
   }
 
-  async create(tenantId: string, request: NewTriggerRequest, by: Actor = SYSTEM): Promise<TriggerAnswer> {
+  /** What is wrong with it, for a workflow of this format. */
+  check(request: Omit<NewTriggerRequest, 'workflowId'>, format: string): Problem[] {
+    const { triggerType, config = {}, activationCondition = null } = request;
+    const checked = checkConfig({ triggerType, config, activationCondition, format });
+    return [...checked.problems, ...this.secretProblems(request, checked)];
+  }
+
+  /** `triggerId`: of one whose id is known beforehand. */
+  async create(
+    tenantId: string,
+    request: NewTriggerRequest,
+    by: Actor = SYSTEM,
+    triggerId: string = this.deps.newId(),
+  ): Promise<TriggerAnswer> {
     const { triggerType, isEnabled = true, config = {}, activationCondition = null } = request;
     const workflow = await this.deps.store.workflowFind({ tenantId, ref: workflowRef(request.workflowId) });
     if (workflow === null) throw workflowNotFound(request);
     const { format } = workflow;
     const checked = checkConfig({ triggerType, config, activationCondition, format });
-    const problems = [...checked.problems, ...this.secretProblems(request, checked)];
+    const problems = this.check(request, format);
     if (problems.length > 0) throw requestInvalid(problems);
     if (triggerType === 'Schedule') await this.deps.admitCron?.(tenantId);
     const { secret, made } = this.secretFor(checked, false);
     const wanted = {
-      triggerId: this.deps.newId(),
+      triggerId,
       tenantId,
       workflowId: workflow.workflowId,
       triggerType,
@@ -201,7 +214,10 @@ export class Triggers {
     return this.deps.store.audited({ tenantId, by, work, deed: (result) => (happened(result) ? deed : null) });
   }
 
-  private secretProblems({ triggerType }: NewTriggerRequest, { webhook, wantsSecret }: CheckedConfig): Problem[] {
+  private secretProblems(
+    { triggerType }: Pick<NewTriggerRequest, 'triggerType'>,
+    { webhook, wantsSecret }: CheckedConfig,
+  ): Problem[] {
     if (!this.deps.strict || triggerType !== 'Webhook' || webhook === null) return [];
     const unsigned = unsignedProblem(webhook, true, '/config');
     if (unsigned !== null) return [unsigned];

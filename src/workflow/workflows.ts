@@ -21,6 +21,13 @@ export interface WorkflowsDeps {
   readonly quotas: Pick<Quotas, 'checkDefinition'>;
   readonly schemas: SchemaCheck;
   readonly options: PublishOptions;
+  readonly fileTriggers: FileTriggers;
+}
+
+/** Triggers that a definition brings along: what is wrong with them, and bringing them into line with it. */
+interface FileTriggers {
+  problems(definition: Json): readonly Problem[];
+  apply(key: Key, definition: Json, by: Actor): Promise<void>;
 }
 
 export interface Publication {
@@ -52,14 +59,22 @@ interface Key {
 /** A draft that somebody edits all the time is published as it is at one of these looks. */
 const PUBLISH_TRIES = 5;
 
+function isScheduled(definition: Json): boolean {
+  if (!isJsonObject(definition)) return false;
+  const triggers = Array.isArray(definition.triggers) ? definition.triggers : [];
+  return definition.trigger === 'cron' || triggers.some((one) => isJsonObject(one) && one.triggerType === 'Schedule');
+}
+
 export class Workflows {
   private readonly store: Store;
   private readonly queries: WorkflowQueries;
   private readonly quotas: WorkflowsDeps['quotas'];
   private readonly options: PublishOptions;
   private readonly publishCheck: PublishCheck;
+  private readonly fileTriggers: FileTriggers;
 
-  constructor({ store, queries, quotas, schemas, options }: WorkflowsDeps) {
+  constructor({ store, queries, quotas, schemas, options, fileTriggers }: WorkflowsDeps) {
+    this.fileTriggers = fileTriggers;
     this.store = store;
     this.queries = queries;
     this.quotas = quotas;
@@ -164,15 +179,22 @@ export class Workflows {
       case 'noDraft': {
         // Publishing enables, also where there is nothing new to publish.
         if (activate && !published.isEnabled) await this.enable({ tenantId, workflowId }, true, by);
-        return this.publishedBefore({ tenantId, workflowId }, published);
+        return this.publishedBefore({ tenantId, workflowId }, published, by);
       }
       case 'published':
+        if (activate && definition !== null) await this.fileTriggers.apply({ tenantId, workflowId }, definition, by);
         return { workflowId, version: published.version, status: published.status, warnings: checked?.warnings ?? [] };
     }
   }
 
-  private async publishedBefore(key: Key, { version, status }: Omit<Publication, 'workflowId' | 'warnings'>) {
+  private async publishedBefore(
+    key: Key,
+    { version, status }: Omit<Publication, 'workflowId' | 'warnings'>,
+    by: Actor,
+  ) {
     const current = await this.store.versionGet({ ...key, version });
+    if (current !== null && status === 'Active')
+      await this.fileTriggers.apply(key, JSON.parse(current.definition) as Json, by);
     const warnings = current === null ? [] : await this.queries.notices(current.definition);
     return { workflowId: key.workflowId, version, status, warnings };
   }
@@ -190,6 +212,7 @@ export class Workflows {
     if (existing?.status === 'Archived') throw wrongState(existing, 'it is Archived; reactivate it first');
     if (checked.format !== 'pipeline') {
       const { version } = await this.store.workflowPublish(stored);
+      await this.fileTriggers.apply({ tenantId, workflowId }, definition, SYSTEM);
       return { workflowId, version, warnings };
     }
     const pipeline = pipelineOf(definition, stored);
@@ -243,9 +266,10 @@ export class Workflows {
 
   async check(tenantId: string, definition: Json): Promise<CheckedDefinition> {
     const catalog = await readCatalog(this.store);
-    const more = await this.publishCheck.problems(tenantId, definition, catalog);
+    const found = await this.publishCheck.problems(tenantId, definition, catalog);
+    const more = [...found, ...this.fileTriggers.problems(definition)];
     const checked = await checkDefinition(definition, { catalog, options: this.options, more });
-    return this.affordable(tenantId, checked, isJsonObject(definition) && definition.trigger === 'cron');
+    return this.affordable(tenantId, checked, isScheduled(definition));
   }
 
   private async checkDraft(tenantId: string, definition: Json): Promise<CheckedDefinition> {

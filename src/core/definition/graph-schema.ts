@@ -13,7 +13,7 @@ import {
   DEFAULT_SNAPSHOT,
   GRAPH_TIMEOUT_MS,
 } from './defaults.ts';
-import { MAX_BODY_NODES, MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL, MAX_ROUNDS } from './limits.ts';
+import { MAX_BODY_NODES, MAX_FILE_TRIGGERS, MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL, MAX_ROUNDS } from './limits.ts';
 
 const TOLERATE = 'must be a number of items, or a share from "0%" to "100%"';
 
@@ -247,6 +247,21 @@ const node = z.strictObject({
   body: body.optional().meta({ description: 'With forEach or repeat: an inline workflow instead of an action.' }),
 });
 
+const trigger = z.strictObject({
+  name: z
+    .string()
+    .max(MAX_ID_LENGTH)
+    .regex(/^[a-z0-9-]+$/, { error: 'must be lower-case letters, digits and hyphens' })
+    .meta({ description: 'What the file calls it: under one name it stays one trigger.' }),
+  triggerType: z.enum(['Schedule', 'Webhook', 'Event', 'Manual']),
+  config: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'As of a trigger that is created by hand.' }),
+  activationCondition: z.string().min(1).optional(),
+  isEnabled: z.boolean().optional(),
+});
+
 const snapshot = z.strictObject({
   mode: z.enum(['Full', 'SummaryOnly', 'KeysOnly']).optional().meta({ default: DEFAULT_SNAPSHOT.mode }),
   keysToInclude: z.array(nodeId).optional(),
@@ -289,6 +304,9 @@ export const graphSchema = z
     compensationTimeoutMs: milliseconds(1).optional().meta({
       description: 'Of all compensations and `finally` together.',
       default: DEFAULT_COMPENSATION_MS,
+    }),
+    triggers: z.array(trigger).max(MAX_FILE_TRIGGERS).optional().meta({
+      description: 'What starts it. Made, changed and removed when the workflow is published.',
     }),
     nodes: z.array(node).min(1),
   })

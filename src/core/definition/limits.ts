@@ -20,3 +20,6 @@ export const MAX_ROUNDS = 100_000;
 export const MAX_PARALLEL = 1_000;
 /** The JSON text of one node's parameters, or of the outputs. A single expression is limited by its parser. */
 export const MAX_TEMPLATE_CHARS = 1_000_000;
+
+/** Triggers that one file brings along. */
+export const MAX_FILE_TRIGGERS = 20;
