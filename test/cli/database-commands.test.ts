@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createPawl } from '../../src/main.ts';
 import { type TestDatabase, testDatabase, withClient } from '../support/database.ts';
 import { command, pawl } from './dev-process.ts';
 
@@ -32,6 +33,14 @@ describe('commands for a database', () => {
     const checks = ['node', 'disk', 'database', 'notifications', 'clock', 'migrations'];
     for (const check of checks) expect(after.stdout).toContain(`✓ ${check}`);
     expect((await onDatabase('migrate', 'down', '--to', 'x')).code).toBe(2);
+  });
+
+  it('run a plan of three steps from end to end, if a runner is there', async () => {
+    const runner = await createPawl({ database: { url: database.connectionString }, isWatched: false });
+    const smoke = await onDatabase('doctor', '--port', '0', '--smoke');
+    await runner.close();
+    expect(smoke).toMatchObject({ code: 0 });
+    expect(smoke.stdout).toContain('✓ smoke');
   });
 
   it('make, list and revoke keys', async () => {

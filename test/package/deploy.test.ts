@@ -139,8 +139,12 @@ describe('Kubernetes', () => {
     expect(named).toEqual([
       'Deployment pawl-runner',
       'Deployment pawl-server',
+      'HorizontalPodAutoscaler pawl-runner',
+      'HorizontalPodAutoscaler pawl-server',
       'Job pawl-migrate',
       'Kustomization',
+      'NetworkPolicy pawl-runner',
+      'NetworkPolicy pawl-server',
       'PodDisruptionBudget pawl-runner',
       'PodDisruptionBudget pawl-server',
       'Secret pawl',

@@ -1,4 +1,4 @@
-// `pawl doctor`: what keeps Pawl from working here, and what to do about it. Looks, and changes nothing. Exit code 0 when all
+// `pawl doctor`: what keeps Pawl from working here, and what to do about it. Looks, and changes nothing, unless it is told to run a plan. Exit code 0 when all
 // is well, 1 when something is not.
 
 import type { Command } from 'commander';
@@ -7,6 +7,7 @@ import { wholeNumber } from '../argument.ts';
 import { databaseFindings } from '../database-check.ts';
 import { EXIT } from '../exit.ts';
 import { configFinding, diskFinding, folderFinding, nodeFinding, portFinding } from '../machine-check.ts';
+import { smokeFinding } from '../smoke-check.ts';
 import type { Finding } from '../terminal/finding.ts';
 import { paintOn, printJson } from '../terminal/terminal.ts';
 
@@ -14,6 +15,7 @@ interface DoctorFlags {
   readonly data?: string;
   readonly port?: number;
   readonly json?: boolean;
+  readonly smoke?: boolean;
 }
 
 export function register(program: Command): void {
@@ -22,9 +24,11 @@ export function register(program: Command): void {
     .description('check node, configuration, folder, disk, port, database, notifications, clock and migrations')
     .option('-p, --port <number>', 'the port that a server would listen on', wholeNumber(0, 65_535))
     .option('--data <folder>', 'folder of the embedded database')
+    .option('--smoke', 'also run a plan of three steps from end to end, which leaves an execution behind')
     .option('--json', 'print { ok, findings } instead of text')
     .action(async (flags: DoctorFlags) => {
-      const findings = await examine({ server: { port: flags.port }, database: { dataDir: flags.data } });
+      const input = { server: { port: flags.port }, database: { dataDir: flags.data } };
+      const findings = await examine(input, flags.smoke === true);
       const ok = findings.every((finding) => finding.ok);
       if (flags.json === true) printJson({ ok, findings });
       else process.stdout.write(findings.map(asText).join(''));
@@ -32,11 +36,11 @@ export function register(program: Command): void {
     });
 }
 
-async function examine(input: ConfigInput): Promise<Finding[]> {
+async function examine(input: ConfigInput, withSmoke: boolean): Promise<Finding[]> {
   const { config, finding } = configFinding(input);
   if (config === null) return [nodeFinding(), finding];
   const { dataDir, url } = config.database;
-  return [
+  const findings = [
     nodeFinding(),
     finding,
     ...(url === undefined ? [folderFinding(dataDir)] : []),
@@ -44,6 +48,7 @@ async function examine(input: ConfigInput): Promise<Finding[]> {
     await portFinding(config.server),
     ...(await databaseFindings(config)),
   ];
+  return withSmoke && findings.every(({ ok }) => ok) ? [...findings, await smokeFinding(config)] : findings;
 }
 
 const WIDTH = 13;
