@@ -1,8 +1,10 @@
 // Puts Pawl together, part by part. `createPawl` is the engine inside your own process; the server and the CLI are built on it.
 
+import packageJson from '../../package.json' with { type: 'json' };
 import { createRenderPool } from '../action/core/render-pool.ts';
 import { systemTimers } from '../clock/system-timers.ts';
 import { type Config, type ConfigInput, resolveConfig } from '../config/config.ts';
+import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
 import { chooseDriver, type DriverOptions, type DriverWish } from '../driver/driver-choice.ts';
 import type { EngineMetric } from '../engine/environment.ts';
@@ -10,6 +12,7 @@ import type { Runner } from '../engine/runner/runner.ts';
 import type { ExecutionQueries } from '../execution/execution-queries.ts';
 import { Executions } from '../execution/executions.ts';
 import type { Quotas } from '../quota/quotas.ts';
+import type { AnswerMcp } from '../server/route/mcp-routes.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/port.ts';
@@ -19,7 +22,6 @@ import { compileKnown, PlanCache } from '../workflow/plan-cache.ts';
 import { SchemaCheck } from '../workflow/schema-check.ts';
 import type { Pipelines } from '../workflow/workflow-pipeline.ts';
 import type { Workflows } from '../workflow/workflows.ts';
-import { answerAgents } from './agents.ts';
 import { createDriving } from './driving.ts';
 import { type Closers, type Foundation, type FoundationOptions, newId, openFoundation } from './foundation.ts';
 import { inProcess, type Messaging, openMessaging, type PawlLifecycles } from './messaging.ts';
@@ -283,3 +285,16 @@ function operations({ workflows, executions }: Services): Pick<Pawl, 'publish' |
     },
   };
 }
+
+// Answers `/mcp`. The protocol's package is an optional peer: it is loaded when the first agent calls.
+
+/** Agents give up after a minute; half of that leaves time for the answer. */
+const WAIT_MS = 25_000;
+
+const answerAgents: AnswerMcp = async (request) => {
+  const { answerMcp } = await import('../mcp/mcp-server.ts').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new PawlError('UNAVAILABLE', 'to answer AI agents, install @modelcontextprotocol/sdk beside pawl');
+  });
+  return answerMcp({ ...request, version: packageJson.version, waitMs: WAIT_MS });
+};

@@ -18,22 +18,22 @@ export const DRIVER_SECTIONS = {
     default: z
       .enum(DRIVERS)
       .default('native')
-      .describe('what runs executions whose workflow and environment say nothing'),
+      .describe('the driver of executions whose workflow and environment name none'),
     byEnvironment: z
       .preprocess(parsedIfText, z.record(z.string(), z.enum(DRIVERS)))
       .default({})
-      .describe('by environmentId: {"prod": "temporal"}'),
+      .describe('the driver by environmentId: {"prod": "temporal"}'),
     whenDown: z
       .enum(['queue', 'reject'])
       .default('queue')
       .describe(
-        'what becomes of new executions while their engine cannot be reached: they wait as Pending, or are refused with 503',
+        'while the engine of new executions cannot be reached, they either wait as Pending or are refused with 503',
       ),
     lostRun: z
       .enum(['close', 'again'])
       .default('close')
       .describe(
-        'what becomes of an execution whose run was terminated or deleted in its engine: it fails, or is handed over again',
+        'when the run of an execution was terminated or deleted in its engine, the execution either fails or is handed over again',
       ),
   }),
   temporal: z.strictObject({
@@ -66,9 +66,11 @@ export const DRIVER_SECTIONS = {
       'how long Temporal keeps the history of a run, in namespaces that Pawl makes',
     ),
     retentionDaysByEnvironment: limits.describe('the same by environmentId: {"prod": 90}'),
-    heartbeatMs: atLeast(1_000, 10_000).describe('a worker that is silent for so long is taken for dead'),
+    heartbeatMs: atLeast(1_000, 10_000).describe(
+      'how long a worker may be silent before its attempt is given to another',
+    ),
     longestAttemptMs: atLeast(1_000, 24 * 3_600_000).describe('how long an attempt without a timeout may take'),
-    maxEvents: atLeast(20, 4_000).describe('a longer history is continued in a new run'),
+    maxEvents: atLeast(20, 4_000).describe('how many events a history may have before a new run continues it'),
     maxCachedWorkflows: atLeast(1, 600).describe('runs that a worker keeps in memory between their tasks'),
   }),
   conductor: z.strictObject({

@@ -64,32 +64,39 @@ export const SECTIONS = {
   }),
   server: z.strictObject({
     host: z.string().default('127.0.0.1').describe('address to listen on'),
-    port: wholeNumber(0, 65_535).default(7295).describe('P-A-W-L on a phone'),
+    port: wholeNumber(0, 65_535).default(7295).describe('port to listen on; 7295 is P-A-W-L on a phone'),
     publicUrl: z.string().optional().describe('base of callback URLs; by default the address it listens on'),
     bodyLimitBytes: atLeast(1_024, 1024 * 1024).describe('largest body of a request'),
     stopDelayMs: atLeast(0, 2_000).describe(
-      'after SIGTERM it says for so long that it is not ready, and serves all the same, until nobody sends it requests any more',
+      'how long the server reports "not ready" after SIGTERM and still serves, so that load balancers stop sending requests first',
     ),
     shutdownMs: atLeast(0, 10_000).describe('how long a stopping server waits for requests in progress'),
     databaseTimeoutMs: atLeast(100, 4_000).describe(
-      'a database that says nothing for so long is away: requests are refused with 503 until it answers',
+      'how long the database may be silent before requests are refused with 503, until it answers again',
     ),
     logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('of the JSON log'),
-    checkAnswers: flag(false).describe('an answer that does not match its declared schema is an error (for tests)'),
+    checkAnswers: flag(false).describe(
+      'treat an answer that does not match its declared schema as an error (for tests)',
+    ),
     planFolder: z.string().optional().describe('folder that `file:` plan references may point into'),
     planBuckets: list.describe('buckets that `s3:` plan references may point into'),
     maxPlanBytes: atLeast(1_024, 16 * 1024 * 1024).describe('largest plan behind a reference'),
     planCacheMs: wholeNumber(0, 3_600_000)
       .default(3_600_000)
-      .describe('how long a plan behind a reference is kept, and no longer than its `expiresAt`; 0 = not at all'),
+      .describe('how long a plan behind a reference stays in the cache, at most until its `expiresAt`; 0 = no cache'),
   }),
   probe: z.strictObject({
-    host: z.string().default('127.0.0.1').describe('address of the second door: health and metrics, without a token'),
-    port: wholeNumber(0, 65_535).optional().describe('its port; absent: there is no such door'),
+    host: z
+      .string()
+      .default('127.0.0.1')
+      .describe('address of a second listener that serves health and metrics without a token'),
+    port: wholeNumber(0, 65_535).optional().describe('its port; absent: there is no second listener'),
   }),
   auth: z.strictObject({
-    allowLooseAuth: flag(false).describe('no token needed; the tenant is the one that the request names (on in dev)'),
-    requirePrincipalForExecute: flag(false).describe('an execute request must name its principal'),
+    allowLooseAuth: flag(false).describe(
+      'accept requests without a token; the request then names its tenant (on in dev)',
+    ),
+    requirePrincipalForExecute: flag(false).describe('require a principal in every execute request'),
     validateDownstreamPermissions: flag(false).describe(
       "people act with a credential of their own: the tenant's connection does not stand in for them",
     ),
@@ -104,15 +111,15 @@ export const SECTIONS = {
     perTokenPerMinute: atLeast(1, 60).describe('requests that one token may make in a minute'),
     perTokenBurst: atLeast(1, 120).describe('requests that one token may make at once'),
     readsPerTokenPerMinute: atLeast(1, 600).describe(
-      'of them, requests that only read (GET), which have a bucket of their own',
+      'read requests (GET) that one token may make in a minute; they have a bucket of their own',
     ),
-    readsPerTokenBurst: atLeast(1, 300).describe('requests that only read, at once'),
-    perWorkflowPerMinute: atLeast(0, 0).describe('executions of one workflow in a minute; 0: any number'),
+    readsPerTokenBurst: atLeast(1, 300).describe('read requests that one token may make at once'),
+    perWorkflowPerMinute: atLeast(0, 0).describe('executions of one workflow that may start in a minute; 0 = no limit'),
     perTenantStartsPerMinute: atLeast(0, 0).describe(
-      'executions and runs that one tenant may start in a minute, over all processes; 0: any number',
+      'executions and runs that one tenant may start in a minute, over all processes; 0 = no limit',
     ),
     perTenantSignalsPerMinute: atLeast(0, 0).describe(
-      'signals that one tenant may send in a minute, over all processes; 0: any number',
+      'signals that one tenant may send in a minute, over all processes; 0 = no limit',
     ),
   }),
   http: z.strictObject({
@@ -121,53 +128,62 @@ export const SECTIONS = {
   }),
   secret: z.strictObject({
     keys: list.describe('keys that seal secrets in the database, the one in use first: `2026=<32 bytes in base64>`'),
-    keyFile: z.string().optional().describe('the same, one in a line of a file'),
+    keyFile: z.string().optional().describe('a file with the same keys, one per line'),
     folder: z.string().optional().describe('folder of the provider `file`: `<folder>/<tenant>/<key>`'),
     vaultAddress: z.string().optional().describe('address of HashiCorp Vault, for the provider `vault` (KV version 2)'),
-    vaultToken: z.string().optional().describe('token for it; absent: `vaultTokenFile`'),
+    vaultToken: z.string().optional().describe('token for Vault; absent: `vaultTokenFile` is read'),
     vaultTokenFile: z.string().optional().describe('file with the token, read again whenever it changes'),
-    vaultMount: z.string().default('secret').describe('where its KV engine is mounted'),
-    vaultPath: z.string().default('pawl/{tenant}').describe('what stands before every key'),
+    vaultMount: z.string().default('secret').describe("mount point of Vault's KV engine"),
+    vaultPath: z.string().default('pawl/{tenant}').describe('prefix of every key'),
     vaultNamespace: z.string().optional().describe('namespace of Vault Enterprise'),
     awsRegion: z.string().optional().describe('region of AWS Secrets Manager, for the provider `aws-sm`'),
-    awsEndpoint: z.string().optional().describe('another endpoint than that of the region'),
-    awsPrefix: z.string().default('pawl/{tenant}/').describe('what stands before every key'),
+    awsEndpoint: z.string().optional().describe("endpoint to use instead of the region's own"),
+    awsPrefix: z.string().default('pawl/{tenant}/').describe('prefix of every key'),
     gcpProject: z.string().optional().describe('project of Google Secret Manager, for the provider `gcp-sm`'),
-    gcpPrefix: z.string().default('pawl-{tenant}-').describe('what stands before every key; `/` and `.` become `-`'),
+    gcpPrefix: z.string().default('pawl-{tenant}-').describe('prefix of every key; `/` and `.` become `-`'),
     azureVaultUrl: z.string().optional().describe('https://<name>.vault.azure.net, for the provider `azure-kv`'),
-    azurePrefix: z
-      .string()
-      .default('pawl-{tenant}-')
-      .describe('what stands before every key; `/`, `_` and `.` become `-`'),
+    azurePrefix: z.string().default('pawl-{tenant}-').describe('prefix of every key; `/`, `_` and `.` become `-`'),
     latestTtlMs: atLeast(0, 120_000).describe('how long the latest version of a secret is kept in memory'),
-    versionTtlMs: atLeast(0, 600_000).describe('how long a secret is kept whose version is named'),
-    timeoutMs: atLeast(100, 5_000).describe('how long a provider has for its answer; then the attempt is tried again'),
+    versionTtlMs: atLeast(0, 600_000).describe('how long a secret with a named version is kept in memory'),
+    timeoutMs: atLeast(100, 5_000).describe(
+      'how long a provider may take to answer; after that the attempt is retried',
+    ),
   }),
   engine: z
     .strictObject({
       name: z.string().default(engine.name).describe('name of this runner in lists'),
-      leaseMs: atLeast(500, engine.leaseMs).describe('a runner that is silent for so long may be declared dead'),
+      leaseMs: atLeast(500, engine.leaseMs).describe(
+        'how long a runner may go without renewing its lease before others may declare it dead',
+      ),
       leaseMarginMs: wholeNumber(0)
         .optional()
         .describe(
-          'no external call starts so close to the end of a lease; absent: a fifth of it, at most 2,000; at most half of it',
+          'no external call starts within this time before the lease ends; absent: a fifth of the lease, at most 2,000; never more than half of it',
         ),
-      maxParallelActions: atLeast(1, engine.maxParallelActions).describe('attempts at once: awaits, not threads'),
+      maxParallelActions: atLeast(1, engine.maxParallelActions).describe(
+        'attempts that run at once; they are promises, not threads',
+      ),
       maxParallelPerTenant: atLeast(0, engine.maxParallelPerTenant).describe(
-        'attempts of one tenant at once in this runner; 0 = as many as of all',
+        'attempts of one tenant that run at once in this runner; 0 = no limit of its own',
       ),
-      maxParallelPerAction: limits.describe('attempts of one action type at once: {"slack.post-message": 5}'),
-      maxResident: atLeast(1, engine.maxResident).describe('executions in memory at once'),
+      maxParallelPerAction: limits.describe('attempts of one action type that run at once: {"slack.post-message": 5}'),
+      maxResident: atLeast(1, engine.maxResident).describe('executions that may be in memory at once'),
       maxResidentBytes: atLeast(1, engine.maxResidentBytes).describe(
-        'payloads, parameters and outputs of the executions in memory; at most a quarter of the heap. More of them wait in the database',
+        'bytes of payloads, parameters and outputs in memory, at most a quarter of the heap; further executions wait in the database',
       ),
-      parkAfterMs: atLeast(0, engine.parkAfterMs).describe('what only waits longer than this leaves memory'),
+      parkAfterMs: atLeast(0, engine.parkAfterMs).describe(
+        'an execution that only waits, for longer than this, leaves memory',
+      ),
       abortGraceMs: atLeast(0, engine.abortGraceMs).describe('how long a stopping execution waits for its attempts'),
-      pollMs: atLeast(10, engine.pollMs).describe('how often the queue is asked when no hint comes'),
-      inboxPollMs: atLeast(10, engine.inboxPollMs).describe('how often mail is asked for when no hint comes'),
+      pollMs: atLeast(10, engine.pollMs).describe('how often the runner polls the queue when no notification comes'),
+      inboxPollMs: atLeast(10, engine.inboxPollMs).describe(
+        'how often the runner polls for mail when no notification comes',
+      ),
       drainMs: atLeast(0, engine.drainMs).describe('how long a graceful stop waits for running attempts'),
-      maxNestingDepth: atLeast(0, engine.maxNestingDepth).describe('levels of subworkflows'),
-      allowRecursion: flag(engine.allowRecursion).describe('a workflow may be its own descendant'),
+      maxNestingDepth: atLeast(0, engine.maxNestingDepth).describe('how many levels of subworkflows are allowed'),
+      allowRecursion: flag(engine.allowRecursion).describe(
+        'allow a workflow to start itself, directly or through its subworkflows',
+      ),
       maxPoisonRetries: atLeast(1, engine.maxPoisonRetries).describe(
         'crashes after which an execution runs alone in its runner; one more then proves that it is the cause, and it is dead-lettered',
       ),
@@ -175,10 +191,10 @@ export const SECTIONS = {
         'how long an execution that was there at several crashes waits before it runs again; 0: it runs beside few others, so it need not wait',
       ),
       deadLetters: flag(engine.deadLetters).describe(
-        'what is given up on is kept as a dead letter, to look at and to requeue; false: it is only Failed',
+        'keep an execution that the engine gave up on as a dead letter, to look at and to requeue; false: it only becomes Failed',
       ),
-      commitSlots: atLeast(1, engine.commitSlots).describe('connections that commit at the same time'),
-      retentionMs: atLeast(0, engine.retentionMs).describe('executions that ended longer ago are forgotten; 0 = never'),
+      commitSlots: atLeast(1, engine.commitSlots).describe('how many connections commit at the same time'),
+      retentionMs: atLeast(0, engine.retentionMs).describe('how long an ended execution is kept; 0 = for ever'),
     })
     .superRefine(marginWithinLease),
   ...DRIVER_SECTIONS,
@@ -192,29 +208,31 @@ export const SECTIONS = {
       'tenants whose attempts wait in `tq-isolation-{tenant}-{environment}`, unless their plan names a queue',
     ),
     leaseMs: atLeast(1_000, 30_000).describe(
-      'a worker of `pawl runner --task-queue` that is silent for so long loses its attempts',
+      'how long a worker of `pawl runner --task-queue` may be silent before it loses its attempts',
     ),
-    pollMs: atLeast(50, 1_000).describe('how often such a worker asks for attempts when no hint comes'),
+    pollMs: atLeast(50, 1_000).describe('how often such a worker polls for attempts when no notification comes'),
   }),
   definition: z.strictObject({
-    actionTimeoutMs: atLeast(1, defaults.attemptTimeoutMs).describe('of an attempt whose node names none'),
-    workflowTimeoutMs: atLeast(1, defaults.graphTimeoutMs).describe('of an execution of a graph that names none'),
+    actionTimeoutMs: atLeast(1, defaults.attemptTimeoutMs).describe('timeout of an attempt whose node names none'),
+    workflowTimeoutMs: atLeast(1, defaults.graphTimeoutMs).describe('timeout of an execution whose graph names none'),
     childTimeoutMs: wholeNumber(1)
       .optional()
-      .describe('of a node that waits for a subworkflow and names none; absent: as long as the child may take'),
-    retryMaxAttempts: atLeast(0, defaults.retry.maxAttempts).describe('tries in all of a node that does not say'),
-    retryInitialDelayMs: atLeast(0, defaults.retry.baseDelayMs).describe('before its second try'),
+      .describe('timeout of a node that waits for a subworkflow and names none; absent: as long as the child may take'),
+    retryMaxAttempts: atLeast(0, defaults.retry.maxAttempts).describe(
+      'how many attempts a node has in all, unless it says otherwise',
+    ),
+    retryInitialDelayMs: atLeast(0, defaults.retry.baseDelayMs).describe('delay before the second attempt'),
     retryBackoffFactor: fraction(1, 1_000, defaults.retry.backoffFactor).describe(
-      'each delay is so many times the one before',
+      'factor by which each delay is longer than the one before',
     ),
     retryJitter: flag(defaults.retry.jitter).describe('spread retries, so that they do not come back all at once'),
     retryPolicies: z
       .preprocess(parsedIfText, z.record(z.string(), retryPolicy))
       .default({})
       .describe('policies that `retryPolicyRef` of execution plans may name: {"slow": {"maxAttempts": 10}}'),
-    maxNodes: atLeast(1, MAX_NODES).describe('nodes of one workflow, when it is published'),
+    maxNodes: atLeast(1, MAX_NODES).describe('how many nodes a published workflow may have'),
     maxContextSizeBytes: atLeast(1, defaults.snapshot.maxContextSizeBytes).describe(
-      'outputs of all nodes of one execution together',
+      'bytes of the outputs of all nodes of one execution',
     ),
     overflowBehavior: z
       .enum(['Fail', 'AutoPruneOldest', 'DropOversize'])
@@ -224,16 +242,16 @@ export const SECTIONS = {
       .enum(['Full', 'SummaryOnly', 'KeysOnly'])
       .default(defaults.snapshot.mode)
       .describe('what the context snapshot of an ended execution holds'),
-    snapshotKeys: list.describe('nodes whose outputs it holds under `KeysOnly`'),
+    snapshotKeys: list.describe('nodes whose outputs the snapshot holds under `KeysOnly`'),
   }),
   expression: z.strictObject({
     maxSteps: atLeast(1, DEFAULT_LIMITS.maxSteps).describe('steps of one evaluation, wherever the expression stands'),
     maxDepth: atLeast(1, DEFAULT_LIMITS.maxDepth).describe('how deep expressions may be nested'),
     maxBytes: atLeast(1, DEFAULT_LIMITS.maxBytes).describe(
-      'what one evaluation may build, and parameters of one node may have',
+      'bytes that one evaluation may build, and that the parameters of one node may have',
     ),
     maxRenderedBytes: atLeast(1, DEFAULT_LIMITS.maxRenderedBytes).describe(
-      'parameters of all nodes of one execution together',
+      'bytes of the parameters of all nodes of one execution',
     ),
   }),
   catalog: z.strictObject({
@@ -249,48 +267,54 @@ export const SECTIONS = {
       .regex(/^(\/[A-Za-z0-9_-]+)+$/, 'expected a path such as /hooks')
       .default('/api/v1/triggers')
       .describe('where webhooks come in; the id of the trigger follows'),
-    enableWebhooks: flag(true).describe('let webhooks in'),
+    enableWebhooks: flag(true).describe('accept webhooks'),
     enableSchedules: flag(true).describe('fire schedules in processes that run executions'),
-    enableEvents: flag(true).describe('let events in'),
-    pollMs: atLeast(10, 2_000).describe('how often schedules are looked at when none is known to be due sooner'),
-    leaseMs: atLeast(1_000, 30_000).describe('how late a slot is whose scheduler died while it was at it'),
-    graceMs: atLeast(0, 60_000).describe('a slot that is not later than this was not missed'),
-    firingRetentionMs: atLeast(0, 30 * 24 * 3_600_000).describe(
-      'records of firings that are older are forgotten; 0 = never',
+    enableEvents: flag(true).describe('accept events'),
+    pollMs: atLeast(10, 2_000).describe('how often the scheduler polls when it knows of nothing due sooner'),
+    leaseMs: atLeast(1_000, 30_000).describe(
+      'how long a scheduler owns a slot; when it dies, another one fires the slot after this time',
     ),
+    graceMs: atLeast(0, 60_000).describe('how late a slot may fire before it counts as missed'),
+    firingRetentionMs: atLeast(0, 30 * 24 * 3_600_000).describe('how long records of firings are kept; 0 = for ever'),
   }),
   delivery: z.strictObject({
-    deliveredAfterMs: atLeast(10, 30_000).describe('what nobody confirmed as delivered is sent again after so long'),
-    processedAfterMs: atLeast(10, 300_000).describe('what is delivered but not processed is reminded of after so long'),
-    resendCapMs: atLeast(10, 300_000).describe('from the eleventh time on it takes longer each time, but never longer'),
-    maxAttempts: atLeast(0, 0).describe('after so many attempts a delivery is dead; 0 = never'),
-    concurrency: atLeast(1, 16).describe(
-      'messages on their way to one consumer at the same time, unless it says other',
+    deliveredAfterMs: atLeast(10, 30_000).describe(
+      'how long to wait for a consumer to confirm delivery before the message is sent again',
     ),
-    timeoutMs: atLeast(10, 15_000).describe('how long a webhook or bus has for its answer'),
+    processedAfterMs: atLeast(10, 300_000).describe(
+      'how long to wait for a consumer to process a delivered message before a reminder is sent',
+    ),
+    resendCapMs: atLeast(10, 300_000).describe(
+      'the longest pause between two attempts; pauses grow from the eleventh attempt on',
+    ),
+    maxAttempts: atLeast(0, 0).describe('how many attempts a delivery has before it is dead; 0 = no limit'),
+    concurrency: atLeast(1, 16).describe(
+      'messages that are on their way to one consumer at the same time, unless the consumer says otherwise',
+    ),
+    timeoutMs: atLeast(10, 15_000).describe('how long a webhook or bus may take to answer'),
     drainMs: atLeast(0, 10_000).describe('how long a graceful stop waits for messages on their way'),
-    retentionMs: atLeast(0, 7 * 24 * 3_600_000).describe('messages that are done with are forgotten so much later'),
+    retentionMs: atLeast(0, 7 * 24 * 3_600_000).describe('how long a finished message is kept'),
     natsServers: list.describe('servers that consumers of kind nats may name (host:port); in dev they may name any'),
     consumers: z
       .preprocess(parsedIfText, z.array(configuredConsumer))
       .default([])
       .describe(
-        'registered when it starts, for the tenant `default` unless they name one: [{"tenantId": "acme", "code": "kyc", "kind": "webhook", "url": "https://…"}]',
+        'consumers to register at the start, for the tenant `default` unless they name one: [{"tenantId": "acme", "code": "kyc", "kind": "webhook", "url": "https://…"}]',
       ),
   }),
   monitor: z.strictObject({
-    intervalMs: atLeast(10, 1_000).describe('how often it looks for what is due, when it knows of nothing sooner'),
+    intervalMs: atLeast(10, 1_000).describe('how often the monitor polls when it knows of nothing due sooner'),
     leaseMs: atLeast(1_000, 10_000).describe(
-      'so long what a process took is its own: publishing, a timeout, the outcome of a hook',
+      'how long a process owns the work it took (publishing, a timeout, the outcome of a hook) before another may take it over',
     ),
   }),
   templates: z.strictObject({
     nullText: z
       .string()
       .default('')
-      .describe('what null is written as inside a text, of parameters and documents; pipelines write nothing'),
+      .describe('the text for null inside a longer text, in parameters and documents; pipelines write nothing'),
     strict: flag(true).describe(
-      'what is missing is an error, in parameters and documents; false: it counts as null; pipelines are always strict',
+      'treat a missing value as an error, in parameters and documents; false: it counts as null; pipelines are always strict',
     ),
     allowLoops: flag(false).describe('document templates may use `for` and `tablerow`'),
     timeoutMs: atLeast(10, 2_000).describe('how long one document may take'),
@@ -309,12 +333,12 @@ export const SECTIONS = {
       .url()
       .optional()
       .describe('where OpenTelemetry spans go: http://localhost:4318/v1/traces; absent: none'),
-    headers: headers.describe('sent with them: {"authorization": "…"}, or `name=value` pairs with commas'),
+    headers: headers.describe('headers sent with the spans: {"authorization": "…"}, or `name=value` pairs with commas'),
     serviceName: z.string().default('pawl').describe('`service.name` of the spans'),
     sampleRatio: fraction(0, 1, 1).describe(
       'share of executions that are recorded; a caller that sends `traceparent` decides for its own',
     ),
-    exportIntervalMs: atLeast(1, 2_000).describe('how long spans wait for others to be sent with'),
+    exportIntervalMs: atLeast(1, 2_000).describe('how long spans are collected before they are sent'),
   }),
   action: z.strictObject({
     folder: z.string().optional().describe('folder with your own actions'),
@@ -326,12 +350,12 @@ export const SECTIONS = {
       .optional()
       .describe('folder of artifacts, seen by every process; by default `artifacts` beside the embedded database'),
     s3Bucket: z.string().optional().describe('bucket of artifacts, instead of a folder'),
-    s3Prefix: z.string().default('').describe('stands before every key in the bucket, such as `pawl/`'),
+    s3Prefix: z.string().default('').describe('prefix of every key in the bucket, such as `pawl/`'),
     s3Region: z.string().default('us-east-1').describe('region of the bucket, also of buckets with plans'),
-    s3Endpoint: z.url().optional().describe('server that speaks S3; by default that of AWS in the region'),
-    s3AccessKeyId: z.string().optional().describe('who asks S3'),
+    s3Endpoint: z.url().optional().describe('URL of an S3-compatible server; by default AWS in the region'),
+    s3AccessKeyId: z.string().optional().describe('access key id for S3'),
     s3SecretAccessKey: z.string().optional().describe('the secret key of s3AccessKeyId'),
-    logDays: wholeNumber(0).default(14).describe('how long log bundles are kept; 0 = as long as their execution'),
+    logDays: wholeNumber(0).default(14).describe('how many days log bundles are kept; 0 = as long as their execution'),
     resultDays: wholeNumber(0).default(90).describe('the same for manifests, run results and artifacts of your own'),
     sampleDays: wholeNumber(0).default(7).describe('the same for samples of data'),
   }),

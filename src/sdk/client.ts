@@ -1,6 +1,7 @@
 // The client of the HTTP API: `pawl/sdk`. Nothing but fetch; the shapes are the server's own. Also the builders, and what
 // checks webhooks.
 
+import type { Page } from '../protocol/answer.ts';
 import { AdminApi, PlansApi } from './admin.ts';
 import { BulkApi } from './bulk.ts';
 import { CatalogApi } from './catalog.ts';
@@ -19,7 +20,6 @@ import { WorkflowsApi } from './workflows.ts';
 
 export { PawlApiError } from './api-error.ts';
 export type { GraphDefinition, PipelineDefinition, PipelineTask } from './definition.ts';
-export { everyItem } from './paging.ts';
 export { pipeline } from './pipeline-builder.ts';
 export { expr, type Ref, shape, value } from './reference.ts';
 export type { TaskContext, TaskHandler, TaskWorkOptions } from './task-worker.ts';
@@ -69,4 +69,16 @@ export function createClient(options: ClientOptions): PawlClient {
     statistics: new StatisticsApi(transport),
     bulk: new BulkApi(transport),
   };
+}
+
+/** Every item of a list, page after page: `for await (const run of everyItem((cursor) => client.workflows.runs(id, { cursor })))`. */
+export async function* everyItem<Item>(
+  list: (cursor: string | undefined) => Promise<Page<Item>>,
+): AsyncGenerator<Item, void, undefined> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await list(cursor);
+    yield* page.data;
+    cursor = page.nextCursor;
+    if (cursor === undefined) return;
+  }
 }

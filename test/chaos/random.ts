@@ -1,6 +1,8 @@
 // Chance from a seed. Every part of a run draws from a stream of its own, named after it, so that one more draw in one part
 // does not change what the others do.
 
+import { randomSequence } from '../../src/core/retry/random-sequence.testing.ts';
+
 export interface Random {
   /** From 0 up to, not including, 1. */
   next(): number;
@@ -14,13 +16,8 @@ export interface Random {
 }
 
 export function createRandom(seed: string): Random {
-  let state = hash(seed);
-  function next(): number {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
+  const bits = randomSequence(hash(seed));
+  const next = () => bits() / 2 ** 32;
   const whole = (low: number, high: number) => low + Math.floor(next() * (high - low + 1));
   return {
     next,

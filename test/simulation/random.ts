@@ -1,6 +1,8 @@
 // A stream of random numbers from a seed. Each concern of a simulation draws from a stream of its own, so that taking
 // something out of one (a fault, an execution) leaves the others as they were: that is what makes a case shrinkable.
 
+import { randomSequence } from '../../src/core/retry/random-sequence.testing.ts';
+
 export interface Random {
   /** In [0, 1). */
   next(): number;
@@ -14,13 +16,8 @@ export interface Random {
 }
 
 export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  function next(): number {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  }
+  const bits = randomSequence(seed >>> 0);
+  const next = () => bits() / 4294967296;
   const between = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   const hex = () => (Math.floor(next() * 0x100000000) >>> 0).toString(16).padStart(8, '0');
   return {

@@ -3,7 +3,7 @@
 // A process and not a thread: a thread that is out of memory can take its whole process with it.
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { processorMs } from './processor-time.ts';
+import { readFileSync } from 'node:fs';
 import { MAX_STRETCH, type ProcessOptions, READY, type RenderJob, type RenderOutcome } from './render-job.ts';
 
 const PROGRAM = import.meta.url.endsWith('.ts')
@@ -134,5 +134,17 @@ export class RenderProcess {
     if (isBusy) this.child.ref();
     else this.child.unref();
     this.child.channel?.[isBusy ? 'ref' : 'unref']();
+  }
+}
+
+// How long a process has been at work: the time its first thread had a processor. On a busy machine much more passes on the clock.
+
+/** Milliseconds; null where the system does not tell, as only Linux does. */
+function processorMs(pid: number | undefined): number | null {
+  try {
+    const nanoseconds = Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ', 1)[0]);
+    return nanoseconds > 0 ? nanoseconds / 1e6 : null;
+  } catch {
+    return null;
   }
 }

@@ -4,11 +4,10 @@
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { Context, type Template, toValueSync } from 'liquidjs';
+import { Context, type Template, toValue, toValueSync } from 'liquidjs';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import type { Problem } from '../../core/problem/problem.ts';
 import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
-import { BoundedOutput, OutputTooLarge } from './bounded-output.ts';
 import { causeOf, createLanguage, errorsIn, problemsIn } from './liquid-language.ts';
 import {
   MAX_STRETCH,
@@ -132,4 +131,32 @@ function schemaProblems(schema: string): Problem[] {
 function valueProblems(schema: string, value: Json): Problem[] {
   const wrong = schemaProblems(schema);
   return wrong.length > 0 ? wrong : schemas.get(schema)(value);
+}
+
+/** Where a document is written to: text up to a number of bytes, and then an error, before more memory is spent on it. */
+class OutputTooLarge extends Error {}
+
+class BoundedOutput {
+  buffer = '';
+  private left: number;
+
+  constructor(limitBytes: number) {
+    this.left = limitBytes;
+  }
+
+  write(value: unknown): void {
+    const text = textOf(value);
+    this.left -= Buffer.byteLength(text);
+    if (this.left < 0) throw new OutputTooLarge();
+    this.buffer += text;
+  }
+}
+
+/** As Liquid has it; objects, which it cannot show, as JSON. */
+function textOf(value: unknown): string {
+  const plain: unknown = toValue(value);
+  if (typeof plain === 'string') return plain;
+  if (plain === null || plain === undefined) return '';
+  if (Array.isArray(plain)) return plain.map(textOf).join('');
+  return typeof plain === 'object' ? JSON.stringify(plain) : String(plain);
 }

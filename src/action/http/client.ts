@@ -2,7 +2,7 @@
 // redirects are followed only when asked for. It reads no proxy settings from the environment. What happens to one request
 // is in call.ts.
 
-import { HTTP_TOKEN } from '../../core/definition/http-header.ts';
+import { HTTP_TOKEN, headerNameProblem, headerValueProblem } from '../../core/definition/http-header.ts';
 import { TerminalError } from '../../core/error/error.ts';
 import type { HttpClient, HttpRequest } from '../http-client.ts';
 import { type AddressPolicyOptions, createAddressPolicy } from './address.ts';
@@ -10,7 +10,7 @@ import { call } from './call.ts';
 import { Connections } from './connections.ts';
 import { guardedConnector, type Resolve, systemResolve } from './guard.ts';
 import type { Hop } from './redirect.ts';
-import { requestHeaders } from './request-headers.ts';
+import { ACCEPTED_ENCODINGS } from './response-stream.ts';
 import { Targets } from './url.ts';
 
 export interface HttpClientOptions extends AddressPolicyOptions {
@@ -74,4 +74,25 @@ function firstHop(targets: Targets, { url, method = 'GET', headers = {}, body, s
     );
   }
   return { target: targets.get(url), method, headers: requestHeaders(headers), body: body ?? null, secretHeaders };
+}
+
+// Headers of an outbound request as a caller gave them: checked, so that a bad one is a clear answer and not an error of
+// the transport.
+
+/** Names, in lower case, and values by turns, as the transport takes them. */
+function requestHeaders(given: Readonly<Record<string, string>>): string[] {
+  const headers: string[] = [];
+  let acceptsEncodings = false;
+  for (const written of Object.keys(given)) {
+    const name = written.toLowerCase();
+    const value = given[written]!;
+    const problem = headerNameProblem(name) ?? headerValueProblem(value);
+    if (problem !== null) {
+      throw new TerminalError('PARAMETERS_INVALID', `The header ${JSON.stringify(written.slice(0, 100))} ${problem}`);
+    }
+    acceptsEncodings ||= name === 'accept-encoding';
+    headers.push(name, value);
+  }
+  if (!acceptsEncodings) headers.push('accept-encoding', ACCEPTED_ENCODINGS);
+  return headers;
 }

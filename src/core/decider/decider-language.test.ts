@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../json/json.ts';
 import type { Plan } from '../plan/plan.ts';
 import { bodyOf } from '../plan/virtual-node.ts';
+import { randomSequence } from '../retry/random-sequence.testing.ts';
 import { fromCheckpoint, toCheckpoint } from './checkpoint.ts';
 import { type Decision, decide } from './decide.ts';
 import { applyTransition } from './evolve.ts';
@@ -190,13 +191,8 @@ class Play {
 
 /** mulberry32. */
 function randomSource(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const next = randomSequence(seed);
+  return (below) => next() % below;
 }
 
 function check(disturbance: Disturbance, numRuns: number, property: (play: Play) => void): void {

@@ -3,6 +3,7 @@
 // nothing, and keeps the naive reference beside it. Everything follows from the script's seed, so a case repeats itself.
 
 import type { Json, JsonObject } from '../json/json.ts';
+import { randomSequence } from '../retry/random-sequence.testing.ts';
 import { type Decision, decide } from './decide.ts';
 import type { DecideContext, Input } from './input.ts';
 import { nextDue } from './next-due.ts';
@@ -69,13 +70,8 @@ export function play(random: RandomPlan, script: Script, observe: Run['observe']
 
 /** mulberry32: small, seeded, good enough to shuffle. */
 function randomSource(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const next = randomSequence(seed);
+  return (below) => next() % below;
 }
 
 function send(run: Run, input: Input, noise = false): void {

@@ -12,7 +12,7 @@ import { allAtOnce, type Steps } from '../steps/steps.ts';
 import { checkActions } from './action-check.ts';
 import { assemble } from './assemble.ts';
 import { checkSleeps } from './delay.ts';
-import type { Draft, ReadOptions } from './draft.ts';
+import { allDraftNodes, type Draft, type ReadOptions } from './draft.ts';
 import { readExecutionPlan } from './execution-plan.ts';
 import { ExpressionCompiler } from './expressions.ts';
 import { readGraph } from './graph.ts';
@@ -26,7 +26,6 @@ import { pipelineSchema } from './pipeline-schema.ts';
 import { planSchema } from './plan-schema.ts';
 import { checkSchemaInSteps } from './schema-check.ts';
 import { checkShape } from './shape.ts';
-import { checkSupport } from './support.ts';
 import { checkTransforms } from './transform.ts';
 import { WORDING } from './wording.ts';
 
@@ -138,4 +137,16 @@ function reportUnknownFormat(definition: unknown, findings: Findings): void {
   const keys = isJsonObject(definition) ? Object.keys(definition).slice(0, 100) : [];
   const near = keys.map((key) => findings.nearMiss(key, ['nodes', 'tasks', 'steps', 'metadata'])).find(Boolean);
   findings.error('UNKNOWN_FORMAT', '', message, didYouMean(near));
+}
+
+/**
+ * A workflow that starts itself, which the engine refuses unless `engine.allowRecursion` is on. Checked only where the list of actions
+ * is known: a draft may be ahead of it.
+ */
+function checkSupport({ id, nodes }: Draft, findings: Findings): void {
+  for (const { step, at } of allDraftNodes({ nodes })) {
+    if (step?.kind !== 'subworkflow' || step.workflowId !== id) continue;
+    const suggestion = 'that fails unless engine.allowRecursion is on';
+    findings.warning('SUBWORKFLOW_RECURSION', `${at}/workflowId`, 'the workflow starts itself', suggestion);
+  }
 }

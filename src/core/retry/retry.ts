@@ -12,10 +12,13 @@ export function retryDelayMs(policy: RetryPolicy, failedTries: number, seed: num
   return Math.round(policy.jitter ? capped * (0.5 + 0.5 * fraction(seed)) : capped);
 }
 
-/** A number in [0, 1) from a 32-bit seed: one step of mulberry32. */
-function fraction(seed: number): number {
+/** A number in [0, 1) from a 32-bit seed. */
+const fraction = (seed: number): number => randomBits(seed) / 4294967296;
+
+/** 32 random bits from a 32-bit seed: one step of mulberry32. */
+export function randomBits(seed: number): number {
   const state = (seed + 0x6d2b79f5) | 0;
   let mixed = Math.imul(state ^ (state >>> 15), state | 1);
   mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  return (mixed ^ (mixed >>> 14)) >>> 0;
 }

@@ -23,7 +23,6 @@ import { Gathering } from './gathering.ts';
 import { InstanceCache, keyText } from './instance-cache.ts';
 import type { KnownMachine, MachineBook } from './machine-book.ts';
 import { MoveCommitter, type MoveItem } from './move-committer.ts';
-import { Turns } from './turns.ts';
 import { type Moving, workEvents } from './work-event.ts';
 
 export interface TriggerOrder extends InstanceKey, Trigger {
@@ -262,4 +261,23 @@ function rowAfter(move: LifecycleMove, before: InstanceRow | null): InstanceRow 
 export function lifecycleNotFound(env: string, name: string, version: number | null = null): PawlError {
   const which = version === null ? '' : ` version ${version} of`;
   return new PawlError('LIFECYCLE_NOT_FOUND', `there is no${which} lifecycle "${name}" in environment "${env}"`);
+}
+
+/**
+ * One at a time per key, in the order of asking. Two triggers of one instance that meet in this process need not fight over
+ * the same revision in the database; those of other processes are told apart by the compare-and-set.
+ */
+class Turns {
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  take<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.last.get(key);
+    const result = before === undefined ? work() : before.then(work, work);
+    this.last.set(key, result);
+    const leave = () => {
+      if (this.last.get(key) === result) this.last.delete(key);
+    };
+    result.then(leave, leave);
+    return result;
+  }
 }

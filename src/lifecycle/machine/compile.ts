@@ -10,7 +10,6 @@ import { canonicalJson, isJsonObject, type JsonObject } from '../../core/json/js
 import { sha256Hex } from '../../core/plan/checksum.ts';
 import { Findings, type Problem } from '../../core/problem/problem.ts';
 import { lifecycleSchema, policiesSchema } from './definition-schema.ts';
-import { eventId } from './event-id.ts';
 import type { Machine, MachineEvent, MachineState, MachineTransition, Policy } from './machine.ts';
 import { checkMachine } from './machine-check.ts';
 import { type DraftState, type MachineDraft, readMachine } from './machine-reader.ts';
@@ -119,4 +118,14 @@ function assembleState(
 
 function keysOf({ id, code }: MachineEvent): string[] {
   return code === null ? [id] : [id, String(code)];
+}
+
+/**
+ * The id of an event: a uuid (version 8: made from a hash) that follows from where the event is and what it is called, so that
+ * it is the same in every version of the machine and on every installation.
+ */
+function eventId(env: string, machine: string, event: string): string {
+  const hex = sha256Hex(canonicalJson([env, machine, event]));
+  const variant = '89ab'[Number.parseInt(hex.slice(16, 17), 16) % 4];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
