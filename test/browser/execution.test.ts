@@ -117,7 +117,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     const again = /Runs again: (.*)/.exec(preview)![1]!.split(', ');
     expect(preview).toContain('Kept: fetch');
     await go.dblclick();
-    await page.locator('header').getByText('Succeeded', { exact: true }).waitFor();
+    await page.locator('h1').getByText('Succeeded', { exact: true }).waitFor();
     const { plan, transitions } = await samples.client.executions.journal(id);
     const facts = transitions.flatMap((transition) => transition.facts as readonly Fact[]);
     const signals = facts.flatMap((fact) => (fact.type === 'SignalApplied' ? [fact.signal] : []));

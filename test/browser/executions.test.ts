@@ -69,6 +69,13 @@ describe.skipIf(program === null)('the list of executions', () => {
     await page.waitForURL(`**/executions/${second}`);
   });
 
+  it('acts on nothing that a filter by request does not show', async () => {
+    const page = await open('?workflowId=orders&requestId=order-3');
+    await expect.poll(() => page.locator('[data-execution]').count()).toBe(1);
+    const cancel = page.getByRole('button', { name: /^Cancel/ });
+    expect(await cancel.getAttribute('title')).toContain('filter by request');
+  });
+
   it('opens from each number of the overview the list that the number counts', async () => {
     const page = await browser.open(`${server.url}/`);
     const tiles = page.getByRole('list', { name: 'Now' });
@@ -135,6 +142,22 @@ describe.skipIf(program === null)('the list of executions', () => {
       .poll(async () => (await samples.client.executions.graph(samples.waiting)).nodes.find(({ id }) => id === 'ship'))
       .toMatchObject({ status: 'Succeeded' });
     await row.waitFor({ state: 'detached' });
+  });
+
+  it('retries a failed execution with the keyboard alone', async () => {
+    const page = await open('?status=Failed');
+    await page.locator(`[data-execution="${samples.failed}"]`).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/executions/${samples.failed}`);
+    await page.getByRole('button', { name: 'Retry', exact: true }).waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+    for (let steps = 0; (await focused()) !== 'Retry'; steps++) {
+      expect(steps).toBeLessThan(60);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await page.getByText('Retry: accepted').waitFor();
   });
 
   it('at 375 pixels finds a failed execution, retries it, and cancels a live one', async () => {

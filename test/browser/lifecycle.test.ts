@@ -15,8 +15,8 @@ describe.skipIf(program === null)('lifecycles and their messages', () => {
 
   it('shows how many instances are in each state, and opens them', async () => {
     const page = await browser.open(`${server.url}/lifecycles/prod/loan`);
-    await page.getByRole('button', { name: /^submitted\s*2$/ }).click();
-    await expect.poll(() => page.getByRole('table', { name: 'Instances' }).getByRole('row').count()).toBe(3);
+    await page.getByRole('button', { name: /^submitted\s*3$/ }).click();
+    await expect.poll(() => page.getByRole('table', { name: 'Instances' }).getByRole('row').count()).toBe(4);
     expect(new URL(page.url()).searchParams.get('state')).toBe('submitted');
   });
 

@@ -8,6 +8,12 @@ import { createClient, type PawlClient } from '../../src/sdk/client.ts';
 
 export const HOSTILE = '<img src=x onerror="window.hacked=1"> ‮rtl 🚀';
 
+/** As long and as strange as a reference may be. */
+export const HOSTILE_REF = `<img src=x onerror=hacked()> ${'x'.repeat(100)}`;
+
+/** As deep as the server takes it. */
+const deep = (): Json => Array.from({ length: 60 }).reduce<Json>((inner) => ({ in: inner }), HOSTILE);
+
 const echo = (id: string, parameters: object, edges: readonly object[] = []) => ({
   id,
   actionType: 'core.echo',
@@ -140,9 +146,15 @@ async function fillLifecycles(client: PawlClient, shop: string): Promise<void> {
     ['loan-18', 'submit'],
     ['loan-18', 'reject'],
     ['loan-19', 'submit'],
+    [HOSTILE_REF, 'submit'],
   ] as const;
   for (const [externalRef, event] of events)
-    await loans.trigger({ externalRef, event, requestId: `${externalRef}-${event}`, payload: { by: 'ada' } });
+    await loans.trigger({
+      externalRef,
+      event,
+      requestId: `${externalRef.slice(0, 40)}-${event}`,
+      payload: { by: HOSTILE },
+    });
 }
 
 export interface SampleData {
@@ -154,6 +166,8 @@ export interface SampleData {
   readonly retrying: string;
   readonly hostile: string;
   readonly webhookTrigger: string;
+  /** The id of a message to the consumers. */
+  readonly message: string;
   readonly shopUrl: string;
   stop(): void;
 }
@@ -204,12 +218,20 @@ export async function fillWithSamples(url: string, token?: string): Promise<Samp
   const succeeded = await start('orders', { amount: 250, customer: 'linus', gateway: `${shop.url}/ok` }, 'order-7292');
   const sleeping = await start('onboard', { name: 'ada' });
   const retrying = await start('sync-crm', {});
-  const hostile = await start('hostile', { text: HOSTILE, long: 'x'.repeat(100_000) }, 'hostile-1');
+  const hostile = await start('hostile', { text: HOSTILE, long: 'x'.repeat(700_000), deep: deep() }, 'hostile-1');
   const waiting = executionOfRun((await client.workflows.trigger('checkout-flow', { cart: 42 })).run_id);
   await client.executions.waitFor(failed, { signal: AbortSignal.timeout(30_000) });
   await client.executions.waitFor(hostile, { signal: AbortSignal.timeout(30_000) });
   await until(async () => (await client.executions.graph(waiting)).nodes.some(({ status }) => status === 'Waiting'));
   await until(async () => (await client.executions.graph(retrying)).nodes.some(({ status }) => status === 'Retrying'));
+  await client.documents.putSet('letters', { displayName: HOSTILE, team: HOSTILE });
+  await client.documents.add('letters', 'welcome', {
+    displayName: HOSTILE,
+    fields: [{ key: 'name', label: HOSTILE }],
+    bodyTemplate: `<p>Dear {{ answers.name }}, ${HOSTILE}</p>`,
+  });
+  await until(async () => (await client.deliveries.list({ stage: 'any', limit: 1 })).data.length > 0);
+  const messages = await client.deliveries.list({ stage: 'any', limit: 1 });
   return {
     client,
     failed,
@@ -219,6 +241,7 @@ export async function fillWithSamples(url: string, token?: string): Promise<Samp
     retrying,
     hostile,
     webhookTrigger: webhook.id,
+    message: messages.data[0]!.ackGuid,
     shopUrl: shop.url,
     stop: shop.stop,
   };

@@ -65,6 +65,45 @@ describe.skipIf(program === null)('the page of a workflow', () => {
     expect(saved).toMatchObject({ definition: { displayName: 'By me', description: 'by somebody else' } });
   });
 
+  it('keeps what was typed when the token has run out, and saves it after signing in', async () => {
+    const page = await open('/workflows/sync-crm');
+    const { definition } = (await samples.client.workflows.get('sync-crm')) as { definition: object };
+    await page.getByRole('textbox', { name: 'Definition' }).click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(JSON.stringify({ ...definition, description: 'typed before' }, null, 2));
+    await page.getByText('Changed here, not saved').waitFor();
+    const refused = {
+      error: { code: 'UNAUTHORIZED', message: 'the token has expired', correlationId: 'c', timestamp: '' },
+    };
+    let isOut = true;
+    await page.route('**/api/v1/**', (route) =>
+      isOut ? route.fulfill({ status: 401, json: refused }) : route.fallback(),
+    );
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Sign in' });
+    await dialog.getByLabel('Token or API key').waitFor();
+    isOut = false;
+    await dialog.getByLabel('Token or API key').fill(await tokenFor());
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The draft is saved').waitFor();
+    expect(await samples.client.workflows.get('sync-crm', { version: 'draft' })).toMatchObject({
+      definition: { description: 'typed before' },
+    });
+    expect(browser.complaints.splice(0).every((text) => text.includes('401'))).toBe(true);
+  });
+
+  it('cancels everything that is live of one workflow from its page', async () => {
+    const page = await open('/workflows/onboard');
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Cancel what is live…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('[data-count="1"]').waitFor();
+    await dialog.getByLabel('Reason').fill('it was a rehearsal');
+    await dialog.getByRole('button', { name: 'Cancel 1 execution' }).click();
+    await page.getByRole('status').getByText('Done: 1 of 1').waitFor();
+    expect(await samples.client.executions.get(samples.sleeping)).toMatchObject({ status: 'Cancelled' });
+  });
+
   it('completes what is typed: actions, nodes, and what the last execution left', async () => {
     const page = await open('/workflows/orders');
     const editor = page.getByRole('textbox', { name: 'Definition' });

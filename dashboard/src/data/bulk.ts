@@ -13,8 +13,7 @@ const FOLLOW_MS = 1_000;
 
 function targetOf(target: BulkTarget): Pick<BulkRequest, 'ids' | 'filter'> {
   if ('ids' in target) return { ids: [...target.ids] };
-  const { requestId: _, ...filter } = queryOfFilter(target.filter, Date.now());
-  return { filter: filter as never };
+  return { filter: queryOfFilter(target.filter, Date.now()) as never };
 }
 
 export const countBulk = (action: BulkAction, target: BulkTarget) =>

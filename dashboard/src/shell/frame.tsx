@@ -3,8 +3,9 @@
 
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import { useCallback, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import { IconButton } from '../component/button.tsx';
+import { useShortcut } from '../component/shortcut.ts';
 import { ZoneContext } from '../component/time.tsx';
 import { Toasts } from '../component/toast.tsx';
 import { keepLive, useLive } from '../data/live.ts';
@@ -12,15 +13,19 @@ import { usePreference } from '../data/preference.ts';
 import { isZone } from '../model/time.ts';
 import { HealthBanner } from './banner.tsx';
 import { Header } from './header.tsx';
-import { KeyHelp } from './key-help.tsx';
 import { Navigation } from './navigation.tsx';
-import { Palette, usePaletteKey } from './palette.tsx';
 import { SignInOverlay } from './sign-in.tsx';
+
+// A first visit needs no dialogs.
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }));
 
 export function Frame() {
   const [isDrawerOpen, setDrawerOpen] = useState(false);
-  const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const openPalette = useCallback(() => setPaletteOpen(true), []);
+  const [dialog, setDialog] = useState<'palette' | 'keys' | null>(null);
+  const openPalette = useCallback(() => setDialog('palette'), []);
+  const close = () => setDialog(null);
+  useShortcut('?', () => setDialog('keys'));
   usePaletteKey(openPalette);
   useEffect(keepLive, []);
   const zone = usePreference('zone') ?? 'local';
@@ -45,17 +50,31 @@ export function Frame() {
           </main>
         </div>
       </div>
-      <Palette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} />
-      <KeyHelp />
+      <Suspense>
+        {dialog === 'palette' && <Palette onClose={close} />}
+        {dialog === 'keys' && <KeyHelp onClose={close} />}
+      </Suspense>
       <Toasts />
       <SignInOverlay />
     </ZoneContext>
   );
 }
 
+function usePaletteKey(open: () => void): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      open();
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, [open]);
+}
+
 function Sidebar({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
   const { now } = useLive();
-  const badges = now === null ? {} : { '/operations': now.deadLetters, '/waits': 0 };
+  const badges = now === null ? {} : { '/operations': now.deadLetters };
   return (
     <aside
       aria-label="Navigation"

@@ -1,8 +1,6 @@
 // `?` shows the keys.
 
-import { useState } from 'react';
 import { Dialog } from '../component/dialog.tsx';
-import { useShortcut } from '../component/shortcut.ts';
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl K', 'search pages, workflows and ids'],
@@ -15,11 +13,9 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['?', 'these keys'],
 ];
 
-export function KeyHelp() {
-  const [isOpen, setOpen] = useState(false);
-  useShortcut('?', () => setOpen(true));
+export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog title="Keys" isOpen={isOpen} onClose={() => setOpen(false)}>
+    <Dialog title="Keys" isOpen onClose={onClose}>
       <dl className="grid grid-cols-[max-content_1fr] items-center gap-x-6 gap-y-2">
         {KEYS.map(([keys, what]) => (
           <div key={keys} className="contents">

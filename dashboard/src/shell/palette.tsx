@@ -2,28 +2,16 @@
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useFound } from '../data/find.ts';
 import { writePreference } from '../data/preference.ts';
 import { useWorkflowNames } from '../data/workflows.ts';
 import { matching, type PaletteEntry } from '../model/palette.ts';
 import { PLACES } from './navigation.tsx';
 
-export function usePaletteKey(open: () => void): void {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      open();
-    };
-    document.addEventListener('keydown', listen);
-    return () => document.removeEventListener('keydown', listen);
-  }, [open]);
-}
-
-export function Palette({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+export function Palette({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Base.Root open={isOpen} onOpenChange={(next) => !next && onClose()}>
+    <Base.Root open onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-[rgb(10_12_18/0.45)]" />
         <Base.Popup className="fixed inset-x-0 top-[12vh] z-50 mx-auto w-[min(38rem,94vw)] overflow-hidden rounded-xl border bg-raised shadow-float outline-none">

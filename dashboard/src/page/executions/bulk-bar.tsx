@@ -26,6 +26,11 @@ export function BulkBar({ filter, selected, onDone }: BulkBarProps) {
   const [action, setAction] = useState<BulkAction | null>(null);
   const isEmpty = isEmptyFilter(filter);
   if (selected.size === 0 && isEmpty) return null;
+  // The bulk action knows no request: without this filter it would choose more than the list shows.
+  const chosenByRequest =
+    selected.size === 0 && filter.requestId !== undefined
+      ? 'Select rows: a filter by request cannot be acted on'
+      : null;
   const target: BulkTarget = selected.size > 0 ? { ids: [...selected] } : { filter };
   const order = async (requestId: string, reason: string) => {
     const made = await command('The bulk action', () => orderBulk(requestId, action!, target, reason));
@@ -44,7 +49,7 @@ export function BulkBar({ filter, selected, onDone }: BulkBarProps) {
     <span className="ml-auto flex flex-wrap items-center gap-1.5">
       <span>{selected.size > 0 ? 'Selected:' : 'All that match:'}</span>
       {ACTIONS.map((each) => (
-        <Button key={each} small reason={signal} onClick={() => setAction(each)}>
+        <Button key={each} small reason={signal ?? chosenByRequest} onClick={() => setAction(each)}>
           {each[0]!.toUpperCase() + each.slice(1)}
         </Button>
       ))}

@@ -31,7 +31,7 @@ export function DeliveryTable({ stage, consumer }: DeliveryTableProps) {
         }
         return (
           <>
-            <Table label="Messages" columns={['Message', 'To', 'Stage', 'Sent', 'Attempts', 'Next try', '']}>
+            <Table label="Messages" columns={['Message', 'About', 'To', 'Stage', 'Sent', 'Attempts', 'Next try', '']}>
               {rows.map((row) => (
                 <Row key={`${row.ackGuid} ${row.consumer}`}>
                   <Cell isMain>
@@ -44,9 +44,12 @@ export function DeliveryTable({ stage, consumer }: DeliveryTableProps) {
                       <b className="font-medium">{clipped(row.event, 60)}</b> of {clipped(row.source, 60)}
                     </Link>
                     <span className="block text-xs text-muted">
-                      <Subject row={row} /> {row.kind}
+                      {row.kind}
                       {row.message !== undefined && `, ${clipped(row.message, 120)}`}
                     </span>
+                  </Cell>
+                  <Cell label="About">
+                    <Subject row={row} />
                   </Cell>
                   <Cell label="To">
                     <Link to="/consumers/$code" params={{ code: row.consumer }} className="hover:text-accent">
@@ -95,7 +98,7 @@ function Subject({ row: { env, externalRef, source, subjectId } }: { readonly ro
         search={{ tab: 'messages' }}
         className="link"
       >
-        {clipped(externalRef, 60)}
+        {clipped(externalRef, 40)}
       </Link>
     );
   }

@@ -103,7 +103,7 @@ function LastFiring({ trigger }: { readonly trigger: Trigger }) {
       <Time at={lastFiring.firedAt} />
       {missed !== undefined && (
         <span className="text-warn" title={clipped(missed.reason ?? '', 300)}>
-          slots were missed
+          firings were missed
         </span>
       )}
     </span>

@@ -4,13 +4,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ellipsis, Play } from 'lucide-react';
 import { useState } from 'react';
+import { BulkDialog } from '../../component/bulk-dialog.tsx';
 import { Button } from '../../component/button.tsx';
+import { useCommand } from '../../component/command.ts';
 import { Menu } from '../../component/menu.tsx';
 import { Page, TabLinks } from '../../component/page.tsx';
 import { Answered } from '../../component/state.tsx';
 import { Status } from '../../component/status.tsx';
 import { Switch } from '../../component/switch.tsx';
 import { complain, say } from '../../component/toast.tsx';
+import { type BulkTarget, countBulk, orderBulk } from '../../data/bulk.ts';
 import { useRefusal } from '../../data/session-query.ts';
 import {
   archiveWorkflow,
@@ -139,39 +142,63 @@ function MoreMenu({ item }: { readonly item: WorkflowItem }) {
       complain(`${what} was refused`, error);
     }
   };
+  const [isStopping, setStopping] = useState(false);
+  const signal = useRefusal('executions:signal');
+  const command = useCommand(['executions']);
+  const live: BulkTarget = { filter: { workflowId: item.id, status: ['Pending', 'Running', 'Paused'] } };
+  const stop = async (requestId: string, reason: string) => {
+    const made = await command('Cancel', () => orderBulk(requestId, 'cancel', live, reason));
+    if (made?.bulkId !== undefined) await navigate({ to: '/bulk/$bulkId', params: { bulkId: made.bulkId } });
+    return made !== undefined;
+  };
   const isArchived = item.status === 'Archived';
   const isDeletable = item.format === 'pipeline' || item.status === 'Draft';
   return (
-    <Menu
-      trigger={
-        <Button aria-label="More actions">
-          <Ellipsis className="size-4" aria-hidden="true" />
-        </Button>
-      }
-      entries={[
-        {
-          label: 'Duplicate as new',
-          onSelect: () => void navigate({ to: '/workflows/new', search: { from: item.id } }),
-        },
-        {
-          label: isArchived ? 'Reactivate' : 'Archive',
-          reason: refused ?? (item.status === 'Draft' ? 'A draft is deleted instead' : null),
-          onSelect: () =>
-            void run(isArchived ? 'Reactivate' : 'Archive', () =>
-              isArchived ? reactivateWorkflow(item.id) : archiveWorkflow(item.id),
-            ),
-        },
-        {
-          label: 'Delete',
-          isDanger: true,
-          reason: refused ?? (isDeletable ? null : 'What was published is archived, never deleted'),
-          onSelect: () =>
-            void run('Delete', async () => {
-              await deleteWorkflow(item.id);
-              await navigate({ to: '/workflows' });
-            }),
-        },
-      ]}
-    />
+    <>
+      <Menu
+        trigger={
+          <Button aria-label="More actions">
+            <Ellipsis className="size-4" aria-hidden="true" />
+          </Button>
+        }
+        entries={[
+          {
+            label: 'Duplicate as new',
+            onSelect: () => void navigate({ to: '/workflows/new', search: { from: item.id } }),
+          },
+          {
+            label: 'Cancel what is live…',
+            reason: signal,
+            onSelect: () => setStopping(true),
+          },
+          {
+            label: isArchived ? 'Reactivate' : 'Archive',
+            reason: refused ?? (item.status === 'Draft' ? 'A draft is deleted instead' : null),
+            onSelect: () =>
+              void run(isArchived ? 'Reactivate' : 'Archive', () =>
+                isArchived ? reactivateWorkflow(item.id) : archiveWorkflow(item.id),
+              ),
+          },
+          {
+            label: 'Delete',
+            isDanger: true,
+            reason: refused ?? (isDeletable ? null : 'What was published is archived, never deleted'),
+            onSelect: () =>
+              void run('Delete', async () => {
+                await deleteWorkflow(item.id);
+                await navigate({ to: '/workflows' });
+              }),
+          },
+        ]}
+      />
+      {isStopping && (
+        <BulkDialog
+          action="cancel"
+          count={() => countBulk('cancel', live)}
+          order={stop}
+          onClose={() => setStopping(false)}
+        />
+      )}
+    </>
   );
 }

@@ -12,6 +12,7 @@ import { Switch } from '../../component/switch.tsx';
 import { Cell, Row, Table } from '../../component/table.tsx';
 import { Time } from '../../component/time.tsx';
 import { complain, say } from '../../component/toast.tsx';
+import { useRefusal } from '../../data/session-query.ts';
 import { setWorkflowEnabled, useWorkflowList, type WorkflowListFilter } from '../../data/workflows.ts';
 import { BUCKET_MS, seriesOf } from '../../model/series.ts';
 import { clipped, percentText } from '../../model/text.ts';
@@ -102,6 +103,7 @@ function WorkflowTable({ items }: { readonly items: readonly WorkflowItem[] }) {
 
 function WorkflowRow({ item }: { readonly item: WorkflowItem }) {
   const client = useQueryClient();
+  const refused = useRefusal('workflows:manage');
   const toggle = async () => {
     try {
       await setWorkflowEnabled(item.id, !item.isEnabled);
@@ -140,7 +142,12 @@ function WorkflowRow({ item }: { readonly item: WorkflowItem }) {
         <Time at={item.nextFireAt} />
       </Cell>
       <Cell label="On">
-        <Switch isOn={item.isEnabled} label={`${clipped(item.id, 60)} is enabled`} onChange={() => void toggle()} />
+        <Switch
+          isOn={item.isEnabled}
+          label={`${clipped(item.id, 60)} is enabled`}
+          reason={refused}
+          onChange={() => void toggle()}
+        />
       </Cell>
     </Row>
   );
