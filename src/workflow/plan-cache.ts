@@ -109,7 +109,7 @@ export function compileKnown(maxBytes: number): CompileStored {
 }
 
 export async function compileStored(definition: string, settings: ReadOptions = {}): Promise<LoadedPlan> {
-  const result = await inTurns(compileInSteps(JSON.parse(definition), settings));
+  const result = await inTurns(compileInSteps(JSON.parse(definition), { ...settings, isStored: true }));
   if (result.ok) return { plan: result.plan, isArchived: false };
   const [first] = result.problems;
   return { problem: `the stored definition is not valid: ${first?.message} (${first?.path})` };

@@ -75,7 +75,7 @@ function task(node: NodeSpec): Json {
       return {
         needs,
         url: 'https://example.com/',
-        body: { value: '{{ trigger.body.value ?? trigger.value }}' },
+        body: { value: '{{ trigger.body.value }}' },
         retries: node.maxAttempts - 1,
       };
   }

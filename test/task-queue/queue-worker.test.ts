@@ -134,8 +134,9 @@ describe('an attempt whose workers', () => {
     };
     for (let time = 0; time < 5; time++) await take('lost');
     await take('slow');
-    const overdue = await store.attemptQueueOverdue();
-    expect(overdue.map(({ taskQueue, takes }) => [taskQueue, takes]).sort()).toEqual([
+    const overdue = async () =>
+      (await store.attemptQueueOverdue()).map(({ taskQueue, takes }) => [taskQueue, takes]).sort();
+    await expect.poll(overdue).toEqual([
       ['lost', 5],
       ['slow', 1],
     ]);

@@ -41,6 +41,8 @@ export interface CompileOptions extends ReadOptions {
   /** The codes that actions declare; without them, codes are not checked. */
   readonly raisedCodes?: RaisedCodes;
   readonly maxNodes?: number;
+  /** The definition was accepted before: only what was always refused is refused. */
+  readonly isStored?: boolean;
 }
 
 interface FrontEnd {
@@ -65,7 +67,7 @@ export function compileDefinition(definition: unknown, options: CompileOptions =
 /** For a server: a definition of a megabyte takes most of a second to compile, and nobody else may wait for that (S4). */
 export function* compileInSteps(definition: unknown, options: CompileOptions = {}): Steps<CompileResult> {
   const format = detectFormat(definition);
-  const findings = new Findings();
+  const findings = new Findings({ isStored: options.isStored });
   const isJson = yield* checkJsonInSteps(definition, findings);
   const plan = isJson ? yield* compileJson(definition, format, options, findings) : null;
   if (plan === null) return { ok: false, format, problems: findings.problems() };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { compileDefinition } from './compile.ts';
 import { call, codesOf, graph, node, pipeline, plan, problemsOf, step, to } from './definition.testing.ts';
 
 const reads = (expression: string, fields: object = {}) => ({ parameters: { x: `{{ ${expression} }}` }, ...fields });
@@ -251,4 +252,10 @@ describe('members of roots that are known before anything runs', () => {
       codesOf(graph([node('a', { parameters: { id: '{{ execution.id }}', n: '{{ attempt.number }}' } })])),
     ).toEqual([]);
   });
+});
+
+it('an error that earlier versions did not know is none in a stored definition', () => {
+  const definition = pipeline({ a: call({ body: '{{ trigger.order_id }}' }) });
+  expect(compileDefinition(definition)).toMatchObject({ ok: false });
+  expect(compileDefinition(definition, { isStored: true })).toMatchObject({ ok: true, warnings: [] });
 });

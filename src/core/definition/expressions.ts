@@ -235,9 +235,11 @@ export class ExpressionCompiler {
     this.#findings.error('FAILED_NODE_DATA', at, message, `write \`${details}\` for what the failed attempt said`);
   }
 
-  #reportNothing(path: Reference['path'], { instead, meant }: Reading & { kind: 'nothing' }, at: string): void {
+  #reportNothing(path: Reference['path'], { instead, meant, isNew }: Reading & { kind: 'nothing' }, at: string): void {
     const message = `\`${pathText(path)}\` does not exist: ${instead}`;
-    this.#findings.error('UNKNOWN_REFERENCE', at, message, meant === null ? undefined : `write \`${pathText(meant)}\``);
+    const advice = meant === null ? undefined : `write \`${pathText(meant)}\``;
+    if (isNew) this.#findings.newError('UNKNOWN_REFERENCE', at, message, advice);
+    else this.#findings.error('UNKNOWN_REFERENCE', at, message, advice);
   }
 
   #reportNotUpstream(index: number, reader: number, path: Reference['path'], at: string): void {

@@ -11,8 +11,8 @@ export type Reading =
   | { readonly kind: 'elsewhere' }
   /** The results of all nodes at once, or of one whose name is computed. */
   | { readonly kind: 'all' }
-  /** A member that never exists: what there is instead, and what was probably meant, if that can be guessed. */
-  | { readonly kind: 'nothing'; readonly instead: string; readonly meant: Path | null }
+  /** A member that never exists: what there is instead, what was probably meant, and whether earlier versions let it pass. */
+  | { readonly kind: 'nothing'; readonly instead: string; readonly meant: Path | null; readonly isNew: boolean }
   | { readonly kind: 'data' | 'callback'; readonly name: string };
 
 /** Roots whose members are known before anything runs. */
@@ -32,7 +32,7 @@ export function readingOf(format: Format, path: Path): Reading {
     const near = member === 'executionId' ? 'id' : nearMiss(String(member), members);
     const inBody = root === 'trigger' ? ['trigger', 'body', member, ...rest] : null;
     const meant = near === undefined ? inBody : [root!, near, ...rest];
-    return { kind: 'nothing', instead: `\`${root}\` has ${members.join(', ')}`, meant };
+    return { kind: 'nothing', instead: `\`${root}\` has ${members.join(', ')}`, meant, isNew: true };
   }
   switch (format) {
     case 'graph':
@@ -40,7 +40,7 @@ export function readingOf(format: Format, path: Path): Reading {
       if (path[0] !== 'context') return { kind: 'elsewhere' };
       if (path.length > 1 && path[1] !== 'data') {
         const instead = 'the outputs of nodes are in `context.data`';
-        return { kind: 'nothing', instead, meant: ['context', 'data', ...path.slice(1)] };
+        return { kind: 'nothing', instead, meant: ['context', 'data', ...path.slice(1)], isNew: false };
       }
       return named('data', path[2]);
     case 'pipeline':

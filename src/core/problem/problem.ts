@@ -25,8 +25,14 @@ const MAX_PROBLEMS = 1_000;
 /** What one validation has found so far. */
 export class Findings {
   readonly #problems = new ProblemList(MAX_PROBLEMS);
+  readonly #isStored: boolean;
   #nearMisses = 0;
   #errors = 0;
+
+  /** `isStored`: the definition was accepted before, by this version or an earlier one. */
+  constructor({ isStored = false }: { isStored?: boolean | undefined } = {}) {
+    this.#isStored = isStored;
+  }
 
   /** An error that is not made any more once there are enough of them. */
   add(make: () => Problem): void {
@@ -40,6 +46,11 @@ export class Findings {
 
   warning(code: string, path: string, message: string, suggestion: string): void {
     this.#problems.add(() => ({ code, path, message, suggestion, severity: 'warning' }));
+  }
+
+  /** An error that earlier versions did not know: definitions that they accepted still run. */
+  newError(code: string, path: string, message: string, suggestion?: string): void {
+    if (!this.#isStored) this.error(code, path, message, suggestion);
   }
 
   /** An expression or template that does not parse. */

@@ -29,6 +29,7 @@ function attemptWith(failures: StoreFailure[], aborting = new AbortController())
       return null;
     },
     environmentToken: () => undefined,
+    artifacts: { isThere: false },
     store: { actionsNoticed: async () => [] },
     wallClockMs: () => 0,
     outputLimitBytes: 1_000,
