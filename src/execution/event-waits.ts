@@ -11,7 +11,7 @@ export interface EventWaitsDeps {
   readonly send: (tenantId: string, executionId: string, mail: Mail) => Promise<{ readonly live: boolean }>;
 }
 
-const PAGE = 500;
+const PAGE = 100;
 
 export class EventWaits {
   private readonly deps: EventWaitsDeps;
@@ -27,13 +27,14 @@ export class EventWaits {
     let told = 0;
     for (let after: { executionId: string; nodeId: string } | null = null; ; ) {
       const page = await store.eventWaitMatch({ tenantId, eventType: type, keys, after, limit: PAGE });
-      const over: string[] = [];
-      for (const { executionId, nodeId } of page) {
-        const mail: Mail = { kind: 'event', nodeId, eventId: id, eventType: type, data };
-        const { live } = await send(tenantId, executionId, mail);
-        if (live) told++;
-        else over.push(executionId);
-      }
+      // A page at once: one event may have thousands of waits, and mail that is sent together is written together.
+      const sent = await Promise.all(
+        page.map(({ executionId, nodeId }) =>
+          send(tenantId, executionId, { kind: 'event', nodeId, eventId: id, eventType: type, data }),
+        ),
+      );
+      const over = page.flatMap(({ executionId }, index) => (sent[index]!.live ? [] : [executionId]));
+      told += page.length - over.length;
       if (over.length > 0) await store.eventWaitDrop({ executionIds: over });
       if (page.length < PAGE) return told;
       after = page.at(-1)!;

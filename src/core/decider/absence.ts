@@ -9,7 +9,7 @@ export function whyAbsent({ plan, nodes }: State): WhyMissing {
     const index = plan.nodes.findIndex(({ id }) => isDataOf(id, path));
     const node = nodes[index];
     if (node?.status === 'Skipped') return `\`${path.at(-1)}\` was skipped (${node.reason})`;
-    if (node?.status === 'Cancelled') return `\`${path.at(-1)}\` was cancelled (${node.error?.message})`;
+    if (node?.status === 'Cancelled') return `\`${path.at(-1)}\` was cancelled (${node.error!.message})`;
     if (node === undefined || node.dataType === null || node.dataOrder >= 0) return undefined;
     const { maxContextSizeBytes, overflowBehavior } = plan.snapshot;
     return `its ${node.bytes} bytes were left out of the context, which holds at most ${maxContextSizeBytes} (${overflowBehavior})`;

@@ -76,3 +76,8 @@ test('a task that lost a race can be read: its status is cancelled', () => {
   run.succeed('won', {});
   expect(run.state).toMatchObject({ status: 'Succeeded', outputs: { a: 'cancelled', b: 'success' } });
 });
+
+test('a loop of a pipeline with too many items names the field of a pipeline', () => {
+  const run = startRun(compiled(pipeline({ a: call({ for_each: '{{ [1, 2] }}', max_items: 1 }) })));
+  expect(run.find('NodeFailed', 'a').error.message).toBe('there are 2 items; at most 1 are allowed (max_items)');
+});

@@ -66,7 +66,7 @@ describe('the checksum of a plan', () => {
       gated('a.x'),
       gated('a.y'),
       pipeline({ a: call() }),
-      pipeline({ a: call({ if: 'trigger.x' }) }),
+      pipeline({ a: call({ if: 'trigger.body.x' }) }),
     ];
     expect(new Set(different.map((definition) => compiled(definition).checksum)).size).toBe(different.length);
   });
