@@ -75,6 +75,7 @@ create table api_keys (
   created_at timestamp with time zone default clock_timestamp() not null,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  limits json,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_key_hash UNIQUE (hash),
   constraint api_key_hash_is_sha256 CHECK (octet_length(hash) = 32)

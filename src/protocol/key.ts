@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { label, tenantId, timestamp } from './identifier.ts';
+import { limitsSchema } from './limit.ts';
 import { ROLES, SCOPES } from './scope.ts';
 
 export const keyRequest = z
@@ -9,6 +10,7 @@ export const keyRequest = z
     name: label(100),
     scopes: z.array(z.enum(SCOPES)).min(1),
     roles: z.array(z.enum(ROLES)).default([]),
+    limits: limitsSchema.optional(),
     expiresAt: timestamp.optional(),
     tenantId: tenantId.optional(),
   })
@@ -20,6 +22,7 @@ export const keySchema = z
     name: z.string(),
     scopes: z.array(z.string()),
     roles: z.array(z.string()),
+    limits: limitsSchema.optional(),
     createdAt: timestamp,
     expiresAt: timestamp.optional(),
     revokedAt: timestamp.optional(),

@@ -43,6 +43,7 @@ export const detailedHealthSchema = z
             total: z.int(),
             used: z.int(),
             waiting: z.int(),
+            longestMs: z.int().describe('how long the first of them has waited'),
             holders: z.array(z.object({ tenantId: z.string(), held: z.int() })).optional(),
           })
           .optional()

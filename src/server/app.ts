@@ -19,6 +19,7 @@ import { methodNotAllowed, newsOfRefusals, notFound, refusalOf } from './error-e
 import { wantsEventStream } from './event-stream.ts';
 import { type HeldOpen, heldOpen } from './held-open.ts';
 import { jsonTextOf, readJsonBody } from './json-body.ts';
+import { refuseBeyond, type WorkflowOf } from './limit.ts';
 import { createLoad, type Door, type Load, type LoadLimits, type Place, whenClosed } from './load.ts';
 import { malformedRefuser } from './malformed.ts';
 import { methodTable } from './method-table.ts';
@@ -40,6 +41,8 @@ export interface AppOptions extends LoadLimits {
   readonly observer?: AppObserver;
   /** Whose an execution or a run is, for loose requests that do not say it. */
   readonly tenantOf?: TenantOf;
+  /** For callers that are limited to some workflows. */
+  readonly workflowOf?: WorkflowOf;
   /** Absent: nothing is refused for the database's sake. */
   readonly guard?: Guard;
   /** The process is about to stop, and still serves. */
@@ -275,7 +278,10 @@ function mount(scope: FastifyInstance, route: RouteSpec, desk: Desk): void {
       else if (isLong) place!.wait();
       const aside = isLong ? <Result>(work: () => Promise<Result>) => work() : asideOf(place!);
       const asked = readRequest(route, request, { correlation, caller, signal, aside });
-      const work = async () => route.handle(await placed(asked, options.tenantOf));
+      const work = async () => {
+        await refuseBeyond(caller, route, asked, options.workflowOf);
+        return route.handle(await placed(asked, options.tenantOf));
+      };
       const answer = await inTenant(caller?.tenantId ?? STRANGERS, () => guard(() => place!.during(work)));
       if (options.checkAnswers === true) checkAnswer(route, answer);
       if (route.sensitive === true && caller !== null) {

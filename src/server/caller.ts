@@ -1,6 +1,7 @@
 // Who asks: made from a verified token or key, or in loose mode from nothing. Handlers take the tenant from here and from
 // nowhere else (S1).
 
+import type { Limits } from '../protocol/limit.ts';
 import type { Role, Scope } from '../protocol/scope.ts';
 
 export interface Caller {
@@ -11,6 +12,8 @@ export interface Caller {
   readonly principal: Principal;
   readonly scopes: ReadonlySet<Scope>;
   readonly roles: ReadonlySet<Role>;
+  /** Absent: it reaches everything of its tenant that its scopes open. */
+  readonly limits?: Limits;
   /** Whose rate limit a request counts against. */
   readonly rateKey: string;
   /** When the token ends, in milliseconds; absent: a key, which the database is asked about. */

@@ -199,6 +199,8 @@ export async function startServer(parts: ServerParts, options: ServerOptions): P
     ...(isLoose ? { isOwnHost: ownHosts(host, options.server.publicUrl) } : {}),
     observer: options.observer,
     ...(isLoose ? { tenantOf: looseTenantOf(parts.store) } : {}),
+    workflowOf: async (tenantId, executionId) =>
+      (await store.executionGet({ tenantId, executionId }))?.workflowId ?? null,
     checkAnswers: options.server.checkAnswers,
     ...(isLoose ? {} : { witness: witnessIn(parts.store, options) }),
     guard: (work) => watch.guard(work),

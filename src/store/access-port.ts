@@ -1,6 +1,6 @@
 // Who may ask, and how often: API keys (only their hashes) and the buckets of rate limits, shared by all processes.
 
-import type { Timestamp } from './port.ts';
+import type { JsonText, Timestamp } from './port.ts';
 
 export interface AccessStore {
   apiKeyCreate(params: NewApiKey): Promise<void>;
@@ -22,6 +22,8 @@ export interface ApiKey {
   name: string;
   scopes: string[];
   roles: string[];
+  /** Null: everything of its tenant. */
+  limits: JsonText | null;
   createdAt: Timestamp;
   expiresAt: Timestamp | null;
 }
@@ -33,5 +35,6 @@ export interface NewApiKey {
   hash: Uint8Array;
   scopes: string[];
   roles: string[];
+  limits: JsonText | null;
   expiresAt: Timestamp | null;
 }

@@ -44,8 +44,6 @@ const NOT_HERE = {
 
 export class Health {
   private readonly deps: HealthDeps;
-  /** When all places were first seen taken, with attempts that wait for one. */
-  private fullSince: number | null = null;
 
   constructor(deps: HealthDeps) {
     this.deps = deps;
@@ -100,21 +98,13 @@ export class Health {
     });
   }
 
-  /** Attempts wait and all places are taken, and it was so the last time, too: somebody holds them. */
-  private isCrowded(places: HeldPlaces | null): boolean {
-    const isFull = places !== null && places.used >= places.total && places.waiting > 0;
-    if (!isFull) this.fullSince = null;
-    else this.fullSince ??= performance.now();
-    return this.fullSince !== null && performance.now() - this.fullSince > CROWDED_MS;
-  }
-
   private report(asked: Awaited<ReturnType<Health['ask']>>): DetailedHealth {
     const { health, runners, depths, providers, engines, latencyMs } = asked;
     const { connections, writable, backlog, busIsAway } = health;
     const live = runners.filter(({ state }) => state === 'live');
     const startP95 = this.deps.executions?.startLatencyP95Ms() ?? null;
     const places = this.deps.places?.() ?? null;
-    const isCrowded = this.isCrowded(places);
+    const isCrowded = isCrowdedBy(places);
     const isSlow = latencyMs > SLOW_MS || (startP95 ?? 0) > SLOW_START_MS;
     const secretsProvider = secretsHealth(providers);
     const sick = [...engines].filter(([, { status }]) => status !== 'healthy');
@@ -135,7 +125,7 @@ export class Health {
       ...(busIsAway ? ['an event bus cannot be reached'] : []),
       ...(secretsProvider.reachable ? [] : [`secrets cannot be had: ${secretsProvider.detail}`]),
       ...sick.map(([driver, { detail }]) => `${driver}: ${detail ?? 'starting a run takes more than five seconds'}`),
-      ...(isCrowded ? [`${places!.waiting} attempts wait: all ${places!.total} places of this process are taken`] : []),
+      ...(isCrowded ? [crowdedBy(places!)] : []),
     ];
     return {
       status: !writable ? 'unhealthy' : isDegraded ? 'degraded' : 'healthy',
@@ -165,6 +155,17 @@ function engineChecks(engines: typeof NO_ENGINES): Pick<DetailedHealth['checks']
     { status, ...(detail === undefined ? {} : { detail }), ...numbers },
   ]);
   return Object.fromEntries(checks) as Pick<DetailedHealth['checks'], 'temporal' | 'conductor'>;
+}
+
+/** An attempt has waited long for a place: somebody holds them. */
+const isCrowdedBy = (places: HeldPlaces | null): boolean =>
+  places !== null && places.used >= places.total && places.longestMs > CROWDED_MS;
+
+/** Without names: this is public. Who holds the places is in the detailed report. */
+function crowdedBy({ waiting, total, longestMs, holders }: HeldPlaces): string {
+  const most = holders[0]?.held ?? 0;
+  const whose = `one tenant holds ${most} of ${total} places of this process`;
+  return `${waiting} attempts wait, the first for ${Math.round(longestMs / 1_000)} s: ${whose}`;
 }
 
 const noRunner = (depth: number): string =>

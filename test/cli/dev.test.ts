@@ -6,9 +6,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { chain, echo, sleep } from '../server/api-server.ts';
+import { testDatabase } from '../support/database.ts';
 import { command, type DevProcess, pawl, startDev } from './dev-process.ts';
 
 /** A busy machine takes its time. */
@@ -153,7 +154,14 @@ describe('pawl dev', () => {
 
 describe('pawl serve', () => {
   it('refuses to start when nobody could be let in', async () => {
-    const result = await pawl({}, 'serve', '--data', newFolder(), '--port', '0');
+    const database = await testDatabase();
+    onTestFinished(() => database.drop());
+    const result = await pawl({ DATABASE_URL: database.connectionString }, 'serve', '--port', '0');
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('pawl keys create') });
+  });
+
+  it('refuses the embedded database, and says what to do', async () => {
+    const result = await pawl({}, 'serve', '--insecure', '--port', '0');
+    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('set DATABASE_URL') });
   });
 });

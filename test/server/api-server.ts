@@ -16,6 +16,7 @@ export interface Claims {
   readonly subject?: string;
   readonly scope?: string | readonly string[];
   readonly roles?: readonly string[];
+  readonly more?: JsonObject;
 }
 
 /** Everything a token can be allowed, unless told otherwise. */
@@ -24,8 +25,9 @@ export function tokenFor({
   subject = 'ada',
   scope = SCOPES,
   roles = ROLES,
+  more = {},
 }: Claims = {}): Promise<string> {
-  return new SignJWT({ tenant_id: tenant, scope: typeof scope === 'string' ? scope : scope.join(' '), roles })
+  return new SignJWT({ tenant_id: tenant, scope: typeof scope === 'string' ? scope : scope.join(' '), roles, ...more })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)

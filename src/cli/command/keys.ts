@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { Pawl } from '../../main.ts';
 import { isTenantId } from '../../protocol/identifier.ts';
+import { LIMIT_KINDS, type Limits, limitsSchema } from '../../protocol/limit.ts';
 import { ROLES, type Role, SCOPES, type Scope } from '../../protocol/scope.ts';
 import { UsageError } from '../exit.ts';
 import { explained } from '../start-problem.ts';
@@ -14,6 +15,7 @@ interface KeyFlags {
   readonly name: string;
   readonly scope?: string[];
   readonly role?: string[];
+  readonly only?: string[];
   readonly days?: string;
   readonly data?: string;
   readonly json?: boolean;
@@ -32,6 +34,10 @@ export function register(program: Command): void {
     .option('--name <name>', 'what it is for', 'key')
     .option('--scope <scope...>', `what it may do: ${SCOPES.join(', ')}`)
     .option('--role <role...>', `which signals it may send: ${ROLES.join(', ')}`)
+    .option(
+      '--only <kind=names...>',
+      `what it reaches, and nothing else: ${LIMIT_KINDS.join(', ')} (workflows=invoice,report-*)`,
+    )
     .option('--days <number>', 'how long it is valid; without it, until it is revoked')
     .action(create);
   command('list', 'list keys (not their secrets)').action(list);
@@ -43,6 +49,7 @@ async function create(flags: KeyFlags): Promise<void> {
   const roles = named<Role>('--role', ROLES, flags.role ?? []);
   if (scopes.length === 0)
     throw new UsageError(`--scope is missing: a key without one opens nothing (${SCOPES.join(', ')})`);
+  const limits = limitsOf(flags.only ?? []);
   const days = flags.days === undefined ? null : Number(flags.days);
   if (days !== null && !(days > 0)) throw new UsageError('--days must be a number above 0');
   await withStore(flags, async ({ store }) => {
@@ -50,7 +57,7 @@ async function create(flags: KeyFlags): Promise<void> {
     const { createApiKey } = await import('../../server/auth/api-key.ts');
     const made = await createApiKey(
       store,
-      { tenantId: flags.tenant, name: flags.name, scopes, roles, expiresAt },
+      { tenantId: flags.tenant, name: flags.name, scopes, roles, limits, expiresAt },
       ACTOR,
     );
     if (flags.json === true) return printJson(made);
@@ -97,6 +104,17 @@ async function withStore(flags: KeyFlags, work: (pawl: Pawl) => Promise<void>): 
   } finally {
     await pawl.close();
   }
+}
+
+function limitsOf(given: readonly string[]): Limits | undefined {
+  if (given.length === 0) return undefined;
+  const lists = given.map((text) => text.split('='));
+  const limits = Object.fromEntries(lists.map(([kind = '', names = '']) => [kind, names.split(',')]));
+  const parsed = limitsSchema.safeParse(limits);
+  if (parsed.success && lists.length === Object.keys(limits).length) return parsed.data;
+  throw new UsageError(
+    `--only must be a kind and names, each kind once, such as workflows=invoice,report-* (${LIMIT_KINDS.join(', ')})`,
+  );
 }
 
 function named<Name extends string>(option: string, names: readonly Name[], given: readonly string[]): Name[] {

@@ -2,9 +2,11 @@
 // unless somebody could be let in and everybody else kept out. `pawl runner` is the same without the server.
 
 import type { Command } from 'commander';
+import { resolveConfig } from '../../config/config.ts';
 import type { Pawl, PawlOptions } from '../../main.ts';
 import type { Driver } from '../../protocol/driver.ts';
 import { driverOption, wholeNumber } from '../argument.ts';
+import { UsageError } from '../exit.ts';
 import { runUntilStopped } from '../server-process.ts';
 
 interface ServeFlags {
@@ -24,13 +26,13 @@ export function register(program: Command): void {
     .description('start the server and a runner for production; DATABASE_URL names the database')
     .option('-p, --port <number>', 'port to listen on (7295); 0 for any free one', wholeNumber(0, 65_535))
     .option('--host <address>', 'address to listen on (127.0.0.1)')
-    .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
     .option('--actions <folder>', 'a folder with your own actions')
     .option('--no-runner', 'answer requests only; executions are run by `pawl runner` processes')
     .addOption(driverOption())
     .option('--insecure', 'let everybody in, without any token')
     .addHelpText('after', NOTES)
     .action(async (flags: ServeFlags) => {
+      if (resolveConfig(options(flags)).database.url === undefined) throw new UsageError(NO_DATABASE);
       const life = { ready: ({ url }: Pawl) => say(`Pawl is ready at ${url}`), started: async () => {} };
       process.exitCode = await runUntilStopped({ ...options(flags), serve: true, runner: flags.runner }, life);
     });
@@ -68,6 +70,9 @@ function whoseWork({ database }: Pawl['config']): string {
   if (database.url !== undefined) return '';
   return ', on the embedded database, which no server can use meanwhile: to run the work of one, set DATABASE_URL to its database';
 }
+
+const NO_DATABASE =
+  'serve needs a PostgreSQL of yours: set DATABASE_URL. The embedded database is for `pawl dev`: it has no backups, and one process at a time';
 
 /** Standard output belongs to the log. */
 const say = (line: string): undefined => void process.stderr.write(`${line}\n`);

@@ -28,6 +28,8 @@ export interface HeldPlaces {
   readonly total: number;
   readonly used: number;
   readonly waiting: number;
+  /** How long the first of those that wait has waited. */
+  readonly longestMs: number;
   readonly holders: readonly { readonly tenantId: string; readonly held: number }[];
 }
 
@@ -202,7 +204,12 @@ export class AttemptDesk {
   /** Who holds the places, the greediest first. */
   places(): HeldPlaces {
     const { total } = this.deps.limits;
-    return { total, used: this.running, waiting: this.waiting, holders: this.tenants.largest(MOST_HOLDERS) };
+    const now = this.deps.timers.monotonicMs();
+    const longestMs = Math.round(
+      this.turns.reduce((longest, { waiting }) => Math.max(longest, now - (waiting[0]?.since ?? now)), 0),
+    );
+    const holders = this.tenants.largest(MOST_HOLDERS);
+    return { total, used: this.running, waiting: this.waiting, longestMs, holders };
   }
 
   /** By a limit that others do not share. */

@@ -4,6 +4,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PawlError } from '../../core/error/pawl-error.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import { type Limits, limitsSchema } from '../../protocol/limit.ts';
 import { ROLES, type Role, SCOPES, type Scope } from '../../protocol/scope.ts';
 import type { AccessStore, ApiKey } from '../../store/access-port.ts';
 import { type Actor, type AuditStore, SYSTEM } from '../../store/audit-port.ts';
@@ -18,6 +20,8 @@ export interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly roles: readonly Role[];
+  /** Absent: everything of the tenant. */
+  readonly limits?: Limits | undefined;
   readonly expiresAt: number | null;
 }
 
@@ -31,11 +35,16 @@ export async function createApiKey(
   const id = randomUUID();
   const { tenantId, name } = key;
   const [scopes, roles] = [[...key.scopes], [...key.roles]];
+  const limits = key.limits === undefined ? null : JSON.stringify(key.limits);
   await store.audited({
     tenantId,
     by,
-    work: (joined) => joined.apiKeyCreate({ ...key, id, hash: hashOf(secret), scopes, roles }),
-    deed: () => ({ action: 'key.create', target: `key/${id}`, details: { name, scopes, roles } }),
+    work: (joined) => joined.apiKeyCreate({ ...key, id, hash: hashOf(secret), scopes, roles, limits }),
+    deed: () => ({
+      action: 'key.create',
+      target: `key/${id}`,
+      details: { name, scopes, roles, ...(limits === null ? {} : { limits: JSON.parse(limits) as JsonObject }) },
+    }),
   });
   return { id, key: secret };
 }
@@ -75,7 +84,7 @@ function keyIn(headers: IncomingHttpHeaders): string | null {
 
 const hashOf = (key: string): Uint8Array => createHash('sha256').update(key).digest();
 
-function callerOf({ id, tenantId, name, scopes, roles, expiresAt }: ApiKey): Caller {
+function callerOf({ id, tenantId, name, scopes, roles, limits, expiresAt }: ApiKey): Caller {
   return {
     tenantId,
     subject: `key:${name}`,
@@ -83,6 +92,7 @@ function callerOf({ id, tenantId, name, scopes, roles, expiresAt }: ApiKey): Cal
     scopes: new Set(SCOPES.filter((scope) => scopes.includes(scope))),
     roles: new Set(ROLES.filter((role) => roles.includes(role))),
     rateKey: `key:${id}`,
+    ...(limits === null ? {} : { limits: limitsSchema.parse(JSON.parse(limits)) }),
     ...(expiresAt === null ? {} : { keyExpiresAt: expiresAt }),
     loose: false,
   };

@@ -14,6 +14,7 @@ import {
 } from 'jose';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { isTenantId } from '../../protocol/identifier.ts';
+import { limitsSchema } from '../../protocol/limit.ts';
 import { ROLES, type Role, SCOPES, type Scope } from '../../protocol/scope.ts';
 import type { Caller } from '../caller.ts';
 import type { Verifier } from './authenticator.ts';
@@ -120,9 +121,18 @@ function callerOf(claims: JWTPayload, toleranceSeconds: number): Caller {
     scopes: known(SCOPES, claims.scope ?? claims.scp ?? claims.scopes),
     roles: known(ROLES, claims.roles),
     rateKey: `${tenantId}:${sub}`,
+    ...limitsIn(claims.pawl_limits),
     expiresAt: (claims.exp! + toleranceSeconds) * 1_000,
     loose: false,
   };
+}
+
+/** A limit that cannot be read must not become none. */
+function limitsIn(claim: unknown): Pick<Caller, 'limits'> {
+  if (claim === undefined) return {};
+  const limits = limitsSchema.safeParse(claim);
+  if (limits.success) return { limits: limits.data };
+  throw new PawlError('UNAUTHENTICATED', 'the claim `pawl_limits` of the token is not as expected');
 }
 
 /** Space separated (RFC 8693) or an array; `scope`, or `scp` and `scopes` as other issuers call it; what we do not know is no business of ours. */

@@ -26,9 +26,10 @@ export function keyRoutes({ store }: { readonly store: Store }): RouteSpec[] {
       responses: { 200: pageOf(keySchema) },
       async handle({ query, caller: { tenantId } }) {
         const keys = await store.apiKeyList({ tenantId });
-        const data = keys.map(({ createdAt, expiresAt, revokedAt, id, name, scopes, roles }) =>
+        const data = keys.map(({ createdAt, expiresAt, revokedAt, id, name, scopes, roles, limits }) =>
           present({
             ...{ id, name, scopes, roles },
+            limits: limits === null ? null : JSON.parse(limits),
             createdAt: isoTime(createdAt)!,
             expiresAt: isoTime(expiresAt),
             revokedAt: isoTime(revokedAt),
@@ -44,10 +45,10 @@ export function keyRoutes({ store }: { readonly store: Store }): RouteSpec[] {
       summary: 'Make an API key; it is in the answer and nowhere else',
       body: keyRequest,
       responses: { 201: newKeySchema },
-      async handle({ body: { name, scopes, roles, expiresAt }, caller, by }) {
+      async handle({ body: { name, scopes, roles, limits, expiresAt }, caller, by }) {
         refuseMore(caller, scopes, roles);
         const until = expiresAt === undefined ? null : Date.parse(expiresAt);
-        const key = { tenantId: caller.tenantId, name, scopes, roles, expiresAt: until };
+        const key = { tenantId: caller.tenantId, name, scopes, roles, limits, expiresAt: until };
         return { status: 201, body: await createApiKey(store, key, by) };
       },
     }),

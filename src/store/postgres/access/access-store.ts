@@ -14,9 +14,9 @@ const PURGE = statement('rate_purge');
 
 export function accessStore(database: Database): AccessStore {
   return {
-    async apiKeyCreate({ id, tenantId, name, hash, scopes, roles, expiresAt }) {
+    async apiKeyCreate({ id, tenantId, name, hash, scopes, roles, limits, expiresAt }) {
       const expiry = expiresAt === null ? null : new Date(expiresAt);
-      await database.run(CREATE, [id, tenantId, name, Buffer.from(hash), scopes, roles, expiry]);
+      await database.run(CREATE, [id, tenantId, name, Buffer.from(hash), scopes, roles, limits, expiry]);
     },
     async apiKeyFind({ hash }) {
       const [row] = await database.run<ApiKey>(FIND, [Buffer.from(hash)]);

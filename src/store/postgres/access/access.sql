@@ -1,11 +1,11 @@
 -- API keys and rate limits.
 
 -- name: api_key_create
-insert into api_keys (id, tenant_id, name, hash, scopes, roles, expires_at)
-values ($1, $2, $3, $4, $5::text[], $6::text[], $7::timestamptz);
+insert into api_keys (id, tenant_id, name, hash, scopes, roles, limits, expires_at)
+values ($1, $2, $3, $4, $5::text[], $6::text[], $7::json, $8::timestamptz);
 
 -- name: api_key_find
-select id, tenant_id, name, scopes, roles, created_at, expires_at from api_keys
+select id, tenant_id, name, scopes, roles, limits, created_at, expires_at from api_keys
 where hash = $1 and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
 
 -- name: api_key_any
@@ -14,7 +14,7 @@ select exists (
 ) as found;
 
 -- name: api_key_list
-select id, tenant_id, name, scopes, roles, created_at, expires_at, revoked_at from api_keys where tenant_id = $1 order by id;
+select id, tenant_id, name, scopes, roles, limits, created_at, expires_at, revoked_at from api_keys where tenant_id = $1 order by id;
 
 -- name: api_key_revoke
 update api_keys set revoked_at = clock_timestamp() where tenant_id = $1 and id = $2 and revoked_at is null returning id;
