@@ -140,9 +140,9 @@ export const SECTIONS = {
     awsEndpoint: z.string().optional().describe("endpoint to use instead of the region's own"),
     awsPrefix: z.string().default('pawl/{tenant}/').describe('prefix of every key'),
     gcpProject: z.string().optional().describe('project of Google Secret Manager, for the provider `gcp-sm`'),
-    gcpPrefix: z.string().default('pawl-{tenant}-').describe('prefix of every key; `/` and `.` become `-`'),
+    gcpPrefix: z.string().default('pawl-{tenant}--').describe('prefix of every key; keep `--` after the tenant'),
     azureVaultUrl: z.string().optional().describe('https://<name>.vault.azure.net, for the provider `azure-kv`'),
-    azurePrefix: z.string().default('pawl-{tenant}-').describe('prefix of every key; `/`, `_` and `.` become `-`'),
+    azurePrefix: z.string().default('pawl-{tenant}--').describe('prefix of every key; keep `--` after the tenant'),
     latestTtlMs: atLeast(0, 120_000).describe('how long the latest version of a secret is kept in memory'),
     versionTtlMs: atLeast(0, 600_000).describe('how long a secret with a named version is kept in memory'),
     timeoutMs: atLeast(100, 5_000).describe(

@@ -58,6 +58,15 @@ export interface TableSecretKey {
 /** What stands before every key of a tenant. Tenants are letters, digits and a few signs: no part of it leads elsewhere. */
 export const forTenant = (pattern: string, tenantId: string): string => pattern.replaceAll('{tenant}', tenantId);
 
+/**
+ * For keepers whose names have nothing but letters, digits and `-`, perhaps in one case. What else a tenant has becomes `-` and two digits,
+ * so that no tenant's names are another's; what else a key has becomes `-`.
+ */
+export function plainName(pattern: string, tenantId: string, key: string): string {
+  const tenant = tenantId.replaceAll(/[^a-z0-9]/g, (letter) => `-${letter.charCodeAt(0).toString(16)}`);
+  return `${forTenant(pattern, tenant)}${key}`.replaceAll(/[^A-Za-z0-9-]/g, '-');
+}
+
 /** A package that only those install who use it: loaded once, when it is first needed. */
 export function loaded<Client>(
   packageName: string,

@@ -2,7 +2,7 @@
 // find them. Names there have letters, digits and `-` only: anything else becomes `-`.
 
 import type { TokenCredential } from '@azure/identity';
-import { forTenant, loaded, type SecretProvider } from '../secret.ts';
+import { loaded, plainName, type SecretProvider } from '../secret.ts';
 
 export interface AzureOptions {
   readonly vaultUrl: string;
@@ -26,7 +26,7 @@ export function azureSecrets({ vaultUrl, prefix, standIn }: AzureOptions): Secre
     name: 'azure-kv',
     async get({ key, version }, { tenantId }) {
       const client = await sdk();
-      const name = `${forTenant(prefix, tenantId)}${key}`.replaceAll(/[^A-Za-z0-9-]/g, '-');
+      const name = plainName(prefix, tenantId, key);
       try {
         return (await client.getSecret(name, version === undefined ? {} : { version })).value;
       } catch (error) {

@@ -1,8 +1,8 @@
 // Google Secret Manager, with Google's own client, which is loaded when it is first needed. Credentials are found as Google's
-// tools find them. Names there have no `/` and no `.`: both become `-`.
+// tools find them. Names there have letters, digits and `-` here: anything else becomes `-`.
 
 import type { SecretManagerServiceClient } from '@google-cloud/secret-manager';
-import { forTenant, loaded, type SecretProvider } from '../secret.ts';
+import { loaded, plainName, type SecretProvider } from '../secret.ts';
 
 export interface GcpOptions {
   readonly project: string;
@@ -23,7 +23,7 @@ export function gcpSecrets({ project, prefix, client: settings = {} }: GcpOption
     name: 'gcp-sm',
     async get({ key, version = 'latest' }, { tenantId }) {
       const client = await sdk();
-      const secret = `${forTenant(prefix, tenantId)}${key}`.replaceAll(/[^A-Za-z0-9_-]/g, '-');
+      const secret = plainName(prefix, tenantId, key);
       try {
         const name = `projects/${project}/secrets/${secret}/versions/${version}`;
         const [{ payload }] = await client.accessSecretVersion({ name });
