@@ -9,8 +9,10 @@ import type { Json } from '../core/json/json.ts';
 import { chooseDriver, type DriverOptions, type DriverWish } from '../driver/driver-choice.ts';
 import type { EngineMetric } from '../engine/environment.ts';
 import type { Runner } from '../engine/runner/runner.ts';
+import type { OutsideTurns } from '../engine/turn/outside-turn.ts';
 import type { ExecutionQueries } from '../execution/execution-queries.ts';
 import { Executions } from '../execution/executions.ts';
+import { StuckWatch } from '../execution/stuck-watch.ts';
 import type { Quotas } from '../quota/quotas.ts';
 import type { AnswerMcp } from '../server/route/mcp-routes.ts';
 import { type RunningServer, startServer } from '../server/server.ts';
@@ -148,9 +150,11 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
     await server?.close();
     await triggering.scheduler.stop();
     await services.bulk.stop();
+    await stuck.stop();
     await driving.stop();
     await working.stop(() => runner?.stop());
   });
+  const stuck = createStuckWatch(foundation, services, driving.turns);
   const { metrics } = telemetry;
   const stopping = createStopping();
   const { drivers } = driving;
@@ -171,7 +175,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   await driving.start();
   working.start(runner !== null || options.serve === true);
   await messaging.start();
-  startBeside(foundation, services, { isRunner: runner !== null, isServed: options.serve === true });
+  startBeside(foundation, { ...services, stuck }, { isRunner: runner !== null, isServed: options.serve === true });
   return {
     config,
     store,
@@ -188,15 +192,28 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   };
 }
 
-/** What a runner or a server does beside its work: sweeping, bulk actions, schedules. */
+/** What a runner or a server does beside its work: sweeping, looking for what is stuck, bulk actions, schedules. */
 function startBeside(
   { artifacts, config }: Foundation,
-  { bulk, triggering }: Services,
+  { bulk, triggering, stuck }: Services & { readonly stuck: StuckWatch },
   { isRunner, isServed }: { isRunner: boolean; isServed: boolean },
 ): void {
   if (isRunner) artifacts.start();
+  if (isRunner) stuck.start();
   if (isServed || isRunner) bulk.start();
   if (isRunner && config.trigger.enableSchedules) triggering.scheduler.start();
+}
+
+function createStuckWatch(
+  { config, store, telemetry }: Foundation,
+  { executions, statistics }: Services,
+  turns: OutsideTurns,
+): StuckWatch {
+  const wallClockMs = () => Date.now();
+  const p99Ms = (tenantId: string, workflowId: string) => statistics.p99Ms(tenantId, workflowId, wallClockMs());
+  const { warn, count } = telemetry;
+  const options = config.stuck;
+  return new StuckWatch({ store, executions, turns, p99Ms, timers: systemTimers, wallClockMs, warn, count, options });
 }
 
 /** Whether it was announced that the process stops, and how to. */

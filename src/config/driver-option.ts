@@ -14,6 +14,14 @@ const temporalTls = z.strictObject({
 const secretReference = z.strictObject({ provider: z.enum(['env', 'file']), key: z.string().min(1) });
 
 export const DRIVER_SECTIONS = {
+  stuck: z.strictObject({
+    watchMs: atLeast(0, 60_000).describe(
+      'how often a runner looks for executions that stand still: an attempt open for twice its timeout, or an execution that takes three times as long as 99 of 100 others; 0 = never',
+    ),
+    recover: flag(false).describe(
+      'an attempt that stands still on another engine counts as timed out, and its step is retried by force (RETRY_STEP)',
+    ),
+  }),
   driver: z.strictObject({
     default: z
       .enum(DRIVERS)

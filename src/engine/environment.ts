@@ -41,6 +41,8 @@ export const ENGINE_METRICS = [
   'ended',
   'audits',
   'auditViolations',
+  'stuck',
+  'stuckRetried',
 ] as const;
 
 export type EngineMetric = (typeof ENGINE_METRICS)[number];

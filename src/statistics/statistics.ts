@@ -29,6 +29,8 @@ const UNIT_MS: Record<Grain, number> = { minute: 60_000, hour: 3_600_000, day: 8
 const MAX_STEPS = 1_500;
 const MAX_ROWS = 50_000;
 const MAX_CAUSES = 200;
+/** Fewer say little about what is usual. */
+const FEWEST_ENDED = 20;
 
 export class Statistics {
   private readonly store: StatisticsStore;
@@ -65,6 +67,18 @@ export class Statistics {
     const until = now - (now % UNIT_MS.hour) + UNIT_MS.hour;
     const day = { from: until - 24 * UNIT_MS.hour, until };
     return this.over({ tenantId, ...day, grain: 'hour', by: 'workflow', keys: workflowIds });
+  }
+
+  /** How long all but one in a hundred executions of a workflow took in the last week; undefined: fewer than twenty ended. */
+  async p99Ms(tenantId: string, workflowId: string, now: number): Promise<number | undefined> {
+    const week = { from: now - 7 * UNIT_MS.day, until: now + UNIT_MS.day };
+    const range = { tenantId, grain: 'day', ...week, limit: MAX_ROWS } as const;
+    const durations = emptyHistogram();
+    for (const row of await this.store.statsOfExecutions({ ...range, workflowIds: [workflowId] })) {
+      addTo(durations, row.durations);
+    }
+    const ended = durations.reduce((sum, count) => sum + count, 0);
+    return ended < FEWEST_ENDED ? undefined : quantile(DURATION_BOUNDS_MS, durations, 0.99);
   }
 
   failures(tenantId: string, since: number, workflowId: string | null): Promise<FailureGroup[]> {

@@ -81,6 +81,11 @@ export interface ExecutionReader {
   /** What a text belongs to within the tenant, exactly. `uuid`: the text as one, if it is one. */
   findText(params: { tenantId: string; text: string; uuid: string | null }): Promise<FoundText[]>;
   /** Live executions by workflow and tenant: for metrics. */
+  /** Executions that have been at work for longer than this, whichever engine runs them: they neither sleep nor wait. The oldest first. */
+  executionBusy(params: {
+    longerThanMs: number;
+    limit: number;
+  }): Promise<{ executionId: string; tenantId: string; workflowId: string; startedAt: Timestamp }[]>;
   queueDepth(): Promise<{ workflowId: string; tenantId: string; depth: number; ready: number }[]>;
   storeHealth(): Promise<StoreHealth>;
 }

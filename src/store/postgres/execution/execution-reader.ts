@@ -35,6 +35,7 @@ const JOURNAL = statement('execution_journal');
 const JOURNAL_FROM = statement('execution_journal_from');
 const TREE = statement('execution_tree');
 const LINKS = statement('execution_links');
+const BUSY = statement('execution_busy');
 const DEPTH = statement('queue_depth');
 const HEALTH = statement('store_health');
 const FIND = statement('find_text');
@@ -97,6 +98,7 @@ export function executionReader(reader: Database): ExecutionReader {
     executionTree: (params) => reader.run(TREE, params),
     signalMissed: ({ executionId }) => missedSignals(reader, executionId),
     executionLinks: ({ executionId, offset = 0, limit }) => reader.run(LINKS, { executionId, offset, limit }),
+    executionBusy: ({ longerThanMs, limit }) => reader.run(BUSY, [longerThanMs, limit]),
     queueDepth: () => reader.run(DEPTH, []),
     async storeHealth() {
       const [row] = await reader.run<StoreHealth>(HEALTH, { busKinds: BUS_KINDS });

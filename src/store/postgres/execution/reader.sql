@@ -66,6 +66,13 @@ where execution_id = @executionId order by created_at, system_name, resource_typ
 -- name: queue_depth
 select workflow_id, tenant_id, count(*)::int as depth, (count(*) filter (where state = 0))::int as ready from execution_queue group by workflow_id, tenant_id;
 
+-- name: execution_busy
+select q.execution_id, q.tenant_id, q.workflow_id, t.at as started_at
+from execution_queue q join execution_events t on t.execution_id = q.execution_id and t.seq = 0
+where (q.state = 1 or (q.state = 3 and q.waits = 0 and q.due_at is null)) and not q.paused
+  and t.at < now() - @longerThanMs::float8 * interval '1 millisecond'
+order by t.at limit @limit::int;
+
 -- name: store_health
 -- A standby, or a database that was set read-only, answers reads and takes nothing. A message that was sent to a bus more
 -- than once, and has still not arrived, says that the bus is away: a first attempt may be on its way.
