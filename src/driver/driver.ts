@@ -72,6 +72,11 @@ export interface EngineHealth {
   readonly numbers: Readonly<Record<string, number | string>>;
 }
 
+/** The engine was asked, and will never run this: the execution fails with the reason. */
+export class EngineRefusalError extends Error {
+  override readonly name = 'EngineRefusalError';
+}
+
 /** The engine cannot be reached, or does not take runs now: they wait, and are handed over later. */
 export class EngineUnavailableError extends Error {
   override readonly name = 'EngineUnavailableError';

@@ -7,7 +7,7 @@
 
 import { parseRef } from '../protocol/driver.ts';
 import type { ExternalRun, ExternalStore, OutsideDriver } from '../store/external-port.ts';
-import { EngineUnavailableError, type OutsideEngine } from './driver.ts';
+import { EngineRefusalError, EngineUnavailableError, type OutsideEngine } from './driver.ts';
 import type { StartLatency } from './start-latency.ts';
 
 export interface HandOverDeps {
@@ -138,6 +138,10 @@ export class HandOver {
       if (isDown) latency.failed();
       const lookAfterMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
       const message = error instanceof Error ? error.message : String(error);
+      if (error instanceof EngineRefusalError) {
+        warn('an engine refuses an execution', { driver, executionId, error: message });
+        return this.deps.close({ executionId, epoch }, { code: 'RUN_REFUSED', message });
+      }
       if (failures === 0)
         warn('an execution could not be handed over; it waits', { driver, executionId, error: message });
       await store.externalNote({ executionId, epoch, error: message, lookAfterMs });

@@ -67,6 +67,12 @@ export class ExecutionQueries {
     return view;
   }
 
+  /** Why an accepted execution could not be handed over to its engine yet; undefined: it could, or nobody has tried. */
+  async engineError({ executionId, driver, engineRunRef, endedAt }: ExecutionView): Promise<string | undefined> {
+    if ((driver ?? null) === null || engineRunRef !== null || endedAt !== null) return undefined;
+    return (await this.deps.store.externalGet({ executionId }))?.lastError ?? undefined;
+  }
+
   /** The execution, or the one that was started with this requestId. */
   async find(tenantId: string, ref: { executionId: string } | { requestId: string }): Promise<ExecutionView> {
     if ('executionId' in ref) return this.get(tenantId, ref.executionId);

@@ -144,6 +144,7 @@ export const executionWithIncludesSchema = z
     ...executionFields,
     dueAt: timestamp.optional().describe('of a live execution: when a sleep, a retry or a timeout is due'),
     owner: z.string().optional().describe('of a live execution: the runner that has it in memory'),
+    engineError: z.string().optional().describe('why it could not be handed over to its engine yet'),
     taskQueues: z
       .array(z.string())
       .optional()

@@ -54,6 +54,7 @@ export function driverPair({ driver = 'temporal', maxEvents, behind = async (add
       database: { url: database.connectionString },
       engine: { pollMs: 20, inboxPollMs: 20, parkAfterMs: 50, abortGraceMs: 1_000, drainMs: 2_000 },
       http: { allowLoopback: true },
+      action: { outputLimitBytes: 8 * 1024 * 1024 },
       ...(driver === 'temporal' ? { temporal: { address, maxEvents } } : { conductor: { url: address } }),
     });
   }, 300_000);

@@ -45,6 +45,8 @@ describe.skipIf(proxy === null)('Temporal behind a proxy', { timeout: 240_000 },
     const { status, body } = await start(queueing);
     expect(status).toBe(202);
     expect(await statusOf(queueing, body.executionId)).toBe('Pending');
+    const why = async () => (await queueing.get(`/api/v1/executions/${String(body.executionId)}`)).body.engineError;
+    await eventually(why).toMatch(/Temporal .*does not answer/);
     const sick = await health(queueing);
     expect(sick).toMatchObject({ status: 'degraded', checks: { temporal: { namespace: 'queueing' } } });
     expect(JSON.stringify(sick.reasons)).toMatch(/Temporal .*does not answer/);

@@ -43,6 +43,28 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
+  test('runs an output of 5 MB, which does not pass through Temporal', async () => {
+    const { executionId, runId } = await start(graph('large', [held('a', to('b')), echo('b', { done: true })]));
+    (await pair.work.of(executionId).next('a')).succeed({ blob: 'x'.repeat(5_000_000) });
+    expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { done: true } });
+    const temporal = await client();
+    const { historySize } = await temporal.workflow.getHandle(runId).describe();
+    expect(historySize).toBeLessThan(100_000);
+    await temporal.connection.close();
+  });
+
+  test('runs a plan of 1,000 nodes, over several histories', { timeout: 600_000 }, async () => {
+    const leaves = Array.from({ length: 998 }, (_, index) => `n${index}`);
+    const definition = graph('wide', [
+      echo('root', {}, to(...leaves)),
+      ...leaves.map((id) => echo(id, {}, to('join'))),
+      echo('join', { done: true }, { join: 'all' }),
+    ]);
+    const { executionId } = await start(definition);
+    expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { done: true } });
+    expect(await pair.pawl.store.executionAttempts({ executionId })).toHaveLength(1_000);
+  });
+
   test('cancels the execution when its run is cancelled over there', async () => {
     const { executionId, runId } = await start(graph('cancelled-there', [delay('nap', 600_000)]));
     await eventually(async () => (await pair.pawl.executions.get(TENANT, executionId)).status).toBe('Running');

@@ -77,6 +77,7 @@ async function describe(id: string, flags: ClientFlags): Promise<void> {
     ['Execution', execution.executionId],
     ['Workflow', `${workflowId}, version ${version}`],
     ['Status', execution.why === undefined || execution.why === 'running' ? status : `${status} (${execution.why})`],
+    ['Waits', execution.engineError === undefined ? undefined : printable(execution.engineError)],
     ['Created', createdAt],
     ['Started', startedAt],
     ['Completed', completedAt],

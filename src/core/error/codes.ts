@@ -44,6 +44,7 @@ export const ERROR_CODES = {
   DRIVER_NOT_CONFIGURED: { message: 'This installation does not have the driver that was asked for.', httpStatus: 400 },
   UNSUPPORTED_BY_ENGINE: { message: 'The engine that was chosen cannot run this plan.', httpStatus: 400 },
   ENGINE_UNAVAILABLE: { message: 'The engine that runs the workflow takes no runs at the moment.', httpStatus: 503 },
+  RUN_REFUSED: { message: 'The engine that should run the execution refuses to.', httpStatus: 502 },
   RUN_LOST: { message: 'The engine that ran the execution does not run it any more.', httpStatus: 502 },
   RUN_NAME_TAKEN: { message: 'The name of the run belongs to something else in the engine.', httpStatus: 409 },
   TASK_QUEUE_NOT_FOUND: { message: 'No task queue can be called so.', httpStatus: 404 },

@@ -1,6 +1,6 @@
 // The dozen calls of Conductor's REST API that we make. Each one is safe to repeat, or says that its outcome is unknown.
 
-import { EngineUnavailableError } from '../driver.ts';
+import { EngineRefusalError, EngineUnavailableError } from '../driver.ts';
 import type { ConductorDefinition } from './lane-definition.ts';
 
 export interface ConductorRun {
@@ -36,6 +36,8 @@ interface LaneTask {
 }
 
 const CALL_TIMEOUT_MS = 10_000;
+/** Answers to a definition that the server will never take. */
+const UNACCEPTABLE = new Set([400, 413, 422]);
 
 /** The server answered, and refused. */
 export class ConductorRefusalError extends Error {
@@ -60,7 +62,13 @@ export class ConductorClient {
   /** The id of the new run. Starting twice makes two runs: look for the correlation id first. */
   async start(definition: ConductorDefinition, correlationId: string, input: object): Promise<string> {
     const { name, version } = definition;
-    return this.text('POST', '/api/workflow', { name, version, correlationId, input, workflowDef: definition });
+    const start = { name, version, correlationId, input, workflowDef: definition };
+    return this.text('POST', '/api/workflow', start).catch((error: unknown) => {
+      if (!(error instanceof ConductorRefusalError) || !UNACCEPTABLE.has(error.status)) throw error;
+      throw new EngineRefusalError(
+        `${error.message}. The definition was generated from the workflow's plan; see docs/conductor.md`,
+      );
+    });
   }
 
   /** Runs of this correlation id, the oldest first. */

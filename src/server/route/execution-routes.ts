@@ -57,6 +57,8 @@ function getRoute({ queries, lists, executions }: ExecutionRoutesDeps): RouteSpe
       const view = ended ?? (await queries.get(caller.tenantId, id));
       const standing = view.endedAt === null ? await lists.standing(id) : null;
       const body: Record<string, unknown> = { ...presentExecution(view), ...presentStanding(standing) };
+      const engineError = await queries.engineError(view);
+      if (engineError !== undefined) body.engineError = engineError;
       const page = <Item>(items: readonly Item[]) => items.slice(offset, offset + limit);
       if (include.includes('actions')) body.actions = presentAttempts(await queries.attempts(view, { offset, limit }));
       if (include.includes('resources'))
