@@ -150,11 +150,9 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
     await server?.close();
     await triggering.scheduler.stop();
     await services.bulk.stop();
-    await stuck.stop();
     await driving.stop();
     await working.stop(() => runner?.stop());
   });
-  const stuck = createStuckWatch(foundation, services, driving.turns);
   const { metrics } = telemetry;
   const stopping = createStopping();
   const { drivers } = driving;
@@ -175,7 +173,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   await driving.start();
   working.start(runner !== null || options.serve === true);
   await messaging.start();
-  startBeside(foundation, { ...services, stuck }, { isRunner: runner !== null, isServed: options.serve === true });
+  startBeside(foundation, { ...services, closers, turns: driving.turns }, isRunner, options.serve === true);
   return {
     config,
     store,
@@ -192,28 +190,35 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   };
 }
 
-/** What a runner or a server does beside its work: sweeping, looking for what is stuck, bulk actions, schedules. */
+/** What a runner or a server does beside its work: sweeping, bulk actions, schedules. */
 function startBeside(
-  { artifacts, config }: Foundation,
-  { bulk, triggering, stuck }: Services & { readonly stuck: StuckWatch },
-  { isRunner, isServed }: { isRunner: boolean; isServed: boolean },
+  foundation: Foundation,
+  services: Services & { readonly closers: Closers; readonly turns: OutsideTurns },
+  isRunner: boolean,
+  isServed: boolean,
 ): void {
+  const { artifacts, config } = foundation;
+  const { bulk, triggering } = services;
+  if (isRunner) watchStuck(foundation, services);
   if (isRunner) artifacts.start();
-  if (isRunner) stuck.start();
   if (isServed || isRunner) bulk.start();
   if (isRunner && config.trigger.enableSchedules) triggering.scheduler.start();
 }
 
-function createStuckWatch(
+function watchStuck(
   { config, store, telemetry }: Foundation,
-  { executions, statistics }: Services,
-  turns: OutsideTurns,
-): StuckWatch {
+  { executions, statistics, turns, closers }: Parameters<typeof startBeside>[1],
+): void {
   const wallClockMs = () => Date.now();
   const p99Ms = (tenantId: string, workflowId: string) => statistics.p99Ms(tenantId, workflowId, wallClockMs());
   const { warn, count } = telemetry;
   const options = config.stuck;
-  return new StuckWatch({ store, executions, turns, p99Ms, timers: systemTimers, wallClockMs, warn, count, options });
+  const watch = new StuckWatch({
+    ...{ store, executions, turns, p99Ms, wallClockMs, warn, count, options },
+    timers: systemTimers,
+  });
+  closers.push(() => watch.stop());
+  watch.start();
 }
 
 /** Whether it was announced that the process stops, and how to. */
