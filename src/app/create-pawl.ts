@@ -66,7 +66,7 @@ export interface Pawl {
   readonly metrics: ReadonlyMap<EngineMetric, number>;
   readonly actionTypes: ReadonlySet<string>;
   /** Validates a definition of any format and makes it the workflow's active version. */
-  publish(definition: Json, options?: { tenantId?: string }): ReturnType<Workflows['publishNow']>;
+  publish(definition: Json | object, options?: { tenantId?: string }): ReturnType<Workflows['publishNow']>;
   start(
     workflowId: string,
     request?: Omit<Parameters<Executions['start']>[0], 'workflowId' | 'tenantId'> & { tenantId?: string },
@@ -293,7 +293,7 @@ const compileInTransaction = compileKnown(16 * 1024 * 1024);
 
 function operations({ workflows, executions }: Services): Pick<Pawl, 'publish' | 'start' | 'result'> {
   return {
-    publish: (definition, { tenantId = DEFAULT_TENANT } = {}) => workflows.publishNow(tenantId, definition),
+    publish: (definition, { tenantId = DEFAULT_TENANT } = {}) => workflows.publishNow(tenantId, definition as Json),
     start: (workflowId, { tenantId = DEFAULT_TENANT, ...request } = {}) =>
       executions.start({ ...request, tenantId, workflowId }),
     async result(executionId, { tenantId = DEFAULT_TENANT } = {}) {

@@ -53,8 +53,10 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
 export function executionId(text: string): string {
   const { success, data } = executionRef.safeParse(text);
   if (success) return data;
-  throw new InvalidArgumentError('The id of an execution is a uuid, or `run_` and its digits: `pawl list` shows them.');
+  throw new InvalidArgumentError(EXECUTION_ID);
 }
+
+export const EXECUTION_ID = 'The id of an execution is a uuid, or `run_` and its digits: `pawl list` shows them.';
 
 export function signalId(text: string): string {
   if (isUuid(text)) return text;
@@ -82,3 +84,6 @@ function readText(name: string, file: string | null): string {
     throw new UsageError(`${name}: cannot read ${file ?? 'standard input'}: ${reasonUnread(error)}`);
   }
 }
+
+export const FAIL_ON_TASK_FAILURE =
+  'exit with 1 when a node failed, also when the execution has succeeded (a pipeline does, whatever becomes of its tasks)';

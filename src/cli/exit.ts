@@ -12,11 +12,11 @@ export const EXIT = {
   timedOut: 4,
 } as const;
 
-/** The exit code of a command that waited for an execution. */
-export function exitCodeOf(status: ExecutionJson['status']): number {
+/** The exit code of a command that waited for an execution. `failedNodes`: where those count. */
+export function exitCodeOf(status: ExecutionJson['status'], failedNodes = 0): number {
   switch (status) {
     case 'Succeeded':
-      return EXIT.ok;
+      return failedNodes === 0 ? EXIT.ok : EXIT.failed;
     case 'Cancelled':
       return EXIT.cancelled;
     case 'TimedOut':

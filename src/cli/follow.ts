@@ -4,7 +4,7 @@
 import type { Json } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
 import { EXIT, exitCodeOf, SAME_KEYSTROKE_MS } from './exit.ts';
-import { createNodeView, type NodeView, type Snapshot } from './terminal/node-view.ts';
+import { createNodeView, failedOf, type NodeView, type Snapshot } from './terminal/node-view.ts';
 import { reportRun } from './terminal/run-report.ts';
 import { printJson } from './terminal/terminal.ts';
 
@@ -29,10 +29,12 @@ export interface FollowOptions {
   readonly otherwise: string;
   /** Of the definitions that were published for it. */
   readonly warnings?: readonly Problem[];
+  /** A node that failed makes the exit code 1, also when the execution has succeeded. */
+  readonly failOnTaskFailure?: boolean | undefined;
 }
 
 export async function follow(followed: Followed, options: FollowOptions): Promise<number> {
-  const { asJson, printsId, otherwise, warnings = [] } = options;
+  const { asJson, printsId, otherwise, warnings = [], failOnTaskFailure = false } = options;
   const startedAt = performance.now();
   const view = asJson ? null : createNodeView(process.stdout, { printsId });
   const stopListening = cancelOnInterrupt(followed, otherwise);
@@ -42,7 +44,7 @@ export async function follow(followed: Followed, options: FollowOptions): Promis
     const durationMs = Math.round(performance.now() - startedAt);
     if (view === null) printJson({ ...reportRun(result, durationMs), ...(warnings.length === 0 ? {} : { warnings }) });
     else view.end(result, durationMs);
-    return exitCodeOf(result.execution.status);
+    return exitCodeOf(result.execution.status, failOnTaskFailure ? failedOf(result.nodes) : 0);
   } finally {
     stopListening();
   }

@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { PawlApiError } from '../sdk/api-error.ts';
 import { readConfiguration } from './configuration.ts';
 import { EXIT, UsageError } from './exit.ts';
+import { closeFolder } from './folder-reader.ts';
 import { refuseColours } from './terminal/colour.ts';
 
 interface CommandFile {
@@ -20,6 +21,11 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
   { names: ['run'], load: () => import('./command/run.ts') },
   { names: ['publish'], load: () => import('./command/publish.ts') },
   { names: ['start'], load: () => import('./command/start.ts') },
+  {
+    names: ['versions', 'diff', 'archive', 'reactivate', 'enable', 'disable', 'delete'],
+    load: () => import('./command/versions.ts'),
+  },
+  { names: ['actions', 'dead-letters', 'consumers'], load: () => import('./command/operations.ts') },
   { names: ['workflows'], load: () => import('./command/workflows.ts') },
   { names: ['list', 'describe'], load: () => import('./command/list.ts') },
   { names: ['logs'], load: () => import('./command/logs.ts') },
@@ -46,7 +52,7 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
 async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('pawl')
     .description(packageJson.description)
-    .version(packageJson.version, '-v, --version', 'print the version')
+    .version(packageJson.version, '--version', 'print the version (also -v)')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .option('--config <file>', 'options from this file (otherwise pawl.config.* of this folder)')
@@ -97,8 +103,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const program = await createProgram(process.argv.slice(2));
-  await program.parseAsync(withoutHelpOfNothing(program, process.argv.slice(2)), { from: 'user' });
+  const args = process.argv.slice(2);
+  const program = await createProgram(args);
+  // `-v` alone is the version; after a command it is that command's own.
+  await program.parseAsync(withoutHelpOfNothing(program, args[0] === '-v' ? ['--version'] : args), { from: 'user' });
 } catch (error) {
   // Commander has printed its own messages, and help and version are errors to it as well.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -107,6 +115,7 @@ try {
     process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   }
 }
+await closeFolder();
 
 /** `help` of a command that is none is that mistake, with what was probably meant. */
 function withoutHelpOfNothing({ commands }: Command, args: readonly string[]): readonly string[] {

@@ -34,6 +34,7 @@ export interface RunFlags {
   readonly data?: string;
   readonly json?: boolean;
   readonly driver?: Driver;
+  readonly failOnTaskFailure?: boolean;
 }
 
 type DefinitionSource = Extract<DefinitionText, { kind: 'json' }>;
@@ -91,7 +92,14 @@ async function runHere({ definitions, request, flags }: Run, dataDir: string, is
     }
     const { executionId } = await pawl.start(workflowId, request);
     const otherwise = isKept ? 'goes on next time' : 'is lost';
-    return await follow(executionHere(pawl, executionId), { asJson, printsId: isKept, otherwise, warnings });
+    const { failOnTaskFailure } = flags;
+    return await follow(executionHere(pawl, executionId), {
+      asJson,
+      printsId: isKept,
+      otherwise,
+      warnings,
+      failOnTaskFailure,
+    });
   } finally {
     await pawl.close();
   }
@@ -181,5 +189,6 @@ async function runThere({ definitions, request, flags }: Run, url: string): Prom
     printsId: true,
     otherwise: 'goes on without you',
     warnings,
+    failOnTaskFailure: flags.failOnTaskFailure,
   });
 }

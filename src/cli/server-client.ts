@@ -1,11 +1,13 @@
-// The server that a command talks to: `--url` or PAWL_URL says which, PAWL_TOKEN as whom (a token or an API key). The client
-// is the SDK's; what goes wrong is said with what to do next.
+// The server that a command talks to: `--url` or PAWL_URL says which, PAWL_TOKEN as whom (a token or an API key). Otherwise it is the
+// `pawl dev` of this folder, and then the default address. The client is the SDK's; what goes wrong is said with what to do next.
 
 import type { Command } from 'commander';
-import { clientPreferences } from '../config/config.ts';
-import { createClient, type PawlApiError, type PawlClient } from '../sdk/client.ts';
+import { clientPreferences, resolveConfig } from '../config/config.ts';
+import { createClient, everyItem, type PawlApiError, type PawlClient } from '../sdk/client.ts';
 import { withoutConfiguration } from './configuration.ts';
+import { serverOf } from './dev-address.ts';
 import { UsageError } from './exit.ts';
+import { readFolder } from './folder-reader.ts';
 
 export interface ClientFlags {
   readonly url?: string;
@@ -24,7 +26,29 @@ export function connect(flags: ClientFlags, { patience = 0 }: { patience?: numbe
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`"${url}" is not a URL such as http://127.0.0.1:7295 (--url or PAWL_URL)`);
   const { token } = preferences;
-  return createClient({ url, retries: patience, fetch: fetchFrom(url), ...(token === undefined ? {} : { token }) });
+  const isNamed = flags.url !== undefined || preferences.isNamed;
+  const fetching = isNamed ? fetchFrom(url) : fetchFromFolder(url);
+  return createClient({ url, retries: patience, fetch: fetching, ...(token === undefined ? {} : { token }) });
+}
+
+/** The `pawl dev` of this folder may listen elsewhere. Where there is none, what `pawl run` left in the folder can still be read. */
+function fetchFromFolder(fallback: string): typeof fetch {
+  const { dataDir, url: database } = resolveConfig().database;
+  let found: Promise<string> | null = null;
+  return async (input, init) => {
+    found ??= serverOf(dataDir).then((here) => here ?? fallback);
+    const base = await found;
+    const ask = (at: string) => fetchFrom(at)(String(input).replace(fallback, at), init);
+    try {
+      return await ask(base);
+    } catch (error) {
+      const isReading = (init?.method ?? 'GET') === 'GET' && error instanceof NoServerError;
+      const opened = isReading && database === undefined ? await readFolder(dataDir) : null;
+      if (opened === null) throw error;
+      found = Promise.resolve(opened);
+      return ask(opened);
+    }
+  };
 }
 
 /** Every answer of Pawl's carries a correlation id, also a refusal. */
@@ -93,4 +117,11 @@ export function clientCommand(program: Command, name: string, description: strin
     .description(description)
     .option('--url <url>', 'the server (PAWL_URL, or http://127.0.0.1:7295)')
     .option('--json', 'print JSON');
+}
+
+/** Every item of a list, page by page. */
+export async function allItems<Item>(page: Parameters<typeof everyItem<Item>>[0]): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of everyItem(page)) items.push(item);
+  return items;
 }

@@ -168,9 +168,12 @@ export function terminalPreferences(
 /** Which server the commands that talk to one mean, and as whom: PAWL_URL and PAWL_TOKEN. */
 export function clientPreferences(environment: NodeJS.ProcessEnv = process.env): {
   readonly url: string;
+  /** The url was named, and is not the default one. */
+  readonly isNamed: boolean;
   readonly token: string | undefined;
 } {
-  return { url: environment.PAWL_URL || 'http://127.0.0.1:7295', token: environment.PAWL_TOKEN || undefined };
+  const { PAWL_URL: named, PAWL_TOKEN: token } = environment;
+  return { url: named || 'http://127.0.0.1:7295', isNamed: Boolean(named), token: token || undefined };
 }
 
 /** Where programs that we start are looked up. */

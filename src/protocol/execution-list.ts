@@ -90,6 +90,7 @@ export const executionFilterFields = {
   resource: resource.optional().describe('linked to this resource: system/resourceType/resourceId'),
   projectId: label(200).optional(),
   environmentId: label(200).optional(),
+  taskFailures: queryFlag.optional().describe('true: pipelines that have succeeded although tasks of theirs failed'),
 } as const;
 
 export type ExecutionFilters = z.output<z.ZodObject<typeof executionFilterFields>>;

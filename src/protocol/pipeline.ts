@@ -76,6 +76,7 @@ export const runSchema = z
     status: z.enum(RUN_STATUSES),
     started_at: timestamp,
     finished_at: timestamp.optional(),
+    task_failures: z.int().optional().describe('of a completed run: tasks that failed or timed out, if there are any'),
   })
   .meta({ id: 'PipelineRun' });
 

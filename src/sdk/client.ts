@@ -19,7 +19,7 @@ import { TriggersApi } from './triggers.ts';
 import { WorkflowsApi } from './workflows.ts';
 
 export { PawlApiError } from './api-error.ts';
-export type { GraphDefinition, PipelineDefinition, PipelineTask } from './definition.ts';
+export type { GraphDefinition, PipelineDefinition, PipelineTask, PlanDefinition } from './definition.ts';
 export { pipeline } from './pipeline-builder.ts';
 export { expr, type Ref, shape, value } from './reference.ts';
 export type { TaskContext, TaskHandler, TaskWorkOptions } from './task-worker.ts';

@@ -9,11 +9,11 @@ export type GraphDefinition = {
   readonly triggerSchema?: Readonly<Record<string, unknown>>;
   /** Who may call it besides programs: `{ mcp: true }` makes it a tool of AI agents. */
   readonly expose?: { readonly mcp?: boolean };
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: Milliseconds;
   readonly outputs?: Readonly<Record<string, unknown>>;
   readonly vars?: Readonly<Record<string, unknown>>;
   readonly finally?: readonly string[];
-  readonly compensationTimeoutMs?: number;
+  readonly compensationTimeoutMs?: Milliseconds;
   readonly triggers?: readonly FileTrigger[];
 };
 
@@ -48,7 +48,7 @@ export interface GraphNode {
   /** Of a wait. */
   readonly callback?: boolean;
   readonly events?: readonly EventSource[];
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: Milliseconds;
   readonly onTimeout?: 'fail' | 'continue';
   readonly count?: number;
   readonly until?: string;
@@ -76,9 +76,9 @@ export interface ForEach {
 export interface Repeat {
   readonly until: string;
   readonly maxRounds?: number;
-  readonly delayMs?: number;
+  readonly delayMs?: Milliseconds;
   readonly backoffFactor?: number;
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: Milliseconds;
   readonly collect?: string;
 }
 
@@ -98,14 +98,14 @@ export interface GraphEdge {
 
 interface RetryPolicy {
   readonly maxAttempts?: number;
-  readonly baseDelayMs?: number;
+  readonly baseDelayMs?: Milliseconds;
   readonly backoffFactor?: number;
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: Milliseconds;
   readonly jitter?: boolean;
 }
 
 export interface NodePolicies {
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: Milliseconds;
   readonly rerenderOnRetry?: boolean;
   readonly retry?: RetryPolicy | readonly (RetryPolicy & { readonly on: readonly string[] })[];
 }
@@ -164,7 +164,7 @@ export interface HttpTask {
   readonly retries?:
     | number
     | { readonly times?: number; readonly on?: readonly (number | string)[]; readonly delay?: Duration };
-  readonly timeout?: number;
+  readonly timeout?: Milliseconds;
   readonly undo?: Pick<HttpTask, 'url' | 'method' | 'headers' | 'body' | 'retries' | 'timeout'>;
   readonly for_each?: string | readonly unknown[];
   readonly parallel?: number;
@@ -175,6 +175,17 @@ export interface HttpTask {
   readonly max_rounds?: number;
   readonly collect?: string;
 }
+
+/** Milliseconds, or `"30s"`, `"5m"`, `"2h"`, `"1d"`. */
+export type Milliseconds = number | string;
+
+declare const triggerType: unique symbol;
+
+/** A definition of which TypeScript knows what starts it: see `workflow().trigger<Payload>()`. */
+export type Triggered<Trigger> = { readonly [triggerType]?: (trigger: Trigger) => void };
+
+/** An execution plan, as a planner makes it. */
+export type PlanDefinition = { readonly metadata: { readonly planId: string }; readonly steps: readonly object[] };
 
 /** `"30s"`, `"5m"`, `"2h"`, `"1d"`, or seconds. */
 export type Duration = string | number;

@@ -10,6 +10,7 @@ import type {
   GraphNode,
   NodePolicies,
   Repeat,
+  Triggered,
 } from './definition.ts';
 import {
   type Empty,
@@ -85,6 +86,8 @@ interface Placed<K extends Known, Data extends object> {
   /** Every node but the first has at least one. */
   readonly after?: After<K, Data> | readonly After<K, Data>[];
   readonly join?: GraphNode['join'];
+  /** The node that runs if this one fails and no edge leads on; it is declared later, without `after`. */
+  readonly onFailure?: string;
 }
 
 interface Common<K extends Known, Data extends object, Outputs, Bound extends object = Empty> extends Placed<K, Data> {
@@ -271,7 +274,7 @@ export class WorkflowBuilder<K extends Known, Data extends object> {
     return new WorkflowBuilder({ ...this.draft, outputs: resolved(of) as Params });
   }
 
-  build(): GraphDefinition {
+  build(): GraphDefinition & Triggered<K['trigger']> {
     const { head, nodes, outputs } = this.draft;
     const [first] = nodes;
     if (first === undefined) throw new TypeError(`workflow "${head.id}" has no nodes`);
@@ -331,14 +334,26 @@ function stepOf(step: object): object {
 }
 
 function nodeOf(id: string, kind: object, options: object): GraphNode {
-  const { parameters, routePolicy, policies, join, connection } = options as Partial<Common<Known, object, unknown>>;
-  return { id, ...kind, parameters: resolved(parameters), connection, routePolicy, policies, join } as GraphNode;
+  const { parameters, routePolicy, policies, join, connection, onFailure } = options as Partial<
+    Common<Known, object, unknown>
+  >;
+  return {
+    id,
+    ...kind,
+    parameters: resolved(parameters),
+    connection,
+    routePolicy,
+    policies,
+    join,
+    onFailure,
+  } as GraphNode;
 }
 
 function added(nodes: readonly GraphNode[], id: string, kind: object, options: object): GraphNode[] {
   const { after = [] } = options as { after?: string | Edge | readonly (string | Edge)[] };
   const before = [after].flat().map((one) => (typeof one === 'string' ? { node: one } : (one as Edge)));
-  if (nodes.length > 0 && before.length === 0) {
+  const isRescue = nodes.some((node) => node.onFailure === id);
+  if (nodes.length > 0 && before.length === 0 && !isRescue) {
     throw new TypeError(`node "${id}" would never run: say what it comes \`after\``);
   }
   return [...before.reduce((all, one) => connect(all, id, one), nodes), nodeOf(id, kind, options)];

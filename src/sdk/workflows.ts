@@ -20,7 +20,8 @@ import type {
 import type { ExecutionJson } from '../protocol/execution.ts';
 import type { QueryOf } from '../protocol/page.ts';
 import type { workflowListQuery } from '../protocol/workflow.ts';
-import type { GraphDefinition, PipelineDefinition } from './definition.ts';
+import { PawlApiError } from './api-error.ts';
+import type { GraphDefinition, PipelineDefinition, PlanDefinition, Triggered } from './definition.ts';
 import { part, type Transport } from './transport.ts';
 
 export interface PageQuery {
@@ -38,6 +39,9 @@ export interface SaveOptions {
   /** The `checksum` that the draft had: it is saved only if nobody else has changed it (412 otherwise). */
   readonly ifMatch?: string;
 }
+
+/** A pipeline may be switched off. */
+type Published = Omit<PublicationJson, 'status'> & { readonly status: PublicationJson['status'] | 'Disabled' };
 
 interface Data<Item> {
   readonly data: Item;
@@ -97,8 +101,35 @@ export class WorkflowsApi {
 
   // ── Versions ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  publish(id: string, { autoActivate = true }: { readonly autoActivate?: boolean } = {}): Promise<PublicationJson> {
+  /**
+   * Publishes the draft of a workflow; or a definition of any format: a graph or a plan by way of a draft, a pipeline at once.
+   * The same definition again changes nothing, so a program may publish what it needs whenever it starts.
+   */
+  async publish(
+    workflow: string | GraphDefinition | PipelineDefinition | PlanDefinition,
+    { autoActivate = true }: { readonly autoActivate?: boolean } = {},
+  ): Promise<Published> {
+    if (typeof workflow === 'object' && 'tasks' in workflow) return this.putPipeline(workflow);
+    if (typeof workflow === 'object') await this.saveDraft(workflow);
+    const id = typeof workflow === 'string' ? workflow : idOf(workflow);
     return this.transport.ask('POST', `${of(id)}/publish`, { query: { autoActivate } });
+  }
+
+  private async saveDraft(definition: GraphDefinition | PlanDefinition): Promise<void> {
+    const save = () => this.create(definition as GraphDefinition);
+    await save().catch(async (error: unknown) => {
+      if (!isRefusal(error, 'WORKFLOW_IMMUTABLE')) throw error;
+      await this.openDraft(idOf(definition));
+      await save();
+    });
+  }
+
+  private async putPipeline(definition: PipelineDefinition): Promise<Published> {
+    const put = await this.update(definition.name, definition).catch((error: unknown) => {
+      if (!isRefusal(error, 'WORKFLOW_NOT_FOUND')) throw error;
+      return this.create(definition);
+    });
+    return { workflowId: put.name, version: put.version!, status: put.enabled ? 'Active' : 'Disabled' };
   }
 
   archive(id: string): Promise<WorkflowStateJson> {
@@ -131,7 +162,14 @@ export class WorkflowsApi {
   // ── Running ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** The same requestId gives the same execution; one is made when there is none, so that it can be tried again. */
-  execute(id: string, request: ExecuteRequest = {}): Promise<ExecuteAnswer> {
+  /** By id; or by the definition that a builder made, which says what the trigger must be. */
+  execute(id: string, request?: ExecuteRequest): Promise<ExecuteAnswer>;
+  execute<Trigger>(
+    definition: GraphDefinition & Triggered<Trigger>,
+    request: ExecuteRequest & { readonly trigger: Trigger },
+  ): Promise<ExecuteAnswer>;
+  execute(workflow: string | GraphDefinition, request: ExecuteRequest = {}): Promise<ExecuteAnswer> {
+    const id = typeof workflow === 'string' ? workflow : workflow.id;
     const body = { requestId: crypto.randomUUID() as string, ...request };
     return this.transport.ask('POST', `${of(id)}/execute`, { body, repeatable: true });
   }
@@ -175,3 +213,9 @@ const of = (id: string): string => `${BASE}/${part(id)}`;
 function unwrapped<Plain extends object, Wrapped>(answer: Plain | Data<Wrapped>): Plain | Wrapped {
   return 'data' in answer ? (answer as Data<Wrapped>).data : answer;
 }
+
+/** What a definition calls itself. */
+const idOf = (definition: GraphDefinition | PlanDefinition): string =>
+  'metadata' in definition ? definition.metadata.planId : definition.id;
+
+const isRefusal = (error: unknown, code: string): boolean => error instanceof PawlApiError && error.code === code;

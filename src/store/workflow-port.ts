@@ -117,6 +117,8 @@ export interface RunRow {
   status: string;
   createdAt: Timestamp;
   endedAt: Timestamp | null;
+  /** Of a pipeline that has succeeded. */
+  failedNodes: number;
 }
 
 export interface WorkflowRunStore {

@@ -245,3 +245,75 @@ describe('what is going on', () => {
     expect(await there('bulk', 'cancel', '--reason', 'everything')).toMatchObject({ code: 2 });
   });
 });
+
+describe('a pipeline whose tasks failed', () => {
+  const FLAKY = { name: 'flaky', tasks: { call: { url: 'http://127.0.0.1:9/x', retries: 0 }, nap: { sleep: '10ms' } } };
+
+  it('is completed, and marked wherever it is shown', async () => {
+    expect(await there('publish', file('flaky.json', FLAKY))).toMatchObject({ code: 0 });
+    const plain = await there('start', 'flaky', '--wait');
+    expect(plain).toMatchObject({ code: 0, stdout: expect.stringContaining(', although 1 node failed') });
+    expect(await there('start', 'flaky', '--wait', '--fail-on-task-failure')).toMatchObject({ code: 1 });
+    await there('start', 'hello-pawl', '--wait');
+    const [, ...rows] = (await there('list', '--task-failures')).stdout.trim().split('\n');
+    expect(rows).toHaveLength(2);
+    expect(rows.join()).toContain('Succeeded (1 failed)');
+    const id = plain.stdout.split('\n')[0]!;
+    const described = (await there('describe', id)).stdout;
+    expect(described).toContain('Succeeded (1 failed)');
+    expect(described).toContain('parameters {"url":"http://127.0.0.1:9/x"');
+    const verbose = (await there('logs', id, '-v')).stdout;
+    expect(verbose).toMatch(/NodeFailed.*\n {4}parameters \{"url":"http:\/\/127\.0\.0\.1:9\/x"/);
+    const runs = (await (await fetch(`${dev.url}/api/v1/workflows/flaky/runs`)).json()) as { data: unknown[] };
+    expect(runs.data).toMatchObject([
+      { status: 'completed', task_failures: 1 },
+      { status: 'completed', task_failures: 1 },
+    ]);
+    const run = await fetch(`${dev.url}/api/v1/workflows/flaky/runs/${id}`);
+    expect(await run.json()).toMatchObject({ data: { status: 'completed', task_failures: 1 } });
+  });
+});
+
+describe('what a server keeps of a workflow', () => {
+  it('is listed, compared, switched off and deleted', async () => {
+    await publish(chain('kept', echo('a', { n: 1 })));
+    await publish(chain('kept', echo('a', { n: 2 })));
+    const { data } = JSON.parse((await there('versions', 'kept', '--json')).stdout) as { data: unknown[] };
+    expect(data).toMatchObject([
+      { version: 2, isCurrent: true },
+      { version: 1, isCurrent: false },
+    ]);
+    expect((await there('diff', 'kept', '--from', '1', '--to', '2')).stdout).toMatch(
+      /\/parameters\/n\n {2}- 1\n {2}\+ 2/,
+    );
+    expect(await there('diff', 'kept', '--from', 'one')).toMatchObject({ code: 2 });
+    expect((await there('disable', 'kept')).stdout).toBe('kept: disabled\n');
+    expect(await there('start', 'kept')).toMatchObject({ code: 1, stderr: expect.stringContaining('is disabled') });
+    await there('enable', 'kept');
+    expect((await there('archive', 'kept')).stdout).toBe('kept: Archived\n');
+    expect((await there('reactivate', 'kept')).stdout).toBe('kept: Active\n');
+    expect((await there('delete', 'flaky')).stdout).toBe('flaky: deleted\n');
+    expect((await there('actions')).stdout).toMatch(/^core\.echo /m);
+    expect((await there('dead-letters', 'list')).stdout).toBe('no dead letters\n');
+    expect(await there('dead-letters', 'purge')).toMatchObject({ code: 2 });
+    expect((await there('consumers', 'list')).stdout).toBe('no consumers\n');
+  });
+});
+
+describe('the folder in which a command is typed', () => {
+  const here = (...args: string[]) => pawl({ PAWL_DATABASE_DATA_DIR: data }, ...args);
+
+  it('has a server, wherever that listens', async () => {
+    const started = await here('start', 'hello-pawl', '--wait');
+    expect(started).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('has no server: what was run in it can be looked at', async () => {
+    const alone = (...args: string[]) => pawl({ PAWL_DATABASE_DATA_DIR: join(folder, 'alone') }, ...args);
+    const ran = await alone('run', file('alone.json', chain('alone', echo('a'))), '--json');
+    const { executionId } = JSON.parse(ran.stdout) as { executionId: string };
+    const { stdout, stderr } = await alone('describe', executionId);
+    expect(stdout).toContain('Status     Succeeded');
+    expect(stderr).toContain('no server is running');
+  });
+});

@@ -182,6 +182,36 @@ describe('executions', () => {
     expect((await client.executions.waitFor(executionId)).status).toBe('Cancelled');
   });
 
+  it('of definitions that a program publishes whenever it starts', async () => {
+    const typed = workflow({ id: 'typed', displayName: 'typed' })
+      .trigger<{ name: string }>()
+      .node('greet', {
+        action: 'core.echo',
+        parameters: ({ trigger, execution }) => ({ text: trigger.name, id: execution.id }),
+        onFailure: 'sorry',
+      })
+      .node('sorry', { action: 'core.echo' })
+      .build();
+    const plan = {
+      metadata: {
+        planId: 'planned',
+        planVersion: '1',
+        createdAt: '2026-02-22T10:00:00Z',
+        createdBy: 'planner',
+        schemaVersion: 'v1',
+      },
+      scope: { tenantId: 'default', projectId: 'p', environmentId: 'e', repoSha: 's' },
+      steps: [{ stepId: 'a', type: 'core.echo', inputs: {}, timeout: '1m' }],
+    };
+    for (const definition of [typed, plan, { name: 'piped', tasks: { nap: { sleep: 0 } } }]) {
+      const first = await client.workflows.publish(definition);
+      expect(first).toMatchObject({ version: 1, status: 'Active' });
+      expect(await client.workflows.publish(definition)).toMatchObject({ version: 1, workflowId: first.workflowId });
+    }
+    const { executionId } = await client.workflows.execute(typed, { trigger: { name: 'Ada' } });
+    expect(await client.executions.waitFor(executionId)).toMatchObject({ outputs: { text: 'Ada', id: executionId } });
+  });
+
   it('that failed are run again', async () => {
     const failing = workflow({ id: 'failing', displayName: 'failing' })
       .node('fail', { action: 'core.fail', parameters: { message: 'no' }, policies: { retry: { maxAttempts: 1 } } })

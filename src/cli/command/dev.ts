@@ -1,7 +1,7 @@
 // `pawl dev`: everything in one process, on an embedded PostgreSQL, for this machine only. Loose: no token is needed, and
 // workflows may reach the developer's own programs on loopback. A first start makes samples and runs them.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { clientPreferences, resolveConfig } from '../../config/config.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Pawl, PawlOptions } from '../../main.ts';
@@ -12,6 +12,7 @@ import { rememberAddress } from '../dev-address.ts';
 import { SAMPLE_APPROVAL, SAMPLE_FAILURE, SAMPLE_LIFECYCLE, SAMPLE_WORKFLOW } from '../sample-workflow.ts';
 import { runUntilStopped } from '../server-process.ts';
 import { readableLog } from '../terminal/readable-log.ts';
+import { restartedOnChange, watchDefinitions } from '../watch.ts';
 
 interface DevFlags {
   readonly port?: number;
@@ -19,6 +20,9 @@ interface DevFlags {
   readonly actions?: string;
   readonly verbose?: boolean;
   readonly json?: boolean;
+  readonly watch?: string;
+  /** Started by a process that starts it again. */
+  readonly supervised?: boolean;
   readonly samples?: boolean;
   readonly driver?: Driver;
   readonly runner: boolean;
@@ -38,13 +42,30 @@ export function register(program: Command): void {
     .option('--no-samples', 'only publish hello-pawl')
     .addOption(driverOption())
     .option('--no-runner', 'answer requests only; executions are run by other processes')
+    .option('--watch <folder>', 'publish the definitions of a folder, and again when they change; reload --actions')
+    .addOption(new Option('--supervised').hideHelp())
     .option('--verbose', 'log every request and execution')
     .option('--json', 'log JSON lines, for a program')
     .addHelpText('after', NOTES)
     .action(async (flags: DevFlags) => {
+      const { watch, actions, supervised } = flags;
+      if (watch !== undefined && actions !== undefined && supervised !== true) {
+        process.exitCode = await restartedOnChange(actions);
+        return;
+      }
+      let stopWatching = () => {};
       process.exitCode = await runUntilStopped(devOptions(flags), {
-        ready: welcome,
-        started: (pawl) => makeSamples(pawl, flags),
+        ready: (pawl) => {
+          const leave = welcome(pawl);
+          return () => {
+            stopWatching();
+            leave();
+          };
+        },
+        started: async (pawl) => {
+          await makeSamples(pawl, flags);
+          if (watch !== undefined) stopWatching = await watchDefinitions(watch, pawl.url!);
+        },
       });
     });
 }

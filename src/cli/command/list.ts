@@ -2,12 +2,15 @@
 
 import type { Command } from 'commander';
 import { EXECUTION_STATUSES, type ExecutionJson, type GraphJson, WHY, type Why } from '../../protocol/execution.ts';
+import { executionRef } from '../../protocol/identifier.ts';
 import { MAX_PAGE } from '../../protocol/page.ts';
 import { undoneText } from '../../protocol/step-text.ts';
-import { executionId, oneOf, someOf, wholeNumber } from '../argument.ts';
+import type { PawlClient } from '../../sdk/client.ts';
+import { EXECUTION_ID, oneOf, someOf, wholeNumber } from '../argument.ts';
+import { UsageError } from '../exit.ts';
 import { printable } from '../file/line-map.ts';
 import { type ClientFlags, clientCommand, connect } from '../server-client.ts';
-import { standing } from '../terminal/node-view.ts';
+import { failedOf, standing } from '../terminal/node-view.ts';
 import { table } from '../terminal/table.ts';
 import { printJson } from '../terminal/terminal.ts';
 
@@ -16,8 +19,13 @@ interface ListFlags extends ClientFlags {
   readonly status?: ExecutionJson['status'][];
   readonly why?: Why;
   readonly error?: string;
+  readonly taskFailures?: boolean;
   readonly limit: number;
   readonly cursor?: string;
+}
+
+interface DescribeFlags extends ClientFlags {
+  readonly verbose?: boolean;
 }
 
 export function register(program: Command): void {
@@ -30,12 +38,14 @@ export function register(program: Command): void {
     )
     .option('--why <reason>', `live ones that are ${WHY.join(', ')}`, oneOf(WHY))
     .option('--error <text>', 'whose error has this in it')
+    .option('--task-failures', 'pipelines that have succeeded although tasks of theirs failed')
     .option('-n, --limit <number>', 'how many', wholeNumber(1, MAX_PAGE), 20)
     .option('--cursor <text>', 'go on where an earlier list ended (its `nextCursor`)')
     .addHelpText('after', EXAMPLES)
     .action(list);
   clientCommand(program, 'describe', 'show an execution, node by node')
-    .argument('<id>', 'the execution', executionId)
+    .argument('<id>', 'the execution, or the run of a plan')
+    .option('-v, --verbose', 'parameters and outputs in full')
     .action(describe);
 }
 
@@ -46,19 +56,20 @@ Examples:
   pawl list --json | jq -r '.data[].executionId'`;
 
 async function list(flags: ListFlags): Promise<void> {
-  const { workflow: workflowId, status, why, error: text, limit, cursor } = flags;
-  const wanted = Object.entries({ workflowId, status, why, error: text, cursor });
+  const { workflow: workflowId, status, why, error: text, taskFailures, limit, cursor } = flags;
+  const wanted = Object.entries({ workflowId, status, why, error: text, taskFailures, cursor });
   const filter = Object.fromEntries(wanted.filter(([, value]) => value !== undefined));
-  const page = await connect(flags).executions.list({ ...filter, limit });
-  if (flags.json === true) return printJson(page);
+  const { executions } = connect(flags);
+  if (flags.json === true) return printJson(await executions.list({ ...filter, limit }));
+  const page = await executions.rows({ ...filter, limit });
   if (page.data.length === 0) return void process.stdout.write('no executions\n');
   process.stdout.write(
     table(
       ['EXECUTION', 'WORKFLOW', 'STATUS', 'CREATED', 'ERROR'],
-      page.data.map(({ executionId, workflowId, version, status, why, createdAt, error }) => [
+      page.data.map(({ executionId, workflowId, version, createdAt, error, ...row }) => [
         executionId,
         `${workflowId}@${version}`,
-        why === undefined || why === 'running' ? status : `${status} (${why})`,
+        statusText(row, row.failedNodes),
         createdAt,
         error === undefined ? '' : `${error.code}: ${printable(error.message)}`,
       ]),
@@ -67,26 +78,65 @@ async function list(flags: ListFlags): Promise<void> {
   if (page.nextCursor !== undefined) process.stderr.write(`there are more: --cursor ${page.nextCursor}\n`);
 }
 
-async function describe(id: string, flags: ClientFlags): Promise<void> {
-  const { executions } = connect(flags);
+async function describe(wanted: string, flags: DescribeFlags): Promise<void> {
+  const server = connect(flags);
+  const { executions } = server;
+  const id = await executionNamed(server, wanted);
   const execution = await executions.get(id);
   const graph = await executions.graph(id);
   if (flags.json === true) return printJson({ ...execution, graph });
-  const { workflowId, version, status, createdAt, startedAt, completedAt, error, outputs } = execution;
+  const { workflowId, version, createdAt, startedAt, completedAt, error, outputs } = execution;
   const facts: [string, string | undefined][] = [
     ['Execution', execution.executionId],
     ['Workflow', `${workflowId}, version ${version}`],
-    ['Status', execution.why === undefined || execution.why === 'running' ? status : `${status} (${execution.why})`],
+    ['Status', statusText(execution, failedOf(graph.nodes))],
     ['Waits', execution.engineError === undefined ? undefined : printable(execution.engineError)],
+    ['Trigger', shortened(execution.trigger, flags)],
     ['Created', createdAt],
     ['Started', startedAt],
     ['Completed', completedAt],
     ['Error', error === undefined ? undefined : printable(`${error.code}: ${error.message}`)],
     ['Undone', undoneText(execution.compensation)?.text],
-    ['Outputs', outputs === undefined ? undefined : printable(JSON.stringify(outputs))],
+    ['Outputs', shortened(outputs, flags)],
   ];
   for (const [name, value] of facts) if (value !== undefined) process.stdout.write(`${name.padEnd(10)} ${value}\n`);
   process.stdout.write(`\n${table(['NODE', 'TYPE', 'STATUS', 'ATTEMPTS', 'WHY'], graph.nodes.map(nodeRow))}`);
+  const ran = graph.nodes.filter(({ attempts }) => attempts > 0).slice(0, flags.verbose === true ? MAX_SHOWN : FEW);
+  for (const { id: nodeId } of ran) {
+    const last = (await executions.node(id, nodeId)).attempts.at(-1);
+    const lines = [
+      ['parameters', shortened(last?.parameters, flags)],
+      ['outputs', shortened(last?.outputs, flags)],
+    ].filter(([, text]) => text !== undefined);
+    if (lines.length > 0) process.stdout.write(`\n${printable(nodeId)}\n`);
+    for (const [name, text] of lines) process.stdout.write(`  ${name!.padEnd(10)} ${text}\n`);
+  }
+}
+
+/** How many nodes are shown with what they were given and returned. */
+const FEW = 20;
+const MAX_SHOWN = 1_000;
+const SHORT = 300;
+
+function shortened(value: unknown, { verbose = false }: DescribeFlags): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const text = printable(JSON.stringify(value));
+  return verbose || text.length <= SHORT ? text : `${text.slice(0, SHORT)}… (-v shows all of it)`;
+}
+
+/** An execution by its id, or by the id that a planner gave its run. */
+async function executionNamed({ plans }: PawlClient, wanted: string): Promise<string> {
+  const { success, data } = executionRef.safeParse(wanted);
+  if (success) return data;
+  const run = await plans.inspect(wanted).catch(() => null);
+  if (run !== null) return run.execution.executionId;
+  throw new UsageError(`'${printable(wanted)}' is not a valid id. ${EXECUTION_ID}`);
+}
+
+/** What failed on the way of what has succeeded must not look like nothing happened. */
+function statusText({ status, why }: Pick<ExecutionJson, 'status' | 'why'>, failed = 0): string {
+  if (status === 'Succeeded' && failed > 0) return `Succeeded (${failed} failed)`;
+  return why === undefined || why === 'running' ? status : `${status} (${why})`;
 }
 
 function nodeRow(node: GraphJson['nodes'][number]): string[] {

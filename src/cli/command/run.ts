@@ -2,7 +2,7 @@
 // the command runs: other commands start without it.
 
 import type { Command } from 'commander';
-import { driverOption } from '../argument.ts';
+import { driverOption, FAIL_ON_TASK_FAILURE } from '../argument.ts';
 import type { RunFlags } from '../run-file.ts';
 
 export function register(program: Command): void {
@@ -16,6 +16,7 @@ export function register(program: Command): void {
     .option('--actions <folder>', 'a folder with your own actions')
     .option('--data <folder>', 'folder of the embedded database (.pawl)')
     .addOption(driverOption())
+    .option('--fail-on-task-failure', FAIL_ON_TASK_FAILURE)
     .option('--json', 'print one object at the end instead of the live view')
     .addHelpText('after', NOTES)
     .action(async (file: string, flags: RunFlags) => {

@@ -6,7 +6,7 @@ import { nearMiss } from '../../core/problem/near-miss.ts';
 import type { Driver } from '../../protocol/driver.ts';
 import { MAX_PAGE } from '../../protocol/page.ts';
 import { PawlApiError, type PawlClient } from '../../sdk/client.ts';
-import { driverOption, jsonOption, wholeNumber } from '../argument.ts';
+import { driverOption, FAIL_ON_TASK_FAILURE, jsonOption, wholeNumber } from '../argument.ts';
 import { executionThere, PATIENCE } from '../execution-there.ts';
 import { EXIT } from '../exit.ts';
 import { follow } from '../follow.ts';
@@ -22,6 +22,7 @@ interface StartFlags extends ClientFlags {
   readonly priority?: number;
   readonly driver?: Driver;
   readonly wait?: boolean;
+  readonly failOnTaskFailure?: boolean;
 }
 
 export function register(program: Command): void {
@@ -37,6 +38,7 @@ export function register(program: Command): void {
       '-w, --wait',
       'follow it to its end; the exit code is then the outcome. Ctrl-C cancels it, and twice leaves it running',
     )
+    .option('--fail-on-task-failure', FAIL_ON_TASK_FAILURE)
     .addHelpText('after', EXAMPLES)
     .action(async (workflow: string, flags: StartFlags) => {
       process.exitCode = await start(workflow, flags);
@@ -69,7 +71,8 @@ async function start(workflow: string, flags: StartFlags): Promise<number> {
   // First of all: whoever leaves can look it up.
   if (!asJson) process.stdout.write(`${answer.executionId}\n`);
   const there = executionThere(connect(flags, { patience: PATIENCE }), answer.executionId);
-  return follow(there, { asJson, printsId: false, otherwise: 'goes on without you' });
+  const { failOnTaskFailure } = flags;
+  return follow(there, { asJson, printsId: false, otherwise: 'goes on without you', failOnTaskFailure });
 }
 
 /** What there is instead, as far as the token may know. */

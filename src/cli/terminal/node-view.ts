@@ -142,13 +142,16 @@ export function duration(milliseconds: number): string {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} days`;
 }
 
+export const failedOf = (nodes: readonly Pick<Node, 'status'>[]): number =>
+  nodes.filter(({ status }) => status === 'Failed' || status === 'TimedOut').length;
+
 function summary(
   { execution, nodes }: Snapshot,
   durationMs: number,
   { paint, printsId }: { paint: Paint; printsId: boolean },
 ): string {
   const { status } = execution;
-  const failed = nodes.filter((node) => node.status === 'Failed' || node.status === 'TimedOut').length;
+  const failed = failedOf(nodes);
   // A pipeline goes on after a failed task, and a graph may have handled it: that must not look like nothing happened.
   const although = status === 'Succeeded' && failed > 0 ? paint('yellow', `, although ${count(failed)} failed`) : '';
   const error = execution.error === undefined ? '' : `: ${printable(execution.error.message)}`;
@@ -158,7 +161,7 @@ function summary(
     ? `help: the trigger did not have it; give it with --trigger '{…}'\n`
     : '';
   const id = printsId ? `${paint('dim', `execution ${execution.executionId}`)}\n` : '';
-  const colour = status === 'Succeeded' ? 'green' : 'red';
+  const colour = status !== 'Succeeded' ? 'red' : failed > 0 ? 'yellow' : 'green';
   const undone = undoneText(execution.compensation);
   const cleaned = undone === null ? '' : `${paint(undone.tone === 'ok' ? 'green' : 'red', printable(undone.text))}\n`;
   return `\n${paint(colour, status)} in ${duration(durationMs)}${although}${error}\n${cleaned}${hint}${result}${id}`;

@@ -94,7 +94,7 @@ export function executionStatuses(shown: readonly RunStatus[]): string[] {
   return EXECUTION_STATUSES.filter((status) => shown.includes(runStatus(status)));
 }
 
-type RunTimes = Pick<RunRow, 'executionId' | 'status' | 'createdAt' | 'endedAt'>;
+type RunTimes = Pick<RunRow, 'executionId' | 'status' | 'createdAt' | 'endedAt'> & { readonly failedNodes?: number };
 
 export function runView({ uid }: WorkflowIdentity, run: RunTimes): z.input<typeof runSchema> {
   return {
@@ -104,8 +104,15 @@ export function runView({ uid }: WorkflowIdentity, run: RunTimes): z.input<typeo
     // 002 has no pending run: a run starts when it is triggered, and every answer says the same.
     started_at: isoTime(run.createdAt),
     ...(run.endedAt === null ? {} : { finished_at: isoTime(run.endedAt) }),
+    ...(run.failedNodes ? { task_failures: run.failedNodes } : {}),
   };
 }
+
+/** A run completes whatever became of its tasks: that some failed must not look like nothing happened. */
+const failuresAmong = ({ status }: ExecutionView, tasks: Record<string, TaskResult>): number =>
+  status !== 'Succeeded' ? 0 : Object.values(tasks).filter((task) => FAILURES.has(task.status)).length;
+
+const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'template_error']);
 
 export function runDetailView(
   workflow: WorkflowIdentity,
@@ -116,10 +123,11 @@ export function runDetailView(
   // The inspection looked later: the run may have ended in between.
   const latest = inspection?.view ?? view;
   const error = latest.error === null ? undefined : (JSON.parse(latest.error) as { message?: string }).message;
+  const tasks = inspection === null ? {} : taskViews(inspection, withBodies);
   return {
-    ...runView(workflow, latest),
+    ...runView(workflow, { ...latest, failedNodes: failuresAmong(latest, tasks) }),
     ...(error === undefined ? {} : { error_message: error }),
-    tasks: inspection === null ? {} : taskViews(inspection, withBodies),
+    tasks,
   };
 }
 

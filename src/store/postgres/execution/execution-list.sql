@@ -11,6 +11,11 @@
   and (@createdBefore::timestamptz is null or e.created_at < @createdBefore)
   and (@projectId::text is null or e.project_id = @projectId)
   and (@environmentId::text is null or e.environment_id = @environmentId)
+  and (@taskFailures::boolean is null or @taskFailures = (e.format = 'pipeline' and exists (
+    select from execution_outcomes o where o.execution_id = e.id and o.status = 'Succeeded') and exists (
+    select from (
+      select distinct on (a.node_id) a.status from action_executions a where a.execution_id = e.id order by a.node_id, a.attempt desc
+    ) last where last.status in ('Failed', 'TimedOut'))))
 
 -- fragment: execution_where_status
 @{use execution_where}

@@ -203,7 +203,12 @@ limit 1;
 select d.workflow_uid as uid from workflow_definitions d where d.tenant_id = $1 and d.workflow_id = $2 and d.version = $3;
 
 -- name: workflow_runs
-select x.id as execution_id, x.workflow_version as version, x.status, x.created_at, x.ended_at
+-- A pipeline completes whatever became of its tasks, so those that failed are counted (as in execution_brief).
+select x.id as execution_id, x.workflow_version as version, x.status, x.created_at, x.ended_at,
+  case when x.format = 'pipeline' and x.status = 'Succeeded' then (
+    select count(*)::int from (
+      select distinct on (a.node_id) a.status from action_executions a where a.execution_id = x.id order by a.node_id, a.attempt desc
+    ) last where last.status in ('Failed', 'TimedOut')) else 0 end as failed_nodes
 from executions_view x
 where x.tenant_id = $1 and x.workflow_id = $2 and ($3::uuid is null or x.id < $3)
   and ($6::text[] is null or x.status = any($6))

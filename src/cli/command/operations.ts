@@ -1,0 +1,109 @@
+// What an operator looks after: actions of the catalog, dead letters, and consumers of events with their backlog.
+
+import type { Command } from 'commander';
+import { MAX_PAGE } from '../../protocol/page.ts';
+import { UsageError } from '../exit.ts';
+import { printable } from '../file/line-map.ts';
+import { allItems, type ClientFlags, clientCommand, connect } from '../server-client.ts';
+import { table } from '../terminal/table.ts';
+import { printJson } from '../terminal/terminal.ts';
+
+interface PurgeFlags extends ClientFlags {
+  readonly all?: boolean;
+}
+
+export function register(program: Command): void {
+  clientCommand(program, 'actions', 'list the actions that workflows can use').action(actions);
+  registerDeadLetters(program.command('dead-letters').description('executions and payloads that were given up'));
+  registerConsumers(program.command('consumers').description('who receives events, and how much waits for them'));
+}
+
+async function actions(flags: ClientFlags): Promise<void> {
+  const { catalog } = connect(flags);
+  const found = await allItems((cursor) => catalog.actions({ limit: MAX_PAGE, cursor }));
+  const rows = found.map(({ id, displayName, isEnabled, deprecationNotice }) => [
+    id,
+    isEnabled ? (deprecationNotice === undefined ? '' : 'deprecated') : 'disabled',
+    printable(deprecationNotice ?? displayName),
+  ]);
+  show(found, ['ACTION', 'STATUS', 'NAME'], rows, 'no actions', flags);
+}
+
+function registerDeadLetters(letters: Command): void {
+  clientCommand(letters, 'list', 'list dead letters, newest first').action(async (flags: ClientFlags) => {
+    const { admin } = connect(flags);
+    const found = await allItems((cursor) => admin.deadLetters({ limit: MAX_PAGE, cursor }));
+    const rows = found.map(({ id, executionId, triggerId, reason, attempts, enqueuedAt, lastError }) => [
+      id,
+      executionId ?? (triggerId === undefined ? '' : `trigger ${triggerId}`),
+      reason,
+      String(attempts),
+      enqueuedAt,
+      printable(lastError ?? ''),
+    ]);
+    show(found, ['LETTER', 'OF', 'REASON', 'ATTEMPTS', 'SINCE', 'ERROR'], rows, 'no dead letters', flags);
+  });
+  clientCommand(letters, 'requeue', 'run what is in a dead letter again')
+    .argument('<id>', 'the dead letter')
+    .action(async (id: string, flags: ClientFlags) => {
+      const answer = await connect(flags).admin.requeueDeadLetter(id);
+      if (flags.json === true) return printJson(answer);
+      process.stdout.write(`requeued: ${answer.executionId}\n`);
+    });
+  clientCommand(letters, 'purge', 'drop a dead letter, or all of them with --all')
+    .argument('[id]', 'the dead letter')
+    .option('--all', 'all of the tenant')
+    .action(async (id: string | undefined, flags: PurgeFlags) => {
+      const { admin } = connect(flags);
+      if ((id === undefined) !== (flags.all === true)) throw new UsageError('name a dead letter, or say --all');
+      const count = id === undefined ? (await admin.purgeDeadLetters()).count : 1;
+      if (id !== undefined) await admin.purgeDeadLetter(id);
+      if (flags.json === true) return printJson({ count });
+      process.stdout.write(`${count} purged\n`);
+    });
+}
+
+function registerConsumers(consumers: Command): void {
+  clientCommand(consumers, 'list', 'list consumers with what waits for each').action(async (flags: ClientFlags) => {
+    const api = connect(flags).consumers;
+    const found = await allItems((cursor) => api.list({ limit: MAX_PAGE, cursor }));
+    const rows = found.map(({ code, kind, url = '', isPaused, backlog }) => [
+      code,
+      kind,
+      isPaused ? 'paused' : 'active',
+      String(backlog?.pending ?? ''),
+      String(backlog?.failed ?? ''),
+      String(backlog?.dead ?? ''),
+      printable(url),
+    ]);
+    show(found, ['CONSUMER', 'KIND', 'STATUS', 'PENDING', 'FAILED', 'DEAD', 'ADDRESS'], rows, 'no consumers', flags);
+  });
+  const change = (name: 'pause' | 'resume', description: string) =>
+    clientCommand(consumers, name, description)
+      .argument('<code>', 'the consumer')
+      .action(async (code: string, flags: ClientFlags) => {
+        const changed = await connect(flags).consumers[name](code);
+        if (flags.json === true) return printJson(changed);
+        process.stdout.write(`${code}: ${changed.isPaused ? 'paused' : 'active'}\n`);
+      });
+  change('pause', 'send a consumer nothing for now; everything waits for it');
+  change('resume', 'send a consumer what has waited');
+  clientCommand(consumers, 'remove', 'forget a consumer and what waits for it')
+    .argument('<code>', 'the consumer')
+    .action(async (code: string, flags: ClientFlags) => {
+      await connect(flags).consumers.remove(code);
+      if (flags.json === true) return printJson({ code, removed: true });
+      process.stdout.write(`${code}: removed\n`);
+    });
+}
+
+function show(
+  data: readonly unknown[],
+  head: readonly string[],
+  rows: readonly string[][],
+  none: string,
+  { json }: ClientFlags,
+): void {
+  if (json === true) printJson({ data });
+  else process.stdout.write(data.length === 0 ? `${none}\n` : table(head, rows));
+}
