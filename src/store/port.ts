@@ -147,6 +147,15 @@ export interface OwnedStart {
   at: Timestamp;
 }
 
+export interface QueueLook {
+  woken: number;
+  nextDueAt: Timestamp | null;
+  /** Some were ready before this look. */
+  hasReady: boolean;
+  /** Somebody has mail, so queueWakeMail may find something to do. */
+  hasMail: boolean;
+}
+
 export interface ClaimResult {
   claimed: ClaimedExecution[];
   /** Where an execution was left that is to run alone. */
@@ -277,7 +286,7 @@ export interface ParkItem extends OwnedExecution {
 
 export interface QueueStore {
   /** Parked rows that are due become ready. */
-  queueWake(params: { limit: number }): Promise<{ woken: number; nextDueAt: Timestamp | null }>;
+  queueWake(params: { limit: number }): Promise<QueueLook>;
   /** Parked rows with mail become ready: the correctness path behind every hint (I10, I11). */
   queueWakeMail(params: { limit: number }): Promise<number>;
   /** Which (tenant, priority) have ready rows, and how long the oldest of each has waited. */

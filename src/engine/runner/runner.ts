@@ -1,5 +1,5 @@
 // The native runner as a background service: registers, claims, polls, sweeps, and starts over with a new incarnation
-// when its fence is dead. All of its periodic work is one tick; an idle runner asks the database three times a second.
+// when its fence is dead. All of its periodic work is one tick; an idle runner asks for due, ready and mailed executions in one query a second.
 
 import { type Clock, createClock } from '../../clock/clock.ts';
 import { HTTP_STEP } from '../../quota/usage-meter.ts';
@@ -159,7 +159,6 @@ export class Runner {
       if (this.life === null) await this.beginLife();
       await this.report();
       if (this.ticks % 2 === 0) await this.wake();
-      else await this.wakeByMail();
       await this.pollInbox();
       await this.sweep();
       await this.housekeeping.runOnce();
@@ -187,8 +186,9 @@ export class Runner {
   }
 
   private async wake(): Promise<void> {
-    await this.wakeClock.runOnce();
-    this.life?.claimer.rescan();
+    const { hasReady, hasMail } = await this.wakeClock.runOnce();
+    if (hasReady) this.life?.claimer.rescan();
+    if (hasMail) await this.wakeByMail();
   }
 
   private async wakeByMail(): Promise<void> {

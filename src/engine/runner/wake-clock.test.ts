@@ -20,7 +20,7 @@ function setup(found: { woken: number; nextDueAt: number | null }[] = []) {
     store: {
       queueWake: async () => {
         looks.push(clock.now());
-        return found.shift() ?? { woken: 0, nextDueAt: null };
+        return { hasReady: false, hasMail: false, ...(found.shift() ?? { woken: 0, nextDueAt: null }) };
       },
     },
   });

@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../clock/clock.ts';
 import type { Timers } from '../../clock/timers.ts';
-import type { Store } from '../../store/port.ts';
+import type { QueueLook, Store } from '../../store/port.ts';
 import type { EngineObserver } from '../environment.ts';
 
 export interface WakeClockDeps {
@@ -15,6 +15,8 @@ export interface WakeClockDeps {
   /** Some are ready now. */
   readonly woken: () => void;
 }
+
+type Seen = Pick<QueueLook, 'hasReady' | 'hasMail'>;
 
 const WAKE_LIMIT = 5_000;
 /** Those that become due within this time of each other share one statement. */
@@ -27,7 +29,7 @@ export class WakeClock {
   private nextAt = Number.POSITIVE_INFINITY;
   private lookedAt = Number.NEGATIVE_INFINITY;
   private cancel: () => void = () => {};
-  private looking: Promise<void> | null = null;
+  private looking: Promise<Seen> | null = null;
   private stopped = false;
 
   constructor(deps: WakeClockDeps) {
@@ -39,8 +41,8 @@ export class WakeClock {
     if (dueAt < this.nextAt) this.ringAt(dueAt);
   }
 
-  /** Wakes everything that is due. One look at a time: who asks meanwhile gets the one that is under way. */
-  runOnce(): Promise<void> {
+  /** Wakes everything that is due, and tells what else there is to do. One look at a time: who asks meanwhile gets the one that is under way. */
+  runOnce(): Promise<Seen> {
     this.looking ??= this.look().finally(() => {
       this.looking = null;
     });
@@ -52,17 +54,20 @@ export class WakeClock {
     this.cancel();
   }
 
-  private async look(): Promise<void> {
+  private async look(): Promise<Seen> {
     const { store, timers } = this.deps;
+    let seen: Seen = { hasReady: false, hasMail: false };
     this.cancel();
     this.nextAt = Number.POSITIVE_INFINITY;
     for (let woken = WAKE_LIMIT; woken === WAKE_LIMIT && !this.stopped; ) {
       const found = await store.queueWake({ limit: WAKE_LIMIT });
       this.lookedAt = timers.monotonicMs();
       woken = found.woken;
+      seen = found;
       if (woken > 0) this.deps.woken();
       if (found.nextDueAt !== null) this.expect(found.nextDueAt);
     }
+    return seen;
   }
 
   private ringAt(dueAt: number): void {

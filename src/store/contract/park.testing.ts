@@ -38,8 +38,11 @@ function describeTimers(store: () => Store): void {
     expect(await ownedIds(store(), runner.runnerId)).toEqual([]);
 
     const next = { nextDueAt: now + 3_600_000 };
-    expect(await store().queueWake({ limit: 10 })).toEqual({ woken: 1, ...next });
-    expect(await store().queueWake({ limit: 10 })).toEqual({ woken: 0, ...next });
+    const look = () => store().queueWake({ limit: 10 });
+    expect(await look()).toEqual({ woken: 1, ...next, hasReady: false, hasMail: false });
+    expect(await look()).toEqual({ woken: 0, ...next, hasReady: true, hasMail: false });
+    await store().inboxSend({ tenantId: TENANT, message: newMessage(due!) });
+    expect(await look()).toEqual({ woken: 0, ...next, hasReady: true, hasMail: true });
     expect(await claimedIds(store(), runner.slot)).toEqual([due]);
   });
 

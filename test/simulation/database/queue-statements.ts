@@ -27,6 +27,8 @@ export function queueStatements(tables: Tables): QueueStatements {
   return {
     queueWake({ limit }) {
       const now = tables.clock();
+      const hasReady = [...tables.queue.values()].some(({ state }) => state === READY);
+      const hasMail = [...tables.inbox.values()].some((mail) => mail.length > 0);
       const due = [...tables.queue.values()]
         .filter((row) => row.state === PARKED && row.dueAt !== null && row.dueAt <= now)
         .sort((a, b) => a.dueAt! - b.dueAt!)
@@ -35,7 +37,7 @@ export function queueStatements(tables: Tables): QueueStatements {
       const later = [...tables.queue.values()].flatMap((row) =>
         row.state === PARKED && row.dueAt !== null && row.dueAt > now ? [row.dueAt] : [],
       );
-      return { woken: due.length, nextDueAt: later.length === 0 ? null : Math.min(...later) };
+      return { woken: due.length, nextDueAt: later.length === 0 ? null : Math.min(...later), hasReady, hasMail };
     },
     queueWakeMail({ limit }) {
       const rows = [...tables.queue.values()]

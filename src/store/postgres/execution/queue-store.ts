@@ -1,6 +1,6 @@
 // Queue: waking what is due or has mail, and the audit of I12.
 
-import type { QueueStore } from '../../port.ts';
+import type { QueueLook, QueueStore } from '../../port.ts';
 import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
 
@@ -12,7 +12,7 @@ const AUDIT = statement('queue_audit');
 export function queueStore(engine: Database, reader: Database): QueueStore {
   return {
     async queueWake({ limit }) {
-      const [row] = await engine.run<{ woken: number; nextDueAt: number | null }>(WAKE, [limit]);
+      const [row] = await engine.run<QueueLook>(WAKE, [limit]);
       return row!;
     },
     queueWakeMail: async ({ limit }) => (await engine.run(WAKE_MAIL, [limit])).length,

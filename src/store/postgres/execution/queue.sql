@@ -1,4 +1,5 @@
--- Queue: what makes waiting executions ready. Each of these runs every half second on an idle system.
+-- Queue: what makes waiting executions ready. On an idle system only queue_wake runs, every second: it tells whether the others are
+-- worth asking.
 
 -- name: queue_wake
 -- now() in the predicate, because it can use the index; clock_timestamp() in the values.
@@ -10,7 +11,10 @@ with woken as (
   returning execution_id
 )
 select (select count(*)::int from woken) as woken,
-  (select due_at from execution_queue where state = 2 and due_at > now() order by due_at limit 1) as next_due_at;
+  (select due_at from execution_queue where state = 2 and due_at > now() order by due_at limit 1) as next_due_at,
+  -- In the order of an index, so that no other way looks cheaper.
+  (select true from execution_queue where state = 0 order by tenant_id, priority, ready_at limit 1) is not null as has_ready,
+  exists (select from execution_inbox) as has_mail;
 
 -- name: queue_wake_mail
 -- The correctness path behind every hint (I10, I11). The mail of running executions is skipped row by row: it is short-lived.
