@@ -1,5 +1,5 @@
-// Runs the seeded simulation (`npm run sim -- --seeds N [--seed S] [--messaging]`): N seeds from S on, of executions or of
-// lifecycles and deliveries. Prints how many a second, and for each failing seed what broke, with the smallest case found
+// Runs the seeded simulation (`npm run sim -- --seeds N | --minutes M [--seed S] [--messaging]`): N seeds from S on, or as many as
+// M minutes allow, of executions or of lifecycles and deliveries. Prints in one line what was run, and for each failing seed what broke, with the smallest case found
 // that still breaks.
 
 import type { Violation } from '../test/simulation/audit.ts';
@@ -11,9 +11,16 @@ import { shrink } from '../test/simulation/shrink.ts';
 import { simulate } from '../test/simulation/simulation.ts';
 import { endWithUsage, readOptions } from './command-line.ts';
 
-const USAGE = 'Usage: npm run sim -- [--seeds HOW_MANY] [--seed THE_FIRST] [--messaging]';
+const USAGE = 'Usage: npm run sim -- [--seeds HOW_MANY | --minutes HOW_LONG] [--seed THE_FIRST] [--messaging]';
+const WORDS: Readonly<Record<string, string>> = {
+  executions: 'executions',
+  kills: 'kills',
+  repliesLost: 'replies lost after the fact',
+  takeovers: 'takeovers',
+};
 const values = readOptions(USAGE, {
   seeds: { type: 'string', default: '100' },
+  minutes: { type: 'string' },
   seed: { type: 'string', default: '1' },
   messaging: { type: 'boolean', default: false },
 });
@@ -23,10 +30,19 @@ if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count) || count < 1) {
   endWithUsage(USAGE, '--seed and --seeds must be whole numbers, and --seeds at least 1');
 }
 
+const minutes = values.minutes === undefined ? null : Number(values.minutes);
+if (minutes !== null && !(minutes > 0)) endWithUsage(USAGE, '--minutes must be a number above 0');
+
 const failed: number[] = [];
+const totals = new Map<string, number>();
 const began = performance.now();
-for (let seed = first; seed < first + count; seed++) {
-  const { violations, smaller } = values.messaging ? await runMessaging(seed) : await runExecutions(seed);
+const isOver = (ran: number) => (minutes === null ? ran >= count : performance.now() - began >= minutes * 60_000);
+let seed = first;
+for (; !isOver(seed - first); seed++) {
+  const { violations, counts, smaller } = values.messaging ? await runMessaging(seed) : await runExecutions(seed);
+  for (const name of ['executions', 'kills', 'repliesLost', 'takeovers']) {
+    totals.set(name, (totals.get(name) ?? 0) + (counts.get(name) ?? 0));
+  }
   if (violations.length === 0) continue;
   failed.push(seed);
   for (const { invariant, what, at } of violations.slice(0, 5))
@@ -37,21 +53,25 @@ for (let seed = first; seed < first + count; seed++) {
     console.log(`  at ${at} ms ${invariant}: ${what}`);
 }
 const seconds = (performance.now() - began) / 1_000;
-console.log(`${count} seeds in ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(1)} seeds/s`);
+const ran = seed - first;
+const added = values.messaging ? '' : `: ${[...totals].map(([name, total]) => `${total} ${WORDS[name]}`).join(', ')}`;
+console.log(`${ran} seeds in ${seconds.toFixed(1)} s, ${(ran / seconds).toFixed(1)} seeds/s${added}`);
 if (failed.length > 0) {
   console.log(`failing seeds: ${failed.join(' ')}`);
   process.exit(1);
 }
 
 interface Outcome {
+  readonly counts: ReadonlyMap<string, number>;
   readonly violations: readonly Violation[];
   smaller(invariant: string): Promise<{ readonly described: string; readonly violations: readonly Violation[] }>;
 }
 
 async function runExecutions(seed: number): Promise<Outcome> {
   const given = generateCase(seed);
-  const { violations } = await simulate(given);
+  const { violations, counts } = await simulate(given);
   return {
+    counts,
     violations,
     async smaller(invariant) {
       const shrunk = await shrink(given, invariant);
@@ -64,6 +84,7 @@ async function runMessaging(seed: number): Promise<Outcome> {
   const given = generateMessagingCase(seed);
   const { violations } = await simulateMessaging(given);
   return {
+    counts: new Map(),
     violations,
     async smaller(invariant) {
       const shrunk = await shrinkMessaging(given, invariant);

@@ -43,6 +43,8 @@ interface Fenced {
 export class Network {
   /** The database cannot be reached before this time. */
   outageUntil = 0;
+  /** Statements that happened, and whose reply never came. */
+  repliesLost = 0;
   private readonly deps: NetworkDeps;
   private readonly heldUntil = new Map<string, number>();
 
@@ -84,7 +86,10 @@ export class Network {
     world.schedule(this.latency(slowly), null, () => {
       if (this.isOut(process)) return fail(1, 'unknown');
       this.arrive(method, params as Fenced, fate === 'late', (outcome) => {
-        if (fate === 'after' || fate === 'late' || this.isOut(process)) return fail(this.latency(false), 'unknown');
+        if (fate === 'after' || fate === 'late' || this.isOut(process)) {
+          this.repliesLost++;
+          return fail(this.latency(false), 'unknown');
+        }
         const wait = this.latency(fate === 'slow' && !slowly);
         if (outcome.ok) reply(wait, () => sender.resolve(outcome.value));
         else reply(wait, () => sender.reject(outcome.error));

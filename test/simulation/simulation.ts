@@ -219,6 +219,9 @@ class Run {
       checkOutcome(given, { tables, statements, audit, started: client.started, effects });
     }
     this.counts.set('checkpoints', this.tables.checkpoints.size);
+    this.counts.set('kills', this.weather.kills);
+    this.counts.set('repliesLost', this.network.repliesLost);
+    this.counts.set('executions', this.tables.executions.size);
     return { violations: audit.violations, counts: this.counts, events: world.events, virtualMs: world.now };
   }
 

@@ -16,6 +16,7 @@ export interface WeatherDeps {
 export class Weather {
   /** How far the database's clock has been set back. */
   clockOffset = 0;
+  kills = 0;
   private readonly deps: WeatherDeps;
   /** How often each runner has sent each statement. */
   private readonly times = new Map<string, number>();
@@ -71,8 +72,10 @@ export class Weather {
   private strikeRunner(kind: 'crash' | 'pause' | 'partition', runner: number, forMs: number): void {
     // A shrunk case may have fewer runners than its faults speak of.
     const machine = this.deps.machines[runner];
-    if (kind === 'crash') machine?.crash(forMs);
-    else if (kind === 'pause') machine?.pause(forMs);
+    if (kind === 'crash') {
+      this.kills++;
+      machine?.crash(forMs);
+    } else if (kind === 'pause') machine?.pause(forMs);
     else machine?.cutOff(forMs);
   }
 
