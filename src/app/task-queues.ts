@@ -66,12 +66,18 @@ function createQueueWorker(
   taskQueues: readonly string[],
 ): QueueWorker | null {
   if (taskQueues.length === 0) return null;
-  const { leaseMs, pollMs } = config.taskQueue;
+  const { leaseMs, pollMs, workerPool, runtime, resourceClass } = config.taskQueue;
   const worker = new QueueWorker({
     ...shared,
     observer: telemetry,
     run,
-    offer: { taskQueues, worker: `${config.engine.name}@${hostname()}:${process.pid}` },
+    offer: {
+      taskQueues,
+      worker: `${config.engine.name}@${hostname()}:${process.pid}`,
+      workerPool,
+      runtime,
+      resourceClass,
+    },
     slots: config.engine.maxParallelActions,
     leaseMs,
     pollMs,

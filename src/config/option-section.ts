@@ -211,6 +211,13 @@ export const SECTIONS = {
       'how long a worker of `pawl runner --task-queue` may be silent before it loses its attempts',
     ),
     pollMs: atLeast(50, 1_000).describe('how often such a worker polls for attempts when no notification comes'),
+    workerPool: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('such a worker takes only attempts that ask for this pool, or for none'),
+    runtime: z.string().min(1).optional().describe('the same for the runtime that a step asks for'),
+    resourceClass: z.string().min(1).optional().describe('the same for the resource class that a step asks for'),
   }),
   definition: z.strictObject({
     actionTimeoutMs: atLeast(1, defaults.attemptTimeoutMs).describe('timeout of an attempt whose node names none'),

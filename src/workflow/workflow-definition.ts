@@ -5,7 +5,7 @@ import { sha256Hex } from '../core/plan/checksum.ts';
 import type { NewDefinition, NewPipeline, PipelineTrigger } from '../store/workflow-port.ts';
 import type { CheckedDefinition } from './workflow-check.ts';
 
-/** The checksum is of the whole definition: a new description is a new version too. */
+/** The checksum is of the whole definition: a new description is a new version too. Of a plan, all but when it was written. */
 export function storedDefinition(
   tenantId: string,
   definition: Json,
@@ -20,8 +20,14 @@ export function storedDefinition(
     description: typeof description === 'string' ? description : null,
     format,
     definition: JSON.stringify(kept),
-    checksum: sha256Hex(canonicalJson(kept)),
+    checksum: sha256Hex(canonicalJson(format === 'plan' ? withoutTime(kept) : kept)),
   };
+}
+
+/** A planner that writes the same plan again writes another time: that is no other version. */
+function withoutTime(plan: JsonObject): JsonObject {
+  const { createdAt: _time, ...metadata } = plan.metadata as JsonObject;
+  return { ...plan, metadata };
 }
 
 /** A webhook's secret is kept with its trigger; a definition is read by many (S6). */

@@ -97,6 +97,16 @@ describe('starting a run', () => {
     expect((await startRun({ planRef: { ...zipped, compression: 'gzip' } })).status).toBe(202);
   });
 
+  it('of a plan that was only written at another time runs the version that is there', async () => {
+    await startRun({ plan: plan('again') });
+    const { metadata, ...rest } = plan('again') as { metadata: JsonObject };
+    const later = { ...rest, metadata: { ...metadata, createdAt: '2026-03-01T10:00:00Z' } };
+    expect((await startRun({ plan: later })).status).toBe(202);
+    expect((await server.get('/api/v1/workflows/again')).body).toMatchObject({ currentVersion: 1 });
+    await startRun({ plan: { ...later, metadata: { ...later.metadata, createdBy: 'somebody else' } } });
+    expect((await server.get('/api/v1/workflows/again')).body).toMatchObject({ currentVersion: 2 });
+  });
+
   it('by a reference to a version of our own', async () => {
     await server.pawl.publish(plan('ours'), { tenantId: 'acme' });
     const row = await server.pawl.store.definitionGet({ tenantId: 'acme', workflowId: 'ours', version: 1 });

@@ -74,6 +74,18 @@ describe('a runner', () => {
     expect(queue).toBeUndefined();
   });
 
+  it('has workers that take only attempts of their pool, runtime and class', async () => {
+    const labels = { workerPool: 'blue', runtime: 'node', resourceClass: 'heavy' };
+    const made = async (name: string, workerPool: string) => {
+      const { taskQueue, ...rest } = options(name);
+      return createWorker({ ...rest, taskQueue: { ...taskQueue, ...labels, workerPool }, taskQueues: ['picky'] });
+    };
+    const workers = [await made('green', 'green'), await made('blue', 'blue')];
+    const { result } = await run('picky', [{ stepId: 'a', ...on('picky', labels) }]);
+    expect(await result()).toMatchObject({ status: 'Succeeded', outputs: { by: 'blue' } });
+    for (const worker of workers) await worker.close();
+  });
+
   it('leaves every attempt of an isolated tenant to the queue of that tenant', async () => {
     const { result } = await run('isolated', [{ stepId: 'a' }], 'apart');
     const worker = await createWorker({ ...options('isolated'), taskQueues: ['tq-isolation-apart-test'] });
