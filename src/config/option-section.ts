@@ -9,6 +9,7 @@ import { DEFAULT_ENGINE_OPTIONS } from '../engine/environment.ts';
 import { tenantId } from '../protocol/identifier.ts';
 import { DRIVER_SECTIONS } from './driver-option.ts';
 import { atLeast, flag, fraction, headers, limits, list, parsedIfText, wholeNumber } from './option-form.ts';
+import { secretSection } from './secret-option.ts';
 
 const engine = DEFAULT_ENGINE_OPTIONS;
 const defaults = DEFINITION_DEFAULTS;
@@ -126,29 +127,7 @@ export const SECTIONS = {
     allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
     allow: list.describe('addresses, ranges and hosts that outbound requests may reach although they are private'),
   }),
-  secret: z.strictObject({
-    keys: list.describe('keys that seal secrets in the database, the one in use first: `2026=<32 bytes in base64>`'),
-    keyFile: z.string().optional().describe('a file with the same keys, one per line'),
-    folder: z.string().optional().describe('folder of the provider `file`: `<folder>/<tenant>/<key>`'),
-    vaultAddress: z.string().optional().describe('address of HashiCorp Vault, for the provider `vault` (KV version 2)'),
-    vaultToken: z.string().optional().describe('token for Vault; absent: `vaultTokenFile` is read'),
-    vaultTokenFile: z.string().optional().describe('file with the token, read again whenever it changes'),
-    vaultMount: z.string().default('secret').describe("mount point of Vault's KV engine"),
-    vaultPath: z.string().default('pawl/{tenant}').describe('prefix of every key'),
-    vaultNamespace: z.string().optional().describe('namespace of Vault Enterprise'),
-    awsRegion: z.string().optional().describe('region of AWS Secrets Manager, for the provider `aws-sm`'),
-    awsEndpoint: z.string().optional().describe("endpoint to use instead of the region's own"),
-    awsPrefix: z.string().default('pawl/{tenant}/').describe('prefix of every key'),
-    gcpProject: z.string().optional().describe('project of Google Secret Manager, for the provider `gcp-sm`'),
-    gcpPrefix: z.string().default('pawl-{tenant}--').describe('prefix of every key; keep `--` after the tenant'),
-    azureVaultUrl: z.string().optional().describe('https://<name>.vault.azure.net, for the provider `azure-kv`'),
-    azurePrefix: z.string().default('pawl-{tenant}--').describe('prefix of every key; keep `--` after the tenant'),
-    latestTtlMs: atLeast(0, 120_000).describe('how long the latest version of a secret is kept in memory'),
-    versionTtlMs: atLeast(0, 600_000).describe('how long a secret with a named version is kept in memory'),
-    timeoutMs: atLeast(100, 5_000).describe(
-      'how long a provider may take to answer; after that the attempt is retried',
-    ),
-  }),
+  secret: secretSection,
   engine: z
     .strictObject({
       name: z.string().default(engine.name).describe('name of this runner in lists'),

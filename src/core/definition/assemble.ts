@@ -4,6 +4,7 @@
 import type { Body, Condition, EventSource, Join, Plan, PlanEdge, PlanNode, Step } from '../plan/plan.ts';
 import type { Steps } from '../steps/steps.ts';
 import { templateReferences } from '../template/compile.ts';
+import type { Template } from '../template/template.ts';
 import { WAITING_POLICY } from './defaults.ts';
 import type { Draft, DraftBody, DraftEdge, DraftJoin, DraftLoop, DraftNode, DraftWait } from './draft.ts';
 import { type Enclosing, ExpressionCompiler } from './expressions.ts';
@@ -179,8 +180,11 @@ function* loopStep(loop: DraftLoop, body: Body, index: number, expressions: Expr
   }
   const until = expressions.until(index, loop.until, ['output', 'round']);
   const after = ['output', 'round', 'previous'];
-  const collect = loop.collect === null ? null : yield* expressions.nodeTemplate(index, loop.collect, after);
-  if (loop.collect !== null) checkList(collect, loop.collect.at, MAX_ITEMS, expressions.findings);
+  let collect: Template | null = null;
+  if (loop.collect !== null) {
+    collect = yield* expressions.nodeTemplate(index, loop.collect, after);
+    checkList(collect, loop.collect.at, MAX_ITEMS, expressions.findings);
+  }
   if (until === null) return null;
   const { delayMs, backoffFactor, maxDelayMs } = loop;
   return { kind: 'repeat', until, delayMs, backoffFactor, maxDelayMs, collect, body };

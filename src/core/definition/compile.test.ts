@@ -115,6 +115,17 @@ describe('actions', () => {
     expect(codesOf(graph([node('a')]), { actions })).toEqual([]);
   });
 
+  it('are a warning where the server may know more of them', () => {
+    const options = { actions, mayBeElsewhere: (type: string) => type.startsWith('crm.') };
+    expect(compileDefinition(graph([node('a', { actionType: 'crm.find' })]), options)).toMatchObject({
+      ok: true,
+      warnings: [{ code: 'UNKNOWN_ACTION', path: '/nodes/0/actionType' }],
+    });
+    expect(codesOf(graph([node('a', { actionType: 'sms.send' })]), options)).toEqual([
+      'UNKNOWN_ACTION /nodes/0/actionType',
+    ]);
+  });
+
   it('are not asked of delays, children and pipelines', () => {
     const delay = node('a', { actionType: 'core.delay', parameters: { durationMs: 1 }, ...to('b') });
     const child = { id: 'b', nodeType: 'subworkflow', workflowId: 'x' };
