@@ -73,7 +73,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     const page = await open('?workflowId=orders&requestId=order-3');
     await expect.poll(() => page.locator('[data-execution]').count()).toBe(1);
     const cancel = page.getByRole('button', { name: /^Cancel/ });
-    expect(await cancel.getAttribute('title')).toContain('filter by request');
+    await expect.poll(() => cancel.getAttribute('title')).toContain('filter by request');
   });
 
   it('opens from each number of the overview the list that the number counts', async () => {
