@@ -68,7 +68,8 @@ select workflow_id, tenant_id, count(*)::int as depth, (count(*) filter (where s
 
 -- name: execution_busy
 select q.execution_id, q.tenant_id, q.workflow_id, t.at as started_at
-from execution_queue q join execution_events t on t.execution_id = q.execution_id and t.seq = 0
+from execution_queue q
+cross join lateral (select t.at from execution_events t where t.execution_id = q.execution_id and t.seq = 0 offset 0) t
 where (q.state = 1 or (q.state = 3 and q.waits = 0 and q.due_at is null)) and not q.paused
   and t.at < now() - @longerThanMs::float8 * interval '1 millisecond'
 order by t.at limit @limit::int;
