@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { ConfigError } from '../config/config-error.ts';
 import { PawlApiError } from '../sdk/api-error.ts';
 import { readConfiguration } from './configuration.ts';
 import { EXIT, UsageError } from './exit.ts';
@@ -112,7 +113,7 @@ try {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   else {
     process.stderr.write(`pawl: ${await explain(error)}\n`);
-    process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
+    process.exitCode = error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.failed;
   }
 }
 await closeFolder();
