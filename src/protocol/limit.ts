@@ -1,14 +1,12 @@
 // What a token or key is limited to, by name. One that is limited reaches nothing but what is named here.
 
 import { z } from 'zod';
+import { CONTROL_CHARACTERS } from '../core/json/control-character.ts';
+
+const NAME_OR_BEGINNING = new RegExp(`^[^*${CONTROL_CHARACTERS}]{0,200}\\*?$`);
 
 const names = z
-  .array(
-    z
-      .string()
-      .regex(/^[^*\p{Cc}]{0,200}\*?$/u, 'must be a name, or the beginning of names followed by "*"')
-      .min(1),
-  )
+  .array(z.string().regex(NAME_OR_BEGINNING, 'must be a name, or the beginning of names followed by "*"').min(1))
   .min(1)
   .max(100)
   .optional();
@@ -16,7 +14,11 @@ const names = z
 export const limitsSchema = z
   .strictObject({ workflows: names, consumers: names, connections: names, taskQueues: names })
   .refine((limits) => Object.values(limits).some((list) => list !== undefined), 'must name something')
-  .meta({ id: 'Limits', description: 'Reaches only these: names, or beginnings of names followed by `*`.' });
+  .meta({
+    id: 'Limits',
+    minProperties: 1,
+    description: 'Reaches only these: names, or beginnings of names followed by `*`.',
+  });
 
 export type Limits = z.infer<typeof limitsSchema>;
 export type LimitKind = keyof Limits;

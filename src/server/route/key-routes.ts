@@ -3,11 +3,12 @@
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { keyRequest, keySchema, newKeySchema } from '../../protocol/key.ts';
+import type { Limits } from '../../protocol/limit.ts';
 import { pageOf, shortListQuery } from '../../protocol/page.ts';
 import type { Store } from '../../store/port.ts';
 import { createApiKey, revokeApiKey } from '../auth/api-key.ts';
 import type { Caller } from '../caller.ts';
-import { isoTime, present } from '../present/execution.ts';
+import { isoTime, parsed, present } from '../present/execution.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { shortList } from '../short-list.ts';
 
@@ -29,7 +30,7 @@ export function keyRoutes({ store }: { readonly store: Store }): RouteSpec[] {
         const data = keys.map(({ createdAt, expiresAt, revokedAt, id, name, scopes, roles, limits }) =>
           present({
             ...{ id, name, scopes, roles },
-            limits: limits === null ? null : JSON.parse(limits),
+            limits: parsed(limits) as Limits | undefined,
             createdAt: isoTime(createdAt)!,
             expiresAt: isoTime(expiresAt),
             revokedAt: isoTime(revokedAt),
