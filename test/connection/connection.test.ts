@@ -43,8 +43,11 @@ describe('a connection', () => {
     expect(JSON.stringify(made)).not.toContain('canary');
     expect(await request(`crm-${kind}`, `${remote().url}/${kind}`)).toMatchObject({ status: 'Succeeded' });
     expect(remote().seen.at(-1)!.headers[header]).toBe(value);
-    const shown = await server.get(`/api/v1/connections/crm-${kind}`);
-    expect(shown.body).toMatchObject({ name: `crm-${kind}`, kind, status: 'ready', lastUsedAt: expect.any(String) });
+    const show = () => server.get(`/api/v1/connections/crm-${kind}`);
+    // Nobody waits until the last use is noted.
+    await expect.poll(async () => (await show()).body.lastUsedAt).toEqual(expect.any(String));
+    const shown = await show();
+    expect(shown.body).toMatchObject({ name: `crm-${kind}`, kind, status: 'ready' });
     expect(shown.body.usedBy).toEqual([{ kind: 'workflow', id: `asks-${workflows}` }]);
     expect(JSON.stringify([shown.body, (await server.get('/api/v1/connections')).body])).not.toContain('canary');
   });
