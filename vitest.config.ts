@@ -13,8 +13,6 @@ export default defineConfig({
     maxWorkers: '100%',
     // A file that needs a process of its own starts one. Loading the modules anew for each file took a third of the time.
     isolate: false,
-    // On the gate's busy machine a test may run again once, and the report says so. Here a test that fails sometimes shall fail.
-    retry: process.env.CI === undefined ? 0 : 1,
     coverage: {
       provider: 'v8',
       include: ['src/core/**/*.ts', 'src/lifecycle/machine/**/*.ts'],
