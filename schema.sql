@@ -636,11 +636,31 @@ create table outbox_leadership (
   constraint outbox_one_leader CHECK (id = 1)
 ) with (fillfactor=50);
 
+create table plugin_health (
+  plugin_id text not null,
+  version text not null,
+  calls boolean[] not null,
+  quarantined_until timestamp with time zone,
+  constraint plugin_health_pkey PRIMARY KEY (plugin_id, version)
+) with (fillfactor=50);
+
+create table plugins (
+  plugin_id text not null,
+  version text not null,
+  digest text not null,
+  manifest json not null,
+  code text not null,
+  registered_at timestamp with time zone default clock_timestamp() not null,
+  constraint plugins_pkey PRIMARY KEY (plugin_id, version),
+  constraint plugin_digest_is_sha256 CHECK (digest ~ '^[0-9a-f]{64}$'::text)
+);
+
 create table rate_buckets (
   key text not null,
   tokens double precision not null,
   granted boolean not null,
   filled_at timestamp with time zone not null,
+  log double precision[],
   constraint rate_buckets_pkey PRIMARY KEY (key)
 ) with (fillfactor=50);
 
@@ -970,7 +990,7 @@ CREATE OR REPLACE FUNCTION public.execution_why(id uuid)
  RETURNS text
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN (SELECT CASE WHEN q.paused THEN 'paused'::text WHEN q.compensating THEN 'compensating'::text WHEN ((q.state = 0) AND (NOT (EXISTS (SELECT FROM (runner_slots s JOIN runner_leases l ON ((l.runner_id = s.runner_id))) WHERE ((s.state = 'live'::text) AND (l.expires_at > clock_timestamp())))))) THEN 'noWorker'::text WHEN ((q.state = 0) AND (NOT (EXISTS (SELECT FROM ((runner_slots s JOIN runner_leases l ON ((l.runner_id = s.runner_id))) JOIN runners r ON ((r.id = s.runner_id))) WHERE ((s.state = 'live'::text) AND (l.expires_at > clock_timestamp()) AND (r.behaviour >= q.behaviour)))))) THEN 'needsNewerRunner'::text WHEN ((q.state = 0) OR ((q.state = 3) AND (q.epoch = 0))) THEN 'queued'::text WHEN ((q.state = ANY (ARRAY[1, 2])) AND (EXISTS (SELECT FROM attempt_queue a WHERE ((a.execution_id = q.execution_id) AND (a.lease_id IS NULL) AND (NOT (EXISTS (SELECT FROM task_queue_workers w WHERE ((w.task_queue = a.task_queue) AND (w.tenant_id = ANY (ARRAY[''::text, a.tenant_id])) AND (w.seen_at > (clock_timestamp() - '00:01:00'::interval)))))))))) THEN 'noWorker'::text WHEN (q.state = 2) THEN CASE WHEN (((q.parked_for)::integer & 2) > 0) THEN 'retrying'::text WHEN (((q.parked_for)::integer & 12) > 0) THEN 'waiting'::text WHEN (((q.parked_for)::integer & 64) > 0) THEN 'running'::text ELSE 'sleeping'::text END WHEN (EXISTS (SELECT FROM action_executions a WHERE ((a.execution_id = q.execution_id) AND (a.status = 'RetriableFailure'::text) AND (NOT (EXISTS (SELECT FROM action_executions n WHERE ((n.execution_id = a.execution_id) AND (n.node_id = a.node_id) AND (n.attempt > a.attempt)))))))) THEN 'retrying'::text WHEN ((q.state = ANY (ARRAY[2, 3])) AND (q.waits > 0)) THEN 'waiting'::text WHEN ((q.state = 2) OR ((q.state = 3) AND (q.due_at IS NOT NULL))) THEN 'sleeping'::text ELSE 'running'::text END AS "case" FROM execution_queue q WHERE (q.execution_id = execution_why.id));
+RETURN (SELECT CASE WHEN q.paused THEN 'paused'::text WHEN q.compensating THEN 'compensating'::text WHEN ((q.epoch = 0) AND (((q.parked_for)::integer & 128) > 0) AND (q.due_at > clock_timestamp())) THEN 'delayed'::text WHEN ((q.epoch = 0) AND (((q.parked_for)::integer & 256) > 0) AND (q.due_at > clock_timestamp())) THEN 'queued'::text WHEN ((q.state = 0) AND (NOT (EXISTS (SELECT FROM (runner_slots s JOIN runner_leases l ON ((l.runner_id = s.runner_id))) WHERE ((s.state = 'live'::text) AND (l.expires_at > clock_timestamp())))))) THEN 'noWorker'::text WHEN ((q.state = 0) AND (NOT (EXISTS (SELECT FROM ((runner_slots s JOIN runner_leases l ON ((l.runner_id = s.runner_id))) JOIN runners r ON ((r.id = s.runner_id))) WHERE ((s.state = 'live'::text) AND (l.expires_at > clock_timestamp()) AND (r.behaviour >= q.behaviour)))))) THEN 'needsNewerRunner'::text WHEN ((q.state = 0) OR (q.epoch = 0)) THEN 'queued'::text WHEN ((q.state = ANY (ARRAY[1, 2])) AND (EXISTS (SELECT FROM attempt_queue a WHERE ((a.execution_id = q.execution_id) AND (a.lease_id IS NULL) AND (NOT (EXISTS (SELECT FROM task_queue_workers w WHERE ((w.task_queue = a.task_queue) AND (w.tenant_id = ANY (ARRAY[''::text, a.tenant_id])) AND (w.seen_at > (clock_timestamp() - '00:01:00'::interval)))))))))) THEN 'noWorker'::text WHEN (q.state = 2) THEN CASE WHEN (((q.parked_for)::integer & 2) > 0) THEN 'retrying'::text WHEN (((q.parked_for)::integer & 12) > 0) THEN 'waiting'::text WHEN (((q.parked_for)::integer & 64) > 0) THEN 'running'::text ELSE 'sleeping'::text END WHEN (EXISTS (SELECT FROM action_executions a WHERE ((a.execution_id = q.execution_id) AND (a.status = 'RetriableFailure'::text) AND (NOT (EXISTS (SELECT FROM action_executions n WHERE ((n.execution_id = a.execution_id) AND (n.node_id = a.node_id) AND (n.attempt > a.attempt)))))))) THEN 'retrying'::text WHEN ((q.state = ANY (ARRAY[2, 3])) AND (q.waits > 0)) THEN 'waiting'::text WHEN ((q.state = 2) OR ((q.state = 3) AND (q.due_at IS NOT NULL))) THEN 'sleeping'::text ELSE 'running'::text END AS "case" FROM execution_queue q WHERE (q.execution_id = execution_why.id));
 
 CREATE OR REPLACE FUNCTION public.json_field(value json, name text)
  RETURNS json

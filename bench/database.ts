@@ -53,7 +53,8 @@ export async function startServer(): Promise<BenchServer> {
   // Interrupted: the server goes with this process, and its files should too.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   process.once('exit', remove);
-  const server = await startEmbedded({ dataDir });
+  // Room for the fleet of sixteen.
+  const server = await startEmbedded({ dataDir, settings: { max_connections: '200' } });
   return {
     ...(await describeServer(server.connectionString)),
     pid: server.pid,

@@ -11,6 +11,7 @@ import { cliffs } from './scenario/cliffs.ts';
 import { dashboardScenario } from './scenario/dashboard.ts';
 import { deliveryScenarios } from './scenario/delivery.ts';
 import { enqueueScenarios } from './scenario/enqueue.ts';
+import { fleetScenario } from './scenario/fleet.ts';
 import { httpScenarios } from './scenario/http.ts';
 import { idle } from './scenario/idle.ts';
 import { languageScenario } from './scenario/language.ts';
@@ -20,6 +21,7 @@ import { listScenario } from './scenario/list.ts';
 import { nodeCost } from './scenario/node-cost.ts';
 import { peers } from './scenario/peers.ts';
 import { pipelineScenarios } from './scenario/pipeline.ts';
+import { planScenarios } from './scenario/plan.ts';
 import { store } from './scenario/store.ts';
 import { takeover } from './scenario/takeover.ts';
 import { throughputScenarios } from './scenario/throughput.ts';
@@ -41,9 +43,11 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   ...lifecycleScenarios,
   ...deliveryScenarios,
   nodeCost,
+  ...planScenarios,
   languageScenario,
   store,
   idle,
+  fleetScenario,
   takeover,
   ...waitingScenarios,
 ];

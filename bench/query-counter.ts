@@ -8,9 +8,12 @@ export interface QueryCounter {
   /** The same database, through the counter. */
   readonly url: string;
   count(): number;
+  /** How often each prepared statement ran, by its name. */
+  readonly byName: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
+const BIND = 'B'.charCodeAt(0);
 const EXECUTE = 'E'.charCodeAt(0);
 const SIMPLE_QUERY = 'Q'.charCodeAt(0);
 
@@ -18,10 +21,14 @@ export async function countQueries(databaseUrl: string): Promise<QueryCounter> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let queries = 0;
+  const byName = new Map<string, number>();
   const server = createServer((client) => {
     const upstream = reach(target);
-    const readFrames = frameReader((type) => {
+    const readFrames = frameReader((type, body) => {
       if (type === EXECUTE || type === SIMPLE_QUERY) queries++;
+      if (type !== BIND) return;
+      const name = statementOf(body);
+      byName.set(name, (byName.get(name) ?? 0) + 1);
     });
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true);
@@ -41,6 +48,7 @@ export async function countQueries(databaseUrl: string): Promise<QueryCounter> {
   return {
     url: url.href,
     count: () => queries,
+    byName,
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -56,8 +64,14 @@ function reach({ searchParams, hostname, port: given }: URL): Socket {
   return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
 }
 
-/** Calls back with the type of every message after the startup message, which has none. */
-function frameReader(message: (type: number) => void): (chunk: Buffer) => void {
+/** Of a Bind message: the names of the portal and of the statement, each ended by a zero. */
+function statementOf(body: Buffer): string {
+  const from = body.indexOf(0) + 1;
+  return body.toString('utf8', from, body.indexOf(0, from));
+}
+
+/** Calls back with the type and the body of every message after the startup message, which has none. */
+function frameReader(message: (type: number, body: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let typeBytes = 0;
   return (chunk) => {
@@ -65,7 +79,7 @@ function frameReader(message: (type: number) => void): (chunk: Buffer) => void {
     while (rest.length >= typeBytes + 4) {
       const length = typeBytes + rest.readInt32BE(typeBytes);
       if (rest.length < length) return;
-      if (typeBytes === 1) message(rest[0]!);
+      if (typeBytes === 1) message(rest[0]!, rest.subarray(5, length));
       typeBytes = 1;
       rest = rest.subarray(length);
     }

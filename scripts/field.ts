@@ -31,13 +31,13 @@ try {
 }
 process.exitCode = failures > 0 ? 1 : 0;
 
-async function line({ name, missing, bringUp }: (typeof SETUPS)[number]): Promise<string> {
+async function line({ name, missing, bringUp, fleet }: (typeof SETUPS)[number]): Promise<string> {
   const reason = missing();
   if (reason !== null) return `- ${name}: SKIPPED, ${reason}`;
   try {
     const { database, midway, stop } = await bringUp(server.connectionString);
     try {
-      const { seconds, problems } = await fieldCheck(database, { executions, midway });
+      const { seconds, problems } = await fieldCheck(database, { executions, midway, fleet });
       if (problems.length === 0) return `✓ ${name}: ${executions} executions and everything else in ${seconds} s`;
       failures++;
       return [`✗ ${name}:`, ...problems.map((problem) => `    ${problem}`)].join('\n');

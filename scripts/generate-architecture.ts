@@ -41,20 +41,45 @@ function replaceBetween(text: string, block: string): string {
   return `${text.slice(0, from + begin.length)}\n\n${block}\n\n${text.slice(to)}`;
 }
 
-/** One box per room. The implementations of a port share a box, and rows that hold no code have none. */
+/** Rooms that share a box, so that the picture fits one screen; the table below has every folder. Other rooms get a box each. */
+const SHARED_BOXES: Readonly<Record<string, readonly string[]>> = {
+  'core, lifecycle/machine': ['src/core', 'src/lifecycle/machine'],
+  'store, clock': ['src/store', 'src/store/connection', 'src/clock'],
+  'store/*': ['src/store/postgres', 'src/store/migrate', 'src/store/embedded'],
+  'action, secret, artifact, connection, quota': [
+    'src/action',
+    'src/secret',
+    'src/artifact',
+    'src/connection',
+    'src/quota',
+  ],
+  'action/*, secret/*, artifact/*': ['src/action/*', 'src/secret/*', 'src/artifact/*'],
+  'workflow, template, testing': ['src/workflow', 'src/template', 'src/testing'],
+  engine: ['src/engine', 'src/engine/attempt', 'src/engine/turn', 'src/engine/runner'],
+  'execution, task-queue, statistics': ['src/execution', 'src/task-queue', 'src/statistics'],
+  'trigger, delivery, lifecycle/instance': ['src/trigger', 'src/delivery', 'src/lifecycle/instance'],
+  'sdk, mcp': ['src/sdk', 'src/mcp'],
+};
+
 function diagram(): string {
-  const boxes = new Map<string, string>();
-  const arrows = new Set<string>();
-  for (const layer of layers.filter(isDrawn)) {
-    const box = boxOf(layer);
-    boxes.set(box, `  ${boxId(box)}${boxShape(layer, box)}`);
-    for (const target of layers.filter(isDrawn)) {
-      if (!layer.imports.includes(target.path) || isReachedOtherwise(layer, target.path)) continue;
-      if (boxOf(target) !== box)
-        arrows.add(`  ${boxId(box)} ${target.implementation ? '-.->' : '-->'} ${boxId(boxOf(target))}`);
-    }
+  const drawn = layers.filter(isDrawn);
+  const shapes = new Map(drawn.map((layer) => [boxOf(layer), boxShape(layer, boxOf(layer))]));
+  const known = new Map<string, Set<string>>();
+  for (const layer of drawn) {
+    const targets = drawn.filter(({ path }) => layer.imports.includes(path)).map(boxOf);
+    const others = targets.filter((box) => box !== boxOf(layer));
+    known.set(boxOf(layer), new Set([...(known.get(boxOf(layer)) ?? []), ...others]));
   }
-  return ['```mermaid', 'flowchart TD', ...boxes.values(), ...arrows, '```'].join('\n');
+  const reaches = (from: string, target: string): boolean =>
+    [...(known.get(from) ?? [])].some((next) => next === target || reaches(next, target));
+  const boxes = [...shapes].map(([box, shape]) => `  ${boxId(box)}${shape}`);
+  const arrows = [...known].flatMap(([box, targets]) =>
+    [...targets]
+      // An arrow that follows from two others only makes the picture harder to read.
+      .filter((target) => ![...targets].some((middle) => middle !== target && reaches(middle, target)))
+      .map((target) => `  ${boxId(box)} ${target.endsWith('/*') ? '-.->' : '-->'} ${boxId(target)}`),
+  );
+  return ['```mermaid', 'flowchart TD', ...boxes, ...arrows, '```'].join('\n');
 }
 
 function isDrawn({ path }: Layer): boolean {
@@ -62,31 +87,17 @@ function isDrawn({ path }: Layer): boolean {
 }
 
 function boxOf({ path, implementation }: Layer): string {
-  return implementation && !path.endsWith('/*') ? `${dirname(path)}/*` : path;
+  const row = implementation && !path.endsWith('/*') ? `${dirname(path)}/*` : path;
+  const shared = Object.entries(SHARED_BOXES).find(([, paths]) => paths.includes(path) || paths.includes(row));
+  return shared?.[0] ?? row.replace(/^src\//, '');
 }
 
-function boxId(path: string): string {
-  return nameOf(path).replace(/[^a-z]/g, '_');
-}
-
-function nameOf(path: string): string {
-  return path.replace(/^src\//, '');
-}
+const boxId = (box: string): string => box.replace(/[^a-z]+/g, '_');
 
 /** Pure layers are round, ports and services square, implementations slanted. */
 function boxShape({ pure, implementation }: Layer, box: string): string {
-  if (pure) return `(["${nameOf(box)}"])`;
-  return implementation ? `[/"${nameOf(box)}"/]` : `["${nameOf(box)}"]`;
-}
-
-/** An arrow that follows from two others only makes the picture harder to read. */
-function isReachedOtherwise(layer: Layer, target: string): boolean {
-  return layer.imports.some((middle) => middle !== target && reaches(middle, target));
-}
-
-function reaches(from: string, target: string): boolean {
-  const imports = layers.find(({ path }) => path === from)?.imports ?? [];
-  return imports.some((next) => next === target || reaches(next, target));
+  if (pure) return `(["${box}"])`;
+  return implementation ? `[/"${box}"/]` : `["${box}"]`;
 }
 
 function folderList(): string {

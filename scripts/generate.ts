@@ -57,7 +57,7 @@ import type { ConfigInput } from 'pawl';
 export default { server: { port: 8080 }, engine: { maxParallelActions: 50 } } satisfies ConfigInput;
 \`\`\`
 
-What is wrong is said at the start, all of it, with where it came from; \`pawl doctor\` says it too:
+The start reports every wrong value and where it came from; \`pawl doctor\` does too:
 
 \`\`\`
 The configuration is not valid:

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { createPawl } from '../src/main.ts';
 import { CHROMIUM_FLAGS, findChromium } from '../test/browser/chromium.ts';
-import { fillWithSamples, type SampleData } from '../test/browser/sample-data.ts';
+import { fillWithSamples, fulfil, type SampleData } from '../test/browser/sample-data.ts';
 
 const { values } = parseArgs({
   options: { out: { type: 'string' }, only: { type: 'string' }, theme: { type: 'string' }, width: { type: 'string' } },
@@ -17,7 +17,15 @@ const out = values.out ?? join(import.meta.dirname, '..', '.cache', 'screenshots
 const WIDTHS = [1400, 375].filter((width) => values.width === undefined || values.width === String(width));
 const THEMES = (['light', 'dark'] as const).filter((theme) => values.theme === undefined || values.theme === theme);
 
-const pagesOf = ({ failed, waiting, retrying, hostile, webhookTrigger }: SampleData): Record<string, string> => ({
+const pagesOf = ({
+  failed,
+  waiting,
+  retrying,
+  hostile,
+  webhookTrigger,
+  deciding,
+  undone,
+}: SampleData & Awaited<ReturnType<typeof fulfil>>): Record<string, string> => ({
   overview: '/',
   executions: '/executions',
   'execution-failed': `/executions/${failed}?node=charge`,
@@ -25,6 +33,8 @@ const pagesOf = ({ failed, waiting, retrying, hostile, webhookTrigger }: SampleD
   'execution-events': `/executions/${failed}?tab=events`,
   'execution-waiting': `/executions/${waiting}`,
   'execution-retrying': `/executions/${retrying}`,
+  'execution-loops': `/executions/${deciding}?node=ship`,
+  'execution-undone': `/executions/${undone}`,
   'execution-hostile': `/executions/${hostile}?tab=data`,
   failures: '/failures',
   waits: '/waits',
@@ -61,10 +71,13 @@ async function main(): Promise<void> {
     engine: { parkAfterMs: 0, drainMs: 500 },
   });
   const samples = await fillWithSamples(pawl.url!);
+  const loops = await fulfil(samples.client);
   const browser = await chromium.launch({ executablePath: program, args: CHROMIUM_FLAGS });
   mkdirSync(out, { recursive: true });
   try {
-    const pages = Object.entries(pagesOf(samples)).filter(([name]) => name.includes(values.only ?? ''));
+    const pages = Object.entries(pagesOf({ ...samples, ...loops })).filter(([name]) =>
+      name.includes(values.only ?? ''),
+    );
     for (const width of WIDTHS) {
       for (const colorScheme of THEMES) {
         const context = await browser.newContext({ viewport: { width, height: width > 500 ? 880 : 720 }, colorScheme });

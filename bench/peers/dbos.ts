@@ -9,6 +9,7 @@ import {
   STEPS,
   seconds,
   settings,
+  tellAwaited,
   tellLatency,
   tellProgress,
   tellRate,
@@ -63,6 +64,7 @@ const direct = {
   'one-step': await callDirectly('one-step', oneStep),
   'ten-step': await callDirectly('ten-step', tenStep),
 };
+tellAwaited(oneStep / direct['one-step']);
 tellProgress('ten steps, one at a time');
 tellLatency(await oneByOne(latency, () => runOne('ten-step')));
 await DBOS.shutdown();

@@ -38,6 +38,11 @@ export function tellRate(scenario: string, unit: string, count: number, seconds:
   tell({ type: 'row', scenario, unit, value: count / Math.min(...Object.values(seconds)) });
 }
 
+/** Calls whose callers wait for the result, 200 at once. */
+export function tellAwaited(perSecond: number): void {
+  tell({ type: 'row', scenario: 'awaited-200', unit: 'executions/s', value: perSecond });
+}
+
 export function tellLatency(milliseconds: number[]): void {
   const sorted = milliseconds.sort((a, b) => a - b);
   const value = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

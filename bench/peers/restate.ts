@@ -16,6 +16,7 @@ import {
   STEPS,
   seconds,
   settings,
+  tellAwaited,
   tellLatency,
   tellProgress,
   tellRate,
@@ -81,8 +82,10 @@ async function measure(ingress: clients.Ingress): Promise<void> {
     await delay(Math.max(0, dueAt - Date.now()));
     return seconds(() => all);
   };
+  const called = await calls('oneStep', oneStep);
+  tellAwaited(oneStep / called);
   tellRate('one-step', 'executions/s', oneStep, {
-    calls: await calls('oneStep', oneStep),
+    calls: called,
     messages: await middleOf(ROUNDS, () => messages('oneStep', oneStep)),
   });
   tellRate('ten-step', 'steps/s', tenStep * STEPS, {

@@ -43,6 +43,22 @@ export const awaited: Scenario = {
   },
 };
 
+/** Ours alone, some rounds: for what is measured beside it. */
+export async function awaitedNow({ database, scaled }: Bench, rounds: number): Promise<number[]> {
+  await database.clear();
+  const pawl = await openPawl(database);
+  try {
+    const { workflowId } = await publish(pawl, chainWorkflow('one-step', 1));
+    const run = async () => pawl.result((await pawl.start(workflowId, { trigger: { x: 1 } })).executionId);
+    await loop(run, PEER_CALLERS, scaled(5_000));
+    const rates: number[] = [];
+    for (let round = 0; round < rounds; round++) rates.push(await loop(run, PEER_CALLERS, scaled(20_000)));
+    return rates;
+  } finally {
+    await pawl.close();
+  }
+}
+
 async function measure({ report, scaled, quick }: Bench, name: string, work: () => Promise<unknown>, callers: number) {
   const rates: number[] = [];
   const count = Math.max(callers, scaled(20_000));

@@ -3,14 +3,25 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../src/core/json/json.ts';
-import type { Pawl } from '../../src/main.ts';
+import type { Pawl, PawlOptions } from '../../src/main.ts';
 import { median, percentile } from '../measurement.ts';
 import { openPawl } from '../native-run.ts';
 import type { Bench, Scenario } from '../scenario.ts';
 import { chainWorkflow, publish } from '../workload.ts';
+import {
+  callbacks,
+  eventTriggers,
+  perSecond,
+  publishing,
+  quota,
+  retention,
+  schedules,
+  triggerSchema,
+} from './cliffs-door.ts';
 
 interface Row {
   readonly name: string;
+  readonly options?: PawlOptions;
   run(bench: Bench, pawl: Pawl, plain: number): Promise<void>;
 }
 
@@ -24,17 +35,27 @@ const ROWS: readonly Row[] = [
     run: (bench, pawl, plain) => parents(bench, pawl, plain, { count: 2_000, children: 1 }, 0.5),
   },
   { name: 'sleeps', run: sleeps },
-  { name: 'many-workflows', run: manyWorkflows },
-  { name: 'many-tenants', run: manyTenants },
+  { name: 'callbacks', run: callbacks },
+  { name: 'quota', run: quota },
+  { name: 'many-workflows', run: (...of) => manyWorkflows(...of, 1_100, 0.7) },
+  { name: 'very-many-workflows', run: (...of) => manyWorkflows(...of, 10_000, 0.5) },
+  { name: 'many-tenants', run: (...of) => manyTenants(...of, 1_000, 0.8) },
+  { name: 'very-many-tenants', run: (...of) => manyTenants(...of, 10_000, 0.5) },
+  { name: 'trigger-schema', run: triggerSchema },
+  { name: 'publishing', run: publishing },
+  { name: 'event-triggers', run: eventTriggers },
+  { name: 'retention', run: retention, options: { engine: { retentionMs: 1 } } },
+  // The last: its schedules go on firing.
+  { name: 'schedules', run: schedules },
 ];
 
 export const cliffs: Scenario = {
   name: 'cliffs',
   about: `what may not fall far below one-step executions: ${ROWS.map(({ name }) => name).join(', ')}`,
   async run(bench) {
-    for (const { name, run } of ROWS) {
+    for (const { name, run, options } of ROWS) {
       await bench.database.clear();
-      const pawl = await openPawl(bench.database);
+      const pawl = await openPawl(bench.database, options);
       try {
         const { workflowId } = await publish(pawl, chainWorkflow('one-step', 1));
         const oneStep = () => pawl.start(workflowId, { trigger: { x: 1 } });
@@ -119,36 +140,36 @@ async function sleeps({ report, scaled }: Bench, pawl: Pawl): Promise<void> {
   report.required('cliff-sleeps/late-p99-ms', percentile(late, 0.99), { atMost: 100 });
 }
 
-async function manyWorkflows({ report, scaled }: Bench, pawl: Pawl, plain: number): Promise<void> {
+async function manyWorkflows(
+  { report, scaled }: Bench,
+  pawl: Pawl,
+  plain: number,
+  count: number,
+  reach: number,
+): Promise<void> {
   const ids: string[] = [];
-  for (let n = 0; n < 1_100; n++) ids.push((await publish(pawl, chainWorkflow(`w-${n}`, 1))).workflowId);
+  for (let n = 0; n < count; n++) ids.push((await publish(pawl, chainWorkflow(`w-${n}`, 1))).workflowId);
   let next = 0;
   const start = () => pawl.start(ids[next++ % ids.length]!, { trigger: { x: 1 } });
   await perSecond(pawl, ids.length, start);
   const rate = await perSecond(pawl, scaled(20_000), start);
-  report.row('cliff-many-workflows', '1,100 in turn', 'executions/s', rate);
-  report.required('cliff-many-workflows/one-step', rate / plain, { atLeast: 0.7 });
+  report.row('cliff-many-workflows', `${count} in turn`, 'executions/s', rate);
+  report.required(`cliff-workflows-${count}/one-step`, rate / plain, { atLeast: reach });
 }
 
-async function manyTenants({ report, scaled }: Bench, pawl: Pawl, plain: number): Promise<void> {
-  const tenants = Array.from({ length: 1_000 }, (_, n) => `tenant-${n}`);
+async function manyTenants(
+  { report, scaled }: Bench,
+  pawl: Pawl,
+  plain: number,
+  count: number,
+  reach: number,
+): Promise<void> {
+  const tenants = Array.from({ length: count }, (_, n) => `tenant-${n}`);
   for (const tenantId of tenants) await pawl.publish(chainWorkflow('one-step', 1), { tenantId });
   let next = 0;
   const start = () => pawl.start('one-step', { tenantId: tenants[next++ % tenants.length]!, trigger: { x: 1 } });
   await perSecond(pawl, tenants.length, start);
   const rate = await perSecond(pawl, scaled(20_000), start);
-  report.row('cliff-many-tenants', '1,000 in turn', 'executions/s', rate);
-  report.required('cliff-many-tenants/one-step', rate / plain, { atLeast: 0.8 });
-}
-
-/** Starts them with many callers and waits until as many have ended. */
-async function perSecond(pawl: Pawl, count: number, start: () => Promise<unknown>): Promise<number> {
-  let left = count;
-  const startedAt = performance.now();
-  const caller = async () => {
-    while (left-- > 0) await start();
-  };
-  await Promise.all(Array.from({ length: 200 }, caller));
-  while ((await pawl.store.queueDepth()).length > 0) await delay(5);
-  return count / ((performance.now() - startedAt) / 1000);
+  report.row('cliff-many-tenants', `${count} in turn`, 'executions/s', rate);
+  report.required(`cliff-tenants-${count}/one-step`, rate / plain, { atLeast: reach });
 }

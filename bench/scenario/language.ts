@@ -133,6 +133,14 @@ async function measureEvents({ database, report, scaled }: Bench): Promise<void>
     const found: number[] = [];
     for (let n = 0; n < Math.min(200, count); n++) found.push(await tell(Math.floor((n * count) / 200)));
     report.row('language-event', `pawl: ${count} waits`, 'ms p50', percentile(found, 0.5));
+    // What an event costs at least: one write that reaches the disk.
+    const commits: number[] = [];
+    for (let n = 0; n < 200; n++) {
+      const startedAt = performance.now();
+      await database.query(`select pg_logical_emit_message(true, 'bench', 'x', true)`);
+      commits.push(performance.now() - startedAt);
+    }
+    report.row('language-event-floor', 'one commit', 'ms p50', percentile(commits, 0.5));
     report.ratio('event-finds-its-wait/ms', percentile(found, 0.5), { atMost: 2 });
   } finally {
     await pawl.close();

@@ -43,11 +43,11 @@ export interface ActionDefinition<Params extends z.ZodType = z.ZodType, Outputs 
 
 export interface ActionResult<Outputs = unknown> {
   readonly outputs: Outputs;
-  /** What the action made or found in other systems; recorded when the attempt succeeds. */
+  /** Resources that the action created or found in other systems; recorded when the attempt succeeds. */
   readonly resourceLinks?: readonly ResourceLink[];
 }
 
-interface ResourceKey {
+export interface ResourceKey {
   readonly system: string;
   readonly resourceType: string;
   readonly resourceId: string;
@@ -73,10 +73,10 @@ export interface ActionContext {
   readonly tenantId: string;
   /** W3C trace context of the attempt, for calls that do not go through `http`, which sends it by itself; null: none. */
   readonly traceparent: string | null;
-  /** Aborted when the attempt times out or the execution stops. What goes on after that is abandoned. */
+  /** Aborted when the attempt times out or the execution stops. Work that continues after that is abandoned. */
   readonly signal: AbortSignal;
   readonly credentials: Credentials;
-  /** The connection that the node names, or its connector's default; null: there is none. */
+  /** The node's connection, or the default of its connector; null: none. */
   readonly credential: Credential | null;
   /** Refuses private addresses (S5), caps sizes and stops with `signal`. */
   readonly http: HttpClient;

@@ -10,14 +10,14 @@ import { type ActionLog, createLogCollector, type LogCollector, type LogLine } f
 import { Redactor, watchCredentials } from './redact.ts';
 import { Stop, type StopSignal } from './stop.ts';
 
-/** What the engine knows about an attempt. */
+/** The engine's data about an attempt. */
 export interface AttemptContext extends Omit<ActionContext, 'signal' | 'log'> {
   /** The clock of log lines. */
   readonly now: () => number;
   /** Aborted when the execution stops (cancel, fail fast, its timeout, shutdown). */
   readonly signal?: StopSignal;
   /** Values of secrets that are among the parameters: kept out of everything that stays. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
 }
 
 const NO_LINES: readonly LogLine[] = [];
@@ -33,7 +33,6 @@ export class AttemptScope implements ActionContext {
   readonly correlationId: string;
   readonly tenantId: string;
   readonly traceparent: string | null;
-  readonly findResource: FindResource;
   readonly credential: Credential | null;
   readonly #engine: AttemptContext;
   #redactor: Redactor | null = null;
@@ -53,7 +52,6 @@ export class AttemptScope implements ActionContext {
     this.correlationId = engine.correlationId;
     this.tenantId = engine.tenantId;
     this.traceparent = engine.traceparent;
-    this.findResource = engine.findResource;
     this.credential = engine.credential;
     this.#engine = engine;
   }
@@ -61,6 +59,17 @@ export class AttemptScope implements ActionContext {
   get redactor(): Redactor {
     this.#redactor ??= new Redactor([...(this.credential?.secrets ?? []), ...(this.#engine.secrets ?? [])]);
     return this.#redactor;
+  }
+
+  /** Null: the attempt was handed no secret, so there is nothing to look for. */
+  get knownSecrets(): Redactor | null {
+    const isGiven = (this.credential?.secrets.length ?? 0) > 0 || this.#engine.secrets !== undefined;
+    return isGiven ? this.redactor : this.#redactor;
+  }
+
+  /** A function of its own, because actions take it out of their context. */
+  get findResource(): FindResource {
+    return (key) => this.#engine.findResource(key);
   }
 
   get signal(): AbortSignal {
@@ -94,7 +103,7 @@ export class AttemptScope implements ActionContext {
     return this.#http;
   }
 
-  /** What an attempt stores for good is as free of its secrets as what it returns. */
+  /** Stored artifacts are redacted in the same way as outputs. */
   get artifacts(): AttemptArtifacts {
     const { artifacts } = this.#engine;
     return {

@@ -15,6 +15,8 @@ export interface AttemptRequest {
   /** As the node names it; absent: the default of the action's connector. */
   readonly connection?: string | undefined;
   readonly environmentId: string;
+  /** Absent: `default`. */
+  readonly projectId?: string | undefined;
   readonly attempt: number;
   /** An earlier run may have had its effect: this is a later attempt, or a former owner may have begun this one. */
   readonly mayHaveRun: boolean;
@@ -73,7 +75,7 @@ export type AttemptResult = {
       readonly abandoned?: boolean | undefined;
       readonly outputsText?: JsonText | undefined;
       readonly outputs?: Json;
-      /** Where an error that nobody meant was thrown: for the log, and nothing else. */
+      /** The stack of an unexpected error, only for the log. */
       readonly stack?: string | undefined;
     }
 );

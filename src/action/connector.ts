@@ -29,7 +29,7 @@ export function connectorFromId(id: string): ConnectorDefinition {
 /** The variable that holds a connector's token. */
 export const secret = (description: string): z.ZodString => z.string().meta({ description, writeOnly: true });
 
-/** An icon that no other server has to be asked for, and that is nobody's trademark. */
+/** An inline icon that needs no other server and is not a trademark. */
 export function monogram({ id, displayName }: Pick<ConnectorDefinition, 'id' | 'displayName'>): string {
   const hue = [...id].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 0);
   const letter = /[\p{L}\p{N}]/u.exec(displayName)?.[0].toUpperCase() ?? '';

@@ -17,7 +17,7 @@ export interface CredentialRequest {
 export interface Credential {
   /** For messages; null: it has no name. */
   readonly connection: string | null;
-  /** What a connector sends; undefined: this kind has no single text. */
+  /** The text that a connector sends; undefined: this kind has no single text. */
   readonly token: string | undefined;
   /** Every text that must not be seen. */
   readonly secrets: readonly string[];
@@ -29,7 +29,7 @@ export interface Credential {
   refused(): boolean;
 }
 
-/** At once, when it is known. Null: there is none. Throws what the attempt fails with. */
+/** Returns a known credential at once; null: there is none. A thrown error fails the attempt. */
 export type ResolveCredential = (request: CredentialRequest) => Credential | null | Promise<Credential | null>;
 
 /** A program's own: `createPawl({ credentials })`. Undefined: it has none, and the connections are asked. */

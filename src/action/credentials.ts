@@ -5,14 +5,14 @@
 import type { Credentials } from './action.ts';
 
 export function environmentCredentials(environment: Readonly<Record<string, string | undefined>>): Credentials {
+  const tokens = new Map(Object.entries(environment).filter(([name, value]) => VARIABLE.test(name) && value !== ''));
   return {
-    token(connectorId) {
-      const name = credentialVariable(connectorId);
-      const token = Object.hasOwn(environment, name) ? environment[name] : undefined;
-      return token === '' ? undefined : token;
-    },
+    // Every attempt asks. Most installations have no such token.
+    token: (connectorId) => (tokens.size === 0 ? undefined : tokens.get(credentialVariable(connectorId))),
   };
 }
+
+const VARIABLE = /^CONNECTOR_.*_TOKEN$/;
 
 /** For messages that tell an operator what to set. */
 export function credentialVariable(connectorId: string): string {

@@ -19,10 +19,10 @@ export interface DocumentRenderer {
    * OUTPUT_TOO_LARGE, or UNAVAILABLE when too many wait.
    */
   render(document: DocumentToRender, turn: Turn): Promise<string>;
-  /** What is wrong with a body; with a schema that somebody wrote. */
+  /** The problems of a body, or of a user's schema. */
   checkBody(body: string, turn: Turn): Promise<Problem[]>;
   checkSchema(schema: JsonObject, turn: Turn): Promise<Problem[]>;
-  /** What is wrong with a value, by a schema that somebody wrote. Throws as `render` does. */
+  /** The problems of a value by a user's schema. Throws as `render` does. */
   checkValue(schema: JsonObject, value: Json, turn: Turn): Promise<Problem[]>;
   close(): Promise<void>;
 }

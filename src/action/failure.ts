@@ -13,7 +13,7 @@ export interface ThrownFailure {
   readonly retryAfterMs?: number;
   readonly outputsText?: string;
   readonly outputs?: Json;
-  /** Where it was thrown, of an error that nobody meant: for whoever wrote the action. Never stored. */
+  /** The stack of an unexpected error, for the author of the action. Never stored. */
   readonly stack?: string;
 }
 

@@ -11,7 +11,7 @@ const PRINTABLE = /^[\u0020-\u007e]*$/;
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** Seconds or an HTTP date; null when there is none, it is in the past or it is neither. */
+/** Seconds or an HTTP date; null if it is absent, invalid or in the past. */
 export function retryDelay(retryAfter: string | undefined, now: number): number | null {
   if (retryAfter === undefined) return null;
   const text = retryAfter.trim();

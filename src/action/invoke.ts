@@ -32,7 +32,7 @@ export interface InvokeRequest {
   /** Of the outputs' JSON text. */
   readonly outputLimitBytes?: number;
   /** Keeps what is too large for the outputs; absent: such an attempt fails. */
-  readonly keepLarge?: KeepText;
+  readonly keepLarge?: KeepText | undefined;
   /** How long an aborted attempt may take to end by itself. */
   readonly abortGraceMs?: number;
 }
@@ -41,7 +41,7 @@ export type AttemptResult = AttemptSuccess | AttemptFailure;
 
 export interface AttemptSuccess {
   readonly ok: true;
-  /** What is stored; `outputs` is what parsing it gives (I15), `bytes` its length in UTF-8. */
+  /** The stored text; `outputs` is its parsed value (I15), `bytes` its length in UTF-8. */
   readonly outputsText: string;
   readonly outputs: Json;
   readonly bytes: number;
@@ -61,12 +61,13 @@ export interface AttemptFailure {
   readonly abandoned?: true;
   readonly outputsText?: string;
   readonly outputs?: Json;
-  /** Where an error that nobody meant was thrown. */
+  /** The stack of an unexpected error. */
   readonly stack?: string;
   readonly logs: readonly LogLine[];
 }
 
 const DEFAULT_OUTPUT_LIMIT_BYTES = 1024 * 1024;
+const NO_LINKS: readonly ResourceLink[] = [];
 const DEFAULT_ABORT_GRACE_MS = 5_000;
 
 /** Without a promise when the action needs none. */
@@ -176,15 +177,14 @@ function succeeded(
   };
   const { keepLarge, outputLimitBytes: limit = DEFAULT_OUTPUT_LIMIT_BYTES } = request;
   const encoded = encodeOutputs(outputs, limit);
-  const { redactor } = scope;
-  const links = resourceLinks.map((link) => cleanLink(link, redactor));
+  const links = resourceLinks.length === 0 ? NO_LINKS : resourceLinks.map((link) => cleanLink(link, scope.redactor));
   if (!encoded.ok) {
     const isLarge = encoded.code === 'OUTPUT_TOO_LARGE' && keepLarge !== undefined;
     const whole = isLarge ? encodeOutputs(outputs, MOST_SPILLED_BYTES) : encoded;
-    if (!whole.ok) return refused(whole.code, redactor.redact(whole.message), logs);
-    return spilled(redactor.redactJson(whole.text), limit, keepLarge!, { links, logs });
+    if (!whole.ok) return refused(whole.code, scope.redactor.redact(whole.message), logs);
+    return spilled(scope.redactor.redactJson(whole.text), limit, keepLarge!, { links, logs });
   }
-  const outputsText = redactor.redactJson(encoded.text);
+  const outputsText = scope.knownSecrets?.redactJson(encoded.text) ?? encoded.text;
   return {
     ok: true,
     outputsText,

@@ -17,6 +17,15 @@ const ORDER: JsonObject = {
   additionalProperties: false,
 };
 
+/** Each definition refers twice to the one before. */
+const doubling = (depth: number): JsonObject =>
+  Object.fromEntries(
+    Array.from({ length: depth + 1 }, (_, n) => [
+      `d${n}`,
+      n === 0 ? { type: 'string' } : { allOf: [{ $ref: `#/$defs/d${n - 1}` }, { $ref: `#/$defs/d${n - 1}` }] },
+    ]),
+  );
+
 describe('a plain schema', () => {
   it('is one made of bounded keywords, and says what is wrong with a value', () => {
     const plain = plainSchema(ORDER)!;
@@ -30,9 +39,16 @@ describe('a plain schema', () => {
 
   it.each<[string, JsonObject]>([
     ['a pattern', { type: 'string', pattern: '^(a+)+$' }],
-    ['a pattern, deep inside', { properties: { a: { items: { not: { pattern: 'a' } } } } }],
+    ['a pattern, deep inside', { properties: { a: { items: { not: { pattern: '(a|b)*' } } } } }],
     ['patterns for names', { patternProperties: { '^(a+)+$': {} } }],
-    ['a reference', { properties: { child: { $ref: '#' } } }],
+    ['a reference to itself', { properties: { child: { $ref: '#' } } }],
+    [
+      'references in a circle',
+      { $defs: { a: { $ref: '#/$defs/b' }, b: { items: { $ref: '#/$defs/a' } } }, $ref: '#/$defs/a' },
+    ],
+    ['a reference to nothing', { $ref: '#/$defs/constructor', $defs: {} }],
+    ['a reference elsewhere', { $ref: 'https://example.com/schema.json' }],
+    ['references that make it large', { $defs: doubling(8), $ref: '#/$defs/d8' }],
     ['a comparison of all with all', { type: 'array', uniqueItems: true }],
     ['a keyword that nobody knows', { colour: 'red' }],
     ['a type that is none', { type: 'objekt' }],
@@ -42,6 +58,16 @@ describe('a plain schema', () => {
     ['the name of a prototype', { constructor: {} }],
   ])('is not one with %s', (_, schema) => {
     expect(plainSchema(schema)).toBeNull();
+  });
+
+  it('may refer to its definitions, and have patterns whose time is bounded', () => {
+    const code = { type: 'string', pattern: '^[A-Z]{3}-[0-9]+$' };
+    const plain = plainSchema({ properties: { code: { $ref: '#/$defs/code' } }, $defs: { code } })!;
+    expect(plain.check({ code: 'ABC-12' })).toEqual([]);
+    expect(plain.check({ code: 'abc' }).map(({ path, code }) => `${path} ${code}`)).toEqual(['/code PATTERN']);
+    expect(isAffordable(plain, 10_000)).toBe(true);
+    const quadratic = plainSchema({ pattern: '^[^@]+@[^@]+$' })!;
+    expect([isAffordable(quadratic, 500), isAffordable(quadratic, 10_000)]).toEqual([true, false]);
   });
 
   it('is used for values of a size that suits it', () => {

@@ -1,14 +1,17 @@
 // Which JSON Schemas that users supply may be used on the event loop: small ones, made of keywords whose cost is bounded by the
-// size of schema and value. Patterns, references and `uniqueItems` are not among them: a pattern can take forever, references
-// make a schema endless (S4). Whatever is not plain, or not even well formed, is for a process that can be killed.
+// size of schema and value (S4). A pattern counts if its time is bounded (plain-pattern.ts), a reference if it leads to a definition
+// of the same schema and never back to itself. Whatever is not plain, or not even well formed, is for a process that can be killed.
 
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { patternPower } from './plain-pattern.ts';
 import { compilePlainSchema, type SuppliedSchema } from './supplied-schema.ts';
 
 export interface PlainSchema {
   readonly check: SuppliedSchema;
-  /** How many values the schema is made of. */
+  /** How many values the schema is made of, with every reference followed. */
   readonly size: number;
+  /** The power of the value's length that bounds the time of a check. */
+  readonly power: number;
 }
 
 /** What compiles in a few milliseconds. */
@@ -18,6 +21,8 @@ const MAX_COST = 500_000;
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 const FORMATS = new Set(['date-time', 'date', 'email', 'uri', 'uuid']);
+
+const REFERENCE = /^#\/(\$defs|definitions)\/([^/~%]+)$/;
 
 const isCount = (value: Json): boolean => Number.isInteger(value) && (value as number) >= 0;
 const isNumber = (value: Json): boolean => typeof value === 'number';
@@ -51,6 +56,10 @@ const KEYWORDS = new Map<string, (value: Json) => boolean>([
   ['maxItems', isCount],
   ['minProperties', isCount],
   ['maxProperties', isCount],
+  ['pattern', (value) => typeof value === 'string' && patternPower(value) !== null],
+  ['$ref', (value) => typeof value === 'string' && REFERENCE.test(value)],
+  ['$defs', isProperties],
+  ['definitions', isProperties],
   ['format', (value) => FORMATS.has(value as string)],
   ['allOf', isSchemas],
   ['anyOf', isSchemas],
@@ -71,12 +80,52 @@ export function plainSchema({ $schema, ...rules }: JsonObject): PlainSchema | nu
   // The dialects differ in what we call plain only in the lists of positional items, which older ones do not have.
   const isOld = typeof $schema === 'string' && /draft-0[4-7]/.test($schema);
   if (isOld || ($schema !== undefined && typeof $schema !== 'string')) return null;
-  const size = sizeOf(rules);
-  if (size > MAX_SIZE || !isPlain(rules)) return null;
-  return { size, check: compilePlainSchema(rules) };
+  if (sizeOf(rules) > MAX_SIZE || !isPlain(rules)) return null;
+  const { $defs, definitions, ...root } = rules;
+  const size = new Expansion({ $defs, definitions }).sizeOf(root, []);
+  if (size > MAX_SIZE) return null;
+  return { size, power: powerOf(rules), check: compilePlainSchema(rules) };
 }
 
-export const isAffordable = ({ size }: PlainSchema, valueChars: number): boolean => size * valueChars <= MAX_COST;
+export const isAffordable = ({ size, power }: PlainSchema, valueChars: number): boolean =>
+  size * valueChars ** power <= MAX_COST;
+
+/** The worst of all patterns in it. */
+function powerOf(schema: Json): number {
+  if (typeof schema !== 'object' || schema === null) return 1;
+  return Object.entries(schema).reduce(
+    (most, [keyword, value]) =>
+      Math.max(most, keyword === 'pattern' && typeof value === 'string' ? (patternPower(value) ?? 1) : powerOf(value)),
+    1,
+  );
+}
+
+/** Follows references. What leads back to itself is endless. */
+class Expansion {
+  private readonly definitions: Readonly<Record<string, Json | undefined>>;
+  private sofar = 0;
+
+  constructor(definitions: Readonly<Record<string, Json | undefined>>) {
+    this.definitions = definitions;
+  }
+
+  sizeOf(value: Json, within: readonly string[]): number {
+    if (++this.sofar > MAX_SIZE || typeof value !== 'object' || value === null) return this.sofar;
+    for (const [keyword, child] of Object.entries(value)) {
+      if (keyword === '$ref' && typeof child === 'string') this.follow(child, within);
+      else this.sizeOf(child, within);
+    }
+    return this.sofar;
+  }
+
+  private follow(reference: string, within: readonly string[]): void {
+    const [, place, name] = REFERENCE.exec(reference) ?? [];
+    const all = place === undefined ? undefined : this.definitions[place];
+    const target = isJsonObject(all) && Object.hasOwn(all, name!) ? all[name!] : undefined;
+    if (target === undefined || within.includes(reference)) this.sofar = Number.POSITIVE_INFINITY;
+    else this.sizeOf(target, [...within, reference]);
+  }
+}
 
 const isPlain = (schema: JsonObject): boolean =>
   Object.entries(schema).every(([keyword, value]) => KEYWORDS.get(keyword)?.(value as Json) === true);

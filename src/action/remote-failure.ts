@@ -32,7 +32,7 @@ export interface RemoteAnswer {
   /** As people call it: "Slack". */
   readonly system: string;
   readonly status: number;
-  /** What it said about the failure, in its own words. */
+  /** The other system's own description of the failure. */
   readonly detail: string;
   readonly retryAfterMs?: number | null | undefined;
 }
@@ -77,7 +77,7 @@ export function unreadable(system: string): RetryableError {
   return new RetryableError('RESPONSE_INVALID', `${system} answered with something that is not JSON`);
 }
 
-/** What an action needs from an answer. One that lacks it may come from a half-broken server, so it is tried again. */
+/** The fields that an action needs from an answer. An answer without them may come from a broken server, so it is retried. */
 export function readAnswer<Answer extends z.ZodType>(
   system: string,
   schema: Answer,

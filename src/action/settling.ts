@@ -7,11 +7,11 @@ import type { StopSignal } from './stop.ts';
 export class AttemptTimedOut extends Error {}
 export class AttemptAbandoned extends Error {}
 
-/** What is watched: how long it may take, who may stop it, and what its outcome means. */
+/** The watched work: its time limit, its abort signal, and the meaning of its outcome. */
 export interface Watched<Result> {
   /** null = none. */
   readonly timeoutMs: number | null;
-  /** How long it may take to end by itself once it is told to stop. */
+  /** How long it may take to end after it is told to stop. */
   readonly abortGraceMs: number;
   /** The engine's word that it shall stop. */
   readonly outer: StopSignal | undefined;

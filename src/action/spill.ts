@@ -13,7 +13,7 @@ const POINTER = '$artifact';
 
 export type KeepText = (text: string) => Promise<ArtifactRef>;
 
-/** What is left inline: at most `limitBytes` of JSON text, unless a single pointer is longer. */
+/** The inline part: at most `limitBytes` of JSON text, unless a single pointer is longer. */
 export async function spill(outputs: Json, limitBytes: number, keep: KeepText): Promise<Json> {
   const text = JSON.stringify(outputs);
   if (Buffer.byteLength(text) <= limitBytes) return outputs;

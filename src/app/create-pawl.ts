@@ -190,7 +190,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   };
 }
 
-/** What a runner or a server does beside its work: sweeping, bulk actions, schedules. */
+/** The background services of a runner or server: sweeping, bulk actions, schedules. */
 function startBeside(
   foundation: Foundation,
   services: Services & { readonly closers: Closers; readonly turns: OutsideTurns },
@@ -235,7 +235,7 @@ function createStopping() {
   };
 }
 
-/** What the server shows of the foundation itself. */
+/** The parts of the foundation that the server uses directly. */
 function ownParts(foundation: Foundation, publicUrl: () => string) {
   const { disabled, artifacts, connections, tableSecrets, secrets } = foundation;
   const authorization = createAuthorization(foundation, publicUrl);

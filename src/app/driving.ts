@@ -5,9 +5,10 @@ import { randomInt } from 'node:crypto';
 import type { RunAttempt } from '../action/attempt.ts';
 import { systemTimers } from '../clock/system-timers.ts';
 import { type Config, type ConfigInput, referencedSecret, resolveConfig } from '../config/config.ts';
-import { ConductorClient } from '../driver/conductor/conductor-client.ts';
 import { ConductorEngine } from '../driver/conductor/conductor-engine.ts';
+import { ConductorInstances } from '../driver/conductor/conductor-instances.ts';
 import { ConductorWorkers } from '../driver/conductor/conductor-workers.ts';
+import { TURN_TASK } from '../driver/conductor/lane-definition.ts';
 import type { RunPlace } from '../driver/driver.ts';
 import { Drivers, type DriversDeps, type OutsideDriving } from '../driver/drivers.ts';
 import { HandOver } from '../driver/hand-over.ts';
@@ -85,10 +86,11 @@ interface Part {
   stop(): Promise<void>;
 }
 
-/** A driver is there when somebody asked for it: by naming it, or by saying where it is. */
+/** A driver is loaded if the configuration names it or gives its address. */
 function isWanted({ driver, temporal, conductor }: Config, name: OutsideDriver): boolean {
   if (driver.default === name || Object.values(driver.byEnvironment).includes(name)) return true;
-  return name === 'temporal' ? temporal.address !== undefined : conductor.url !== undefined;
+  if (name === 'temporal') return temporal.address !== undefined;
+  return conductor.url !== undefined || Object.keys(conductor.instances).length > 0;
 }
 
 /** On behalf of a run, whose tenant its execution tells. */
@@ -161,7 +163,9 @@ function temporalPart({ foundation, commands, turns, outside, works, taskQueues 
     warn,
     lostRun: config.driver.lostRun,
     whenDown: config.driver.whenDown,
-    close: ({ executionId, epoch }, error) => turns.close({ executionId, epoch }, error),
+    advance: (run) => turns.advance(run),
+    look: (run) => turns.look(run),
+    close: (run, error) => turns.close(run, error),
   });
   outside.set('temporal', { engine, handOver, latency });
   let cancelLook = () => {};
@@ -200,11 +204,46 @@ function temporalPart({ foundation, commands, turns, outside, works, taskQueues 
 function conductorPart({ foundation, commands, turns, outside, works, taskQueues }: PartDeps): Part {
   const { config, store, telemetry, shared } = foundation;
   const { warn } = telemetry;
-  const client = new ConductorClient(config.conductor.url ?? 'http://127.0.0.1:8080');
+  const instances = new ConductorInstances(config.conductor);
   const latency = createStartLatency(systemTimers.monotonicMs);
   const advance = (run: { executionId: string; epoch: number }) => turns.advance(run);
   const { monotonicMs } = systemTimers;
-  const engine = new ConductorEngine({ client, plans: shared.plans, commands, latency, monotonicMs, advance });
+  const loops = { turn: 0, step: 0 };
+  const workers = new Map(
+    instances.all.map((client) => [
+      client,
+      new ConductorWorkers({
+        client,
+        turns,
+        loops,
+        ownerOf: async (executionId, epoch) => {
+          const run = await store.externalGet({ executionId });
+          return run === null || run.epoch !== epoch || run.ref === null ? null : parseRef(run.ref).workflowId;
+        },
+        statusOf: async (executionId) => {
+          const tenantId = await store.executionTenant({ executionId });
+          return tenantId === null ? null : ((await store.executionGet({ tenantId, executionId }))?.status ?? null);
+        },
+        timers: systemTimers,
+        wallClockMs: () => Date.now(),
+        environments: async () =>
+          (await store.externalPlaces({ driver: 'conductor' })).map(({ environmentId }) => environmentId),
+        taskQueues,
+        maxParallelActions: config.engine.maxParallelActions,
+        warn,
+      }),
+    ]),
+  );
+  const engine = new ConductorEngine({
+    instances,
+    plans: shared.plans,
+    commands,
+    latency,
+    monotonicMs,
+    wallClockMs: () => Date.now(),
+    advance,
+    started: (client) => workers.get(client)?.hint(TURN_TASK),
+  });
   const handOver = new HandOver({
     driver: 'conductor',
     engine,
@@ -214,32 +253,19 @@ function conductorPart({ foundation, commands, turns, outside, works, taskQueues
     warn,
     lostRun: config.driver.lostRun,
     whenDown: config.driver.whenDown,
-    close: ({ executionId, epoch }, error) => turns.close({ executionId, epoch }, error),
+    advance,
+    look: (run) => turns.look(run),
+    close: (run, error) => turns.close(run, error),
   });
   outside.set('conductor', { engine, handOver, latency });
-  const workers = new ConductorWorkers({
-    client,
-    turns,
-    ownerOf: async (executionId, epoch) => {
-      const run = await store.externalGet({ executionId });
-      return run === null || run.epoch !== epoch || run.ref === null ? null : parseRef(run.ref).workflowId;
-    },
-    timers: systemTimers,
-    wallClockMs: () => Date.now(),
-    environments: async () =>
-      (await store.externalPlaces({ driver: 'conductor' })).map(({ environmentId }) => environmentId),
-    taskQueues,
-    maxParallelActions: config.engine.maxParallelActions,
-    warn,
-  });
   return {
     async start() {
-      if (works) await workers.start();
+      if (works) for (const each of workers.values()) await each.start();
       handOver.start();
     },
     async stop() {
       await handOver.stop();
-      if (works) await workers.stop();
+      if (works) await Promise.all([...workers.values()].map((each) => each.stop()));
     },
   };
 }

@@ -35,12 +35,12 @@ export interface FoundationOptions extends TelemetryOptions {
   readonly credentials?: CredentialProvider;
 }
 
-/** What is to be closed, the last first. */
+/** The resources to close, in reverse order. */
 export type Closers = (() => Promise<unknown>)[];
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
-/** `trigger`: how actions trigger lifecycles, which are not there yet. */
+/** `trigger`: how actions trigger lifecycles, which are created later. */
 export async function openFoundation(
   options: FoundationOptions,
   config: Config,
@@ -79,7 +79,7 @@ export async function openFoundation(
   return { ...storage, ...catalog, ...secrecy, ...own };
 }
 
-/** Whatever is told of executions and attempts is counted, too, whoever runs them. */
+/** Every event of an execution or attempt is also counted, whichever engine runs it. */
 function counting(telemetry: Telemetry, meter: StatisticsMeter): Telemetry {
   return {
     ...telemetry,

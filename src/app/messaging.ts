@@ -15,7 +15,12 @@ import type { AckRequest, Deliveries } from '../delivery/deliveries.ts';
 import { createDelivering, type Delivering, type DeliveringDeps } from '../delivery/delivering.ts';
 import type { RaisedNotice } from '../delivery/notices.ts';
 import { InstanceTriggers, type TriggerAnswer } from '../lifecycle/instance/instance-triggers.ts';
-import { type InstanceView, Lifecycles, type TriggerRequest } from '../lifecycle/instance/lifecycles.ts';
+import {
+  type InstanceView,
+  Lifecycles,
+  type NewInstance,
+  type TriggerRequest,
+} from '../lifecycle/instance/lifecycles.ts';
 import { MachineBook } from '../lifecycle/instance/machine-book.ts';
 import { react } from '../lifecycle/instance/reactions.ts';
 import { fireTimeouts } from '../lifecycle/instance/timeouts.ts';
@@ -40,7 +45,7 @@ export interface MessagingDeps {
 export interface Messaging extends Delivering {
   readonly lifecycles: Lifecycles;
   start(): Promise<void>;
-  /** What is on its way arrives; what is due is left for others (I23). */
+  /** Deliveries in flight finish; due ones are left to other processes (I23). */
   stop(): Promise<void>;
 }
 
@@ -58,7 +63,12 @@ export async function openMessaging(deps: MessagingDeps): Promise<Messaging> {
   const delivering = createDelivering({
     ...{ store, timers, newId, randomBytes, http: deps.http, credential: deps.credentials.resolve },
     wallClockMs: () => Date.now(),
-    observer: { warn, publishFailed: (bus) => telemetry.publishFailed(bus) },
+    observer: {
+      warn,
+      publishFailed: (bus) => telemetry.publishFailed(bus),
+      buried: (bus) => telemetry.buried(bus),
+    },
+    random: Math.random,
     logNotice: (notice) => telemetry.noticed(notice),
     strict: !config.auth.allowLooseAuth,
     startWorkflow: deps.startWorkflow,
@@ -79,7 +89,7 @@ export async function openMessaging(deps: MessagingDeps): Promise<Messaging> {
     wake: (consumerIds) => dispatcher.wake(consumerIds),
     cacheLimit: CACHED_INSTANCES,
   });
-  const lifecycles = new Lifecycles({ store, machines, directory, triggers, newId });
+  const lifecycles = new Lifecycles({ store, machines, directory, triggers, newId, clock });
   return {
     ...delivering,
     lifecycles,
@@ -112,6 +122,11 @@ export interface PawlLifecycles {
     options?: TenantOption,
   ): ReturnType<Lifecycles['import']>;
   trigger(request: TriggerRequest, options?: TenantOption): Promise<TriggerAnswer>;
+  /** Creates an instance in its initial state, without an event. An existing instance is returned as it is. */
+  create(
+    at: InstanceAddress & Omit<NewInstance, 'externalRef'>,
+    options?: TenantOption,
+  ): ReturnType<Lifecycles['create']>;
   instance(at: InstanceAddress, options?: TenantOption): Promise<InstanceView>;
   timeline(
     at: InstanceAddress,
@@ -148,6 +163,8 @@ export function inProcess({ lifecycles, deliveries, consumers, notices, processC
   return {
     import: (input, { tenantId = DEFAULT_TENANT } = {}) => lifecycles.import(tenantId, input),
     trigger: (request, { tenantId = DEFAULT_TENANT } = {}) => lifecycles.trigger(tenantId, request),
+    create: ({ env, definition, ...made }, { tenantId = DEFAULT_TENANT } = {}) =>
+      lifecycles.create(tenantId, { env, name: definition }, made),
     instance: ({ env, definition, externalRef }, { tenantId = DEFAULT_TENANT } = {}) =>
       lifecycles.instance(tenantId, { env, name: definition }, externalRef),
     timeline: ({ env, definition, externalRef }, page = {}, { tenantId = DEFAULT_TENANT } = {}) => {

@@ -14,6 +14,7 @@ import { withOrigin } from '../engine/attempt/attempt-origin.ts';
 import { Runner } from '../engine/runner/runner.ts';
 import type { TaskRouting } from '../engine/turn/remote-attempts.ts';
 import { callbackToken } from '../execution/callback-token.ts';
+import { limitHeavySteps } from '../quota/heavy-steps.ts';
 import { HTTP_STEP, UsageMeter } from '../quota/usage-meter.ts';
 import { TriggerCheck } from '../workflow/trigger-check.ts';
 import { OVER_WHEN_THEY_ANSWER } from './catalog.ts';
@@ -35,6 +36,7 @@ export function createAttempts(foundation: Foundation, closers: Closers): RunAtt
     artifacts: foundation.artifacts,
     plugins: new Plugins({
       ...config.plugin,
+      store,
       folder: config.plugin.folder ?? null,
       now: () => Date.now(),
       warn: telemetry.warn,
@@ -52,7 +54,9 @@ export function createAttempts(foundation: Foundation, closers: Closers): RunAtt
     disabled,
     timers: shared.timers,
   });
-  return withOrigin(meter.measure(telemetry.observed(attempts)), OVER_WHEN_THEY_ANSWER);
+  const { timers } = shared;
+  const limited = limitHeavySteps({ store, timers, rate: config.rateLimit }, telemetry.observed(attempts));
+  return withOrigin(meter.measure(limited), OVER_WHEN_THEY_ANSWER);
 }
 
 export function createRunner(

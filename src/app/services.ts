@@ -3,10 +3,12 @@
 
 import { randomBytes } from 'node:crypto';
 import { guardedFetch } from '../action/guarded-fetch.ts';
+import { readPlugin } from '../action/plugin/plugins.ts';
 import { publishOptions } from '../config/definition-setting.ts';
 import type { Drivers } from '../driver/drivers.ts';
 import { BulkActions } from '../execution/bulk-actions.ts';
 import { DeadLetters } from '../execution/dead-letters.ts';
+import { Erasure } from '../execution/erasure.ts';
 import { ExecutionJournals } from '../execution/execution-journals.ts';
 import { ExecutionLists } from '../execution/execution-lists.ts';
 import { ExecutionQueries } from '../execution/execution-queries.ts';
@@ -114,6 +116,8 @@ export function createServices(foundation: Foundation, board: ServedBoard, drive
       health: () => new Health({ store, executions, actionTypes: foundation.registry.types }).brief(),
       wallClockMs: () => Date.now(),
     }),
+    readPlugin,
+    erasure: new Erasure(store, () => foundation.artifacts.runOnce()),
     runs: new PlanRuns({ executions, queries, workflows, quotas }),
     deadLetters: new DeadLetters({
       store,

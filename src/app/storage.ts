@@ -27,7 +27,7 @@ export interface OpeningOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Who is told, and whether there is room for more executions; absent: there is no runner. */
+/** The listener for hints, and whether the runner has room; absent: there is no runner. */
 export interface HintListener {
   readonly receive: (hint: Hint) => void;
   readonly hasRoom?: (() => boolean) | undefined;
@@ -40,7 +40,7 @@ export async function openStorage(
   closers: (() => Promise<unknown>)[],
   { onProgress, signal }: OpeningOptions = {},
 ): Promise<Storage> {
-  const { url, directUrl, schema, dataDir, queryTimeoutMs, allowAsyncCommit } = database;
+  const { url, directUrl, schema, dataDir, queryTimeoutMs, allowAsyncCommit, rowSecurity } = database;
   const connectionString = url ?? (await startOwn(dataDir, closers, onProgress));
   /** For everything that belongs to a session. */
   const direct = directUrl ?? connectionString;
@@ -48,7 +48,7 @@ export async function openStorage(
   const onWaiting = (holder: string) => onProgress?.(`waiting for another migration of this database: ${holder}`);
   await migrateUp({ connectionString: direct, schema, onWaiting, signal });
   const isPooled = directUrl !== undefined;
-  const pools = { ...poolSizes(database), queryTimeoutMs, isPooled, allowAsyncCommit };
+  const pools = { ...poolSizes(database), queryTimeoutMs, isPooled, allowAsyncCommit, rowSecurity };
   const { store, isAsync } = await openPostgresStore({ connectionString, schema, ...pools });
   closers.push(() => store.close());
   if (url === undefined) await retireFormerRunners(store, engine.poisonDelayMs);

@@ -26,9 +26,9 @@ export interface TelemetryOptions {
 }
 
 export interface Telemetry {
-  /** What the runner of this process has done. */
+  /** The counters of this process's runner. */
   readonly counts: ReadonlyMap<EngineMetric, number>;
-  /** null: nobody can ask for them. */
+  /** null: metrics are not exposed. */
   readonly metrics: Metrics | null;
   readonly tracing: ExecutionTracing | undefined;
   readonly measure: Measure | undefined;
@@ -42,6 +42,7 @@ export interface Telemetry {
   noticed(notice: RaisedNotice): void;
   /** An event could not be handed to a bus. */
   publishFailed(bus: string): void;
+  buried(bus: string): void;
   /** Attempts that are measured, logged and traced, as far as anybody wants that. */
   observed(run: RunAttempt): RunAttempt;
   close(): Promise<void>;
@@ -85,6 +86,7 @@ export async function openTelemetry(
     rendered: (durationMs) => metrics?.templateRendered(durationMs),
     noticed: (notice) => log?.noticed(notice),
     publishFailed: (bus) => metrics?.publishFailed(bus),
+    buried: (bus) => metrics?.buried(bus),
     observed(run) {
       const measured = metrics === null && log === null ? run : measuredBy(run, metrics, log);
       return tracing === undefined ? measured : tracing.traced(measured);

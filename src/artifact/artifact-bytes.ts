@@ -18,6 +18,6 @@ export interface ArtifactBytes {
   write(key: ArtifactKey, content: AsyncIterable<Uint8Array>): Promise<WrittenBytes>;
   /** Rejects with ARTIFACT_GONE when there are no such bytes. */
   open(key: ArtifactKey): Promise<Readable>;
-  /** Removing what is not there is fine. */
+  /** Removing missing bytes is not an error. */
   remove(key: ArtifactKey): Promise<void>;
 }

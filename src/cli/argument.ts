@@ -86,4 +86,4 @@ function readText(name: string, file: string | null): string {
 }
 
 export const FAIL_ON_TASK_FAILURE =
-  'exit with 1 when a node failed, also when the execution has succeeded (a pipeline does, whatever becomes of its tasks)';
+  'exit with 1 when any node failed, even if the execution succeeded (a pipeline completes whatever its tasks do)';

@@ -13,7 +13,7 @@ export function rememberAddress(folder: string, url: string): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** null: nobody answers there. */
+/** null: no server answers there. */
 export async function serverOf(folder: string): Promise<string | null> {
   try {
     const url = readFileSync(join(folder, FILE), 'utf8').trim();

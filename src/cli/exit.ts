@@ -26,7 +26,7 @@ export function exitCodeOf(status: ExecutionJson['status'], failedNodes = 0): nu
   }
 }
 
-/** What the person typed cannot be understood. */
+/** The command line is wrong. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

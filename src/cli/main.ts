@@ -18,6 +18,7 @@ interface CommandFile {
 const FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<CommandFile> }[] = [
   { names: ['dev'], load: () => import('./command/dev.ts') },
   { names: ['validate'], load: () => import('./command/validate.ts') },
+  { names: ['test'], load: () => import('./command/test.ts') },
   { names: ['upgrade-plan'], load: () => import('./command/upgrade-plan.ts') },
   { names: ['run'], load: () => import('./command/run.ts') },
   { names: ['publish'], load: () => import('./command/publish.ts') },
@@ -27,6 +28,8 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
     load: () => import('./command/versions.ts'),
   },
   { names: ['actions', 'dead-letters', 'consumers'], load: () => import('./command/operations.ts') },
+  { names: ['catalog'], load: () => import('./command/catalog.ts') },
+  { names: ['documents', 'templates'], load: () => import('./command/templates.ts') },
   { names: ['workflows'], load: () => import('./command/workflows.ts') },
   { names: ['list', 'describe'], load: () => import('./command/list.ts') },
   { names: ['logs'], load: () => import('./command/logs.ts') },
@@ -45,6 +48,8 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
   { names: ['temporal'], load: () => import('./command/temporal.ts') },
   { names: ['keys'], load: () => import('./command/keys.ts') },
   { names: ['mcp'], load: () => import('./command/mcp.ts') },
+  { names: ['plugins'], load: () => import('./command/plugins.ts') },
+  { names: ['admin'], load: () => import('./command/admin.ts') },
   { names: ['audit'], load: () => import('./command/audit.ts') },
   { names: ['migrate'], load: () => import('./command/migrate.ts') },
   { names: ['doctor'], load: () => import('./command/doctor.ts') },
@@ -91,6 +96,7 @@ const EXAMPLES = `
 Examples:
   pawl dev                                         start everything, with a database of its own
   pawl run flow.json --trigger '{"id":7}'          run a file to its end; the exit code is the outcome
+  pawl test                                        run the tests beside the workflows of this folder
   pawl publish flow.json                           make it live on the server
   pawl start flow --trigger '{"id":7}' --wait      start it there, and follow it
   pawl list --status Failed                        what failed
@@ -118,7 +124,7 @@ try {
 }
 await closeFolder();
 
-/** `help` of a command that is none is that mistake, with what was probably meant. */
+/** `help` for an unknown command fails like that command, with a suggestion. */
 function withoutHelpOfNothing({ commands }: Command, args: readonly string[]): readonly string[] {
   const [help, name = 'help'] = args;
   return help !== 'help' || name === 'help' || commands.some((command) => command.name() === name) ? args : [name];

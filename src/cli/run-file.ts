@@ -12,13 +12,14 @@ import type { Json } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
 import { createPawl, type Pawl, type PawlOptions } from '../main.ts';
 import type { Driver } from '../protocol/driver.ts';
+import { presentExecution, presentGraph } from '../server/present/execution.ts';
 import { jsonOption } from './argument.ts';
 import { serverOf } from './dev-address.ts';
-import { executionHere } from './execution-here.ts';
 import { executionThere, PATIENCE } from './execution-there.ts';
 import { offerOwnModules } from './file/action-imports.ts';
 import { type DefinitionText, readDefinitionFile } from './file/definition-file.ts';
 import { printable } from './file/line-map.ts';
+import type { FinalSnapshot, Followed } from './follow.ts';
 import { follow } from './follow.ts';
 import { publishTo, refusedProblems } from './publication.ts';
 import { connect } from './server-client.ts';
@@ -135,7 +136,7 @@ function dbtFolders(definitions: readonly DefinitionSource[]): string[] {
   return [...definitions.map(({ file }) => dirname(resolve(file.name))), process.cwd()];
 }
 
-/** What keeps an execution waiting is said: nobody would know otherwise why nothing happens. */
+/** Prints why an execution waits, so that a silent terminal is explained. */
 const KEEPS_WAITING = 'an execution could not be handed over; it waits';
 
 function options({ actions, json, driver }: RunFlags, dataDir: string, projectFolders: string[]): PawlOptions {
@@ -191,4 +192,21 @@ async function runThere({ definitions, request, flags }: Run, url: string): Prom
     warnings,
     failOnTaskFailure: flags.failOnTaskFailure,
   });
+}
+
+const TENANT = 'default';
+
+/** An execution of the engine in this process, as a command follows it. */
+function executionHere({ executions, result }: Pawl, executionId: string): Followed {
+  const inspect = () => executions.inspect(TENANT, executionId);
+  return {
+    nodes: async () => presentGraph(await inspect()).nodes,
+    ended: () => result(executionId),
+    cancel: (reason) => executions.cancel(TENANT, executionId, reason),
+    async result(): Promise<FinalSnapshot> {
+      const inspection = await inspect();
+      const { nodes } = presentGraph(inspection);
+      return { execution: presentExecution(inspection.view), nodes, outputs: inspection.outputs };
+    },
+  };
 }

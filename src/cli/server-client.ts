@@ -1,5 +1,5 @@
 // The server that a command talks to: `--url` or PAWL_URL says which, PAWL_TOKEN as whom (a token or an API key). Otherwise it is the
-// `pawl dev` of this folder, and then the default address. The client is the SDK's; what goes wrong is said with what to do next.
+// `pawl dev` of this folder, and then the default address. The client is the SDK's; every error message says what to do next.
 
 import type { Command } from 'commander';
 import { clientPreferences, resolveConfig } from '../config/config.ts';
@@ -31,7 +31,7 @@ export function connect(flags: ClientFlags, { patience = 0 }: { patience?: numbe
   return createClient({ url, retries: patience, fetch: fetching, ...(token === undefined ? {} : { token }) });
 }
 
-/** The `pawl dev` of this folder may listen elsewhere. Where there is none, what `pawl run` left in the folder can still be read. */
+/** `pawl dev` of this folder may listen on another port. Without one, the data that `pawl run` left in the folder can still be read. */
 function fetchFromFolder(fallback: string): typeof fetch {
   const { dataDir, url: database } = resolveConfig().database;
   let found: Promise<string> | null = null;
@@ -84,7 +84,7 @@ function unreachable(base: string, error: Error): string {
   return `no server answers at ${base} (${reason}). Start one with \`pawl dev\`, or name another with --url or PAWL_URL.`;
 }
 
-/** What the server refused, in a sentence for people. */
+/** The server's refusal as a sentence. */
 export function explainRefusal(error: PawlApiError): string {
   const advice =
     error.status === 401 || error.status === 403 ? ADVICE[error.status] : (WHERE_TO_LOOK[error.code] ?? '');

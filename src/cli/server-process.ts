@@ -11,7 +11,7 @@ import { explained } from './start-problem.ts';
 import { surviveStrayErrors } from './stray-error.ts';
 
 export interface Life {
-  /** Everything answers: tell whoever waits for it. What it returns is called at the end. */
+  /** Called once everything answers, to notify the caller. The returned function is called at the end. */
   ready(pawl: Pawl): (() => void) | undefined;
   /** Before that: what a first start needs. */
   started(pawl: Pawl): Promise<void>;

@@ -16,6 +16,7 @@ const SAY_IT_THEMSELVES = new Set([
   'DatabaseUrlError',
   'TransactionPoolerError',
   'SessionSettingsError',
+  'EngineUnavailableError',
 ]);
 
 /** Runs what opens a database, and explains why it cannot. `folder`: of a server, where another may be answering. */
@@ -49,10 +50,11 @@ export async function explainDatabase(error: unknown): Promise<string | null> {
   return explanationOf(problem, { ...parts(url), schema, reason: reasonOf(error), tooManyAdvice: TOO_MANY_ADVICE });
 }
 
-/** The server's or the driver's own words. */
+/** The server's or the driver's own words. Of a certificate for another host they leave out which host it is for. */
 function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? cause.message : message;
+  const { cause } = error as Error;
+  const { message, cert } = (cause instanceof Error ? cause : error) as Error & { cert?: { subjectaltname?: string } };
+  return cert?.subjectaltname === undefined ? message : `it names ${cert.subjectaltname}`;
 }
 
 interface Target {
@@ -67,7 +69,7 @@ interface Setting extends Target {
   readonly tooManyAdvice: string;
 }
 
-/** What may be shown of a URL: never its password (S6). */
+/** A URL as it may be shown, without its password (S6). */
 function parts(url: string): Target {
   const [, several] = /^postgres(?:ql)?:\/\/(?:[^@/?]*@)?([^/?]*,[^/?]*)/.exec(url) ?? [];
   const single = several === undefined ? url : url.replace(several, several.split(',')[0]!);

@@ -20,9 +20,10 @@ const SETTLED_MS = 150;
 
 const say = (text: string): void => void process.stderr.write(text);
 
-/** What it returns ends the watching. */
+/** The returned function stops watching. */
 export async function watchDefinitions(folder: string, url: string): Promise<() => void> {
-  const isDefinition = (name: string) => name.endsWith('.json') && !name.split('/').includes('node_modules');
+  const isDefinition = (name: string) =>
+    name.endsWith('.json') && !name.endsWith('.test.json') && !name.split('/').includes('node_modules');
   const files = globSync('**/*.json', { cwd: folder }).filter(isDefinition).sort();
   for (const name of files) await publishFile(join(folder, name), url);
   let queue = Promise.resolve();

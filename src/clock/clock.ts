@@ -9,11 +9,11 @@ import type { Timers } from './timers.ts';
 
 export interface Clock {
   now(): number;
-  /** What the database said its time was, in an answer that has just come. */
+  /** Records the database's time from an answer that has just arrived. */
   observe(databaseMs: number): void;
 }
 
-/** What was seen counts for once to twice as long. */
+/** An observation counts for one to two times this long. */
 const KEPT_MS = 10_000;
 
 export function createClock(timers: Timers): Clock {
@@ -34,3 +34,5 @@ export function createClock(timers: Timers): Clock {
     },
   };
 }
+
+export const isoTime = (at: number): string => new Date(at).toISOString();

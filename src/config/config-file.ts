@@ -14,7 +14,7 @@ export interface ConfigFile {
 
 const NAMES = ['ts', 'mts', 'js', 'mjs', 'yaml', 'yml', 'json'].map((ending) => `pawl.config.${ending}`);
 
-/** null: there is none. One that was named and is not there is an error, and so are two. */
+/** null: there is no file. A named file that is missing is an error, and so are two files. */
 export async function readConfigFile(folder: string, named?: string): Promise<ConfigFile | null> {
   const path = named === undefined ? findIn(folder) : resolve(folder, named);
   if (path === null) return null;

@@ -60,7 +60,7 @@ export function resolveConfig(
   return { ...resolved, ...apart } as unknown as Config;
 }
 
-/** Variables that look like options of ours and are none: probably a slip of the keyboard. */
+/** Variables that look like options but are not: probably typing mistakes. */
 export function mistypedVariables(environment: NodeJS.ProcessEnv = process.env): UnknownVariable[] {
   return unknownVariables(environment);
 }

@@ -81,10 +81,32 @@ export const DRIVER_SECTIONS = {
     maxEvents: atLeast(20, 4_000).describe('how many events a history may have before a new run continues it'),
     maxCachedWorkflows: atLeast(1, 600).describe('runs that a worker keeps in memory between their tasks'),
   }),
-  conductor: z.strictObject({
-    url: z
-      .url()
-      .optional()
-      .describe('where Conductor answers; by default http://127.0.0.1:8080 where a driver is conductor'),
-  }),
+  conductor: z
+    .strictObject({
+      url: z
+        .url()
+        .optional()
+        .describe('where Conductor answers; by default http://127.0.0.1:8080 where a driver is conductor'),
+      instances: z
+        .preprocess(parsedIfText, z.record(z.string(), z.url()))
+        .default({})
+        .describe('further Conductor servers by name: {"eu": "https://conductor.eu.example"}'),
+      byEnvironment: z
+        .preprocess(parsedIfText, z.record(z.string(), z.string()))
+        .default({})
+        .describe('the server of new runs by environmentId: {"prod": "eu"}; all other environments use conductor.url'),
+    })
+    .superRefine(instancesExist),
 };
+
+function instancesExist(
+  { instances, byEnvironment }: { instances: Record<string, string>; byEnvironment: Record<string, string> },
+  context: z.RefinementCtx,
+): void {
+  const known = Object.keys(instances).join(', ') || 'none';
+  for (const [environmentId, name] of Object.entries(byEnvironment)) {
+    if (Object.hasOwn(instances, name)) continue;
+    const message = `there is no instance "${name}" in conductor.instances (${known})`;
+    context.addIssue({ code: 'custom', path: ['byEnvironment', environmentId], message });
+  }
+}

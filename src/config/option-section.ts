@@ -9,6 +9,7 @@ import { DEFAULT_ENGINE_OPTIONS } from '../engine/environment.ts';
 import { tenantId } from '../protocol/identifier.ts';
 import { DRIVER_SECTIONS } from './driver-option.ts';
 import { atLeast, flag, fraction, headers, limits, list, parsedIfText, wholeNumber } from './option-form.ts';
+import { rateLimitSection } from './rate-limit-option.ts';
 import { secretSection } from './secret-option.ts';
 
 const engine = DEFAULT_ENGINE_OPTIONS;
@@ -53,6 +54,12 @@ export const SECTIONS = {
     allowAsyncCommit: flag(false).describe(
       'leave synchronous_commit as the server or the role has it; false: it is on, so that what was acknowledged is kept',
     ),
+    rowSecurity: z
+      .string()
+      .optional()
+      .describe(
+        'a role without login under which requests of a tenant read and write: row-level security shows it the rows of that tenant alone; made if the role of `url` may make it',
+      ),
     queryTimeoutMs: atLeast(1_000, 60_000).describe('how long a statement may take before its connection is given up'),
     dataDir: z.string().default('.pawl').describe('folder of the embedded PostgreSQL'),
     engineConnections: atLeast(5, 10).describe('connections of the engine: claims, commits, mail'),
@@ -108,21 +115,7 @@ export const SECTIONS = {
     secret: z.string().min(32).optional().describe('shared secret that tokens are verified with, instead of a key set'),
     clockToleranceSeconds: atLeast(0, 5).describe('how far clocks may differ when expiry is checked'),
   }),
-  rateLimit: z.strictObject({
-    perTokenPerMinute: atLeast(1, 60).describe('requests that one token may make in a minute'),
-    perTokenBurst: atLeast(1, 120).describe('requests that one token may make at once'),
-    readsPerTokenPerMinute: atLeast(1, 600).describe(
-      'read requests (GET) that one token may make in a minute; they have a bucket of their own',
-    ),
-    readsPerTokenBurst: atLeast(1, 300).describe('read requests that one token may make at once'),
-    perWorkflowPerMinute: atLeast(0, 0).describe('executions of one workflow that may start in a minute; 0 = no limit'),
-    perTenantStartsPerMinute: atLeast(0, 0).describe(
-      'executions and runs that one tenant may start in a minute, over all processes; 0 = no limit',
-    ),
-    perTenantSignalsPerMinute: atLeast(0, 0).describe(
-      'signals that one tenant may send in a minute, over all processes; 0 = no limit',
-    ),
-  }),
+  rateLimit: rateLimitSection,
   http: z.strictObject({
     allowLoopback: flag(false).describe('let outbound requests reach this machine (on in dev)'),
     allow: list.describe('addresses, ranges and hosts that outbound requests may reach although they are private'),
@@ -274,6 +267,7 @@ export const SECTIONS = {
       'the longest pause between two attempts; pauses grow from the eleventh attempt on',
     ),
     maxAttempts: atLeast(0, 0).describe('how many attempts a delivery has before it is dead; 0 = no limit'),
+    busMaxAttempts: atLeast(0, 20).describe('the same for a bus (nats), where `maxAttempts` is 0'),
     concurrency: atLeast(1, 16).describe(
       'messages that are on their way to one consumer at the same time, unless the consumer says otherwise',
     ),
@@ -313,6 +307,9 @@ export const SECTIONS = {
       'what one attempt costs, for `engine_tenant_cost_usd`',
     ),
     usdPerAttemptHour: fraction(0, Number.MAX_SAFE_INTEGER, 0).describe('what an hour of attempts costs, for the same'),
+    usdPerUnit: fraction(0, Number.MAX_SAFE_INTEGER, 0).describe(
+      'what one of the `costUnits` costs that steps report, for the same',
+    ),
   }),
   trace: z.strictObject({
     endpoint: z

@@ -3,7 +3,7 @@
 
 export interface SeedOption {
   readonly name: string;
-  /** Ours, as section.option; or a sentence that says why there is none. */
+  /** Our option, as section.option, or a sentence that says why there is none. */
   readonly here: string;
 }
 

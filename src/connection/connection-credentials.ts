@@ -57,7 +57,7 @@ export class ConnectionCredentials {
     return this.connected(request);
   };
 
-  /** What is kept of a tenant is out of date. */
+  /** Drops the cached credentials of a tenant. */
   forget(tenantId: string): void {
     for (const key of this.kept.keys()) if (key.startsWith(`${tenantId}\0`)) this.kept.delete(key);
   }
@@ -141,7 +141,7 @@ export class ConnectionCredentials {
     return this.deps.tokens.drop(row, accessToken);
   }
 
-  /** Once a minute at most, and nobody waits for it. */
+  /** At most once a minute, and not awaited. */
   private noteUse({ connectionId }: ConnectionRow): void {
     const at = this.deps.now();
     if ((this.usedAt.get(connectionId) ?? 0) + USED_EVERY_MS > at) return;

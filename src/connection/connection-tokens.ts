@@ -52,7 +52,7 @@ export class ConnectionTokens {
     return asked;
   }
 
-  /** It was not accepted: the next one who asks gets another. */
+  /** The token was rejected: the next caller gets a new one. */
   drop(row: ConnectionRow, accessToken: string): boolean {
     const id = idOf(row);
     if (this.kept.get(id)?.accessToken !== accessToken) return true;
@@ -108,7 +108,7 @@ export class ConnectionTokens {
     }
   }
 
-  /** What a person granted, and what was renewed since. */
+  /** The tokens that a person granted, renewed since. */
   async save(row: ConnectionRow, tokens: OAuthTokens): Promise<string> {
     const { connectionId } = row;
     const sealed = this.deps.box.seal(JSON.stringify(tokens), placeOf(connectionId, 'tokens'));

@@ -49,7 +49,7 @@ export class Connections {
     return made;
   }
 
-  /** What is not mentioned stays: a secret that is given takes the place of the one before, everywhere at once. */
+  /** Fields that are left out stay as they are. A given secret replaces the previous one everywhere at once. */
   async change(key: ConnectionKey, change: JsonObject, by: Actor = SYSTEM): Promise<ConnectionRow> {
     const existing = await this.get(key);
     const fixed = (['name', 'principal'] as const).filter((field) => change[field] !== undefined);
@@ -128,7 +128,7 @@ export class Connections {
     return parsed.data as JsonObject;
   }
 
-  /** Whoever may change a connection cannot send its secret to a host of their own: another address needs the secret again. */
+  /** Changing the address requires the secret again, so that an editor cannot redirect a secret to their own host. */
   private needSecrets(existing: ConnectionRow, change: JsonObject, led: readonly string[]): void {
     const kept = Object.keys(givenSecrets(this.deps.box, existing));
     const missing = kept.filter((field) => change[field] === undefined || change[field] === null);

@@ -51,7 +51,7 @@ export function signAws(request: SignableRequest, key: SigningKey, at: Date): Re
   };
 }
 
-/** What a proxy may change is not signed. */
+/** Headers that a proxy may change are not signed. */
 const SIGNED = /^(content-type|content-md5|x-amz-.*)$/;
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');

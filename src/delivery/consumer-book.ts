@@ -39,7 +39,7 @@ export class ConsumerBook {
     this.deps = deps;
   }
 
-  /** What the answers below belong to; '' before the first refresh. */
+  /** The generation of the answers below; '' before the first refresh. */
   get generation(): string {
     return this.page.generation;
   }
@@ -107,7 +107,7 @@ export class ConsumerBook {
     await this.refresh();
   }
 
-  /** Makes a consumer for every code that nobody registered yet: what is sent to it waits until somebody does. */
+  /** Creates a placeholder for every unregistered code. Messages to it wait until the consumer is registered. */
   async ensureCodes(tenantId: string, codes: readonly string[]): Promise<void> {
     const missing = codes.filter((code) => this.idOf(tenantId, code) === null);
     if (missing.length === 0) return;

@@ -1,8 +1,8 @@
 // A consumer as delivery works with it: its row, with what it subscribed to and how it wants to be served already read. Its
 // secrets are in the row and go no further than the signature (S6).
 
-import type { Json } from '../core/json/json.ts';
 import type { ConsumerKind } from '../protocol/consumer-kind.ts';
+import type { ConsumerRequestJson } from '../protocol/delivery.ts';
 import type { ConsumerRow } from '../store/delivery-port.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -14,7 +14,7 @@ export interface Consumer extends ConsumerRow {
 export interface ConsumerSettings {
   /** Of one message, instead of the option's. */
   readonly timeoutMs?: number;
-  /** After so many attempts a delivery is dead; 0: never. */
+  /** The number of attempts after which a delivery is dead; 0: unlimited. */
   readonly maxAttempts?: number;
   /** `Delivered`: whoever takes a message is done with it, and never reminded. */
   readonly completeAt?: 'Delivered' | 'Processed';
@@ -24,7 +24,7 @@ export interface ConsumerSettings {
   readonly connection?: string;
 }
 
-/** Ours: nobody can register these codes, because no code has a bracket. */
+/** Codes of the built-in consumers. They cannot be registered, because a code must not contain brackets. */
 export const BUILT_IN_CODES = { workflow: '(workflows)', trigger: '(triggers)' } as const;
 export type BuiltInKind = keyof typeof BUILT_IN_CODES;
 
@@ -62,16 +62,7 @@ export function consumerView(row: ConsumerRow): ConsumerView {
   return { ...shown, validSecrets: secrets.length, createdAt, updatedAt };
 }
 
-/** A request to register or change one, as it comes from outside: any field may be wrong. */
-export interface ConsumerRequest {
-  readonly code?: Json | undefined;
-  readonly kind?: Json | undefined;
-  readonly url?: Json | undefined;
-  readonly secret?: Json | undefined;
-  readonly subscriptions?: Json | undefined;
-  readonly ordering?: Json | undefined;
-  readonly concurrency?: Json | undefined;
-  readonly options?: Json | undefined;
-  readonly connection?: Json | undefined;
-  readonly isPaused?: Json | undefined;
-}
+/** A request to register or change a consumer. A configuration file may hold anything, so consumerProblems checks every field. */
+export type ConsumerRequest = {
+  readonly [Field in Exclude<keyof ConsumerRequestJson, 'tenantId'>]?: unknown;
+};

@@ -31,7 +31,7 @@ export interface ConsumersDeps {
   readonly concurrency: number;
 }
 
-/** A consumer, and a secret that nobody will see again: null when none was made. */
+/** A consumer and its new secret, which is shown only once; null when none was created. */
 export interface ConsumerAnswer {
   readonly consumer: ConsumerView;
   readonly secret: string | null;
@@ -64,7 +64,7 @@ export class Consumers {
     return { ...answer, created: existing === null };
   }
 
-  /** What the request does not say stays. A secret in it is added as in a rotation. */
+  /** Fields that the request leaves out stay as they are. A secret in it is added as in a rotation. */
   async change(
     tenantId: string,
     code: string,
@@ -75,7 +75,7 @@ export class Consumers {
     return this.put(tenantId, existing, { kind: existing.kind, ...request, code }, by);
   }
 
-  /** What it is sent meanwhile waits. */
+  /** Messages to a paused consumer wait. */
   pause(tenantId: string, code: string, by: Actor = SYSTEM): Promise<ConsumerView> {
     return this.setPaused(tenantId, code, true, by);
   }
@@ -164,7 +164,7 @@ export class Consumers {
     return consumerView(await this.write(change, existing, isPaused ? 'pause' : 'resume', by));
   }
 
-  /** What is as it was, such as a registration at every start, is not worth a record. */
+  /** An update that changes nothing, such as a registration at every start, leaves no audit record. */
   private async write(
     change: ConsumerChange,
     before: ConsumerRow | null,

@@ -1,6 +1,7 @@
 // Deliveries as consumers and people see them: acknowledge, pull, look, send again. Acknowledging is idempotent: a late or
 // repeated one is answered like the first and changes nothing (I19). Foreign and unknown guids look the same (S1).
 
+import { isoTime } from '../clock/clock.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
 import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
@@ -117,7 +118,7 @@ export class Deliveries {
     return rows.map((row) => this.view(row));
   }
 
-  /** What is due to this consumer, claimed for it; waits for something when there is nothing. */
+  /** Claims the due messages of this consumer, and waits for one if there is none. */
   async pull(tenantId: string, code: string, request: PullRequest): Promise<ClaimedDelivery[]> {
     const { kind } = await this.consumer(tenantId, code);
     if (kind !== 'pull') {
@@ -192,7 +193,7 @@ export class Deliveries {
     });
   }
 
-  /** Those that are no deliveries of this tenant are not there to be found. */
+  /** Ids of other tenants are reported as not found (S1). */
   private found(tenantId: string, items: readonly DeliveryItem[]) {
     const found = items.map(({ ackGuid, consumer }) => ({
       ackGuid,
@@ -248,7 +249,7 @@ async function replayPages(
   }
 }
 
-/** null: it goes to the consumers of its route and nobody else. */
+/** null: it goes only to the consumers of its route. */
 function subjectOf({ kind, env, source, event }: MessageHead): Subject | null {
   switch (kind) {
     case 'transition':
@@ -263,5 +264,3 @@ function subjectOf({ kind, env, source, event }: MessageHead): Subject | null {
 function deliveryNotFound({ ackGuid, consumer }: AckRequest): PawlError {
   return new PawlError('DELIVERY_NOT_FOUND', `there is no delivery ${ackGuid} to "${consumer}"`);
 }
-
-const isoTime = (at: Timestamp): string => new Date(at).toISOString();

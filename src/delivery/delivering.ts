@@ -38,6 +38,8 @@ export interface DeliveringDeps {
   readonly http: HttpClient;
   readonly credential?: ResolveCredential;
   readonly observer: DeliveryObserver;
+  /** Spreads what a bus is asked again; absent: nothing is spread. */
+  readonly random?: () => number;
   readonly logNotice?: (notice: RaisedNotice) => void;
   /** Buses must be listed. */
   readonly strict: boolean;
@@ -86,6 +88,7 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
   const processChannel = new ProcessChannel(() => dispatcher.wake(dispatcher.reachable()));
   const dispatcher = new Dispatcher({
     ...{ store, timers, acknowledgements, notices, observer, options, book },
+    ...(deps.random === undefined ? {} : { random: deps.random }),
     channels: {
       process: processChannel,
       webhook: new WebhookChannel({ http: deps.http, credential: deps.credential, wallClockMs, timeoutMs }),
@@ -96,7 +99,7 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
     wakePulls: (consumerId) => pulls.wake(consumerId),
     wakeElsewhere: (consumerIds) => deps.tell?.({ kind: 'deliveries', consumerIds }),
   });
-  // Whoever waits for a consumer that was removed, or resumed, need not wait any longer.
+  // Wakes waiters of a consumer that was removed or resumed.
   book.onRefresh(() => [...pulls.waitedFor()].forEach((consumerId) => void pulls.wake(consumerId)));
   const wake = (consumerIds: Iterable<string>) => dispatcher.wake(consumerIds);
   const { newId, planOf, fireTimeouts, react } = deps;

@@ -1,5 +1,6 @@
 // The notices that delivering raises, in words that say what happened to which message and what happens next. Pure.
 
+import { isoTime } from '../clock/clock.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Notice } from '../lifecycle/machine/decision.ts';
 import type { ClaimedDelivery, DeadDelivery } from '../store/delivery-port.ts';
@@ -77,6 +78,4 @@ function what({ ackGuid, kind, source, event }: Partial<ClaimedDelivery>): strin
   if (kind === undefined) return `message ${ackGuid}`;
   return `${kind === 'hook' ? 'hook on' : kind} "${event}" of ${source} (${ackGuid})`;
 }
-
-const isoTime = (at: Timestamp): string => new Date(at).toISOString();
 const again = (retryAt: Timestamp | null) => (retryAt === null ? {} : { retryAt: isoTime(retryAt) });

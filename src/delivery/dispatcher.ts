@@ -39,7 +39,7 @@ export class Dispatcher {
     this.wake(this.reachable());
   }
 
-  /** What is on its way arrives, and is acknowledged; what is not yet claimed is left for others (I23). */
+  /** Deliveries in flight finish and are acknowledged; unclaimed ones are left to other processes (I23). */
   async stop(): Promise<void> {
     this.running = false;
     for (const lane of this.lanes.values()) this.dismiss(lane);
@@ -55,7 +55,7 @@ export class Dispatcher {
     if (elsewhere.length > 0) this.deps.wakeElsewhere(elsewhere);
   }
 
-  /** Returns those that nobody here sends to or waits for. */
+  /** Returns the consumers that no lane or pull of this process serves. */
   wakeHere(consumerIds: Iterable<string>): string[] {
     const elsewhere: string[] = [];
     for (const consumerId of consumerIds) {

@@ -1,21 +1,25 @@
 // What delivery needs from outside besides the store: time, and somebody to tell. All of it comes in here, so that tests and
 // the simulation run this very code on a clock of their own.
 
-/** What an operator would like to know. Implementations log and count; delivery never depends on them. */
+/** Observations for operators. Implementations log and count them; delivery never depends on them. */
 export interface DeliveryObserver {
   warn(event: string, details: Record<string, unknown>): void;
   /** One event of an execution that did not reach the bus: a consumer's kind. */
   publishFailed?(bus: string): void;
+  /** A message that the bus did not take in any of its attempts is a dead letter. */
+  buried?(bus: string): void;
 }
 
 export interface DeliveryOptions {
-  /** What nobody confirmed as delivered is sent again after so long. */
+  /** How long to wait for confirmation before a message is sent again. */
   readonly deliveredAfterMs: number;
-  /** What is delivered but not processed is reminded of after so long. */
+  /** How long to wait for processing before a reminder is sent. */
   readonly processedAfterMs: number;
   readonly resendCapMs: number;
   /** 0: no attempt is the last. */
   readonly maxAttempts: number;
+  /** The same for a bus, where `maxAttempts` says nothing. */
+  readonly busMaxAttempts: number;
   /** Of consumers that do not say. */
   readonly concurrency: number;
   /** How long a webhook or a bus has for its answer. */
@@ -31,6 +35,7 @@ export const DEFAULT_DELIVERY_OPTIONS: DeliveryOptions = {
   processedAfterMs: 300_000,
   resendCapMs: 300_000,
   maxAttempts: 0,
+  busMaxAttempts: 20,
   concurrency: 16,
   timeoutMs: 15_000,
   drainMs: 10_000,

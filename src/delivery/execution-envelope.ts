@@ -1,8 +1,9 @@
-// From the facts of executions to the events of 004 Appendix A. Each fact is at most one event, in the order of the journal, and
+// From the facts of executions to their events (docs/execution-events.md). Each fact is at most one event, in the order of the journal, and
 // the same facts always give the same keys: whoever gets an event twice tells it by its idempotencyKey. What only the engine
 // cares about (edges, skips, pauses, signals other than alerts) is not published. Ids come in from outside.
 
 import { createHash } from 'node:crypto';
+import { isoTime } from '../clock/clock.ts';
 import type { Fact } from '../core/decider/fact.ts';
 import { errorCategory } from '../core/error/category.ts';
 import type { JsonObject } from '../core/json/json.ts';
@@ -35,7 +36,7 @@ export function envelopesOf(
   row: OutboxRow,
   plan: Plan | null,
   newId: () => string,
-  /** What nobody asked for is not made: most of what happens to an execution are its steps. */
+  /** Events without a subscriber are not built: most events of an execution are those of its steps. */
   isWanted: (type: ExecutionEventType) => boolean = () => true,
 ): Envelope[] {
   // Whoever gets an event could complete a wait with a token that stands in an error (docs/security.md).
@@ -99,7 +100,7 @@ export function keyOf(parts: {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** null: nobody outside needs to know. */
+/** null: the fact is internal and has no event. */
 function tell(fact: Fact, { reopens }: OutboxRow, plan: Plan | null): Told | null {
   const run = 1 + reopens;
   switch (fact.type) {
@@ -199,8 +200,6 @@ function started(reopened: boolean, deadline: number | null): JsonObject {
 function toldError({ code, message, nodeId }: { code: string; message: string; nodeId?: string }): JsonObject {
   return { category: errorCategory(code), code, message, ...(nodeId === undefined ? {} : { stepId: nodeId }) };
 }
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 const stepName = (plan: Plan | null, node: number): string => (plan === null ? `#${node}` : nodeIdAt(plan, node));
 
 const isLoop = (plan: Plan | null, node: number): boolean => plan?.loops?.includes(node) ?? false;

@@ -7,6 +7,7 @@
 // business: it gives no message of a subject whose predecessor is not acknowledged, so what is here may go in any order.
 
 import type { Timers } from '../clock/timers.ts';
+import { consumerKind } from '../protocol/consumer-kind.ts';
 import { isSealedText } from '../protocol/webhook-secret.ts';
 import type { ClaimedDelivery, DeadDelivery, DeliveryStore } from '../store/delivery-port.ts';
 import type { Timestamp } from '../store/port.ts';
@@ -17,7 +18,7 @@ import type { Consumer } from './consumer.ts';
 import { circuitOpened, consumerFailure, deadAfterAttempts, dispatchFailure, sentAgain } from './delivery-notice.ts';
 import type { DeliveryObserver, DeliveryOptions } from './environment.ts';
 import type { Notices } from './notices.ts';
-import { delayAfter, remindDelays, resendDelays } from './resend-schedule.ts';
+import { busDelays, delayAfter, jittered, remindDelays, resendDelays } from './resend-schedule.ts';
 import { Slots } from './slots.ts';
 
 export interface LaneDeps {
@@ -27,6 +28,8 @@ export interface LaneDeps {
   readonly notices: Pick<Notices, 'raise'>;
   readonly observer: DeliveryObserver;
   readonly options: DeliveryOptions;
+  /** From 0 to 1; absent: pauses have no jitter. */
+  readonly random?: () => number;
 }
 
 const SEALED = 'its secret was sealed with a key that is not among secret.keys of this process';
@@ -40,7 +43,8 @@ export class Lane {
   private readonly deps: LaneDeps;
   private readonly channel: Channel;
   private readonly circuit: Circuit;
-  private readonly resendMs: number[];
+  private resendMs: number[];
+  private readonly isBus: boolean;
   private readonly remindMs: number[];
   /** Claimed and not yet acknowledged. */
   private readonly inFlight = new Map<string, Promise<void>>();
@@ -58,6 +62,7 @@ export class Lane {
     const { circuitFailures: failuresToOpen, deliveredAfterMs: probeMs } = deps.options;
     this.slots = new Slots(deps.timers);
     this.circuit = new Circuit({ failuresToOpen, probeMs });
+    this.isBus = consumerKind(consumer.kind).isBus === true;
     this.resendMs = resendDelays(deps.options);
     this.remindMs = remindDelays(deps.options);
   }
@@ -107,8 +112,11 @@ export class Lane {
   private async claim(limit: number): Promise<void> {
     this.wanted = false;
     const { consumerId, ordering, settings } = this.consumer;
-    const { resendMs, remindMs, deps } = this;
-    const maxAttempts = (settings.maxAttempts ?? deps.options.maxAttempts) || null;
+    const { remindMs, deps, isBus } = this;
+    const { maxAttempts: ofAll, busMaxAttempts } = deps.options;
+    const maxAttempts = (settings.maxAttempts ?? (ofAll || (isBus ? busMaxAttempts : 0))) || null;
+    if (isBus) this.resendMs = jittered(busDelays(deps.options), deps.random ?? (() => 0));
+    const { resendMs } = this;
     try {
       const params = { consumerId, ordering, limit, resendMs, remindMs, maxAttempts };
       const { claimed, dead, at } = await deps.store.deliveryClaim(params);
@@ -209,6 +217,7 @@ export class Lane {
 
   private giveUp(dead: DeadDelivery): void {
     this.deps.notices.raise(this.consumer.tenantId, [deadAfterAttempts(dead, this.consumer)]);
+    if (this.isBus) this.deps.observer.buried?.(this.consumer.kind);
   }
 
   private named() {
@@ -217,7 +226,7 @@ export class Lane {
   }
 }
 
-/** Nobody confirms events of executions a second time, and nobody has to when the consumer says so. */
+/** Events of executions need no second confirmation, nor do messages of a consumer that completes at Delivered. */
 function completed(sent: Sent, { kind }: ClaimedDelivery, { settings }: Consumer): Sent {
   const completeAt = settings.completeAt ?? (kind === 'execution' ? 'Delivered' : 'Processed');
   return sent.stage === 'Delivered' && completeAt === 'Delivered' ? PROCESSED : sent;

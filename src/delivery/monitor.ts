@@ -16,7 +16,7 @@ import type { Pulls } from './pulls.ts';
 export interface MonitorOptions {
   /** How often it looks when it knows of nothing sooner. */
   readonly intervalMs: number;
-  /** Messages that are done with are forgotten so much later; 0: never. */
+  /** How long finished messages are kept; 0: for ever. */
   readonly retentionMs: number;
 }
 
@@ -59,7 +59,7 @@ export class Monitor {
     this.wake();
   }
 
-  /** What has been claimed is finished. */
+  /** Claimed work is finished first. */
   async stop(): Promise<void> {
     this.running = false;
     this.cancelTimer();

@@ -38,12 +38,12 @@ export interface PublisherOptions {
 }
 
 const BATCHES = 16;
-/** Rows that nobody wants to hear of are only deleted. */
+/** Rows without a subscriber are only deleted. */
 const UNHEARD_BATCHES = 1_000;
 
 /** Tenant and event type. */
 type Listeners = ReadonlySet<string>;
-/** What comes of one batch. */
+/** The result of one batch. */
 interface Portion {
   readonly batch: OutboxBatch;
   readonly messages: NewMessageRow[];

@@ -35,7 +35,7 @@ export class Pulls {
     this.deps = deps;
   }
 
-  /** False: nobody waits here. */
+  /** False: no pull waits in this process. */
   wake(consumerId: string): boolean {
     const waiting = this.waiters.get(consumerId);
     for (const wake of waiting ?? []) wake();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { delayAfter, remindDelays, resendDelays } from './resend-schedule.ts';
+import { busDelays, delayAfter, jittered, remindDelays, resendDelays } from './resend-schedule.ts';
 
 const options = { deliveredAfterMs: 30_000, processedAfterMs: 300_000, resendCapMs: 300_000 };
 
@@ -7,6 +7,13 @@ describe('sending again', () => {
   it('is every 30 s for the first ten times, then takes longer, and never longer than 5 min', () => {
     const seconds = resendDelays(options).map((delayMs) => delayMs / 1_000);
     expect(seconds).toEqual([...Array.from({ length: 10 }, () => 30), 60, 120, 240, 300]);
+  });
+
+  it('asks a bus exponentially less often, never before an attempt is over, with jitter', () => {
+    const delays = busDelays({ timeoutMs: 15_000, resendCapMs: 300_000 });
+    expect(delays.map((delayMs) => delayMs / 1_000)).toEqual([15, 30, 60, 120, 240, 300]);
+    expect(jittered([100, 200], () => 0)).toEqual([100, 200]);
+    expect(jittered([100, 200], () => 1)).toEqual([150, 300]);
   });
 
   it('is never quicker than it began, whatever the cap says', () => {

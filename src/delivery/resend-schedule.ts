@@ -1,5 +1,6 @@
 // How long until a delivery is sent again, by the number of attempts so far: steadily for the first ten times, then
-// less and less often, never less often than the cap; and how long until a delivered one is reminded of.
+// less and less often, never less often than the cap; and how long until a delivered one is reminded of. A bus is one system behind many
+// messages, so it is asked exponentially less often, and at random moments, from its first failure on.
 
 import type { DeliveryOptions } from './environment.ts';
 
@@ -16,11 +17,23 @@ export function resendDelays({ deliveredAfterMs, resendCapMs }: Delays): number[
   return [...delays, cap];
 }
 
+/** Doubled each time, from when an attempt is over for certain. */
+export function busDelays({ timeoutMs, resendCapMs }: Pick<DeliveryOptions, 'timeoutMs' | 'resendCapMs'>): number[] {
+  const cap = Math.max(timeoutMs, resendCapMs);
+  const delays: number[] = [];
+  for (let delay = timeoutMs; delay < cap; delay *= 2) delays.push(delay);
+  return [...delays, cap];
+}
+
+/** Up to half as long again, so that many do not come back at the same moment. `random`: from 0 to 1. */
+export const jittered = (delays: readonly number[], random: () => number): number[] =>
+  delays.map((delay) => Math.round(delay * (1 + random() / 2)));
+
 export function remindDelays({ processedAfterMs }: Delays): number[] {
   return REMINDER_FACTORS.map((factor) => factor * processedAfterMs);
 }
 
-/** What the store does with the list, for those who want to say when. */
+/** The time of the next attempt as the store computes it, for messages that tell it. */
 export function delayAfter(delays: readonly number[], attempts: number): number {
   return delays[Math.min(attempts, delays.length) - 1] ?? 0;
 }

@@ -8,7 +8,7 @@ import type { Timers } from '../clock/timers.ts';
 const QUICK_MS = 100;
 /** Of a quick consumer: taken ahead, for each slot. */
 const AHEAD = 3;
-/** The consumer has done its part when it answers: the next message need not wait until that is written, but so many do. */
+/** The next message need not wait until an answer is written, but the number of unwritten answers is limited. */
 const UNACKNOWLEDGED = 8;
 
 export class Slots {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../core/json/json.ts';
-import { asksForExecutions, matching, type Subject, type Subscription, subscriptionProblems } from './subscription.ts';
+import { subscriptionProblems } from './consumer-request.ts';
+import { asksForExecutions, matching, type Subject, type Subscription } from './subscription.ts';
 
 const submitted: Subject = { kind: 'transition', env: 'prod', definition: 'loan', event: 'submit' };
 const completed: Subject = { kind: 'execution', env: 'prod', workflow: 'notify', type: 'RunCompleted' };
@@ -75,8 +76,8 @@ describe('what is wrong with subscriptions', () => {
       [{ events: [] }, { types: 'RunFailed' }],
       ['/subscriptions/0/events', '/subscriptions/1/types'],
     ],
-    [[{ kinds: ['transition', 'work'] }], ['/subscriptions/0/kinds']],
-    [[{ types: ['RunStarted', 'RunFaild'] }], ['/subscriptions/0/types']],
+    [[{ kinds: ['transition', 'work'] }], ['/subscriptions/0/kinds/1']],
+    [[{ types: ['RunStarted', 'RunFaild'] }], ['/subscriptions/0/types/1']],
     [Array.from({ length: 101 }, () => ({})), ['/subscriptions']],
   ])('%j', (given, paths) => {
     expect(subscriptionProblems(given).map(({ path }) => path)).toEqual(paths);

@@ -2,11 +2,6 @@
 // executions come in numbers that nobody wants by accident: they must be asked for, by `kinds`, `types` or `workflows`. Hooks
 // go to the consumers of their route, whatever these subscribed to. Pure.
 
-import { didYouMean } from '../core/expression/problem.ts';
-import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
-import { nearMiss } from '../core/problem/near-miss.ts';
-import type { Problem } from '../core/problem/problem.ts';
-import { EXECUTION_EVENT_TYPES } from '../protocol/event.ts';
 import type { MessageKind } from '../store/delivery-port.ts';
 
 export interface Subscription {
@@ -22,7 +17,7 @@ export interface Subscription {
   readonly types?: readonly string[];
 }
 
-/** What is known of a message when it is decided who gets it. */
+/** The properties of a message that decide which consumers get it. */
 export type Subject =
   | { readonly kind: 'transition'; readonly env: string; readonly definition: string; readonly event: string }
   | { readonly kind: 'execution'; readonly env: string; readonly workflow: string; readonly type: string };
@@ -59,42 +54,3 @@ function matchesExecution({ workflows, types }: Subscription, { workflow, type }
 function matchesTransition({ definition, events }: Subscription, subject: Subject & { kind: 'transition' }) {
   return (definition === undefined || definition === subject.definition) && (events?.includes(subject.event) ?? true);
 }
-
-const KINDS: readonly MessageKind[] = ['transition', 'hook', 'execution'];
-/** Of these lists it is known what may be in them; the others hold names that may still come. */
-const CHOICES: Readonly<Record<string, readonly string[]>> = { kinds: KINDS, types: EXECUTION_EVENT_TYPES };
-const TEXTS = ['env', 'definition'];
-const LISTS = ['kinds', 'events', 'workflows', 'types'];
-const MAX_SUBSCRIPTIONS = 100;
-
-/** Everything that is wrong with them. What has no problems is a list of subscriptions. */
-export function subscriptionProblems(given: Json, at = '/subscriptions'): Problem[] {
-  if (!Array.isArray(given)) return [problem(at, 'must be a list, such as [{ "env": "prod", "definition": "loan" }]')];
-  if (given.length > MAX_SUBSCRIPTIONS) return [problem(at, `must not have more than ${MAX_SUBSCRIPTIONS} entries`)];
-  return given.flatMap((one, index) =>
-    isJsonObject(one) ? fieldProblems(one, `${at}/${index}`) : [problem(`${at}/${index}`, 'must be an object')],
-  );
-}
-
-function fieldProblems(given: JsonObject, at: string): Problem[] {
-  return Object.entries(given).flatMap(([field, value]) => {
-    const path = `${at}/${field}`;
-    if (TEXTS.includes(field)) return isText(value) ? [] : [problem(path, 'must be a text')];
-    if (!LISTS.includes(field)) return [problem(path, `is not known; known are ${[...TEXTS, ...LISTS].join(', ')}`)];
-    if (!Array.isArray(value) || value.length === 0 || !value.every(isText)) {
-      return [problem(path, 'must be a list of texts with at least one entry')];
-    }
-    return choiceProblems(value, CHOICES[field], path);
-  });
-}
-
-function choiceProblems(given: readonly string[], known: readonly string[] | undefined, path: string): Problem[] {
-  const unknown = known && given.find((name) => !known.includes(name));
-  if (known === undefined || unknown === undefined) return [];
-  const found = problem(path, `"${unknown}" is none of ${known.join(', ')}`);
-  const suggestion = didYouMean(nearMiss(unknown, known));
-  return [suggestion === undefined ? found : { ...found, suggestion }];
-}
-
-const isText = (value: Json): value is string => typeof value === 'string' && value !== '' && value.length <= 200;
-const problem = (path: string, message: string): Problem => ({ code: 'CONSUMER_INVALID', path, message });

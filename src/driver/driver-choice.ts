@@ -24,7 +24,7 @@ export function chooseDriver(options: DriverOptions, { environmentId, wished, of
   return wished ?? (ofWorkflow as Driver | null | undefined) ?? ofEnvironment ?? options.default;
 }
 
-/** An execution that nobody here would ever hand over is refused where somebody can still change it. */
+/** An execution that no process would ever hand over is refused at the start, where the caller can still change it. */
 export function requireConfigured(driver: Driver, configured: ReadonlySet<Driver>): Driver {
   if (configured.has(driver)) return driver;
   throw new PawlError(

@@ -24,10 +24,12 @@ export interface WorkflowEngine {
 
 /** An engine outside of our process. */
 export interface OutsideEngine extends WorkflowEngine {
-  /** What the run is, or will be, called; absent: nobody knows before it is handed over. */
+  /** The name of the run in the engine; absent: the name is unknown before the run is handed over. */
   expectedRef?(context: RunContext): EngineRunRef;
   /** There is mail for the run: it takes a turn. Losing this costs time, and nothing else. */
   mail(ref: EngineRunRef): Promise<void>;
+  /** Whether a worker recently polled this task queue. Absent: unknown. */
+  isServed?(ref: EngineRunRef, taskQueue: string): Promise<boolean>;
   /** Rejects with EngineUnavailableError while the engine cannot be reached. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -56,7 +58,7 @@ export interface SignalOutcome {
   readonly repeated: boolean;
 }
 
-/** What the engine itself says of a run; our store has the execution's status. */
+/** The engine's own status of a run; the execution's status is in our store. */
 export interface RunStatusSnapshot {
   /** `absent`: the engine does not know the run, or no longer. `foreign`: its name belongs to something that is not ours. */
   readonly state: 'running' | 'ended' | 'absent' | 'foreign';

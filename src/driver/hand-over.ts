@@ -7,13 +7,14 @@
 
 import { parseRef } from '../protocol/driver.ts';
 import type { ExternalRun, ExternalStore, OutsideDriver } from '../store/external-port.ts';
+import type { Store } from '../store/port.ts';
 import { EngineRefusalError, EngineUnavailableError, type OutsideEngine } from './driver.ts';
 import type { StartLatency } from './start-latency.ts';
 
 export interface HandOverDeps {
   readonly driver: OutsideDriver;
   readonly engine: OutsideEngine;
-  readonly store: ExternalStore;
+  readonly store: ExternalStore & Pick<Store, 'inboxRead'>;
   readonly latency: StartLatency;
   readonly after: (delayMs: number, callback: () => void) => () => void;
   readonly monotonicMs: () => number;
@@ -22,12 +23,20 @@ export interface HandOverDeps {
   readonly whenDown: 'queue' | 'reject';
   /** What becomes of an execution whose run is gone. */
   readonly lostRun: 'close' | 'again';
+  /** Takes a turn for an execution that has no run over there which could. */
+  readonly advance: (run: RunKey) => Promise<{ readonly ended?: true; readonly stopping?: true }>;
+  /** The attempts that are open, and nothing is decided. */
+  readonly look: (
+    run: RunKey,
+  ) => Promise<{ readonly attempts: readonly { readonly nodeId: string; readonly taskQueue: string }[] }>;
   /** Ends an execution as Failed, with this reason. */
-  readonly close: (
-    run: { executionId: string; epoch: number },
-    error: { code: string; message: string },
-  ) => Promise<void>;
+  readonly close: (run: RunKey, error: { code: string; message: string }) => Promise<void>;
   readonly pollMs?: number;
+}
+
+interface RunKey {
+  readonly executionId: string;
+  readonly epoch: number;
 }
 
 const BATCH = 100;
@@ -35,11 +44,15 @@ const BATCH = 100;
 const HOLD_MS = 15_000;
 /** How often somebody looks whether a run is still there. */
 const LOOK_AFTER_MS = 60_000;
+/** The same, of a run whose engine did not answer. */
+const LOOK_AGAIN_MS = 10_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
+/** A stopping execution that lost its run is looked at this often, until its last attempt has had its time. */
+const STOPPING_MS = 1_000;
 /** Mail that is older has not been heard of. */
 const OLD_MAIL_MS = 2_000;
-/** How often an engine is asked whether it is there. */
+/** How often an engine's health is checked. */
 const PING_MS = 2_000;
 
 export class HandOver {
@@ -152,19 +165,33 @@ export class HandOver {
     const { engine, store, lostRun, close, warn, driver } = this.deps;
     const { executionId, epoch } = run;
     const ref = parseRef(run.ref!);
-    const { state, providerStatus, reason } = await engine.getRunStatus(ref).catch((error: Error) => {
-      warn('an engine did not say how a run is', { driver, executionId, error: error.message });
-      return { state: 'running' as const, providerStatus: 'unknown', reason: undefined };
-    });
+    const status = await engine.getRunStatus(ref).catch((error: Error) => error);
+    if (status instanceof Error) {
+      warn('an engine did not say how a run is', { driver, executionId, error: status.message });
+      await store.externalNote({ executionId, epoch, error: status.message, lookAfterMs: LOOK_AGAIN_MS });
+      return;
+    }
+    const { state, providerStatus, reason } = status;
     if (state === 'running') {
       // An answer to the engine may have been lost together with the mail that it was about: asking again costs a turn.
       if (run.isBusy) await this.tellMail(run);
-      await store.externalNote({ executionId, epoch, ref: run.ref!, lookAfterMs: LOOK_AFTER_MS });
+      const waitsFor = run.isBusy ? await this.missingWorker(run).catch(() => null) : null;
+      if (waitsFor !== null && waitsFor !== run.lastError)
+        warn('an execution waits for a worker', { driver, executionId, error: waitsFor });
+      const noted = waitsFor === null ? { ref: run.ref! } : { error: waitsFor };
+      await store.externalNote({ executionId, epoch, ...noted, lookAfterMs: LOOK_AFTER_MS });
       return;
     }
     // It may have ended because the execution has, a moment ago.
     const now = await store.externalGet({ executionId });
     if (now === null || now.epoch !== epoch) return;
+    // What was accepted before the run was lost still counts: a cancel that the run has not read makes the execution Cancelled.
+    const { ended, stopping } = state === 'foreign' ? {} : await this.deps.advance({ executionId, epoch });
+    if (ended === true) return;
+    if (stopping === true) {
+      await store.externalNote({ executionId, epoch, ref: run.ref!, lookAfterMs: STOPPING_MS });
+      return;
+    }
     const what = reason === undefined ? providerStatus : `${providerStatus} (${reason})`;
     warn('a run is gone over there while its execution is not over', { driver, executionId, state, providerStatus });
     if (state !== 'foreign' && lostRun === 'again') {
@@ -175,18 +202,37 @@ export class HandOver {
     await close({ executionId, epoch }, LOST[state](driver, what));
   }
 
+  /** Null: every open attempt has a worker that could take it, as far as the engine can tell. */
+  private async missingWorker({ executionId, epoch, driver, ref }: ExternalRun): Promise<string | null> {
+    const { engine, look } = this.deps;
+    if (engine.isServed === undefined) return null;
+    const { attempts } = await look({ executionId, epoch });
+    const nodeOf = new Map(attempts.map(({ taskQueue, nodeId }) => [taskQueue, nodeId]));
+    for (const [taskQueue, nodeId] of nodeOf) {
+      if (await engine.isServed(parseRef(ref!), taskQueue)) continue;
+      return `node "${nodeId}" waits for a worker of task queue "${taskQueue}", and none is there. Start one: pawl runner --driver ${driver} --task-queue ${taskQueue}`;
+    }
+    return null;
+  }
+
   private async tellMail(run: ExternalRun): Promise<void> {
-    if (run.ref === null) return;
+    const { executionId, epoch, driver } = run;
     try {
-      await this.deps.engine.mail(parseRef(run.ref));
+      if (run.ref !== null) await this.deps.engine.mail(parseRef(run.ref));
+      else if (await this.isCancelled(executionId)) await this.deps.advance({ executionId, epoch });
     } catch (error) {
-      const { executionId, driver } = run;
       this.deps.warn('an engine could not be told of mail; it is told again', {
         driver,
         executionId,
         error: String(error),
       });
     }
+  }
+
+  /** An execution that was never handed over ends without the engine. */
+  private async isCancelled(executionId: string): Promise<boolean> {
+    const mail = await this.deps.store.inboxRead({ executionIds: [executionId] });
+    return mail.some(({ kind }) => kind === 'cancel');
   }
 }
 

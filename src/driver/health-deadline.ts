@@ -1,4 +1,4 @@
-// An engine that hangs is as good as away: whoever asks how it is gets an answer in time.
+// A health check with a deadline: an engine that hangs counts as unreachable.
 
 import { EngineUnavailableError } from './driver.ts';
 

@@ -1,4 +1,4 @@
-// What an engine asks of our store on behalf of a run: the store hears of everything first.
+// The calls that an engine makes to our store on behalf of a run. Every change is stored before the engine acts on it.
 
 import type { Signal, SignalOutcome } from './driver.ts';
 

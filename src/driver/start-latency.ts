@@ -18,7 +18,7 @@ const SLOW_MS = 5_000;
 /** Failures in a row after which the engine counts as down. */
 const DOWN_AFTER = 2;
 const LONGEST_WAIT_S = 60;
-/** What was seen longer ago says nothing about now: somebody must be let through to find out. */
+/** Older measurements say nothing about now, so one start is let through to measure again. */
 const STALE_MS = 30_000;
 
 export function createStartLatency(monotonicMs: () => number): StartLatency {

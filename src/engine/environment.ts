@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../core/expression/evaluation.ts';
 import { STRICT_STYLE, type TemplateStyle } from '../core/template/render.ts';
 import type { NewExecution, OutcomeRow } from '../store/port.ts';
 
-/** What an operator would like to know. Implementations log and count; the engine never depends on them. */
+/** Observations for operators. Implementations log and count them; the engine never depends on them. */
 export interface EngineObserver {
   warn(event: string, details: Record<string, unknown>): void;
   count(metric: EngineMetric, by?: number): void;
@@ -23,7 +23,7 @@ export interface EndedExecution {
   readonly status: string;
   /** Null: the engine gave up on it. */
   readonly state: State | null;
-  /** As this runner wrote it, so that nobody has to read it; null: read it. */
+  /** The outcome as this runner wrote it, which saves a read; null: read it. */
   readonly outcome: OutcomeRow | null;
 }
 
@@ -71,7 +71,7 @@ export interface EngineOptions {
   readonly maxPoisonRetries: number;
   /** How long a suspect waits before it runs again. */
   readonly poisonDelayMs: number;
-  /** What is given up on is kept with its cause; otherwise it has only failed. */
+  /** Whether a poisoned execution is kept as a dead letter with its cause, instead of only failing. */
   readonly deadLetters: boolean;
   readonly commitSlots: number;
   /** Executions that ended longer ago are forgotten; 0 = never. */

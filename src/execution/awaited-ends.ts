@@ -61,7 +61,7 @@ export class AwaitedEnds {
     return this.fresh.get(executionId) === tenantId;
   }
 
-  /** The execution once it has ended; null: it has not, and time is up or nobody waits any more. */
+  /** The execution once it has ended; null: the time is up or the caller has left. */
   async of({ tenantId, executionId }: Awaited, { waitMs, signal }: Patience): Promise<ExecutionView | null> {
     const { timers, read } = this.deps;
     const until = timers.monotonicMs() + waitMs;

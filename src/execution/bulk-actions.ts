@@ -99,7 +99,7 @@ export class BulkActions {
     return this.deps.store.bulkList({ tenantId, ...page });
   }
 
-  /** What is done stays done. */
+  /** Finished work is not undone. */
   async halt(tenantId: string, id: string, by: Actor): Promise<BulkRecord> {
     await this.get(tenantId, id);
     await this.deps.store.audited({

@@ -1,5 +1,5 @@
 // The token of `/wh/{token}`: execution, node and a keyed hash over both. No table of waits is needed, a token cannot be
-// guessed or made for another node, and it exists before the node waits (002: the URL is handed out by earlier steps).
+// guessed or made for another node, and it exists before the node waits, because earlier steps hand out the URL.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isUuid } from '../core/id/id.ts';

@@ -22,7 +22,8 @@ export class DeadLetters {
     this.deps = deps;
   }
 
-  list(tenantId: string, afterId: string, limit: number): Promise<DeadLetter[]> {
+  /** Null: of every tenant. */
+  list(tenantId: string | null, afterId: string, limit: number): Promise<DeadLetter[]> {
     return this.deps.store.deadLetterList({ tenantId, afterId, limit });
   }
 

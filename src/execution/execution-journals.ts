@@ -94,7 +94,8 @@ export class ExecutionJournals {
     let hasEnded = view.endedAt !== null;
     for (let afterSeq = after; !signal.aborted; ) {
       // Listening first: what happens while we read is not missed.
-      const moves = heads.listen(executionId, () => afterSeq);
+      const listen = () => heads.listen(executionId, () => afterSeq);
+      let moves = listen();
       try {
         const { transitions, more } = await this.page(executionId, { afterSeq, limit: STREAM_PAGE });
         afterSeq = transitions.at(-1)?.seq ?? afterSeq;
@@ -103,7 +104,13 @@ export class ExecutionJournals {
         if (more) continue;
         if (hasEnded) return;
         // Also of an end that no fact tells of: a dead letter.
-        hasEnded = (await heads.next(moves, signal))?.ended === true;
+        let head = await heads.next(moves, signal);
+        // Nothing was written: saying that we are here needs no read. Listening goes on before that.
+        for (; head === null && !signal.aborted; head = await heads.next(moves, signal)) {
+          moves = listen();
+          yield [];
+        }
+        hasEnded = head?.ended === true;
       } finally {
         moves.cancel();
       }

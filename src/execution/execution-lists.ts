@@ -90,9 +90,13 @@ export class ExecutionLists {
 
   async rows(ids: readonly string[], { withNodes = false } = {}): Promise<ExecutionRow[]> {
     const { store } = this.deps;
-    const [brief, standings] = await Promise.all([store.executionBrief({ ids }), store.executionStandings({ ids })]);
+    const brief = await store.executionBrief({ ids });
+    const live = brief.flatMap(({ executionId, endedAt }) => (endedAt === null ? [executionId] : []));
+    const [standings, attempts] = await Promise.all([
+      live.length === 0 ? [] : store.executionStandings({ ids: live }),
+      store.attemptCounts({ nodes: brief.flatMap(failedNode) }),
+    ]);
     const standingOf = new Map(standings.map((standing) => [standing.executionId, standing]));
-    const attempts = await store.attemptCounts({ nodes: brief.flatMap(failedNode) });
     const rows: ExecutionRow[] = [];
     for (const view of brief) {
       const standing = standingOf.get(view.executionId) ?? null;

@@ -67,9 +67,9 @@ export class ExecutionQueries {
     return view;
   }
 
-  /** Why an accepted execution could not be handed over to its engine yet; undefined: it could, or nobody has tried. */
-  async engineError({ executionId, driver, engineRunRef, endedAt }: ExecutionView): Promise<string | undefined> {
-    if ((driver ?? null) === null || engineRunRef !== null || endedAt !== null) return undefined;
+  /** Why an execution could not be handed over to its engine, or why nobody knows how its run is; undefined: all is well. */
+  async engineError({ executionId, driver, endedAt }: ExecutionView): Promise<string | undefined> {
+    if ((driver ?? null) === null || endedAt !== null) return undefined;
     return (await this.deps.store.externalGet({ executionId }))?.lastError ?? undefined;
   }
 
@@ -219,7 +219,8 @@ export class ExecutionQueries {
     const { heads } = this.deps;
     for (let seq = afterSeq; !signal.aborted; ) {
       // Listening first: what happens while we read is not missed.
-      const moves = heads.listen(executionId, () => seq);
+      const listen = () => heads.listen(executionId, () => seq);
+      let moves = listen();
       try {
         // The status first: what ended before is complete in what is read after.
         const { endedAt } = await this.get(tenantId, executionId);
@@ -228,7 +229,11 @@ export class ExecutionQueries {
         yield events;
         if (more) continue;
         if (endedAt !== null) return;
-        await heads.next(moves, signal);
+        // Nothing was written: saying that we are here needs no read. Listening goes on before that.
+        while ((await heads.next(moves, signal)) === null && !signal.aborted) {
+          moves = listen();
+          yield [];
+        }
       } finally {
         moves.cancel();
       }

@@ -38,7 +38,7 @@ export interface ExecutionsDeps extends ExecutionStartDeps {
   /** Whether the execution is in the memory of this process, which then hears of its end; absent: none is. */
   readonly isHere?: (executionId: string) => boolean;
   readonly warn?: (event: string, details: Record<string, unknown>) => void;
-  /** Absent: nobody asks for whole executions here. */
+  /** Absent: this process does not read whole executions. */
   readonly largeReads?: LargeReads;
 }
 
@@ -170,7 +170,7 @@ export class Executions {
     if (outcome !== 'accepted') throw new PawlError('CALLBACK_GONE', 'the node no longer waits for a callback');
   }
 
-  /** Whether the token is one of ours, whatever became of its wait. Asks nobody. */
+  /** Whether the token has a valid signature, whatever the state of its wait. Needs no query. */
   isCallbackToken(token: string): boolean {
     return readCallbackToken(this.deps.callbackKey, token) !== null;
   }

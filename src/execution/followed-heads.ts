@@ -15,6 +15,8 @@ type Head = Pick<ExecutionHead, 'seq' | 'ended'>;
 
 /** Followers of an execution that does nothing go on after this time, so that they can say that they are there. */
 const QUIET_MS = 5_000;
+/** Executions that are followed mostly sleep or wait: any number of open pages asks every two seconds then. */
+const SLOWEST_LOOK_MS = 2_000;
 
 export class FollowedHeads {
   private readonly timers: Timers;
@@ -24,6 +26,7 @@ export class FollowedHeads {
     this.timers = deps.timers;
     this.heads = new SharedLook<Head>({
       ...deps,
+      slowestMs: SLOWEST_LOOK_MS,
       look: async (executionIds) =>
         new Map((await deps.store.executionHeads({ executionIds })).map((head) => [head.executionId, head])),
     });

@@ -27,14 +27,17 @@ export interface LiveSample {
 }
 
 const EVERY_MS = 2_000;
+/** Fifty tabs that open together, as after a restart of the server, share a few samples. */
+const SOONEST_MS = 250;
 /** Health asks more than the rest, and changes less often. */
-const HEALTH_EVERY_MS = 10_000;
+const HEALTH_EVERY_MS = 15_000;
 const MAX_WATCHED = 500;
 
 export class LiveBoard {
   private readonly deps: LiveBoardDeps;
   private readonly tenants = new Map<string, TenantBoard>();
-  private health: { readonly at: number; readonly told: Promise<LiveHealth> } | null = null;
+  private health: { readonly at: number; readonly hasRunner: boolean; readonly told: Promise<LiveHealth> } | null =
+    null;
 
   constructor(deps: LiveBoardDeps) {
     this.deps = deps;
@@ -42,11 +45,8 @@ export class LiveBoard {
 
   /** One sample, now. */
   async look(tenantId: string, watch: readonly string[] = []): Promise<LiveSample> {
-    const [now, health, rows] = await Promise.all([
-      this.deps.sample(tenantId),
-      this.healthNow(),
-      this.deps.lists.rowsOf(tenantId, watch),
-    ]);
+    const [now, rows] = await Promise.all([this.deps.sample(tenantId), this.deps.lists.rowsOf(tenantId, watch)]);
+    const health = await this.healthNow(now.hasRunner);
     return { at: this.deps.wallClockMs(), now, health, rows: new Map(rows.map((row) => [row.executionId, row])) };
   }
 
@@ -66,32 +66,37 @@ export class LiveBoard {
     }
   }
 
-  private healthNow(): Promise<LiveHealth> {
+  /** Asked again at once when the last runner has gone or the first has come. */
+  private healthNow(hasRunner: boolean): Promise<LiveHealth> {
     const at = this.deps.wallClockMs();
-    if (this.health === null || at - this.health.at >= HEALTH_EVERY_MS) this.health = { at, told: this.deps.health() };
-    return this.health.told;
+    const { health } = this;
+    if (health === null || at - health.at >= HEALTH_EVERY_MS || health.hasRunner !== hasRunner)
+      this.health = { at, hasRunner, told: this.deps.health() };
+    return this.health!.told;
   }
 }
 
-/** One tenant's samples, shared by all who look. */
+/** One tenant's samples, shared by all who look. There is one timer at a time, whoever comes and goes. */
 class TenantBoard {
   private readonly timers: Timers;
   private readonly look: (ids: readonly string[]) => Promise<LiveSample>;
   private readonly watchers = new Set<readonly string[]>();
-  private coming: Promise<LiveSample> | null = null;
-  private isFirst = true;
+  /** The next sample, whose timer has not fired yet. */
+  private coming: { readonly sample: Promise<LiveSample>; hurry(): void } | null = null;
+  private isAwaited = true;
+  private takenAt = Number.NEGATIVE_INFINITY;
 
   constructor(timers: Timers, look: (ids: readonly string[]) => Promise<LiveSample>) {
     this.timers = timers;
     this.look = look;
   }
 
+  /** A new viewer triggers a sample at once, which all viewers receive. */
   enter(watch: readonly string[]): () => void {
     const place = [...watch];
     this.watchers.add(place);
-    // Whoever comes later sees something at once, too.
-    this.isFirst = true;
-    this.coming = null;
+    this.isAwaited = true;
+    this.coming?.hurry();
     return () => this.watchers.delete(place);
   }
 
@@ -99,20 +104,38 @@ class TenantBoard {
     return this.watchers.size === 0;
   }
 
-  /** Null: nobody listens any more. */
+  /** Null: there are no listeners left. */
   async next(signal: AbortSignal): Promise<LiveSample | null> {
-    this.coming ??= this.take();
-    const aborted = new Promise<null>((resolve) => {
-      signal.addEventListener('abort', () => resolve(null), { once: true });
-    });
-    return Promise.race([this.coming, aborted]);
+    this.coming ??= this.plan();
+    const { promise: aborted, resolve } = Promise.withResolvers<null>();
+    const stop = () => resolve(null);
+    signal.addEventListener('abort', stop);
+    try {
+      return await Promise.race([this.coming.sample, aborted]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
   }
 
-  private async take(): Promise<LiveSample> {
-    const delayMs = this.isFirst ? 0 : EVERY_MS;
-    this.isFirst = false;
-    await new Promise<void>((resolve) => this.timers.after(delayMs, resolve));
+  private plan(): NonNullable<TenantBoard['coming']> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wait = () => this.timers.after(this.isAwaited ? this.soonMs() : EVERY_MS, resolve);
+    let cancel = wait();
+    const hurry = () => {
+      cancel();
+      cancel = wait();
+    };
+    return { sample: promise.then(() => this.take()), hurry };
+  }
+
+  private soonMs(): number {
+    return Math.max(0, this.takenAt + SOONEST_MS - this.timers.monotonicMs());
+  }
+
+  private take(): Promise<LiveSample> {
     this.coming = null;
+    this.isAwaited = false;
+    this.takenAt = this.timers.monotonicMs();
     const watched = [...new Set([...this.watchers].flat())].slice(0, MAX_WATCHED);
     return this.look(watched);
   }

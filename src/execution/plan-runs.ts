@@ -9,6 +9,7 @@ import type { Problem } from '../core/problem/problem.ts';
 import type { Driver } from '../protocol/driver.ts';
 import type { Quotas } from '../quota/quotas.ts';
 import type { Actor } from '../store/audit-port.ts';
+import type { StartHold } from '../store/port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
 import { invalid } from '../workflow/workflow-check.ts';
 import type { Workflows } from '../workflow/workflows.ts';
@@ -38,8 +39,8 @@ export interface RunRequest {
   readonly by: Actor;
   /** False: only a version that is published already may run, and none becomes the current one. */
   readonly mayPublish: boolean;
-  /** Asked before the plan is published: rejects when there were too many starts. */
-  readonly admit?: ((workflowId: string) => Promise<void>) | undefined;
+  /** Asked before the plan is published: rejects when there were too many starts, or says for how long to hold this one. */
+  readonly admit?: ((start: StartRequest) => Promise<StartHold | undefined>) | undefined;
   readonly correlationId?: string | undefined;
   readonly traceparent?: string | undefined;
 }
@@ -50,6 +51,8 @@ export interface StartedRun {
   readonly isNew: boolean;
   /** What of the plan is not as its planner may think. */
   readonly warnings: readonly Problem[];
+  /** A rate limit lets it start later. */
+  readonly hold?: StartHold | undefined;
 }
 
 export class PlanRuns {
@@ -76,12 +79,29 @@ export class PlanRuns {
     if (earlier !== null && earlier.workflowId !== wanted.workflowId) throw requestIdTaken(runId!, earlier.workflowId);
     checkStartRequest(wanted);
     if (quotaRefusal !== null) throw quotaRefusal;
-    await request.admit?.(wanted.workflowId);
+    const hold = await request.admit?.(wanted);
     const version = request.mayPublish
       ? await workflows.publishPlan(checked, by)
       : await workflows.publishedPlan(checked);
-    const { executionId, isNew } = await executions.start({ ...wanted, version });
-    return { runId: runId ?? executionId, executionId, isNew, warnings: checked.warnings };
+    const { executionId, isNew } = await executions.start({ ...wanted, version, hold });
+    return { runId: runId ?? executionId, executionId, isNew, warnings: checked.warnings, hold };
+  }
+
+  /**
+   * A run whose plan could not be fetched has failed: it is there under its runId, with events, and with the category VALIDATION. Its
+   * workflow is a stand-in, because nobody knows the plan.
+   */
+  async fail(
+    request: Omit<RunRequest, 'plan' | 'mayPublish'> & { readonly runId: string },
+    message: string,
+  ): Promise<string> {
+    const { tenantId, runId: requestId, principal, by } = request;
+    const projectId = request.projectId ?? 'default';
+    const environmentId = request.environmentId ?? 'default';
+    const plan = unfetchedPlan(tenantId);
+    const version = await this.deps.workflows.publishPlan(await this.deps.workflows.checkPlan(tenantId, plan), by);
+    const wanted = { tenantId, workflowId: UNFETCHED, requestId, principal, projectId, environmentId, version };
+    return (await this.deps.executions.start({ ...wanted, trigger: { message } })).executionId;
   }
 
   /** By the runId that the caller chose, or the execution's own id. */
@@ -94,6 +114,21 @@ export class PlanRuns {
       return queries.get(tenantId, runId);
     }
   }
+}
+
+const UNFETCHED = 'pawl-plan-fetch';
+
+/** One step, which fails with what fetching the plan came to. The scope of the version says nothing: a run has its own. */
+function unfetchedPlan(tenantId: string): JsonObject {
+  const inputs = { code: 'PLAN_UNAVAILABLE', message: '{{ inputs.message }}' };
+  return {
+    metadata: {
+      ...{ planId: UNFETCHED, planVersion: '1', schemaVersion: 'v1' },
+      ...{ createdAt: '1970-01-01T00:00:00Z', createdBy: 'pawl' },
+    },
+    scope: { tenantId, projectId: 'default', environmentId: 'default', repoSha: 'none' },
+    steps: [{ stepId: 'fetchPlan', type: 'core.fail', inputs, timeout: '10s' }],
+  };
 }
 
 function requireScope({ scope }: JsonObject, tenantId: string): void {

@@ -7,12 +7,13 @@ import { SharedLook } from './shared-look.ts';
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function setup(here: readonly string[] = []) {
+function setup(here: readonly string[] = [], slowestMs?: number) {
   const timers = handTimers();
   const looks: string[][] = [];
   const ended = new Set<string>();
   const shared = new SharedLook<string>({
     timers,
+    ...(slowestMs === undefined ? {} : { slowestMs }),
     isHere: (id) => here.includes(id),
     warn: () => {},
     look: async (ids) => {
@@ -55,6 +56,18 @@ describe('waiting for executions together', () => {
     ended.add('lost');
     for (let round = 0; round < 25; round++) await pass(100);
     expect(await waiting.promise).toBe('ended');
+  });
+
+  it('looks ever less often while there is no news, and often again after some', async () => {
+    const { shared, looks, ended, pass } = setup([], 1_000);
+    for (const id of ['a', 'b']) shared.wait(id);
+    for (let round = 0; round < 100; round++) await pass(100);
+    expect(looks.length).toBeLessThan(15);
+    ended.add('a');
+    for (let round = 0; round < 10; round++) await pass(100);
+    const before = looks.length;
+    await pass(200);
+    expect(looks.length).toBe(before + 1);
   });
 
   it('asks nothing while nobody waits', async () => {

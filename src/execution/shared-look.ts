@@ -6,11 +6,13 @@ import type { Timers } from '../clock/timers.ts';
 
 export interface SharedLookDeps<Found> {
   readonly timers: Timers;
-  /** The execution is in this process's memory: whatever happens to it is told here, and needs no look. */
+  /** The execution is in this process's memory: its events arrive directly, without a query. */
   readonly isHere: (executionId: string) => boolean;
-  /** What the database knows about these executions. Those it has nothing to say about are left out. */
+  /** The state of these executions in the database; unknown ones are left out. */
   readonly look: (executionIds: string[]) => Promise<ReadonlyMap<string, Found>>;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
+  /** How far apart looks may get while they find nothing. Absent: they stay as frequent as they are at first. */
+  readonly slowestMs?: number;
 }
 
 export interface Waiting<Found> {
@@ -28,7 +30,7 @@ const LOOK_EVERY_MS = 100;
 /** Looking takes at most about a twentieth of the time, however many wait. */
 const REST_PER_LOOK = 20;
 const IDS_PER_LOOK = 2_000;
-/** An execution may leave this process unseen (it lost its lease, say): once in so many rounds everything is looked at. */
+/** An execution may leave this process unnoticed, e.g. after a lost lease: every this many rounds, all are queried. */
 const EVERYTHING_EACH = 20;
 
 export class SharedLook<Found> {
@@ -36,6 +38,7 @@ export class SharedLook<Found> {
   private readonly waiters = new Map<string, Set<Waiter<Found>>>();
   private isLooking = false;
   private rounds = 0;
+  private everyMs = LOOK_EVERY_MS;
 
   constructor(deps: SharedLookDeps<Found>) {
     this.deps = deps;
@@ -55,15 +58,17 @@ export class SharedLook<Found> {
     this.waiters.set(executionId, those);
     if (!this.isLooking) {
       this.isLooking = true;
+      this.everyMs = LOOK_EVERY_MS;
       this.lookAfter(LOOK_EVERY_MS);
     }
     return { promise, cancel: () => this.settle(executionId, waiter, null) };
   }
 
-  tell(executionId: string, found: Found): void {
-    for (const waiter of this.waiters.get(executionId) ?? []) {
-      if (waiter.isNews(found)) this.settle(executionId, waiter, found);
-    }
+  /** Whether it was news to anybody. */
+  tell(executionId: string, found: Found): boolean {
+    const those = [...(this.waiters.get(executionId) ?? [])].filter((waiter) => waiter.isNews(found));
+    for (const waiter of those) this.settle(executionId, waiter, found);
+    return those.length > 0;
   }
 
   /** For what is costly to say: whether anybody would hear it. */
@@ -85,7 +90,8 @@ export class SharedLook<Found> {
     const { timers, warn } = this.deps;
     const startedAt = timers.monotonicMs();
     try {
-      await this.lookAtAll();
+      const hasNews = await this.lookAtAll();
+      this.everyMs = hasNews ? LOOK_EVERY_MS : Math.min(this.everyMs * 2, this.deps.slowestMs ?? LOOK_EVERY_MS);
     } catch (error) {
       warn('looking for the ends of executions failed', { error: String(error) });
     }
@@ -93,17 +99,19 @@ export class SharedLook<Found> {
       this.isLooking = false;
       return;
     }
-    this.lookAfter(Math.max(LOOK_EVERY_MS, (timers.monotonicMs() - startedAt) * REST_PER_LOOK));
+    this.lookAfter(Math.max(this.everyMs, (timers.monotonicMs() - startedAt) * REST_PER_LOOK));
   }
 
-  private async lookAtAll(): Promise<void> {
+  private async lookAtAll(): Promise<boolean> {
     const { isHere, look } = this.deps;
     const isEverything = ++this.rounds % EVERYTHING_EACH === 0;
     const ids = [...this.waiters.keys()].filter((id) => isEverything || !isHere(id));
+    let hasNews = false;
     for (let from = 0; from < ids.length; from += IDS_PER_LOOK) {
       const asked = ids.slice(from, from + IDS_PER_LOOK).filter((id) => this.waiters.has(id));
       if (asked.length === 0) continue;
-      for (const [id, found] of await look(asked)) this.tell(id, found);
+      for (const [id, found] of await look(asked)) hasNews = this.tell(id, found) || hasNews;
     }
+    return hasNews;
   }
 }

@@ -1,4 +1,4 @@
-// Waiting with a limit: until there is news, time is up, or whoever waits has left.
+// Waiting with a limit: until there is news, the time is up, or the caller has left.
 
 import type { Timers } from '../clock/timers.ts';
 import type { Waiting } from './shared-look.ts';

@@ -101,7 +101,7 @@ export const connectionRequest = z
   )
   .meta({ id: 'ConnectionRequest' });
 
-/** What is not mentioned stays. */
+/** Fields that are left out stay as they are. */
 export const connectionChange = z.looseObject({}).meta({
   id: 'ConnectionChange',
   description:

@@ -2,7 +2,7 @@
 // then name every place that must know of it.
 
 interface ConsumerKindRow {
-  /** Who registers it: people, or nobody because it is built in. */
+  /** True for kinds that are built in and cannot be registered. */
   readonly isBuiltIn?: true;
   /** The schemes of its URL; absent: it has none. */
   readonly protocols?: readonly string[];

@@ -36,28 +36,8 @@ const options = z.object({
   subject: z.string().optional().describe('of a bus: what its subjects begin with'),
 });
 
-/** What is wrong in a field is said by whoever knows what it means (delivery), all of it at once. */
-const settings = {
-  url: z.unknown().optional(),
-  secret: z.unknown().optional(),
-  subscriptions: z.unknown().optional(),
-  ordering: z.unknown().optional(),
-  concurrency: z.unknown().optional(),
-  options: z.unknown().optional(),
-  connection: z
-    .unknown()
-    .optional()
-    .describe('of a webhook: a connection of connector `http` whose credential is put on every request; null: none'),
-  isPaused: z.unknown().optional(),
-  tenantId: tenantId.optional(),
-};
-
-export const consumerRequest = z.strictObject({ code: z.unknown(), kind: z.unknown(), ...settings });
-
-export const consumerChangeRequest = z.strictObject({ kind: z.unknown().optional(), ...settings });
-
 const text = z.string().min(1).max(200);
-const strictSubscription = z.strictObject({
+const subscriptionRequest = z.strictObject({
   env: text.optional(),
   definition: text.optional().describe('a lifecycle'),
   kinds: z
@@ -69,10 +49,12 @@ const strictSubscription = z.strictObject({
   types: z.array(z.enum(EXECUTION_EVENT_TYPES)).min(1).optional().describe('of executions'),
 });
 
-const shapeOfSettings = {
+export const subscriptionsRequest = z.array(subscriptionRequest).max(100);
+
+const settings = {
   url: z.string().nullable().optional().describe('of a webhook or a bus; no other kind has one'),
   secret: text.optional().describe('signs what a webhook is sent (`whsec_…`); absent: one is made'),
-  subscriptions: z.array(strictSubscription).max(100).optional().describe('which messages it wants'),
+  subscriptions: subscriptionsRequest.optional().describe('which messages it wants'),
   ordering: z.enum(['delivered', 'processed']).optional().describe('what the next message of a subject waits for'),
   concurrency: z.int().min(1).max(1_000).optional(),
   options: z
@@ -82,21 +64,27 @@ const shapeOfSettings = {
       completeAt: z.enum(['Delivered', 'Processed']).optional(),
       subject: z
         .string()
-        .regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/)
+        .regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, 'must be words joined by ".", such as "acme.events"')
         .optional()
         .describe('of a bus: what its subjects begin with'),
     })
     .optional(),
+  connection: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('of a webhook: a connection of connector `http` whose credential is put on every request; null: none'),
   isPaused: z.boolean().optional(),
   tenantId: tenantId.optional(),
 };
 
-/** As the description of the API has them: delivery says what is wrong, and knows what each kind needs. */
-export const consumerShape = z
-  .strictObject({ code: consumerCode, kind: z.enum(REGISTERED_KINDS), ...shapeOfSettings })
+/** Each field by itself. Rules that depend on the kind are in delivery/consumer-request.ts. */
+export const consumerRequest = z
+  .strictObject({ code: consumerCode, kind: z.enum(REGISTERED_KINDS), ...settings })
   .meta({ id: 'ConsumerRequest' });
-export const consumerChangeShape = z
-  .strictObject({ kind: z.enum(REGISTERED_KINDS).optional(), ...shapeOfSettings })
+export type ConsumerRequestJson = z.input<typeof consumerRequest>;
+export const consumerChangeRequest = z
+  .strictObject({ kind: z.enum(REGISTERED_KINDS).optional(), ...settings })
   .meta({ id: 'ConsumerChangeRequest' });
 
 export const consumerSchema = z
@@ -137,7 +125,7 @@ export const replayRequest = z
 
 export const countAnswer = z.object({ count: z.int() }).meta({ id: 'Count' });
 
-/** What a consumer is sent: of lifecycles with these members, of executions the envelope of 004. */
+/** A message to a consumer: these fields for lifecycles, the event envelope for executions. */
 export const workEventSchema = z
   .looseObject({
     ackGuid: z.string().optional(),
@@ -153,7 +141,7 @@ export const workEventSchema = z
   })
   .meta({ id: 'WorkEvent' });
 
-/** Whoever asks for messages acknowledges each by its ackGuid, whatever kind it is of. */
+/** A pull consumer acknowledges each message by its ackGuid, whatever its kind. */
 export const pulledEventSchema = workEventSchema.extend({ ackGuid: z.string() }).meta({ id: 'PulledEvent' });
 
 const LONGEST_WAIT_MS = 60_000;
@@ -284,7 +272,7 @@ export type AckRequest = z.input<typeof ackRequest>;
 export type AckJson = z.infer<typeof ackAnswer>;
 export type NoticeJson = z.infer<typeof noticeSchema>;
 
-/** What a consumer is registered with; delivery says what is wrong with it. */
+/** The request to register a consumer. */
 export interface ConsumerRegistration {
   readonly code: string;
   readonly kind: ConsumerJson['kind'];

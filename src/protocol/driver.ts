@@ -9,7 +9,7 @@ export const driverSchema = z.enum(DRIVERS).meta({ id: 'Driver' });
 
 export type Driver = z.infer<typeof driverSchema>;
 
-/** What the engine that runs an execution calls it. */
+/** The name of an execution in the engine that runs it. */
 export const engineRunRefSchema = z
   .discriminatedUnion('provider', [
     z.object({

@@ -70,11 +70,12 @@ export const startRunAnswer = z
     driver: driverSchema,
     engineRunRef: engineRunRefSchema.optional().describe('absent: it was accepted, and waits to be handed over'),
     statusUrl: z.string(),
+    plannedStartAt: timestamp.optional().describe('a rate limit lets it start then'),
     warnings: z.array(problemSchema).optional().describe('what of the plan is not as its planner may think'),
   })
   .meta({ id: 'StartRunAnswer' });
 
-/** The states of a run as the engine boundary has them (004 Appendix B); a timeout is a failure there. */
+/** The states of a run at the engine boundary; a timeout is a failure there. */
 export const RUN_STATES = {
   Pending: 'PENDING',
   Running: 'RUNNING',
@@ -97,7 +98,7 @@ export const cancelRunRequest = z
   .strict()
   .meta({ id: 'CancelRunRequest' });
 
-/** What the engine says of a run, which may differ from what our store knows. */
+/** The engine's status of a run, which may differ from the status in our store. */
 const engineStatusSchema = z.object({
   state: z.enum(['running', 'ended', 'absent', 'foreign', 'unknown']),
   providerStatus: z.string(),

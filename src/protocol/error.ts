@@ -16,6 +16,7 @@ export const errorEnvelopeSchema = z
   .object({
     error: z.object({
       code: z.string(),
+      name: z.string().optional().describe('what a WFENG code is called, such as VALIDATION_ERROR'),
       message: z.string(),
       correlationId: z.string(),
       timestamp: z.string(),

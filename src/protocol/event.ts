@@ -1,4 +1,4 @@
-// The events that executions publish: one envelope, the seven types of 004 Appendix A, and the alert that an operator escalates
+// The events that executions publish: one envelope, the seven types of docs/execution-events.md, and the alert that an operator escalates
 //, so that somebody can act on it. contracts/events/*.v1.schema.json are made from this, and are the contract: within a major version things are only ever added, so whoever reads them must not mind more.
 
 import { z } from 'zod';

@@ -57,7 +57,7 @@ const resource = z
     return { system: system!, resourceType: resourceType!, resourceId: rest.join('/') };
   });
 
-/** In milliseconds. What is longer than a duration may be is taken for the longest. */
+/** In milliseconds. A longer duration is cut to the maximum. */
 export const duration = z
   .string()
   .regex(DURATION, `must be a duration such as ${DURATION_FORMS}`)

@@ -39,7 +39,12 @@ export const executeRequest = z
   .meta({ id: 'ExecuteRequest' });
 
 export const executeAnswer = z
-  .object({ executionId, status: z.enum(EXECUTION_STATUSES), statusUrl: z.string() })
+  .object({
+    executionId,
+    status: z.enum(EXECUTION_STATUSES),
+    statusUrl: z.string(),
+    plannedStartAt: timestamp.optional().describe('a rate limit lets it start then'),
+  })
   .meta({ id: 'ExecuteAnswer' });
 
 export const executionErrorSchema = z.object({
@@ -103,6 +108,7 @@ export const WHY = [
   'sleeping',
   'paused',
   'compensating',
+  'delayed',
 ] as const;
 export type Why = (typeof WHY)[number];
 
@@ -142,9 +148,14 @@ export const executionSchema = z.object(executionFields).meta({ id: 'Execution' 
 export const executionWithIncludesSchema = z
   .object({
     ...executionFields,
-    dueAt: timestamp.optional().describe('of a live execution: when a sleep, a retry or a timeout is due'),
+    dueAt: timestamp
+      .optional()
+      .describe('of a live execution: when a sleep, a retry or a timeout is due, or its start is planned'),
     owner: z.string().optional().describe('of a live execution: the runner that has it in memory'),
-    engineError: z.string().optional().describe('why it could not be handed over to its engine yet'),
+    engineError: z
+      .string()
+      .optional()
+      .describe('why it could not be handed over to its engine yet, or why nobody knows how its run is'),
     taskQueues: z
       .array(z.string())
       .optional()

@@ -1,4 +1,4 @@
-// What a pasted id, requestId or reference belongs to, on the wire.
+// The search for a pasted id, requestId or reference, on the wire.
 
 import { z } from 'zod';
 import { label, tenantId } from './identifier.ts';

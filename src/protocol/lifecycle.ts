@@ -122,6 +122,15 @@ export const instanceSchema = z
   })
   .meta({ id: 'LifecycleInstance' });
 
+export const instanceRequest = z
+  .strictObject({
+    externalRef,
+    actor: label(200).optional().describe('by default the subject of the token, or the name of the key'),
+    payload: z.unknown().optional().describe('kept in the timeline'),
+    tenantId: tenantId.optional(),
+  })
+  .meta({ id: 'LifecycleInstanceRequest' });
+
 export const instanceListQuery = z.object({
   state: label(200).optional(),
   prefix: label(200).optional().describe('whose externalRef begins so'),
@@ -173,6 +182,7 @@ export type LifecycleDetailJson = z.infer<typeof lifecycleDetailSchema>;
 export type LifecycleVersionJson = z.infer<typeof lifecycleVersionSchema>;
 export type LifecycleTriggerRequest = z.input<typeof lifecycleTriggerRequest>;
 export type LifecycleTriggerJson = z.infer<typeof lifecycleTriggerAnswer>;
+export type InstanceRequest = z.input<typeof instanceRequest>;
 export type InstanceJson = z.infer<typeof instanceSchema>;
 export type TimelineEntryJson = z.infer<typeof timelineEntrySchema>;
 export type ActivityRequest = z.input<typeof activityRequest>;

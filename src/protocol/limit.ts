@@ -1,4 +1,4 @@
-// What a token or key is limited to, by name. One that is limited reaches nothing but what is named here.
+// The named limits of a token or key. A limited one reaches only the resources that are named here.
 
 import { z } from 'zod';
 import { CONTROL_CHARACTERS } from '../core/json/control-character.ts';

@@ -1,4 +1,4 @@
-// Open callbacks on the wire: who waits for what, since when and until when.
+// Open callbacks on the wire: the waiting node, since when and until when.
 
 import { z } from 'zod';
 import { executionId, tenantId, timestamp, workflowId } from './identifier.ts';

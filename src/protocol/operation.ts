@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { anyOfFields } from './choice.ts';
 import { executionId, timestamp } from './identifier.ts';
+import { numberCursor, pageQuery } from './page.ts';
 
 export const livenessSchema = z.object({ status: z.literal('ok') });
 
@@ -64,6 +65,7 @@ export const detailedHealthSchema = z
 export const deadLetterSchema = z
   .object({
     id: z.string(),
+    tenantId: z.string().optional().describe('with `tenants=all`'),
     executionId: executionId.optional().describe('absent: it never began, as what a trigger brought could not be used'),
     triggerId: z.string().optional(),
     requestId: z.string().optional(),
@@ -74,6 +76,12 @@ export const deadLetterSchema = z
     lastError: z.string().optional(),
   })
   .meta({ id: 'DeadLetter' });
+
+export const deadLetterListQuery = z.object({
+  limit: pageQuery.limit,
+  cursor: numberCursor.optional(),
+  tenants: z.literal('all').optional().describe('of every tenant; needs the role System'),
+});
 
 export const runnerSchema = z
   .object({
@@ -143,3 +151,27 @@ export const actionPatch = z
   .strict()
   .refine((patch) => Object.keys(patch).length > 0, 'nothing to change')
   .meta(anyOfFields(['isEnabled', 'deprecationNotice'], ['deprecationNotice']));
+
+export const eraseRequest = z
+  .object({
+    person: z
+      .string()
+      .min(3)
+      .max(500)
+      .optional()
+      .describe('user id, e-mail or another text that names the person; absent: all data of the tenant'),
+    dryRun: z.boolean().default(true).describe('count, and remove nothing'),
+    reason: z.string().min(1).max(500).describe('stands in the audit log'),
+  })
+  .strict()
+  .meta({ id: 'EraseRequest' });
+
+export const eraseAnswer = z
+  .object({
+    dryRun: z.boolean(),
+    erased: z.record(z.string(), z.int()).describe('rows by kind: executions, events, attempts, logs, artifacts, …'),
+  })
+  .meta({ id: 'EraseAnswer' });
+
+export type EraseRequest = z.input<typeof eraseRequest>;
+export type EraseJson = z.infer<typeof eraseAnswer>;

@@ -1,4 +1,4 @@
-// Pipelines on the wire, as 002 "API Design" has them: snake_case, everything inside `data`, `wf_…` and `run_…` ids.
+// Pipelines on the wire (docs/pipelines.md): snake_case, everything inside `data`, `wf_…` and `run_…` ids.
 
 import { z } from 'zod';
 import { executionRef, timestamp, workflowId } from './identifier.ts';
@@ -18,7 +18,7 @@ const TASK_STATUSES = [
   'sleeping',
   'waiting',
   'template_error',
-  /** Not in 002: the run was cancelled while the task was at it. */
+  /** The run was cancelled while the task ran. */
   'cancelled',
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
@@ -37,6 +37,11 @@ export const pipelineSchema = z
     version: z.int().optional(),
     inserted_at: timestamp,
     updated_at: timestamp,
+    last_run: z
+      .object({ id: z.string(), status: z.enum(RUN_STATUSES), started_at: timestamp })
+      .optional()
+      .describe('the newest run'),
+    next_run_at: timestamp.optional().describe('of a schedule'),
     webhook_url: z.string().optional().describe('where to send what starts a run'),
     webhook_secret: z.string().optional().describe('what to sign it with: shown when it is made and never again'),
   })
@@ -66,7 +71,13 @@ export const pipelineDefinitionSchema = pipelineSchema
   .meta({ id: 'PipelineWithTasks' });
 
 export const runStartedSchema = z
-  .object({ run_id: z.string(), workflow_id: z.string(), status: z.enum(RUN_STATUSES), started_at: timestamp })
+  .object({
+    run_id: z.string(),
+    workflow_id: z.string(),
+    status: z.enum(RUN_STATUSES),
+    started_at: timestamp,
+    planned_start_at: timestamp.optional().describe('a rate limit lets it start then'),
+  })
   .meta({ id: 'PipelineRunStarted' });
 
 export const runSchema = z
@@ -98,7 +109,12 @@ export const taskResultSchema = z
   .meta({ id: 'PipelineTaskResult' });
 
 export const runDetailSchema = runSchema
-  .extend({ error_message: z.string().optional(), tasks: z.record(z.string(), taskResultSchema) })
+  .extend({
+    error_message: z.string().optional(),
+    expires_at: timestamp.optional().describe('when it times out: started_at and max_duration_seconds'),
+    trigger_body: z.unknown().describe('what it was started with'),
+    tasks: z.record(z.string(), taskResultSchema),
+  })
   .meta({ id: 'PipelineRunDetail' });
 
 /** `run_…`, or the execution's own id. */

@@ -1,4 +1,4 @@
-// Quotas of tenants on the wire, and the presets of 002 "Tier Limits".
+// Quotas of tenants on the wire, and their presets.
 
 import { z } from 'zod';
 import { anyOfFields } from './choice.ts';
@@ -23,7 +23,7 @@ export type QuotaLimits = z.infer<typeof limitsSchema>;
 
 const number = z.int().optional();
 
-/** As it is shown: a limit that is not there limits nothing. */
+/** The quota as it is shown; an absent limit means unlimited. */
 const shownLimitsSchema = z
   .object({
     workflows: number,
@@ -103,3 +103,7 @@ export function limitsOf({ preset: name, limits = {} }: QuotaRequest): QuotaLimi
   const given = Object.entries(limits).filter(([, value]) => value !== undefined);
   return { ...base, ...(Object.fromEntries(given) as Partial<QuotaLimits>) };
 }
+
+/** How requests are counted against a rate limit. */
+export const RATE_ALGORITHMS = ['token-bucket', 'fixed-window', 'sliding-log'] as const;
+export type RateAlgorithm = (typeof RATE_ALGORITHMS)[number];

@@ -1,4 +1,4 @@
-// What a caller may be allowed to do: scopes open routes, roles open signals.
+// The rights of a caller: scopes grant routes, roles grant signals.
 
 export const SCOPES = [
   'workflows:execute',

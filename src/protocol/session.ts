@@ -1,4 +1,4 @@
-// Who asks, as the server sees the token or key: what a client shows, and which buttons it disables.
+// The caller as the server sees the token or key, so that a client can show it and disable buttons.
 
 import { z } from 'zod';
 import { timestamp } from './identifier.ts';

@@ -6,7 +6,7 @@ import type { GraphJson } from './execution.ts';
 
 type Node = GraphJson['nodes'][number];
 
-/** What a node that waits is waiting for. */
+/** The thing that a waiting node waits for. */
 export function waitText(step: Step | undefined): string {
   switch (step?.kind) {
     case 'webhook':
@@ -26,6 +26,16 @@ export function waitText(step: Step | undefined): string {
     default:
       return 'waits';
   }
+}
+
+const FALSE_CONDITION = 'condition false: ';
+
+/** Why a node was skipped, as people say it; the API keeps the short form. */
+export function skipText(reason: string): string {
+  if (reason.startsWith(FALSE_CONDITION)) {
+    return `not run: its condition was false: ${reason.slice(FALSE_CONDITION.length)}`;
+  }
+  return reason === 'no satisfied edge' ? 'not run: no edge led here' : `not run: ${reason}`;
 }
 
 /** True of a wait that somebody may continue by hand. */

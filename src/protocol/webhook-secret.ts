@@ -4,7 +4,7 @@ export const SECRET_PREFIX = 'whsec_';
 /** Of secrets that we make. */
 export const NEW_SECRET_BYTES = 32;
 
-/** What a secret begins with while it is sealed (secret/box.ts): nothing is signed or judged with such a text. */
+/** The prefix of a sealed secret (secret/box.ts). A sealed text is never used to sign or verify. */
 export const SEALED_PREFIX = 'sealed:';
 export const isSealedText = (text: string): boolean => text.startsWith(SEALED_PREFIX);
 

@@ -1,4 +1,4 @@
-// Quotas as people manage them (002 "Tier Limits"), and the checks of what a definition may have. How many runs and how many
+// Quotas as people manage them, and the checks of what a definition may have. How many runs and how many
 // workflows there may be is decided where they are written: executionStartLimited, and the transactions that add workflows.
 
 import type { PawlError } from '../core/error/pawl-error.ts';

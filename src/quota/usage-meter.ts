@@ -1,4 +1,4 @@
-// Counts the HTTP steps of tenants with a quota (002: one per step, retries are free). Counted in memory and written together,
+// Counts the HTTP steps of tenants with a quota (one per step, retries are free). Counted in memory and written together,
 // so that a step costs no round trip; a runner that is killed loses what it counted since it last wrote.
 
 import type { RunAttempt } from '../action/attempt.ts';

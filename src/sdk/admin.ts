@@ -20,6 +20,7 @@ import type {
 import type { auditQuery } from '../protocol/audit.ts';
 import type { ConsumerJson } from '../protocol/delivery.ts';
 import type { KeyJson, KeyRequest, NewKeyJson } from '../protocol/key.ts';
+import type { EraseJson, EraseRequest } from '../protocol/operation.ts';
 import type { QueryOf } from '../protocol/page.ts';
 import type { QuotaJson, QuotaRequest } from '../protocol/quota.ts';
 import { part, type Transport } from './transport.ts';
@@ -37,7 +38,8 @@ export class AdminApi {
     this.transport = transport;
   }
 
-  deadLetters(query: PageQuery = {}): Promise<Page<DeadLetterJson>> {
+  /** `tenants: 'all'` needs the role System. */
+  deadLetters(query: PageQuery & { readonly tenants?: 'all' } = {}): Promise<Page<DeadLetterJson>> {
     return this.transport.get(LETTERS, { ...query });
   }
 
@@ -93,6 +95,11 @@ export class AdminApi {
 
   async revokeKey(id: string): Promise<void> {
     await this.transport.ask('DELETE', `${KEYS}/${part(id)}`);
+  }
+
+  /** Removes a person's data, or all of a tenant's; counts only, unless `dryRun` is false. Needs the role System. */
+  erase(tenantId: string, request: EraseRequest): Promise<EraseJson> {
+    return this.transport.ask('POST', `/api/v1/admin/tenants/${part(tenantId)}/erase`, { body: request });
   }
 
   quota(tenantId: string): Promise<QuotaJson> {

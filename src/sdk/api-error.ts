@@ -1,4 +1,4 @@
-// What the server said no to, as an error that programs can tell apart by its code.
+// Refusals of the server as errors; programs tell them apart by code.
 
 import type { ApiError } from '../protocol/answer.ts';
 
@@ -6,6 +6,8 @@ export class PawlApiError extends Error {
   override readonly name = 'PawlApiError';
   /** Of the server's registry, e.g. `WORKFLOW_NOT_FOUND`; `NOT_PAWL` when the answer was not one of Pawl's. */
   readonly code: string;
+  /** The name of a WFENG code, e.g. `REQUEST_ID_CONFLICT_OTHER_WORKFLOW` for `WFENG001`. */
+  readonly codeName: string | undefined;
   readonly status: number;
   readonly details: unknown;
   /** Under which the server's log has the request; undefined when the answer had none. */
@@ -16,6 +18,7 @@ export class PawlApiError extends Error {
   constructor(status: number, error: Partial<ApiError>, retryAfterMs?: number) {
     super(error.message ?? `the server answered ${status}, and not in the way Pawl does`);
     this.code = error.code ?? 'NOT_PAWL';
+    this.codeName = error.name;
     this.status = status;
     this.details = error.details;
     this.correlationId = error.correlationId;

@@ -22,7 +22,7 @@ export class Backoff {
   }
 }
 
-/** No connection, an overloaded server, one that restarts: it may be different next time. What was refused stays refused. */
+/** No connection, or an overloaded or restarting server: worth another try. A refusal is not. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof PawlApiError)) return true;
   // An answer that is not Pawl's comes from a proxy before it.

@@ -27,7 +27,7 @@ export class BulkApi {
     return this.transport.get(BASE, { ...query });
   }
 
-  /** What is done stays done. */
+  /** Finished work is not undone. */
   stop(id: string): Promise<BulkJson> {
     return this.transport.ask('DELETE', `${BASE}/${part(id)}`);
   }

@@ -1,6 +1,7 @@
 // What nodes can do: connectors and their actions, with the schemas of parameters and outputs.
 
 import type { ActionJson, ActionPatch, ConnectorJson, Page } from '../protocol/answer.ts';
+import type { PluginJson, PluginRequest } from '../protocol/plugin.ts';
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
 
@@ -16,6 +17,16 @@ export class CatalogApi {
 
   constructor(transport: Transport) {
     this.transport = transport;
+  }
+
+  /** Plugins of execution plans that were registered. */
+  plugins(query: PageQuery = {}): Promise<Page<PluginJson>> {
+    return this.transport.get('/api/v1/plugins', { ...query });
+  }
+
+  /** Needs the role System. The same code again changes nothing; other code under the same version is refused. */
+  registerPlugin(plugin: PluginRequest): Promise<PluginJson> {
+    return this.transport.ask('POST', '/api/v1/plugins', { body: plugin, repeatable: true });
   }
 
   connectors(query: PageQuery = {}): Promise<Page<ConnectorJson>> {

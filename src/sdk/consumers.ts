@@ -1,4 +1,4 @@
-// Consumers: who is sent what, and by which way.
+// Consumers: which messages each one gets, and how they are sent.
 
 import type { Page, SecretRotateRequest } from '../protocol/answer.ts';
 import type { ConsumerJson, ConsumerRegistration } from '../protocol/delivery.ts';
@@ -28,7 +28,7 @@ export class ConsumersApi {
     return this.transport.get(of(code));
   }
 
-  /** What is not mentioned stays. */
+  /** Fields that are left out stay as they are. */
   change(code: string, change: Partial<Omit<ConsumerRegistration, 'code'>>): Promise<ConsumerJson> {
     return this.transport.ask('PATCH', of(code), { body: change });
   }
@@ -37,7 +37,7 @@ export class ConsumersApi {
     await this.transport.ask('DELETE', of(code));
   }
 
-  /** What it is sent meanwhile waits. */
+  /** Messages to a paused consumer wait. */
   pause(code: string): Promise<ConsumerJson> {
     return this.transport.ask('POST', `${of(code)}/pause`, { repeatable: true });
   }

@@ -7,7 +7,7 @@ export type GraphDefinition = {
   readonly nodes: readonly GraphNode[];
   readonly description?: string;
   readonly triggerSchema?: Readonly<Record<string, unknown>>;
-  /** Who may call it besides programs: `{ mcp: true }` makes it a tool of AI agents. */
+  /** Additional callers: `{ mcp: true }` makes it a tool for AI agents. */
   readonly expose?: { readonly mcp?: boolean };
   readonly timeoutMs?: Milliseconds;
   readonly outputs?: Readonly<Record<string, unknown>>;

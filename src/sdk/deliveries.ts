@@ -38,7 +38,7 @@ export class DeliveriesApi {
     this.transport = transport;
   }
 
-  /** What is due to a consumer of kind pull. What is not acknowledged is handed out again after a while. */
+  /** The due messages of a pull consumer. Unacknowledged messages are handed out again later. */
   async pull(consumer: string, { wait, limit, signal }: PullOptions = {}): Promise<WorkEventJson[]> {
     const query = { consumer, wait, limit };
     return (await this.transport.get<Page<WorkEventJson>>(BASE, query, { signal })).data;

@@ -18,7 +18,7 @@ export interface WorkOptions {
   readonly renewEveryMs?: number;
 }
 
-/** What it returns, if anything, becomes the payload of the event that a hook triggers (`onProcessed`). */
+/** The returned value, if any, becomes the payload of the event that a hook triggers (`onProcessed`). */
 export type HandleWork = (event: WorkEventJson) => Promise<unknown>;
 
 interface DeliveryDoor {

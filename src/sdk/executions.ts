@@ -19,7 +19,7 @@ import type { ArtifactJson } from '../protocol/step-output.ts';
 import { apiErrorOf } from './api-error.ts';
 import { Backoff, isPassing } from './backoff.ts';
 import { serverSentEvents } from './event-source.ts';
-import { part, pause, type Transport } from './transport.ts';
+import { part, type Transport } from './transport.ts';
 import type { PageQuery, WorkflowsApi } from './workflows.ts';
 
 export interface ExecutionListQuery extends Omit<QueryOf<typeof executionListQuery>, 'view' | 'include'> {}
@@ -49,7 +49,6 @@ const ENDED: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Cancelled', 
 /** Shorter than what proxies allow a request to take. */
 const LONG_POLL = '50s';
 const ANSWERED_AT_ONCE_MS = 5_000;
-const AGAIN_AFTER_MS = 500;
 
 export class ExecutionsApi {
   private readonly transport: Transport;
@@ -96,19 +95,10 @@ export class ExecutionsApi {
     id: string,
     { after, signal }: FollowOptions = {},
   ): AsyncGenerator<TransitionJson, void, undefined> {
-    for (let seen = after; ; ) {
-      const answer = await this.stream(`${of(id)}/journal`, seen, signal);
-      try {
-        for await (const { event, data } of serverSentEvents(answer)) {
-          if (event === 'end') return;
-          const transition = JSON.parse(data) as TransitionJson;
-          seen = transition.seq;
-          yield transition;
-        }
-      } catch (error) {
-        if (signal?.aborted === true) throw error;
-      }
-      await pause(AGAIN_AFTER_MS, signal);
+    let seen = after;
+    for await (const transition of this.messages<TransitionJson>(`${of(id)}/journal`, () => seen, signal)) {
+      seen = transition.seq;
+      yield transition;
     }
   }
 
@@ -154,19 +144,33 @@ export class ExecutionsApi {
 
   /** Everything that happens, from the first event to the end; a connection that breaks is taken up where it was. */
   async *events(id: string, { after, signal }: FollowOptions = {}): AsyncGenerator<EventJson, void, undefined> {
-    for (let seen = after; ; ) {
-      const answer = await this.stream(`${of(id)}/events`, seen, signal);
+    let seen = after;
+    for await (const happened of this.messages<EventJson>(`${of(id)}/events`, () => seen, signal)) {
+      seen = happened.type === 'Log' ? seen : happened.seq;
+      yield happened;
+    }
+  }
+
+  /** Once it was open, it is opened again after what was seen for as long as the server is away. */
+  private async *messages<Message>(
+    path: string,
+    seen: () => number | undefined,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Message, void, undefined> {
+    const backoff = new Backoff();
+    for (let wasOpen = false; ; ) {
       try {
+        const answer = await this.stream(path, seen(), signal);
+        wasOpen = true;
         for await (const { event, data } of serverSentEvents(answer)) {
+          backoff.reset();
           if (event === 'end') return;
-          const happened = JSON.parse(data) as EventJson;
-          seen = happened.type === 'Log' ? seen : happened.seq;
-          yield happened;
+          yield JSON.parse(data) as Message;
         }
       } catch (error) {
-        if (signal?.aborted === true) throw error;
+        if (signal?.aborted === true || !wasOpen || !isPassing(error)) throw error;
       }
-      await pause(AGAIN_AFTER_MS, signal);
+      await backoff.rest(signal);
     }
   }
 
@@ -190,7 +194,7 @@ export class ExecutionsApi {
     return this.transport.ask('POST', path, { body: payload, repeatable: true });
   }
 
-  /** What a node that waits was promised: the last part of its callback URL. Also the second time it is 200. */
+  /** Answers a callback by its token, the last part of the callback URL. Repeating it also answers 200. */
   callBack(token: string, payload: unknown = {}): Promise<{ received: true }> {
     return this.transport.ask('POST', `/wh/${part(token)}`, { body: payload, repeatable: true });
   }

@@ -5,6 +5,7 @@ import type {
   ActivityJson,
   ActivityRequest,
   InstanceJson,
+  InstanceRequest,
   instanceListQuery,
   LifecycleDetailJson,
   LifecycleImportJson,
@@ -77,6 +78,11 @@ export class LifecycleApi {
 
   instances(query: InstanceListQuery = {}): Promise<Page<InstanceJson>> {
     return this.transport.get(`${this.base}/instances`, { ...query });
+  }
+
+  /** Creates an instance in its initial state, without an event. An existing instance is returned as it is. */
+  create(request: InstanceRequest): Promise<InstanceJson> {
+    return this.transport.ask('POST', `${this.base}/instances`, { body: request, repeatable: true });
   }
 
   instance(externalRef: string): Promise<InstanceJson> {

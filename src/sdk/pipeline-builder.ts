@@ -207,7 +207,7 @@ export class PipelineBuilder<Body, Tasks extends object, Waits extends string> {
     return new PipelineBuilder(head, { ...this.tasks, [name]: resolved(call)! });
   }
 
-  /** What the run returns to whoever started it. */
+  /** The outputs of the run, for the caller that started it. */
   outputs(of: Of<Readonly<Record<string, Input>>, Body, Tasks, Waits>): PipelineBuilder<Body, Tasks, Waits> {
     return new PipelineBuilder({ ...this.head, outputs: resolved(of)! }, this.tasks);
   }

@@ -17,7 +17,7 @@ export type Empty = object;
 /** A list, or what will be one. */
 export type ListRef<Item> = Marked<readonly Item[]> | readonly Item[] | string;
 
-/** What a forEach leaves. */
+/** The result of a forEach. */
 export interface LoopResult<Outputs> {
   count: number;
   succeeded: number;
@@ -27,7 +27,7 @@ export interface LoopResult<Outputs> {
   errors: { index: number; code: string; message: string }[];
 }
 
-/** What a wait leaves: `by` is `callback`, `timeout` or the type of the event. */
+/** The result of a wait: `by` is `callback`, `timeout` or the type of the event. */
 export interface WaitResult<Payload> {
   by: string;
   data: Payload;
@@ -97,5 +97,5 @@ export interface Shape<T> {
   readonly [shapeOf]?: T;
 }
 
-/** What an action or a call gives: `outputs: shape<{ amount: number }>()`. Nothing is checked when it runs. */
+/** The type of the outputs of an action or a call: `outputs: shape<{ amount: number }>()`. It is not checked at run time. */
 export const shape = <T>(): Shape<T> => ({});

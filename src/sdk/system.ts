@@ -18,17 +18,17 @@ export class SystemApi {
     this.transport = transport;
   }
 
-  /** Who asks: tenant, subject, scopes and roles of the token or key. */
+  /** The caller: tenant, subject, scopes and roles of the token or key. */
   session(): Promise<SessionJson> {
     return this.transport.get('/api/v1/session');
   }
 
-  /** What a text belongs to, exactly: an id, a requestId, a reference. */
+  /** Finds the resource with exactly this id, requestId or reference. */
   find(text: string): Promise<Page<FoundJson>> {
     return this.transport.get('/api/v1/find', { text });
   }
 
-  /** What is live now, health and dead letters. */
+  /** Live executions, health and dead letters. */
   now(): Promise<LiveNowJson> {
     return this.transport.get('/api/v1/live');
   }

@@ -10,7 +10,7 @@ export interface TaskContext {
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void;
 }
 
-/** Returns the outputs. What it throws fails the attempt; `code`, `retryable` and `retryAfterMs` of the error are reported. */
+/** Returns the outputs. A thrown error fails the attempt; its `code`, `retryable` and `retryAfterMs` are reported. */
 export type TaskHandler = (task: TaskJson, context: TaskContext) => unknown;
 
 export interface TaskWorkOptions extends Omit<PollRequest, 'waitMs' | 'limit' | 'worker'> {
@@ -28,7 +28,7 @@ interface Held {
   isLost: boolean;
 }
 
-/** What a worker needs of the API. */
+/** The part of the API that a worker needs. */
 interface TaskDoor {
   poll(taskQueue: string, request: PollRequest, signal?: AbortSignal): Promise<{ tasks: TaskJson[] }>;
   heartbeat(taskQueue: string, request: HeartbeatRequest): Promise<HeartbeatJson>;
@@ -135,7 +135,7 @@ export class TaskWorker {
     }
   }
 
-  /** Until the server has answered. A lease that is lost is somebody else's: there is nobody to report to. */
+  /** Retries until the server answers. After a lost lease another worker owns the attempt, so nothing is reported. */
   private async report(result: TaskResult): Promise<void> {
     const backoff = new Backoff();
     for (;;) {

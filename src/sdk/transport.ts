@@ -31,7 +31,7 @@ export interface Ask {
 
 const DEFAULT_RETRIES = 3;
 const FIRST_DELAY_MS = 200;
-/** Whoever must wait longer than this is told so instead. */
+/** A longer Retry-After is reported as an error instead of waiting. */
 const LONGEST_DELAY_MS = 10_000;
 const PASSING = new Set([429, 502, 503, 504]);
 

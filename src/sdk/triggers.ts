@@ -43,7 +43,7 @@ export class TriggersApi {
     return this.transport.get(BASE, { ...query });
   }
 
-  /** What is not mentioned stays. */
+  /** Fields that are left out stay as they are. */
   update(id: string, request: TriggerUpdateRequest): Promise<TriggerJson> {
     return this.transport.ask('PUT', of(id), { body: request });
   }

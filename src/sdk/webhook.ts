@@ -24,7 +24,7 @@ const PREFIX = 'whsec_';
 const TOLERANCE_SECONDS = 300;
 const encoder = new TextEncoder();
 
-/** `body` as it was received, byte for byte. `secrets`: any one of them, so that a rotation refuses nobody. */
+/** `body` must be the received bytes. `secrets`: any of them may match, so that no request is refused during a rotation. */
 export async function verifyWebhook<Payload = unknown>(
   body: string,
   headers: HeadersLike,

@@ -1,5 +1,5 @@
 // Builds a graph workflow whose references TypeScript checks: a node can refer to the trigger and to nodes declared before it,
-// and to nothing else. What it builds is the same JSON as a definition that was written by hand.
+// and to nothing else. The result is the same JSON as a definition written by hand.
 
 import type {
   EventSource,
@@ -48,11 +48,11 @@ export interface Scope<Trigger, Data extends object, Waits extends string = neve
   readonly wait: { readonly [Id in Waits]: Ref<{ url: string }> };
 }
 
-/** What is fixed in the scopes of one builder. */
+/** The parts of a scope that one builder fixes. */
 interface Known {
   readonly trigger: unknown;
   readonly waits: string;
-  /** What a loop binds in its body. */
+  /** The names that a loop binds in its body. */
   readonly bound: object;
   /** Nodes around the body: they can be read, and nothing comes after them. */
   readonly outer: object;
@@ -119,7 +119,7 @@ interface EndNode<K extends Known, Data extends object> extends Placed<K, Data> 
   readonly error?: { readonly code: Input; readonly message?: Input };
 }
 
-/** What a loop runs: an action, a subworkflow, or a body of nodes. */
+/** The work of a loop: an action, a subworkflow, or a body of nodes. */
 type Looped<K extends Known, Data extends object, Outputs, Bound extends object> = Common<K, Data, Outputs, Bound> &
   (
     | { readonly action: string }
@@ -141,7 +141,7 @@ type BodyOf<K extends Known, Data extends object, Bound extends object> = {
 type ItemBound<Item> = { readonly item: Ref<Item>; readonly index: Ref<number> };
 type RoundBound<Outputs> = {
   readonly round: Ref<number>;
-  /** What the last round left; null at first, so a value needs `??`: value`${previous.next} ?? ''`. */
+  /** The result of the previous round; null in the first one, so use `??`: value`${previous.next} ?? ''`. */
   readonly previous: Ref<Outputs>;
 };
 type AfterRound<Outputs> = { readonly output: Ref<Outputs>; readonly round: Ref<number> };
@@ -166,7 +166,7 @@ interface WaitNode<K extends Known, Data extends object, Payload> extends Placed
   readonly onTimeout?: GraphNode['onTimeout'];
   readonly count?: number;
   readonly until?: (scope: ScopeOf<K, Data, { events: Ref<{ by: string; data: Payload }[]> }>) => string;
-  /** What a callback or an event brings. */
+  /** The type of the payload of a callback or an event. */
   readonly brings?: Shape<Payload>;
 }
 
@@ -269,7 +269,7 @@ export class WorkflowBuilder<K extends Known, Data extends object> {
     return new WorkflowBuilder({ ...this.draft, head: last, nodes: [...nodes, nodeOf(id, stepOf(options), options)] });
   }
 
-  /** What the execution returns, instead of the outputs of its end nodes. */
+  /** The outputs of the execution, instead of those of its end nodes. */
   outputs(of: Of<Params, K, Data>): WorkflowBuilder<K, Data> {
     return new WorkflowBuilder({ ...this.draft, outputs: resolved(of) as Params });
   }
@@ -308,7 +308,7 @@ export class BodyBuilder<K extends Known, Data extends object> {
     return new BodyBuilder({ ...this.made, nodes: added(this.made.nodes, id, stepOf(options), options) });
   }
 
-  /** What an item or a round leaves, instead of the outputs of its last nodes. */
+  /** The outputs of an item or a round, instead of those of its last nodes. */
   outputs(of: Of<Params, K, Data>): BodyBuilder<K, Data> {
     return new BodyBuilder({ ...this.made, outputs: resolved(of) as Params });
   }

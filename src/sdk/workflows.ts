@@ -1,5 +1,5 @@
-// Workflows of every format, in both dialects: what is made of `nodes` is answered as 000 has it, what is made of `tasks` as
-// 002 has it, here without its `{ data }` around it.
+// Workflows of every format, in both dialects: definitions with `nodes` are answered as workflows, definitions with `tasks` as
+// pipelines, here without the `{ data }` around them.
 
 import type {
   DiffJson,
@@ -36,7 +36,7 @@ export interface RunListQuery extends PageQuery {
 export interface WorkflowListQuery extends Omit<QueryOf<typeof workflowListQuery>, 'format'> {}
 
 export interface SaveOptions {
-  /** The `checksum` that the draft had: it is saved only if nobody else has changed it (412 otherwise). */
+  /** The `checksum` of the draft that was read: the save fails with 412 if the draft has changed since. */
   readonly ifMatch?: string;
 }
 
@@ -161,7 +161,7 @@ export class WorkflowsApi {
 
   // ── Running ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The same requestId gives the same execution; one is made when there is none, so that it can be tried again. */
+  /** The same requestId gives the same execution. Without one, a requestId is generated so that a retry is safe. */
   /** By id; or by the definition that a builder made, which says what the trigger must be. */
   execute(id: string, request?: ExecuteRequest): Promise<ExecuteAnswer>;
   execute<Trigger>(
@@ -214,7 +214,7 @@ function unwrapped<Plain extends object, Wrapped>(answer: Plain | Data<Wrapped>)
   return 'data' in answer ? (answer as Data<Wrapped>).data : answer;
 }
 
-/** What a definition calls itself. */
+/** The name or id in a definition. */
 const idOf = (definition: GraphDefinition | PlanDefinition): string =>
   'metadata' in definition ? definition.metadata.planId : definition.id;
 

@@ -18,10 +18,10 @@ export interface SealKey {
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
-/** The key that was made because nobody gave one: it lies in the database, beside what it seals. */
+/** The generated key of an installation without a configured one. It is stored in the database beside the data it seals. */
 export const DATABASE_KEY_ID = 'database';
 
-/** What was sealed with a key that this process does not have, or was changed since. */
+/** The text was sealed with a key that this process does not have, or was changed since. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -89,7 +89,7 @@ export class Box {
     return `${this.textPrefix}${bytes.toString('base64')}`;
   }
 
-  /** What was kept before there was a box is not sealed, and is given back as it is. */
+  /** Values from before sealing existed are returned as they are. */
   openText(text: string, context: string): string {
     if (!isSealedText(text)) return text;
     const [, keyId, encoded] = text.split(':') as [string, string, string];

@@ -54,7 +54,7 @@ function sealedPipeline(box: Box, pipeline: NewPipeline): NewPipeline {
   return { ...pipeline, webhookSecret: box.sealText(webhookSecret, webhookPlace(tenantId)) };
 }
 
-/** Seals with the first key what another key has sealed, or nobody yet; how many rows. Everything goes on meanwhile. */
+/** Seals rows of other keys, and unsealed rows, with the first key; returns their number. It runs beside normal work. */
 export async function resealTexts(store: Store, box: Box): Promise<number> {
   for (let done = 0, after = ''; ; ) {
     const rows = await store.sealedTextsOfOtherKeys({ prefix: box.textPrefix, after, limit: REKEY_BATCH });

@@ -9,7 +9,7 @@ import type { SecretSummary } from '../store/secret-port.ts';
 export interface SecretContext {
   readonly tenantId: string;
   readonly environmentId: string;
-  /** Null: nobody in particular. */
+  /** Null: no particular person. */
   readonly principalId: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface SecretPage {
   readonly limit: number;
 }
 
-/** What may be asked of our own table (secret/table). */
+/** The operations on our own table of secrets (secret/table). */
 export interface TableSecretsPort {
   set(key: TableSecretKey, value: string, by: Actor): Promise<SecretSummary>;
   remove(key: TableSecretKey, by: Actor): Promise<boolean>;

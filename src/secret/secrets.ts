@@ -73,7 +73,7 @@ export class Secrets {
     return asked;
   }
 
-  /** What is kept of a tenant is forgotten: something was changed. */
+  /** Drops the cached secrets of a tenant after a change. */
   forget(tenantId: string): void {
     for (const id of this.kept.keys()) if (id.startsWith(`${tenantId}\0`)) this.kept.delete(id);
   }

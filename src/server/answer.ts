@@ -12,7 +12,7 @@ export function send(
   isHead: boolean,
 ): FastifyReply | Promise<FastifyReply> {
   reply.code(status).headers(headers ?? {});
-  // A stream has no end to measure, and nobody reads it.
+  // A HEAD request needs no stream, and a stream has no known length.
   if (isHead && stream !== undefined) return reply.send();
   if (stream !== undefined) return reply.send(Readable.from(stream, { objectMode: false }));
   const isPackable = !isHead && headers?.['content-encoding'] === undefined;

@@ -47,7 +47,7 @@ export interface AppOptions extends LoadLimits {
   readonly guard?: Guard;
   /** The process is about to stop, and still serves. */
   readonly isStopping?: () => boolean;
-  /** Told of what is worth a record although it changes nothing; absent: nobody is. */
+  /** Records events that change nothing but belong in the audit log; absent: none are recorded. */
   readonly witness?: Witness;
   /** For tests: an answer that does not match its declared schema is an error. */
   readonly checkAnswers?: boolean;
@@ -95,7 +95,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     // A request that comes on a connection while it is being closed is served like any other.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // What is missing is missed below, in our own words.
+    // A missing route is reported below, with our own error.
     http: {
       requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -144,7 +144,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** What is known about a request while it is here. */
+/** The state of a request while it is handled. */
 interface Visit {
   readonly correlation: Correlation;
   caller: Caller | null;
@@ -282,7 +282,9 @@ function mount(scope: FastifyInstance, route: RouteSpec, desk: Desk): void {
         await refuseBeyond(caller, route, asked, options.workflowOf);
         return route.handle(await placed(asked, options.tenantOf));
       };
-      const answer = await inTenant(caller?.tenantId ?? STRANGERS, () => guard(() => place!.during(work)));
+      // The role `System` is for what concerns every tenant.
+      const isWalled = caller !== null && !caller.roles.has('System');
+      const answer = await inTenant(caller?.tenantId ?? STRANGERS, () => guard(() => place!.during(work)), isWalled);
       if (options.checkAnswers === true) checkAnswer(route, answer);
       if (route.sensitive === true && caller !== null) {
         options.witness?.({ action: 'access.read', route: `${route.method} ${route.path}` }, caller, correlation.id);
@@ -310,7 +312,7 @@ function asideOf(place: Place): Aside {
 
 type Asked = ReturnType<typeof readRequest>;
 
-/** Where nobody proves anything, an id says which tenant is meant. */
+/** In loose mode the id of an execution or run tells which tenant is meant. */
 async function placed(asked: Asked, tenantOf: TenantOf | undefined): Promise<Asked> {
   const { caller, params } = asked;
   if (caller?.tenantIsOpen !== true || tenantOf === undefined) return asked;
@@ -332,7 +334,7 @@ async function identify(auth: Auth, place: Place, headers: FastifyRequest['heade
   return caller;
 }
 
-/** Who may not come in is refused before anything of the body is read. */
+/** Callers without access are refused before the body is read. */
 async function admit(
   route: RouteSpec,
   { auth, rateLimiter, readLimiter = rateLimiter }: AppOptions,
@@ -371,7 +373,7 @@ function refuseEncoded(encoding = 'identity'): void {
   throw new PawlError('UNSUPPORTED_MEDIA_TYPE', message);
 }
 
-/** A content type that is none says nothing about the body; the framework would refuse it before anybody has seen the body. */
+/** A malformed content type is ignored; the framework would refuse the request before the body was read. */
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 
 function keepBytes(scope: FastifyInstance): void {

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 
 const LOOK_MS = 50;
 
-/** What it returns begins to close them, until the server has none left. */
+/** The returned function starts closing connections until none is left. */
 export function unusedConnections(server: Server): () => void {
   // Node's list of idle connections knows only those that had a request before.
   const silent = new Set<Socket>();

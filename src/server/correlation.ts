@@ -12,7 +12,7 @@ const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
 export interface Correlation {
   readonly id: string;
   readonly given: string | undefined;
-  /** The header is there but cannot be used: the request is refused, under an id of our own. */
+  /** The header is present but unusable: the request is refused, with an id that we generate. */
   readonly problem: PawlError | null;
 }
 
@@ -24,7 +24,7 @@ export function correlationOf(headers: IncomingHttpHeaders): Correlation {
   return { id: randomUUID(), given: undefined, problem: new PawlError('REQUEST_INVALID', message) };
 }
 
-/** The caller's W3C trace context. One that is malformed is none, as the standard asks: tracing never fails a request. */
+/** The caller's W3C trace context. A malformed one is ignored, as the standard asks: tracing never fails a request. */
 export function traceOf({ traceparent }: IncomingHttpHeaders): { readonly traceparent?: string } {
   const context = typeof traceparent === 'string' ? parseTraceparent(traceparent) : null;
   return context === null ? {} : { traceparent: formatTraceparent(context) };

@@ -1,7 +1,7 @@
 // The one shape of every refusal, and what each kind of failure becomes in it. What we did not expect is INTERNAL_ERROR with
 // nothing of its inside; the log has the rest, under the same correlation id.
 
-import { ERROR_CODES, type ErrorCode } from '../core/error/codes.ts';
+import { type CodeEntry, ERROR_CODES, type ErrorCode } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Problem } from '../core/problem/problem.ts';
 import type { ErrorEnvelope } from '../protocol/error.ts';
@@ -26,14 +26,15 @@ const RETRY_SOON = { 'Retry-After': '1' };
 
 export function refusalOf(thrown: unknown, { correlationId, at, bodyLimitBytes }: RefusedRequest): Refusal {
   const { code, message, details, headers = {} } = classify(thrown, bodyLimitBytes);
+  const { httpStatus: status, name }: CodeEntry = ERROR_CODES[code];
   const error = {
     code,
+    ...(name === undefined ? {} : { name }),
     message,
     correlationId,
     timestamp: at.toISOString(),
     ...(details === undefined ? {} : { details }),
   };
-  const status = ERROR_CODES[code].httpStatus;
   return { status, body: { error }, headers, unexpected: status >= 500 };
 }
 

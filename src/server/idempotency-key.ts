@@ -6,7 +6,7 @@ import { PawlError } from '../core/error/pawl-error.ts';
 
 const MAX_LENGTH = 200;
 
-/** Undefined: there is none, and the request is nobody's repetition. */
+/** Undefined: no key was sent, so the request repeats no other. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key']?.toString();
   if (key === undefined || (key.length > 0 && key.length <= MAX_LENGTH)) return key;

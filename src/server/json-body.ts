@@ -8,7 +8,7 @@ import { pointerOf } from '../core/problem/pointer.ts';
 /** A workflow of 1,000 nodes with everything that a node can have is below this. */
 export const JSON_LIMITS = { depth: 64, keys: 100_000 } as const;
 
-/** JSON is UTF-8 (RFC 8259); bytes that are not would be replaced by something that nobody sent. */
+/** JSON is UTF-8 (RFC 8259); invalid bytes would silently be replaced by other characters. */
 export function jsonTextOf(bytes: Buffer, contentType = ''): string {
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType) ?? [];
   if (!/^utf-?8$/i.test(charset)) {

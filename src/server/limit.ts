@@ -52,7 +52,7 @@ export async function refuseBeyond(
   const rule = RULES.find(({ route }) => route.test(`${method} ${path}`));
   if (rule === undefined) throw beyond(limits, 'this address is about more than that');
   const name = await rule.name(asked, (executionId) => workflowOf(tenantId, executionId));
-  // What does not exist is told by whoever looks for it.
+  // A missing resource is reported by the handler that looks it up.
   if (name === null) return;
   if (typeof name !== 'string') throw beyond(limits, `say which of the ${rule.kind} is meant`);
   if (!isWithin(limits, rule.kind, name)) throw beyond(limits, `"${name.slice(0, 200)}" is not among them`);

@@ -26,7 +26,7 @@ export interface Place {
   verify(): void;
   /** The sender has proved who it is. Throws UNAVAILABLE when its tenant holds its share, or no place is left. */
   belongsTo(caller: Caller): void;
-  /** The place is kept until this has ended, also when nobody waits for it any more. */
+  /** The place stays taken until this work ends, even if the caller has left. */
   during<Result>(work: () => Promise<Result>): Promise<Result>;
   /** It will take a while: from here on it is a long poll. */
   wait(): void;
@@ -36,7 +36,7 @@ export interface Place {
   stream(): void;
 }
 
-/** `probe`: always let in. `open`: nobody is asked who they are. `guarded`: a caller has to prove it. */
+/** `probe`: always admitted. `open`: no token needed. `guarded`: needs a token. */
 export type Door = 'probe' | 'open' | 'guarded';
 
 export interface Load {
@@ -72,7 +72,7 @@ type Pools = Readonly<Record<PoolName, SharedPlaces>>;
 
 class Seat implements Place {
   private readonly pools: Pools;
-  /** Whose share it counts against: the tenant, and the address while nobody is known. */
+  /** The share that the request counts against: the tenant's, or the address's while the caller is unknown. */
   private holder: string;
   private taken: { readonly pool: SharedPlaces; readonly holder: string } | null = null;
   private isAtWork = false;

@@ -100,6 +100,15 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
   'POST /api/v1/templates/{templateSetId}/{templateId}/render': { answers: { name: 'Ada' } },
   'POST /api/v1/templates/{templateId}/render': { answers: { name: 'Ada' } },
   'PATCH /api/v1/templates/{templateSetId}/{templateId}/versions/{version}': { isEnabled: true },
+  'POST /api/v1/plugins': {
+    ...{ pluginId: 'mask', version: '1.0.0', manifest: { main: 'main.js' } },
+    code: 'export default ({ text }) => ({ text })',
+  },
+  'POST /api/v1/admin/tenants/{tenantId}/erase': {
+    person: 'ada@example.com',
+    dryRun: true,
+    reason: 'request of 12 May',
+  },
   'PUT /api/v1/admin/tenants/{tenantId}/quota': { preset: 'pro', limits: { concurrentRuns: 20 } },
   'POST /api/v1/lifecycles': { definition: LIFECYCLE },
   'POST /api/v1/lifecycles/{env}/{name}/trigger': { externalRef: 't-1', event: 'close', requestId: 'close-t-1' },

@@ -45,7 +45,7 @@ export class SchemaBook {
     return id === undefined ? renamed(inline) : { $ref: `#/components/schemas/${names.get(id)}` };
   }
 
-  /** What is sent and what is answered may differ under one id: then each has a component of its own. */
+  /** The input and the output form of a schema may differ; each then gets its own component. */
   #names(definitions: Record<string, JsonSchema>, change: (schema: JsonSchema) => JsonSchema): Map<string, string> {
     const plain = new Map(Object.keys(definitions).map((name) => [name, name]));
     return new Map(
@@ -116,7 +116,7 @@ function orNull({ description, default: preset, ...field }: JsonSchema): JsonSch
   if (Object.keys(field).length === 0) return about;
   const { type, anyOf } = field as { type?: string; anyOf?: readonly JsonSchema[] };
   if (type !== undefined && !('enum' in field) && !('const' in field)) {
-    return { ...about, ...field, type: [type, 'null'] };
+    return { ...about, ...field, type: [...new Set([type, 'null'].flat())] };
   }
   if (anyOf?.some((option) => option.type === 'null')) return { ...about, ...field };
   return { ...about, anyOf: [...(anyOf ?? [field]), { type: 'null' }] };

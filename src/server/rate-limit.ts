@@ -1,9 +1,11 @@
-// How often a token may ask, and how often a workflow may be started: token buckets in the database, so that all
-// processes share them.
+// How often a token may ask, a workflow may be started, and a tenant may start and signal: counted in the database, so that all processes
+// share the limits. What is over the limit of starts is refused, or accepted and held until there is room (I21).
 
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
+import type { RateAlgorithm } from '../protocol/quota.ts';
 import type { AccessStore } from '../store/access-port.ts';
+import type { StartHold } from '../store/port.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
 
 export interface RateLimiter {
@@ -12,11 +14,18 @@ export interface RateLimiter {
 }
 
 export interface WorkflowThrottle {
-  /** Throws RATE_LIMITED. A request that was made before starts nothing, and costs nothing. */
-  spend(start: { readonly tenantId: string; readonly workflowId: string; readonly requestId?: string }): Promise<void>;
+  /** Throws RATE_LIMITED, or says for how long to hold the start. A request that was made before starts nothing, and costs nothing. */
+  spend(start: LimitedStart): Promise<StartHold | undefined>;
 }
 
-/** What a refusal by a bucket carries, in the answer and in its headers. */
+interface LimitedStart {
+  readonly tenantId: string;
+  readonly workflowId: string;
+  readonly projectId?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** The details of a rate-limit refusal, in the answer and its headers. */
 export interface Exhausted {
   readonly limit: number;
   readonly remaining: number;
@@ -42,50 +51,94 @@ export function createRateLimiter(store: AccessStore, { perMinute, burst }: Rate
 
 type ThrottleStore = AccessStore & Pick<ExecutionReader, 'executionByRequest'>;
 
-export interface StartRates {
+export interface StartRates extends SharedRate {
   /** 0: any number. */
   readonly perWorkflowPerMinute: number;
   readonly perTenantStartsPerMinute: number;
+  readonly whenExceeded: 'REJECT' | StartHold['policy'];
+  readonly maxHoldMs: number;
+}
+
+/** The shared counter behind every per-minute limit of a tenant. */
+export interface SharedRate {
+  readonly algorithm: RateAlgorithm;
+  /** Each project of a tenant has the limit for itself. */
+  readonly perProject: boolean;
 }
 
 export function createWorkflowThrottle(store: ThrottleStore, rates: StartRates): WorkflowThrottle {
-  const { perWorkflowPerMinute, perTenantStartsPerMinute } = rates;
+  const { perWorkflowPerMinute, perTenantStartsPerMinute, whenExceeded, maxHoldMs } = rates;
+  const mayWaitMs = whenExceeded === 'REJECT' ? 0 : maxHoldMs;
   return {
-    async spend({ tenantId, workflowId, requestId }) {
+    async spend({ tenantId, workflowId, projectId, requestId }) {
       if (requestId !== undefined && (await store.executionByRequest({ tenantId, requestId })) !== null) return;
-      const ofWorkflow = `workflow "${workflowId}" may be started ${perWorkflowPerMinute} times a minute`;
-      await spendOne(store, `workflow:${tenantId}:${workflowId}`, perWorkflowPerMinute, ofWorkflow);
-      const ofTenant = `your tenant may start ${perTenantStartsPerMinute} executions a minute`;
-      await spendOne(store, `starts:${tenantId}`, perTenantStartsPerMinute, ofTenant);
+      const { algorithm } = rates;
+      const ofWorkflow = await spendOne(store, {
+        ...{ algorithm, mayWaitMs, perMinute: perWorkflowPerMinute, key: `workflow:${tenantId}:${workflowId}` },
+        message: `workflow "${workflowId}" may be started ${perWorkflowPerMinute} times a minute`,
+      });
+      const ofTenant = await spendOne(store, {
+        ...{
+          algorithm,
+          mayWaitMs,
+          perMinute: perTenantStartsPerMinute,
+          key: keyOf('starts', rates, tenantId, projectId),
+        },
+        message: `your ${ownerOf(rates)} may start ${perTenantStartsPerMinute} executions a minute`,
+      });
+      const waitMs = Math.max(ofWorkflow, ofTenant);
+      return waitMs === 0 || whenExceeded === 'REJECT' ? undefined : { waitMs, policy: whenExceeded };
     },
   };
 }
 
+const ownerOf = ({ perProject }: SharedRate): string => (perProject ? 'project' : 'tenant');
+
+const keyOf = (what: string, { perProject }: SharedRate, tenantId: string, projectId = 'default'): string =>
+  perProject ? `${what}:${tenantId}:${projectId}` : `${what}:${tenantId}`;
+
 export interface SignalThrottle {
-  /** Throws RATE_LIMITED. */
-  spend(tenantId: string): Promise<void>;
+  /** Throws RATE_LIMITED. A signal is an operator's action: it never waits. `projectOf`: asked where projects have limits of their own. */
+  spend(tenantId: string, projectOf: () => Promise<string>): Promise<void>;
 }
 
 export function createSignalThrottle(
   store: AccessStore,
-  { perTenantSignalsPerMinute: perMinute }: { readonly perTenantSignalsPerMinute: number },
+  rates: SharedRate & { readonly perTenantSignalsPerMinute: number },
 ): SignalThrottle {
-  const message = `your tenant may send ${perMinute} signals a minute`;
-  return { spend: (tenantId) => spendOne(store, `signals:${tenantId}`, perMinute, message) };
+  const { perTenantSignalsPerMinute: perMinute, algorithm, perProject } = rates;
+  const message = `your ${ownerOf(rates)} may send ${perMinute} signals a minute`;
+  return {
+    async spend(tenantId, projectOf) {
+      const projectId = perProject && perMinute > 0 ? await projectOf() : undefined;
+      await spendOne(store, {
+        ...{ algorithm, mayWaitMs: 0, perMinute, message, key: keyOf('signals', rates, tenantId, projectId) },
+      });
+    },
+  };
 }
 
-/** From a bucket that all processes share. */
-async function spendOne(store: AccessStore, key: string, perMinute: number, message: string): Promise<void> {
-  if (perMinute === 0) return;
-  const perSecond = perMinute / 60;
-  const { allowed, tokens } = await store.rateSpend({ key, perSecond, burst: perMinute });
-  if (!allowed) throw rateLimited(message, perMinute, tokens, perSecond);
+/** From a limit that all processes share: how long to wait for a place, 0 = it may go now. */
+async function spendOne(
+  store: AccessStore,
+  { message, ...asked }: Parameters<AccessStore['rateReserve']>[0] & { readonly message: string },
+): Promise<number> {
+  if (asked.perMinute === 0) return 0;
+  const { granted, waitMs } = await store.rateReserve(asked);
+  if (granted) return waitMs;
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const exhausted: Exhausted = { limit: asked.perMinute, remaining: 0, retryAfterSeconds };
+  throw new PawlError('RATE_LIMITED', message, { ...exhausted });
 }
 
 function rateLimited(message: string, limit: number, tokens: number, perSecond: number): PawlError {
   const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perSecond));
   return new PawlError('RATE_LIMITED', message, { limit, remaining: 0, retryAfterSeconds } satisfies Exhausted);
 }
+
+/** The fields that the answer to a held start adds. */
+export const plannedStart = (hold: StartHold | undefined) =>
+  hold?.policy === 'DELAY' ? { plannedStartAt: new Date(Date.now() + hold.waitMs).toISOString() } : {};
 
 export function tooManyStreams(): PawlError {
   const message = 'too many event streams are open; ask for pages of events, or try again';

@@ -73,7 +73,7 @@ function givenBody({ bodyKind }: RouteSpec, { body, headers }: FastifyRequest, r
 
 const NO_FIELDS = z.strictObject({ tenantId: tenantId.optional() });
 
-/** Where nothing is asked for a body is not needed; one that says something means something that nobody would do. */
+/** A route without a body schema needs no body. A body with fields is refused, because nothing would act on them. */
 function bodySchema({ body, bodyKind }: RouteSpec, given: unknown): z.ZodType | undefined {
   if (bodyKind === 'raw') return undefined;
   return body ?? (given === undefined || bodyKind === 'any' ? undefined : NO_FIELDS);
@@ -84,7 +84,7 @@ function withoutOnlyShown({ onlyShown = [] }: RouteSpec, body: unknown): unknown
   return Object.fromEntries(Object.entries(body).filter(([name]) => !onlyShown.includes(name)));
 }
 
-/** What is sent back to another address than it came from was not meant for it. */
+/** A resource that is sent back must go to its own address: the id in the body has to match. */
 function reportOtherId({ onlyShown = [] }: RouteSpec, body: unknown, params: unknown, problems: ProblemList): void {
   const id = (body as { id?: unknown } | null | undefined)?.id ?? null;
   if (!onlyShown.includes('id') || id === null || Object.values(params as object).includes(id)) return;
@@ -135,7 +135,7 @@ function givenParameters(query: Record<string, unknown>): Record<string, unknown
   return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' || NEVER_EMPTY.has(name)));
 }
 
-/** A filter that nobody reads would answer another question than was asked. */
+/** An ignored filter would answer a different question, so unknown parameters are refused. */
 function reportParameters(
   { query: schema, anyQuery }: RouteSpec,
   query: Record<string, unknown>,
@@ -165,7 +165,7 @@ function anyBody(text: string, contentType: string | undefined): unknown {
   }
 }
 
-/** A `tenantId` in the query or the body must be the token's; only where nobody proved anything does it count. */
+/** A `tenantId` in the query or the body must match the token's. Only in loose mode does it choose the tenant. */
 function withTenant(caller: Caller, parts: readonly unknown[]): Caller {
   let { tenantId, tenantIsOpen = false } = caller;
   for (const part of parts) {

@@ -12,7 +12,7 @@ export interface ResultRequest {
   readonly signal: AbortSignal;
 }
 
-/** Null: nobody asked for it, it takes longer, or too many wait already. */
+/** Null: the caller did not ask to wait, the execution takes longer, or too many requests wait already. */
 export async function resultWithin(
   executions: Pick<Executions, 'ended'>,
   request: ResultRequest,

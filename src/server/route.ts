@@ -19,7 +19,7 @@ export interface RouteRequest<Params, Query, Body, Who> {
   readonly query: Query;
   readonly body: Body;
   readonly caller: Who;
-  /** Who does it, for the audit log. */
+  /** The actor, for the audit log. */
   readonly by: Actor;
   /** Given by the caller, or made for this request; in every answer. */
   readonly correlationId: string;
@@ -33,7 +33,7 @@ export interface RouteRequest<Params, Query, Body, Who> {
   readonly aside: Aside;
 }
 
-/** Waits without the place of a request at work. Null: too many wait already; answer as if nobody had asked to wait. */
+/** Waits without occupying the place of a working request. Null: too many requests wait already; answer at once instead. */
 export type Aside = <Result>(work: () => Promise<Result>) => Promise<Result> | null;
 
 export interface Answer {
@@ -62,7 +62,7 @@ interface RouteShape {
   readonly notFound?: ErrorCode;
   /** `any`: every content type; JSON is parsed, the rest is text. `raw`: nothing is parsed, the handler reads `rawBody`. */
   readonly bodyKind?: 'json' | 'any' | 'raw';
-  /** What the API's description says of the body, where the layer that decides reads it and says what is wrong with it. */
+  /** The schema of the body in the OpenAPI document, for routes whose body is validated by another layer. */
   readonly bodyShape?: z.ZodType;
   /** The body is the caller's own data: a `tenantId` in it means nothing to us. */
   readonly bodyIsPayload?: boolean;
@@ -71,7 +71,7 @@ interface RouteShape {
    * scrapers, browsers, senders of webhooks). Everywhere else they are refused.
    */
   readonly anyQuery?: boolean;
-  /** Shown by its answers and set by nobody: a body may have them too, from one who reads, edits and sends back. */
+  /** Read-only fields. A body may contain them, because clients read a resource, edit it and send it back. */
   readonly onlyShown?: readonly string[];
   /** Another scope that will do: who manages something may look at it too. */
   readonly orScope?: Scope;
@@ -107,7 +107,7 @@ export interface RouteSpec extends RouteShape {
   handle(request: RouteRequest<unknown, unknown, unknown, Caller | null>): Promise<Answer>;
 }
 
-/** Each of these is enough; none where everybody may come in, or everybody who is known. */
+/** Any one of these scopes is enough. Empty for public routes and for routes that only need a known caller. */
 export function scopesOf({ access, orScope }: Pick<RouteSpec, 'access' | 'orScope'>): Scope[] {
   if (access === 'public' || access === 'authenticated') return [];
   return orScope === undefined ? [access] : [access, orScope];

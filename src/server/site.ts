@@ -22,7 +22,7 @@ const isVisit = (headers: IncomingHttpHeaders): boolean =>
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
 
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
-/** Names that nobody can register, so that no stranger's page can be made to point here (DNS rebinding). */
+/** Names that cannot be registered, so no foreign page can be made to point here (DNS rebinding). */
 const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|local|internal|lan|home\.arpa)$/i;
 
 /** Which names a server that listens on `host` answers to. */

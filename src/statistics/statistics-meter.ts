@@ -36,6 +36,9 @@ export class StatisticsMeter {
   private executions = new Map<string, ExecutionStat>();
   private actions = new Map<string, ActionStat>();
   private failures = new Map<string, FailureStat>();
+  /** The last of each that was counted, which is often the next one too. */
+  private lastExecution: ExecutionStat | null = null;
+  private lastAction: ActionStat | null = null;
   private cancelTimer: (() => void) | null = null;
   private writing: Promise<void> = Promise.resolve();
   private purgedAt = 0;
@@ -83,25 +86,37 @@ export class StatisticsMeter {
   }
 
   private attemptEnded(request: AttemptRequest, result: AttemptResult, startedAt: number): AttemptResult {
-    const { tenantId, actionType } = request;
-    const at = minuteOf(this.deps.wallClockMs());
-    const stat = this.held(this.actions, `${tenantId}\n${actionType}\n${at}`, () => ({
-      ...{ tenantId, actionType, at },
-      ...newCounts(),
-    }));
+    const now = this.deps.wallClockMs();
+    const stat = this.actionStat(request, minuteOf(now));
     if (stat === null) return result;
     stat.started++;
     countStatus(stat, attemptStatus(result));
-    observe(stat, this.deps.wallClockMs() - startedAt, null);
+    observe(stat, now - startedAt, null);
     return result;
+  }
+
+  private actionStat({ tenantId, actionType }: AttemptRequest, at: number): ActionStat | null {
+    const last = this.lastAction;
+    if (last?.at === at && last.actionType === actionType && last.tenantId === tenantId) return last;
+    this.lastAction = this.held(this.actions, `${tenantId}\n${actionType}\n${at}`, () => ({
+      ...{ tenantId, actionType, at },
+      ...newCounts(),
+    }));
+    return this.lastAction;
   }
 
   private executionStat({ tenantId, workflowId, version }: NewExecution): ExecutionStat | null {
     const at = minuteOf(this.deps.wallClockMs());
-    return this.held(this.executions, `${tenantId}\n${workflowId}\n${version}\n${at}`, () => ({
-      ...{ tenantId, workflowId, version: shownVersion(version), at },
+    const shown = shownVersion(version);
+    const last = this.lastExecution;
+    if (last?.at === at && last.version === shown && last.workflowId === workflowId && last.tenantId === tenantId) {
+      return last;
+    }
+    this.lastExecution = this.held(this.executions, `${tenantId}\n${workflowId}\n${shown}\n${at}`, () => ({
+      ...{ tenantId, workflowId, version: shown, at },
       ...newCounts(),
     }));
+    return this.lastExecution;
   }
 
   private countFailures(execution: NewExecution, status: string, state: State): void {
@@ -152,6 +167,7 @@ export class StatisticsMeter {
     const [executions, actions, failures] = [this.executions, this.actions, this.failures];
     if (executions.size + actions.size + failures.size === 0) return;
     [this.executions, this.actions, this.failures] = [new Map(), new Map(), new Map()];
+    this.lastExecution = this.lastAction = null;
     try {
       await store.statsAdd({
         executions: [...executions.values()],

@@ -1,5 +1,6 @@
-// Who may ask, and how often: API keys (only their hashes) and the buckets of rate limits, shared by all processes.
+// Access: API keys (only their hashes) and the buckets of rate limits, shared by all processes.
 
+import type { RateAlgorithm } from '../protocol/quota.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
 export interface AccessStore {
@@ -12,6 +13,16 @@ export interface AccessStore {
   apiKeyRevoke(params: { tenantId: string; id: string }): Promise<boolean>;
   /** Fills the bucket for the time that has passed, then takes one token if there is one. One atomic statement. */
   rateSpend(params: { key: string; perSecond: number; burst: number }): Promise<{ allowed: boolean; tokens: number }>;
+  /**
+   * Takes one of `perMinute`. `granted` with a wait: a place in the future is taken, at most `mayWaitMs` away. Not granted: nothing is taken,
+   * and the wait says when there could be a place. One atomic statement.
+   */
+  rateReserve(params: {
+    key: string;
+    algorithm: RateAlgorithm;
+    perMinute: number;
+    mayWaitMs: number;
+  }): Promise<{ granted: boolean; waitMs: number }>;
   /** Buckets that are full again are as good as absent. */
   ratePurge(params: { olderThanMs: number }): Promise<number>;
 }

@@ -47,7 +47,7 @@ export interface AuditLink {
 
 export interface AuditCheck {
   checked: number;
-  /** The last link that is whole; null: there is none. */
+  /** The last complete link; null: none. */
   head: AuditLink | null;
   /** Where the chain is broken; null: nowhere among those checked. */
   broken: { seq: number; expectedSeq: number } | null;

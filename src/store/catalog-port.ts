@@ -52,6 +52,6 @@ export interface ActionRow {
   version: string;
   deprecationNotice: string | null;
   tags: string[];
-  /** What it fails with; null: it does not say. */
+  /** The error codes of the action; null: it does not declare any. */
   codes: string[] | null;
 }

@@ -11,7 +11,7 @@ export interface EventWaitRow {
 }
 
 export interface EventWaitStore {
-  /** What is there already stays as it is, and an execution that has ended gets none. */
+  /** Existing rows stay as they are, and an ended execution gets none. */
   eventWaitAdd(params: { waits: readonly EventWaitRow[] }): Promise<void>;
   /** Those that wait for an event with one of these keys, in the order of executions and nodes, after the given one. */
   eventWaitMatch(params: {

@@ -25,7 +25,7 @@ export interface ExternalStore {
    * `alreadyApplied`: somebody else's turn came first.
    */
   externalCommit(params: ExternalTurn): Promise<{ applied: boolean; at: Timestamp }>;
-  /** Runs to hand over, or to look after, and that nobody else will take for `holdMs`. */
+  /** Claims runs to hand over or to check; no other process gets them for `holdMs`. */
   externalDue(params: { driver: OutsideDriver; limit: number; holdMs: number }): Promise<ExternalRun[]>;
   /** Handed over, or still there: looked at again after `lookAfterMs`. */
   externalNote(params: {

@@ -45,6 +45,19 @@ export interface LifecycleStore {
    * `current: false`: the generation is another one and nothing was written.
    */
   lifecycleApply(params: LifecycleBatch): Promise<{ current: boolean; applied: string[]; at: Timestamp }>;
+  /** In its initial state, unless there is one. `current: false`: the generation is another one and nothing was written. */
+  instanceCreate(
+    params: InstanceKey & {
+      generation: string;
+      instanceId: string;
+      version: number;
+      state: string;
+      at: Timestamp;
+      dueAt: Timestamp | null;
+      actor: string | null;
+      payload: string | null;
+    },
+  ): Promise<{ current: boolean; created: boolean }>;
   /**
    * An event that leads where the instance is already: nothing changes but that its requestId is used up. False: the instance is not
    * at `revision` any more, or the requestId was used before.

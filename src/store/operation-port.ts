@@ -14,7 +14,7 @@ export interface OperationStore {
     lastError: string;
     /** The journal's last row, if the journal can still be written. */
     event?: CommitBatch['events'][number];
-    /** Who waits for this execution: its parent. */
+    /** The parent that waits for this execution. */
     sent?: NewMessage[];
     /** False: the execution ends, and no letter is written. */
     keepLetter?: boolean;
@@ -34,12 +34,13 @@ export interface OperationStore {
   }): Promise<{ applied: boolean }>;
   /** The execution undoes what it has done: lists say so until it ends. Only by its owner (I4). */
   executionUndoing(params: { slotId: string; executionId: string }): Promise<{ applied: boolean }>;
-  /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues an execution; a firing is fired again. */
-  deadLetterList(params: { tenantId: string; afterId: string; limit: number }): Promise<DeadLetter[]>;
+  /** Oldest first, after the given id (`'0'` at first). `executionReopen` requeues an execution; a firing is fired again. Null: of every tenant, which each letter then names. */
+  deadLetterList(params: { tenantId: string | null; afterId: string; limit: number }): Promise<DeadLetter[]>;
   /** Those of these ids, or all of the tenant's (null). */
   deadLetterPurge(params: { tenantId: string; ids: string[] | null }): Promise<number>;
   /**
    * Deletes ended executions older than the limit with all their rows, in id order; live and referenced rows stay (I24).
+   * A version of an execution plan that nothing refers to any more, and that is not current, goes with its last execution.
    * Runners are forgotten a day after their lease ended, whatever the limit says.
    */
   retentionPurge(params: { endedBefore: Timestamp; limit: number }): Promise<number>;
@@ -50,6 +51,7 @@ export interface OperationStore {
 
 export interface DeadLetter {
   id: string;
+  tenantId?: string;
   /** Null: it never began, because what a trigger brought could not be used. */
   executionId: string | null;
   triggerId: string | null;

@@ -9,12 +9,14 @@ import type { AuditStore } from './audit-port.ts';
 import type { BulkStore } from './bulk-port.ts';
 import type { ActionRow, CatalogStore, ConnectorRow } from './catalog-port.ts';
 import type { DeliveryStore } from './delivery-port.ts';
+import type { ErasureStore } from './erasure-port.ts';
 import type { EventWaitStore } from './event-wait-port.ts';
 import type { EXECUTION_FIELDS, Fields } from './execution-fields.ts';
 import type { ExternalStore, OutsideDriver } from './external-port.ts';
 import type { LifecycleStore } from './lifecycle-port.ts';
 import type { OperationStore } from './operation-port.ts';
 import type { OverviewStore } from './overview-port.ts';
+import type { PluginStore } from './plugin-port.ts';
 import type { QuotaStore } from './quota-port.ts';
 import type { ExecutionReader } from './reader-port.ts';
 import type { RunnerStore } from './runner-port.ts';
@@ -55,12 +57,14 @@ export interface Store
     SecretStore,
     ConnectionStore,
     EventWaitStore,
+    ErasureStore,
+    PluginStore,
     TaskQueueStore,
     OperationStore {
   close(): Promise<void>;
 }
 
-/** An execution whose owner crashed so often may be the cause: it runs beside few others from then on, and alone at last. */
+/** After this many crashes of its owners an execution is a suspect: it runs beside few others, and finally alone. */
 export const SUSPICIOUS_CRASHES = 2;
 /** More than anybody has. */
 export const MANY_CRASHES = 32_767;
@@ -80,17 +84,19 @@ export interface ExecutionStore {
     limit: number;
     /** Rows that need a newer behaviour than this are left for runners that understand them. */
     behaviour: number;
-    /** Rows whose owners crashed more often are left: only so many suspects run at a time. */
+    /** Rows with more crashes are left, because the number of suspects that run at a time is limited. */
     maxCrashes?: number;
-    /** Of rows with SUSPICIOUS_CRASHES or more, those with the fewest. Who has had `lastChance` crashes is left: see `alone`. */
+    /** Among rows with SUSPICIOUS_CRASHES or more, those with the fewest. Rows with `lastChance` crashes are left: see `alone`. */
     suspects?: { atMost: number; lastChance: number };
-    /** Only one that has had `suspects.lastChance` crashes, and nobody else. */
+    /** Claims only a single row with `suspects.lastChance` crashes. */
     alone?: boolean;
     /** Executions of these workflows are left, unless they have mail. */
     except?: readonly WorkflowKey[];
   }): Promise<ClaimResult>;
   /** One query for the batch, in a new snapshot. Journal rows after the checkpoint's seq, if there is a usable one. */
   executionLoad(params: { executionIds: string[]; deciderVersion: number }): Promise<LoadedExecution[]>;
+  /** The approximate number of bytes to load for each execution; missing executions are left out. */
+  executionLoadBytes(params: { executionIds: string[] }): Promise<{ executionId: string; bytes: number }[]>;
   /** Parameters recorded at the given sequences of one execution's journal. */
   executionInputs(params: {
     items: readonly { executionId: string; seq: number }[];
@@ -103,7 +109,7 @@ export interface ExecutionStore {
   parkCheck(params: { executionIds: string[] }): Promise<string[]>;
   /** Owned → ready, by the owner itself: what it cannot or must not go on with. */
   executionRelease(params: { slotId: string; items: OwnedExecution[] }): Promise<string[]>;
-  /** What the database says this runner owns: reconciled with memory after a failed claim (I18). */
+  /** The executions that this runner owns in the database: reconciled with memory after a failed claim (I18). */
   executionListOwned(params: { runnerId: string }): Promise<OwnedExecution[]>;
   /** Reserves these links for their execution, and tells those whose resource another one holds (WFENG003). Before the commit. */
   resourceLinkCheck(params: { links: ResourceLinkRow[] }): Promise<ResourceLinkConflict[]>;
@@ -126,6 +132,14 @@ export interface NewExecution extends Fields<typeof EXECUTION_FIELDS> {
   ifCurrent?: boolean;
   /** Another engine runs it: no runner ever claims it. Absent or null: it runs natively. */
   driver?: OutsideDriver | null | undefined;
+  /** A rate limit lets it start later. Mail does not wake it before, but a cancel does. */
+  hold?: StartHold | undefined;
+}
+
+export interface StartHold {
+  readonly waitMs: number;
+  /** `DELAY`: its planned start is shown; `QUEUE`: it is Pending, and nothing more is promised. */
+  readonly policy: 'QUEUE' | 'DELAY';
 }
 
 export interface WorkflowKey {
@@ -272,8 +286,12 @@ export interface OwnedExecution {
   epoch: number | null;
 }
 
-/** What a parked execution waits for; it may be several things at once. */
-export const PARKED_FOR = { paused: 1, retry: 2, callback: 4, child: 8, sleep: 16, undo: 32, worker: 64 } as const;
+/** The things that a parked execution waits for. */
+export const PARKED_FOR = {
+  ...{ paused: 1, retry: 2, callback: 4, child: 8, sleep: 16, undo: 32, worker: 64 },
+  /** Before its first claim: a rate limit has no room yet. */
+  ...{ delayed: 128, queued: 256 },
+} as const;
 
 export interface ParkItem extends OwnedExecution {
   dueAt: Timestamp | null;
@@ -295,7 +313,7 @@ export interface QueueStore {
   queueAudit(): Promise<{ executionId: string; problem: string }[]>;
 }
 
-/** Above all priorities: what waits to be cancelled, and needs nobody's place. */
+/** Above all priorities: executions that wait to be cancelled, because they need no place. */
 export const CANCEL_LANE = 10;
 
 export interface Lane {

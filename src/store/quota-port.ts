@@ -15,7 +15,7 @@ export interface QuotaStore {
   tenantUsage(params: { tenantId: string }): Promise<TenantUsage | null>;
   /** Of every tenant with a quota: the share of its fullest limit that it has used, 1 = used up. For metrics. */
   quotaShares(): Promise<{ tenantId: string; used: number }[]>;
-  /** Everybody who has a workflow, a key or a quota. */
+  /** Every tenant with a workflow, a key or a quota. */
   tenantList(params: { afterId: string; limit: number; only: string | null }): Promise<TenantSummary[]>;
   /** Counts in the current month. */
   usageAdd(params: { items: { tenantId: string; executions: number }[] }): Promise<void>;

@@ -11,11 +11,11 @@ export interface ExecutionReader {
   executionKnown(params: { executionIds: string[] }): Promise<string[]>;
   /** Those of them that have ended. */
   executionEnded(params: { executionIds: string[] }): Promise<string[]>;
-  /** How far each has come; `seq`: where its last transition begins, -1 when there is none. */
+  /** The progress of each execution; `seq`: the start of its last transition, -1 if it has none. */
   executionHeads(params: { executionIds: string[] }): Promise<ExecutionHead[]>;
   /** Whose it is, for callers that prove their right otherwise: the holder of a callback token. */
   executionTenant(params: { executionId: string }): Promise<string | null>;
-  /** Whose execution was started with this requestId last, where nobody says which tenant is meant: in loose mode only. */
+  /** The tenant of the newest execution with this requestId; only used in loose mode. */
   requestTenant(params: { requestId: string }): Promise<string | null>;
   /** How the wait of a node stands, without folding anything; null: no such execution. */
   callbackTarget(params: { executionId: string; nodeId: string }): Promise<CallbackTarget | null>;
@@ -78,7 +78,7 @@ export interface ExecutionReader {
     resourceType: string;
     resourceId: string;
   }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
-  /** What a text belongs to within the tenant, exactly. `uuid`: the text as one, if it is one. */
+  /** The resources of the tenant with exactly this text. `uuid`: the text, if it is one. */
   findText(params: { tenantId: string; text: string; uuid: string | null }): Promise<FoundText[]>;
   /** Live executions by workflow and tenant: for metrics. */
   /** Executions that have been at work for longer than this, whichever engine runs them: they neither sleep nor wait. The oldest first. */
@@ -107,7 +107,7 @@ export interface StoreHealth {
   connections: number;
   /** Whether the database takes writes. */
   writable: boolean;
-  /** What waits to be published, or to reach a bus, counted up to a bound. */
+  /** The number of messages that wait to be published or to reach a bus, up to a bound. */
   backlog: number;
   /** Attempts to reach a bus fail. */
   busIsAway: boolean;
@@ -140,6 +140,8 @@ export interface ExecutionPage {
 }
 
 export interface LiveNow extends Record<Why, number> {
+  /** A runner has a lease. */
+  hasRunner: boolean;
   /** Since when the oldest of those that are ready waits for a runner. */
   oldestReadyAt: Timestamp | null;
   /** Counted up to a thousand. */

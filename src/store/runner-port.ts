@@ -35,9 +35,9 @@ export interface RunnerStore {
    */
   runnerDeclareDead(params: {
     runnerId: string;
-    /** Only if its lease ended at least so long ago, judged in the statement itself: it may have renewed since it was listed. */
+    /** Only if the lease ended at least this long ago. The statement checks it, because the runner may have renewed meanwhile. */
     expiredForMs?: number;
-    /** Rows with SUSPICIOUS_CRASHES or more wait so long before they are ready. */
+    /** How long rows with SUSPICIOUS_CRASHES or more wait before they are ready. */
     suspectDelayMs?: number;
     /** Nobody gets more crashes than this but an execution that was alone in the runner: any of several may be the cause. */
     lastChance?: number;
@@ -65,8 +65,11 @@ export interface RunnerPlaces {
 export interface RunnerInfo {
   runnerId: string;
   name: string;
+  /** Live until somebody declares it dead, also when it was killed. */
   state: 'live' | 'stopped' | 'dead';
   leaseExpiresAt: Timestamp;
+  /** By the clock of the database, its lease has not run out. A live runner without one has been killed or is cut off. */
+  hasLease: boolean;
   owned: number;
   registeredAt: Timestamp;
   /** Null: of an older version, or it has not said. */

@@ -41,7 +41,7 @@ export interface SecretStore {
     by: string;
     sealed: (version: number) => SealedBytes;
   }): Promise<SecretSummary>;
-  /** All versions. False: there is none. */
+  /** Removes all versions. False: the secret does not exist. */
   secretRemove(params: { tenantId: string; environmentId: string; name: string }): Promise<boolean>;
   /** The newest version of each, by name and environment, those after. */
   secretList(params: {
@@ -50,7 +50,7 @@ export interface SecretStore {
     limit: number;
   }): Promise<SecretSummary[]>;
   secretsOfOtherKeys(params: { keyId: string; limit: number }): Promise<SecretRow[]>;
-  /** What was changed or sealed anew since stays as it is. */
+  /** Rows that were changed or sealed again in the meantime stay as they are. */
   secretReseal(params: { items: { before: SecretRow; sealed: SealedBytes }[] }): Promise<void>;
   /** A key that all processes share (`secretGet`) in another form: sealed. Nothing happens when somebody was faster. */
   engineSecretReplace(params: { name: string; before: Uint8Array; value: Uint8Array }): Promise<void>;
@@ -78,13 +78,13 @@ export interface ConnectionRow {
   principalId: string;
   connector: string;
   kind: string;
-  /** What may be shown. */
+  /** The fields that may be shown. */
   settings: JsonText;
   allowedHosts: string[];
   isDefault: boolean;
   /** Counts up with every change that people make. */
   revision: number;
-  /** What may not: the secret fields, as JSON. */
+  /** The secret fields, as JSON; never shown. */
   sealed: SealedBytes;
   /** Tokens that another server gave for it, as JSON; null: none yet. */
   tokens: SealedBytes | null;
@@ -122,7 +122,7 @@ export interface ConnectionKey {
 export interface ConnectionStore {
   /** Null: the name is taken. A default takes the place of the one before. */
   connectionAdd(params: NewConnection): Promise<ConnectionRow | null>;
-  /** Null: it is not there, or is not at this revision any more. Tokens that were given for the old one are dropped if told so. */
+  /** Null: the connection is missing or has another revision. Tokens of the old one are dropped if asked. */
   connectionChange(params: NewConnection & { revision: number; dropTokens: boolean }): Promise<ConnectionRow | null>;
   connectionRemove(params: ConnectionKey): Promise<boolean>;
   connectionFind(params: ConnectionKey): Promise<ConnectionRow | null>;

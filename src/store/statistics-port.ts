@@ -3,7 +3,7 @@
 import type { Timestamp } from './port.ts';
 
 export interface StatisticsStore {
-  /** Adds to what is there, at all three grains. */
+  /** Adds to the stored numbers, at all three grains. */
   statsAdd(params: {
     executions: readonly ExecutionStat[];
     actions: readonly ActionStat[];

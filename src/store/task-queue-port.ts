@@ -55,11 +55,11 @@ export interface TaskQueueInfo {
   workers: { worker: string; slots: number; busy: number; seenAt: Timestamp }[];
 }
 
-/** An attempt that has lost its worker so often is given up. */
+/** After losing this many workers an attempt is given up. */
 export const MOST_TAKES = 5;
 
 export interface TaskQueueStore {
-  /** What is there already stays. Not for a claim that is over, and not when the result is in the mailbox. */
+  /** Existing rows stay. Skips claims that are over, and attempts whose result is already in the mailbox. */
   attemptQueueAdd(params: { attempts: readonly QueuedAttempt[] }): Promise<void>;
   /** Up to `limit` attempts, under a new lease each; tenants take turns. Notes that the worker was seen. */
   attemptQueueTake(params: WorkerOffer & { limit: number; leaseMs: number }): Promise<LeasedAttempt[]>;
@@ -78,7 +78,7 @@ export interface TaskQueueStore {
   }): Promise<{ executionId: string; live: boolean } | null>;
   /** Gives attempts back without a result. Returns their queues. */
   attemptQueueRelease(params: { leaseIds: readonly string[] }): Promise<string[]>;
-  /** Returns the attempts that nobody runs any more and that have no result: they count as stopped. */
+  /** Returns the attempts without a worker and without a result: they count as stopped. */
   attemptQueueStop(params: { attempts: readonly AttemptKey[] }): Promise<AttemptKey[]>;
   /** The executions have ended. */
   attemptQueueDrop(params: { executionIds: readonly string[] }): Promise<void>;

@@ -93,7 +93,7 @@ export interface TriggerStore {
   /** By id, those after `afterId`. */
   triggerList(params: TriggerFilter & { afterId: string | null; limit: number }): Promise<TriggerRecord[]>;
 
-  /** Of any tenant: whoever asks proves it with a signature. */
+  /** For any tenant: the caller proves itself with a signature. */
   webhookGet(params: { triggerId: string }): Promise<{ trigger: TriggerRecord; secrets: string[] } | null>;
   /** The new secret comes first; the one before it stays valid if it is kept. False: there is no such webhook. */
   webhookSecretAdd(params: {
@@ -113,7 +113,7 @@ export interface TriggerStore {
     limit: number;
   }): Promise<TriggerRecord[]>;
 
-  /** Schedules that are due, the longest due first; for `leaseMs` nobody else gets them. One statement. */
+  /** Claims due schedules, the longest due first; no other process gets them for `leaseMs`. One statement. */
   scheduleClaim(params: {
     /** Absent: the database's clock. */
     at?: Timestamp | undefined;

@@ -182,12 +182,12 @@ export interface WorkflowLifeStore extends WorkflowRunStore {
   workflowArchive(params: { tenantId: string; workflowId: string }): Promise<boolean>;
   /** Archived → Active; the marked triggers are enabled. False: it is not Archived. */
   workflowReactivate(params: { tenantId: string; workflowId: string }): Promise<boolean>;
-  /** False: it is Archived, or not there. */
+  /** False: the workflow is archived or does not exist. */
   workflowEnable(params: { tenantId: string; workflowId: string; isEnabled: boolean }): Promise<boolean>;
   /** A Draft, or any pipeline. Versions stay for the executions that refer to them (I24). False: neither. */
   workflowDelete(params: { tenantId: string; workflowId: string }): Promise<boolean>;
 
-  /** How each stands, in the order asked for. `status` null: there is none. */
+  /** The status of each workflow, in the given order; null: it does not exist. */
   workflowStandings(params: {
     tenantId: string;
     wanted: readonly { readonly workflowId: string; readonly version: number | null }[];
@@ -202,7 +202,7 @@ export interface WorkflowLifeStore extends WorkflowRunStore {
     limit: number;
   }): Promise<Omit<VersionRow, 'definition'>[]>;
 
-  /** The published version of a plan that has this checksum, and whether it may run. null: there is none. */
+  /** The published version of a plan with this checksum, and whether it may run; null: none. */
   planFind(params: {
     tenantId: string;
     workflowId: string;

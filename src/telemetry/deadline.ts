@@ -1,4 +1,4 @@
-// An answer within a time, or an error: whoever asks a database that hangs must not hang with it.
+// An answer within a time limit, or an error, so that a caller does not hang with the database.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

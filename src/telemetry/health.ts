@@ -19,7 +19,7 @@ export interface HealthDeps {
   readonly isStopping?: () => boolean;
   /** Absent where nothing is started. */
   readonly executions?: Pick<Executions, 'startLatencyP95Ms'>;
-  /** Absent where nobody asks for secrets. */
+  /** Absent in a process that reads no secrets. */
   readonly secrets?: Pick<Secrets, 'health'>;
   /** The engines besides the native one; absent: there are none. */
   readonly drivers?: Pick<Drivers, 'health' | 'configured'> | undefined;
@@ -101,7 +101,7 @@ export class Health {
   private report(asked: Awaited<ReturnType<Health['ask']>>): DetailedHealth {
     const { health, runners, depths, providers, engines, latencyMs } = asked;
     const { connections, writable, backlog, busIsAway } = health;
-    const live = runners.filter(({ state }) => state === 'live');
+    const live = runners.filter(({ state, hasLease }) => state === 'live' && hasLease);
     const startP95 = this.deps.executions?.startLatencyP95Ms() ?? null;
     const places = this.deps.places?.() ?? null;
     const isCrowded = isCrowdedBy(places);

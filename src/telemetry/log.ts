@@ -10,6 +10,7 @@ import { maskCallbacks } from '../protocol/callback-mask.ts';
 import type { NewExecution } from '../store/port.ts';
 import type { TriggerRecord } from '../store/trigger-port.ts';
 import type { Fired } from '../trigger/firing.ts';
+import { withoutRepeats } from './repeats.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -41,6 +42,7 @@ export interface LogTarget {
 export function createLog(level: LogLevel, target: LogTarget): Log {
   const masked = { write: (line: string) => target.write(maskCallbacks(line)) };
   const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'message' }, masked);
+  const worthTelling = withoutRepeats();
   return {
     request({ method, route, status, durationMs, correlationId, caller }) {
       const fields = {
@@ -87,7 +89,10 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
       else if (fired.outcome === 'failed') log.warn({ ...line, Reason: fired.reason }, 'trigger failed');
       else log.info({ ...line, Reason: fired.reason }, 'trigger did not start its workflow');
     },
-    warn: (event, details) => log.warn(details, event),
+    warn(event, details) {
+      const news = worthTelling(event, details);
+      if (news !== null) log.warn(news, event);
+    },
     failed: (error, correlationId) => log.error({ CorrelationId: correlationId, err: error }, 'request failed'),
   };
 }

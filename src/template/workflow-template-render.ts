@@ -35,7 +35,7 @@ export interface ConfigReading {
   readonly guarded: boolean;
 }
 
-/** What a definition reads of `config`, and where. */
+/** The fields of `config` that a definition reads, and where. */
 export function configReadings(definition: Json, path: Path = []): ConfigReading[] {
   if (typeof definition === 'string') {
     return expressionsIn(definition, path).flatMap(({ source }) =>

@@ -38,7 +38,7 @@ export interface TemplateContent {
   readonly tags: readonly string[];
 }
 
-/** Somebody else may take a name between the look and the insert; nobody is so unlucky so often. */
+/** Another caller may take the name between the check and the insert; more tries than this are not bad luck. */
 const NAME_TRIES = 20;
 
 export class WorkflowTemplates {
@@ -105,7 +105,7 @@ export class WorkflowTemplates {
     return this.deps.store.audited({ tenantId, by, work, deed: (happened) => (happened ? deed : null) });
   }
 
-  /** A Draft from the template: everything that is wrong with the config, or with what comes of it, is said at once. */
+  /** Creates a draft from the template, and reports every problem of the config and of the result at once. */
   async instantiate(
     tenantId: string,
     templateId: string,

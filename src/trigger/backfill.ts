@@ -1,6 +1,7 @@
 // Makes good what a schedule missed: fires its slots between two times. Each slot goes by its own request id, the very one the
 // scheduler uses, so that a slot starts at most one execution however often somebody asks (I9). Never a slot of the future (I8).
 
+import { isoTime } from '../clock/clock.ts';
 import { requestInvalid } from '../core/error/request-invalid.ts';
 import type { Json } from '../core/json/json.ts';
 import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
@@ -43,7 +44,7 @@ interface Backfilled {
   readonly nextFrom: number | null;
 }
 
-/** One request sees to so many slots: a schedule of seconds has 86,400 a day. */
+/** The maximum number of slots per request: a schedule of seconds has 86,400 a day. */
 const MOST_SLOTS = 500;
 
 export class Backfill {
@@ -97,7 +98,7 @@ export class Backfill {
 
 const PORTION = 50;
 
-/** The slots of a range in order, at most so many; and where the rest begins. */
+/** The first slots of a range in order, up to the maximum, and the time where the rest begins. */
 function slotsOf(
   schedule: Schedule,
   { from, until }: BackfillRange,
@@ -133,5 +134,3 @@ function countsOf(fired: readonly Fired[]): Omit<Backfilled, 'slots' | 'nextFrom
   const started = fired.filter(({ outcome }) => outcome === 'started').length - repeated;
   return { started, repeated, refused: fired.length - started - repeated };
 }
-
-const isoTime = (at: number): string => new Date(at).toISOString();

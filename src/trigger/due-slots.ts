@@ -13,7 +13,7 @@ export interface DueQuestion {
   readonly settledThrough: number;
   readonly now: number;
   readonly graceMs: number;
-  /** With `all`: at most so many at once. */
+  /** With `all`: the maximum number of slots at once. */
   readonly portion: number;
 }
 

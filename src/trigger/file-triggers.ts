@@ -76,7 +76,7 @@ function triggersOf(definition: Json): FileTrigger[] {
   return list.filter(isFileTrigger) as unknown as FileTrigger[];
 }
 
-/** What is not is the schema's to say. */
+/** The schema reports anything else. */
 function isFileTrigger(one: Json): boolean {
   if (!isJsonObject(one) || typeof one.name !== 'string') return false;
   return TYPES.includes(one.triggerType as TriggerType) && (one.config === undefined || isJsonObject(one.config));

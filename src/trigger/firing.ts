@@ -6,6 +6,7 @@ import { ERROR_CODES } from '../core/error/codes.ts';
 import { cleanMessage } from '../core/error/message.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
+import type { StartHold } from '../store/port.ts';
 import type { NewFiring, TriggerRecord } from '../store/trigger-port.ts';
 import type { Judge } from './activation.ts';
 
@@ -17,6 +18,7 @@ interface StartRequest {
   readonly principal?: Json;
   readonly correlationId?: string;
   readonly traceparent?: string;
+  readonly hold?: StartHold | undefined;
 }
 
 export type StartExecution = (request: StartRequest) => Promise<{ executionId: string; isNew: boolean }>;
@@ -26,8 +28,8 @@ export interface FiringContext {
   readonly principal?: Json | undefined;
   readonly correlationId?: string | undefined;
   readonly traceparent?: string | undefined;
-  /** Throws when the workflow may not be started so often. */
-  readonly admit?: ((start: Pick<StartRequest, 'tenantId' | 'workflowId' | 'requestId'>) => Promise<void>) | undefined;
+  /** Throws when the workflow may not be started so often, or says for how long to hold this start. */
+  readonly admit?: ((start: StartRequest) => Promise<StartHold | undefined>) | undefined;
 }
 
 export interface FiringRequest extends FiringContext {
@@ -36,7 +38,7 @@ export interface FiringRequest extends FiringContext {
   /** Of a request; a pipeline sees them. */
   readonly headers?: JsonObject;
   readonly slot?: number;
-  /** It was accepted, and nobody waits for an answer: what cannot be used is kept as a dead letter. */
+  /** The payload was accepted and no caller waits: an unusable one is kept as a dead letter. */
   readonly keepRefused?: boolean;
   /** A person fires it to try it out. */
   readonly ignoreDisabled?: boolean;
@@ -73,8 +75,8 @@ export async function fireTrigger(
   if (verdict?.holds === false) return { outcome: 'condition_false', reason: verdict.reason };
   try {
     const wanted = startRequest(trigger, request, payload);
-    await request.admit?.(wanted);
-    return { outcome: 'started', ...(await start(wanted)) };
+    const hold = await request.admit?.(wanted);
+    return { outcome: 'started', ...(await start({ ...wanted, hold })) };
   } catch (error) {
     return refused(error);
   }

@@ -1,6 +1,7 @@
 // What comes from outside and fires triggers: a webhook, an event, a person. Each firing has an id that its cause gave it, so
 // that a repetition starts nothing new and is answered with the same execution (S7). A firing is recorded before it is answered.
 
+import { SharedLookup } from '../clock/shared-lookup.ts';
 import { ByteCache } from '../core/cache/byte-cache.ts';
 import type { Verification, WebhookSettings } from '../core/definition/webhook-schema.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -32,7 +33,7 @@ export interface IntakeDeps {
   readonly observer: TriggerObserver;
   readonly newId: () => string;
   readonly proof: ProofDeps;
-  /** Sends an event to the executions that wait for it; tells how many there were. Absent: nobody waits. */
+  /** Sends an event to the waiting executions and returns their number. Absent: no execution can wait for events. */
   readonly tellWaiting?:
     | ((tenantId: string, event: { id: string; type: string; data: Json }) => Promise<number>)
     | undefined;
@@ -49,14 +50,14 @@ export interface WebhookRequest extends SignedRequest, FiringContext {
   readonly visibleHeaders: JsonObject;
 }
 
-/** What a provider asks of an address before it sends anything to it, to be sent back. */
+/** The challenge that a provider sends to verify an address; it must be returned. */
 export interface Challenged {
   readonly outcome: 'challenged';
   readonly challenge: string;
 }
 
 export interface EventRequest {
-  /** Absent: it is nobody's repetition. */
+  /** Absent: the firing repeats no other. */
   readonly id?: string | undefined;
   readonly type: string;
   readonly data: Json;
@@ -78,8 +79,12 @@ export class Intake {
   /** Filters by the text of their configuration; null: it has none. */
   private readonly filters = new ByteCache<string | null>(FILTER_BYTES);
 
+  /** Events of one type that come together share one reading of its triggers. */
+  private readonly listening: SharedLookup<readonly TriggerRecord[]>;
+
   constructor(deps: IntakeDeps) {
     this.deps = deps;
+    this.listening = new SharedLookup((key) => deps.store.eventTriggerList({ ...JSON.parse(key), limit: EVENT_PAGE }));
   }
 
   async webhook(
@@ -145,12 +150,7 @@ export class Intake {
     const waiting = (await this.deps.tellWaiting?.(tenantId, { id: eventId, type, data })) ?? 0;
     const fired: EventAnswer['fired'][number][] = [];
     for (let afterId: string | null = null; ; ) {
-      const page: TriggerRecord[] = await this.deps.store.eventTriggerList({
-        tenantId,
-        eventType: type,
-        afterId,
-        limit: EVENT_PAGE,
-      });
+      const page = await this.listening.get(JSON.stringify({ tenantId, eventType: type, afterId }));
       fired.push(...(await this.eventPage(page, { id: eventId, type, data }, context)));
       if (page.length < EVENT_PAGE) return { eventId, fired, waiting };
       afterId = page.at(-1)!.triggerId;

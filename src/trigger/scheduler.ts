@@ -2,6 +2,7 @@
 // slot's own request id, and only then moves them on: whoever dies before that leaves them due again when its claim ends, and
 // the same slots find the same executions. So each slot starts at most one execution, however many schedulers run (I9).
 
+import { isoTime } from '../clock/clock.ts';
 import { ByteCache } from '../core/cache/byte-cache.ts';
 import type { Json } from '../core/json/json.ts';
 import type {
@@ -87,7 +88,7 @@ export class Scheduler {
     this.wakeIn(0);
   }
 
-  /** What has been claimed is finished. */
+  /** Claimed work is finished first. */
   async stop(): Promise<void> {
     this.running = false;
     this.cancelTimer();
@@ -158,7 +159,8 @@ export class Scheduler {
   private async fire(trigger: TriggerRecord, slots: readonly number[]): Promise<Seen['firings']> {
     const firings: Seen['firings'][number][] = [];
     const { admitCron } = this.deps;
-    const admit = admitCron && (({ tenantId }: { readonly tenantId: string }) => admitCron(tenantId));
+    const admit =
+      admitCron && (({ tenantId }: { readonly tenantId: string }) => admitCron(tenantId).then(() => undefined));
     for (const slot of slots) {
       const request = { ...slotRequestOf(trigger, slot), admit, keepRefused: this.deps.deadLetters ?? true };
       const fired = await fireTrigger(this.deps, trigger, request);
@@ -185,8 +187,6 @@ export class Scheduler {
     if (purged === PURGE_LIMIT) this.purgeAt = now;
   }
 }
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 const keyOf = ({ trigger, revision }: ClaimedSchedule) => ({ triggerId: trigger.triggerId, revision });
 
 /** One record for all of them: there may be very many. */

@@ -1,5 +1,6 @@
-// What a trigger may be configured to do, and everything that is wrong with a configuration, at once.
+// Checks the configuration of a trigger and reports every problem at once.
 
+import { MAX_SCHEDULE_PAYLOAD_CHARS } from '../core/definition/limits.ts';
 import type { WebhookSettings } from '../core/definition/webhook-schema.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
@@ -24,11 +25,11 @@ export interface CheckedConfig {
   readonly eventType: string | null;
   /** Of a webhook, with its secret; null of everything else. */
   readonly webhook: WebhookSettings | null;
-  /** A secret is to be made, whatever else is said. */
+  /** The request asks for a generated secret. */
   readonly wantsSecret: boolean;
 }
 
-/** As 002's scheduler: what was missed is made good once. */
+/** By default missed slots are made up for once. */
 const DEFAULT_CATCH_UP: CatchUp = 'latest';
 
 const FIELDS: Readonly<Record<TriggerType, readonly string[]>> = {
@@ -96,14 +97,14 @@ function nameProblems({ name }: JsonObject): Problem[] {
   return isName ? [] : [problem('/config/name', 'must be a text of at most 200 characters')];
 }
 
-const MAX_PAYLOAD_CHARS = 65_536;
-
 function payloadProblems(payload: Json | undefined): Problem[] {
   if (payload === undefined) return [];
   if (!isJsonObject(payload)) return [problem('/config/payload', 'must be an object')];
   const { length } = JSON.stringify(payload);
-  if (length <= MAX_PAYLOAD_CHARS) return [];
-  return [problem('/config/payload', `is ${length} characters of JSON; at most ${MAX_PAYLOAD_CHARS} are allowed`)];
+  if (length <= MAX_SCHEDULE_PAYLOAD_CHARS) return [];
+  return [
+    problem('/config/payload', `is ${length} characters of JSON; at most ${MAX_SCHEDULE_PAYLOAD_CHARS} are allowed`),
+  ];
 }
 
 function scheduleProblems({ cron, timezone = 'UTC', catchUp = DEFAULT_CATCH_UP, payload }: JsonObject): Problem[] {

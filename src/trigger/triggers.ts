@@ -44,7 +44,7 @@ export type TriggerChangeRequest = {
   readonly [Field in keyof NewTriggerRequest]?: NewTriggerRequest[Field] | undefined;
 };
 
-/** A trigger, and a secret that nobody will see again. */
+/** A trigger and its new secret, which is shown only once. */
 export interface TriggerAnswer {
   readonly trigger: TriggerRecord;
   readonly secret: string | null;
@@ -136,7 +136,7 @@ export class Triggers {
     return { trigger, secret: made };
   }
 
-  /** What the request does not say stays. A secret in it is added as in a rotation. */
+  /** Fields that the request leaves out stay as they are. A secret in it is added as in a rotation. */
   async update(key: Key, request: TriggerChangeRequest, by: Actor = SYSTEM): Promise<TriggerAnswer> {
     const existing = await this.get(key);
     const { triggerType, workflowFormat: format } = existing;
@@ -262,7 +262,7 @@ export function nextFireTimes({ triggerType, isEnabled, config }: TriggerRecord,
   return typeof read === 'string' ? [] : upcomingSlots(read.schedule, now, SHOWN_FIRE_TIMES);
 }
 
-/** What is wrong with the cron expression of a pipeline; undefined: nothing. */
+/** The problem with the cron expression of a pipeline; undefined: none. */
 export function cronProblem(cron: string, timezone?: string): string | undefined {
   const read = readSchedule(cron, timezone);
   if (!read.ok) return read.message;

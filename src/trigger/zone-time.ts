@@ -2,7 +2,7 @@
 // like instants: the milliseconds of the same date and time in UTC. A pure function of the time zone database.
 
 export interface Zone {
-  /** What the wall clock shows. */
+  /** The time on the wall clock. */
   localAt(instant: number): number;
   /**
    * When the wall clock shows this, so that every local time has exactly one instant (I9): one that comes twice (the clock
@@ -13,7 +13,7 @@ export interface Zone {
 
 const DAY_MS = 86_400_000;
 
-/** Throws a RangeError for a zone that nobody knows. */
+/** Throws a RangeError for an unknown zone. */
 export function zoneOf(name: string): Zone {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: name,

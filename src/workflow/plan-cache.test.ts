@@ -48,6 +48,14 @@ describe('a plan', () => {
     expect((later as { plan: unknown }).plan).toBe((first as { plan: unknown }).plan);
   });
 
+  it('is read once for all who ask while the answer is on its way', async () => {
+    const { plans, asked, timers } = setup({ 't/w/1': row() });
+    await Promise.all(Array.from({ length: 400 }, () => plans.plan(key)));
+    timers.advance(1_000);
+    await Promise.all(Array.from({ length: 400 }, () => plans.plan(key)));
+    expect(asked).toHaveLength(2);
+  });
+
   it('belongs to one tenant and one version', async () => {
     const { plans } = setup({ 't/w/1': row(), 'other/w/1': undefined });
     expect(await plans.plan(key)).not.toBeNull();

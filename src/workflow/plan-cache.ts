@@ -44,8 +44,8 @@ export class PlanCache implements PlanSource {
   private readonly timers: Timers;
   private readonly compile: CompileStored;
   private readonly entries = new ByteCache<Entry>(MAX_BYTES);
-  private readonly compiling = new Map<string, Promise<LoadedPlan>>();
-  /** What was asked for last, which is often asked for again. */
+  private readonly asked = new Map<string, Promise<LoadedPlan | null>>();
+  /** The last answer, because the same version is often asked for again. */
   private last: Entry | undefined;
 
   constructor(store: Pick<WorkflowStore, 'definitionGet'>, timers: Timers, compile: CompileStored = compileStored) {
@@ -62,31 +62,29 @@ export class PlanCache implements PlanSource {
     return isFresh ? entry.loaded : undefined;
   }
 
-  async plan(params: VersionKey): Promise<LoadedPlan | null> {
+  /** Executions of one version are often claimed together: whoever asks while an answer is on its way shares that answer. */
+  plan(params: VersionKey): Promise<LoadedPlan | null> {
     const known = this.known(params);
-    if (known !== undefined) return known;
-    const { tenantId, workflowId, version } = params;
+    if (known !== undefined) return Promise.resolve(known);
     const key = keyOf(params);
+    let asked = this.asked.get(key);
+    if (asked === undefined) {
+      asked = this.read(params, key).finally(() => this.asked.delete(key));
+      this.asked.set(key, asked);
+    }
+    return asked;
+  }
+
+  private async read({ tenantId, workflowId, version }: VersionKey, key: string): Promise<LoadedPlan | null> {
     const now = this.timers.monotonicMs();
-    const entry = this.entries.get(key);
     const row = await this.store.definitionGet({ tenantId, workflowId, version });
     if (row === null) return null;
     const isArchived = row.status === 'Archived';
-    const compiled = entry?.loaded ?? (await this.compileOnce(key, row.definition));
+    const compiled = this.entries.get(key)?.loaded ?? (await this.compile(row.definition));
     const loaded = 'problem' in compiled ? compiled : { plan: compiled.plan, isArchived };
     this.last = { version: { tenantId, workflowId, version }, loaded, statusAt: now };
     this.entries.set(key, this.last, BYTES_PER_PLAN + row.definition.length * BYTES_PER_CHARACTER);
     return loaded;
-  }
-
-  /** Executions of one version are often claimed together, and compiling lets others in between. */
-  private compileOnce(key: string, definition: string): LoadedPlan | Promise<LoadedPlan> {
-    const known = this.entries.get(key)?.loaded ?? this.compiling.get(key);
-    if (known !== undefined) return known;
-    const compiling = this.compile(definition);
-    if (!(compiling instanceof Promise)) return compiling;
-    this.compiling.set(key, compiling);
-    return compiling.finally(() => this.compiling.delete(key));
   }
 }
 

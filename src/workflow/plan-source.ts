@@ -77,9 +77,16 @@ async function remoteBytes({ readRemote, maxBytes, pause = sleep }: PlanSourceOp
       return bytes.length > maxBytes ? refuse(`the plan is larger than ${maxBytes} bytes`) : bytes;
     } catch (error) {
       if (error instanceof PawlError) throw error;
-      if (attempt === TRIES) refuse(`the plan could not be fetched in ${TRIES} tries: ${(error as Error).message}`);
+      if (attempt === TRIES) throw new PlanUnreachableError(error as Error);
       await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
     }
+  }
+}
+
+/** The plan could not be read after all tries: a run that was asked for by its id has failed. */
+export class PlanUnreachableError extends PawlError {
+  constructor(cause: Error) {
+    super('PLAN_UNAVAILABLE', `the plan could not be fetched in ${TRIES} tries: ${cause.message}`);
   }
 }
 

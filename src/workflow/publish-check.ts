@@ -52,7 +52,7 @@ export class PublishCheck {
     return others.flatMap((use, index) => standingProblems(use, standings[index]!));
   }
 
-  /** A node that names a connection which is not there would fail every time. */
+  /** A node with a missing connection would fail every time. */
   private async connectionProblems(tenantId: string, definition: Json, catalog: ActionCatalog): Promise<Problem[]> {
     const uses = connectionUses(definition);
     if (uses.length === 0) return [];

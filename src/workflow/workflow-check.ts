@@ -24,7 +24,7 @@ interface CatalogEntry {
   readonly deprecationNotice: string | null;
   readonly parameterSchema: string;
   readonly connectorId: string;
-  /** What it fails with; null: it does not say. */
+  /** The error codes of the action; null: it does not declare any. */
   readonly codes: readonly string[] | null;
 }
 
@@ -33,7 +33,7 @@ export type ActionCatalog = ReadonlyMap<string, CatalogEntry>;
 export interface PublishOptions {
   /** Render every parameter at publish, with nothing in the trigger. */
   readonly validateParameterTemplates: boolean;
-  /** What an installation has set for definitions. */
+  /** The installation's options for definitions. */
   readonly compile?: Omit<CompileOptions, 'actions'>;
   /** What the engine that will run a plan cannot do of it; `driver` is what the definition itself names. */
   readonly engineProblems?: (plan: Plan, driver: Json | undefined) => Problem[];
@@ -87,7 +87,7 @@ export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'conn
   );
 }
 
-/** What has become of the actions that a definition uses since it was written: all of it is a warning by now. */
+/** Warnings about actions that were disabled or deprecated after the definition was written. */
 export async function actionNotices(store: Pick<CatalogStore, 'actionsNoticed'>, definition: Json): Promise<Problem[]> {
   const uses = actionUses(definition);
   if (uses.length === 0) return [];

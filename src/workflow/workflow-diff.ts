@@ -32,7 +32,7 @@ function diffObjects(before: JsonObject, after: JsonObject, path: string): Chang
   });
 }
 
-/** A list that changed in more places than this is another list: nobody reads them one by one. */
+/** A list with more changes than this is shown as replaced, because a longer diff is unreadable. */
 const MAX_PLACES = 1_000;
 
 function diffByPosition(before: Json[], after: Json[], path: string): Change[] {

@@ -12,7 +12,7 @@ import type { Problem } from '../core/problem/problem.ts';
 import { pieces } from '../core/template/pieces.ts';
 import type { Piece } from '../core/template/template.ts';
 
-/** What is the same in every execution, so that it can be judged now. */
+/** The values that are the same in every execution and can be checked before it runs. */
 const CONSTANT_ROOTS = new Set(['vars', 'scope']);
 
 export function dryRunProblems(plan: Plan): Problem[] {

@@ -1,4 +1,4 @@
-// Pipelines (002) as workflows: live at once, a new version with every change, no drafts. Executions in flight keep the
+// Pipelines as workflows: live at once, a new version with every change, no drafts. Executions in flight keep the
 // version they were started with.
 
 import { detectFormat } from '../core/definition/compile.ts';
@@ -13,10 +13,10 @@ import { pipelineOf, storedDefinition } from './workflow-definition.ts';
 import type { WorkflowQueries } from './workflow-queries.ts';
 import { deedOf, type Workflows, wrongState } from './workflows.ts';
 
-/** What is wrong with a cron expression; undefined: nothing. */
+/** The problem with a cron expression; undefined: none. */
 type CronProblem = (cron: string, timezone?: string) => string | undefined;
 
-/** What is wrong with how a webhook proves its sender. */
+/** The problems with the verification settings of a webhook. */
 type WebhookProblems = (webhook: JsonObject) => readonly Problem[];
 
 export interface PipelinesDeps {
@@ -56,7 +56,7 @@ export class Pipelines {
     throw new PawlError('WORKFLOW_EXISTS', `a workflow "${pipeline.workflowId}" exists already: ${advice}`);
   }
 
-  /** The name may be left out; what the body does not say about `enabled` stays as it is. */
+  /** The name may be left out; what the body does not say about `enabled` and the trigger stays as it is. */
   async replace(
     tenantId: string,
     existing: WorkflowRecord,
@@ -65,7 +65,8 @@ export class Pipelines {
   ): Promise<WorkflowRecord> {
     const { workflowId } = existing;
     requirePipeline(existing, definition);
-    const named = isJsonObject(definition) ? { name: workflowId, ...definition } : definition;
+    const kept = await this.triggerToKeep(tenantId, existing, definition);
+    const named = isJsonObject(definition) ? { name: workflowId, ...kept, ...definition } : definition;
     if (isJsonObject(named) && named.name !== workflowId) {
       const message = `the name is "${workflowId}" and cannot change`;
       throw invalid([{ code: 'NAME_CHANGED', path: '/name', message, suggestion: 'create another pipeline' }]);
@@ -82,6 +83,15 @@ export class Pipelines {
     throw wrongState(existing, `it is ${status}; reactivate it first`);
   }
 
+  /** A body without `trigger` changes the tasks, and neither how runs are started nor the URL and the secret for it. */
+  private async triggerToKeep(tenantId: string, existing: WorkflowRecord, definition: Json): Promise<JsonObject> {
+    const isSaid = isJsonObject(definition) && definition.trigger !== undefined && definition.trigger !== null;
+    if (isSaid || existing.currentVersion === null) return {};
+    const current = await this.queries.definition(tenantId, existing, undefined);
+    const stored = JSON.parse(current.definition) as JsonObject;
+    return Object.fromEntries(TRIGGER_FIELDS.flatMap((name) => (stored[name] == null ? [] : [[name, stored[name]]])));
+  }
+
   private async checked(tenantId: string, definition: Json): Promise<NewPipeline> {
     const checked = await this.workflows.check(tenantId, definition);
     const pipeline = pipelineOf(definition, storedDefinition(tenantId, definition, checked));
@@ -92,13 +102,15 @@ export class Pipelines {
     const { timezone } = pipeline.schedule;
     const message = cronExpression === null ? undefined : this.cronProblem(cronExpression, timezone);
     if (cronExpression !== null && message !== undefined) {
-      // What is good in UTC is at fault for its zone.
+      // If the expression is valid in UTC, the zone is the problem.
       const path = this.cronProblem(cronExpression) === undefined ? '/timezone' : '/cron_expression';
       throw invalid([{ code: 'BAD_CRON', path, message }]);
     }
     return pipeline;
   }
 }
+
+const TRIGGER_FIELDS = ['trigger', 'cron_expression', 'timezone', 'catch_up', 'payload', 'webhook'] as const;
 
 /** That anybody may start it is worth a line in the audit log. */
 function detailsOf({ currentVersion: version }: WorkflowRecord, { webhook }: NewPipeline): JsonObject {

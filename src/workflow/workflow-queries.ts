@@ -72,7 +72,7 @@ export class WorkflowQueries {
     return this.store.versionList({ tenantId, workflowId, ...page });
   }
 
-  /** Whose runs are asked for. A deleted workflow still has its own (002 "In-flight runs continue to completion"). */
+  /** Finds the workflow of a list of runs. A deleted workflow keeps its runs, because those in flight finish. */
   async findForRuns(tenantId: string, ref: WorkflowRef): Promise<WorkflowIdentity> {
     return (await this.store.workflowIdentity({ tenantId, ref })) ?? notFound(ref);
   }

@@ -104,7 +104,7 @@ export class Workflows {
     );
   }
 
-  /** A new Draft. False: a workflow of this id exists, and is as it was. */
+  /** Creates a draft. False: a workflow with this id exists and is unchanged. */
   async create(tenantId: string, definition: Json): Promise<boolean> {
     const checked = await this.checkDraft(tenantId, definition);
     return this.store.draftCreate(storedDefinition(tenantId, definition, checked));

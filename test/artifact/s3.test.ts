@@ -113,9 +113,9 @@ describe.skipIf(!isThere)('S3', { timeout: 120_000 }, () => {
       .digest('hex');
     return { uri, sha256, schemaVersion: 'v1', planId, planVersion: '1' };
   };
-  const start = async (planRef: JsonObject) => {
+  const start = async (planRef: JsonObject, context: JsonObject = {}) => {
     const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify({ planRef });
+    const body = JSON.stringify({ planRef, context });
     const answer = await fetch(`${pawl.url}/api/v1/engine/runs`, { method: 'POST', headers, body });
     return { status: answer.status, body: (await answer.json()) as JsonObject };
   };
@@ -152,6 +152,17 @@ describe.skipIf(!isThere)('S3', { timeout: 120_000 }, () => {
         body: { error: { message: expect.stringContaining('3 tries') } },
       });
       expect(asked.filter((url) => url === '/never/x')).toHaveLength(3);
+      const lost = { ...refOf(`${base}/never/y`, 'y'), fallbackUri: `${base}/never/z` };
+      const refused = await start(lost, { runId: 'lost-1' });
+      expect(refused).toMatchObject({ status: 422, body: { error: { details: { runId: 'lost-1' } } } });
+      expect(asked.filter((url) => url.startsWith('/never/z'))).toHaveLength(3);
+      const { executionId } = (refused.body.error as { details: { executionId: string } }).details;
+      expect(await pawl.result(executionId, { tenantId: 'default' })).toMatchObject({ status: 'Failed' });
+      const debug = await fetch(`${pawl.url}/engine/runs/lost-1/debug`);
+      expect(await debug.json()).toMatchObject({
+        ...{ runId: 'lost-1', status: 'Failed', providerStatus: 'FAILED' },
+        error: { code: 'PLAN_UNAVAILABLE', category: 'VALIDATION' },
+      });
     } finally {
       await new Promise((resolve) => web.close(resolve));
     }

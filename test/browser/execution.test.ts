@@ -1,10 +1,27 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { durationText } from '../../dashboard/src/model/time.ts';
 import type { Fact } from '../../src/core/decider/fact.ts';
+import { defineAction } from '../../src/main.ts';
 import { tokenFor, useServer } from '../server/api-server.ts';
 import { program, useBrowser } from './browser.ts';
-import { fillWithSamples, HOSTILE, type SampleData } from './sample-data.ts';
+import { fillWithSamples, fulfil, HOSTILE, type SampleData } from './sample-data.ts';
 
-const server = useServer({ engine: { parkAfterMs: 0 } });
+const talks = defineAction({
+  type: 'test.talks',
+  version: '1.0.0',
+  connector: 'test',
+  category: 'Test',
+  params: z.object({ to: z.string() }),
+  outputs: z.looseObject({}),
+  run({ to }, { attempt, log }) {
+    log.info(`line of attempt ${attempt}`);
+    if (attempt === 1) throw new Error('nobody listens');
+    return { outputs: { answer: `said to ${to}` } };
+  },
+});
+
+const server = useServer({ engine: { parkAfterMs: 0 }, actions: [talks] });
 
 describe.skipIf(program === null)('the page of an execution', () => {
   const browser = useBrowser();
@@ -24,8 +41,36 @@ describe.skipIf(program === null)('the page of an execution', () => {
   });
 
   it('tells the time in the queue apart from the time at work', async () => {
+    const { createdAt, startedAt, completedAt } = await samples.client.executions.get(samples.failed);
+    const [created, started, ended] = [createdAt, startedAt!, completedAt!].map((text) => Date.parse(text)) as [
+      number,
+      number,
+      number,
+    ];
     const page = await open(samples.failed);
-    await page.getByText(/waited \d+(\.\d+)? m?s, ran \d/).waitFor();
+    const spent = `waited ${durationText(started - created)}, ran ${durationText(ended - started)}`;
+    await page.getByRole('heading', { level: 1 }).getByText(spent).waitFor();
+    // Of a node: its wait for a place, its tries and the rests between them, each with its own time.
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    const row = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').filter({ hasText: 'charge' });
+    const parts = await row
+      .locator('[title]')
+      .evaluateAll((bars) => bars.map((bar) => bar.getAttribute('title') ?? ''));
+    expect(parts.filter((text) => text.includes('failed'))).toHaveLength(3);
+    expect(parts.filter((text) => text.includes('until the next try'))).toHaveLength(2);
+  });
+
+  it('draws loops with their items and rounds, waits, joins, an early end and what is undone', async () => {
+    const { deciding, undone } = await fulfil(samples.client);
+    const page = await open(deciding);
+    const drawn = page.getByRole('figure', { name: /^Graph of/ });
+    for (const text of ['5 items, 1 failed', '3 rounds', 'needs the first 1 of 2', 'needs all 3', 'undoes ship'])
+      await drawn.getByText(text).waitFor();
+    await drawn.getByText(/^waits for its callback or the event order\.approved or order\.rejected/).waitFor();
+    await page.goto(`${server.url}/executions/${undone}`);
+    await page.getByText('Cleaned up afterwards: recall, release.').waitFor();
+    await page.getByText('OUT_OF_STOCK').first().waitFor();
+    await drawn.getByText('undo', { exact: true }).waitFor();
   });
 
   it('has every attempt with its input, output and error', async () => {
@@ -38,6 +83,36 @@ describe.skipIf(program === null)('the page of an execution', () => {
     expect(new URL(page.url()).searchParams.get('attempt')).toBe('2');
     await node.getByRole('button', { name: '3', exact: true }).click();
     await node.getByText('"the gateway is down"').waitFor();
+  });
+
+  it('has of every attempt what it was given, what came of it, and its lines', async () => {
+    await samples.client.workflows.create({
+      id: 'talks',
+      displayName: 'Talks',
+      startNode: 'talk',
+      nodes: [
+        {
+          id: 'talk',
+          actionType: 'test.talks',
+          parameters: { to: 'ada' },
+          policies: { retry: { maxAttempts: 2, baseDelayMs: 1 } },
+        },
+      ],
+    } as never);
+    await samples.client.workflows.publish('talks');
+    const { executionId } = await samples.client.executions.execute('talks', {});
+    await samples.client.executions.waitFor(executionId, { signal: AbortSignal.timeout(30_000) });
+    const page = await open(executionId, '?node=talk');
+    const node = page.getByRole('complementary', { name: 'Node talk' });
+    await node.getByText('line of attempt 2').waitFor();
+    await node.getByText('"said to ada"').waitFor();
+    await node.getByText('"ada"', { exact: true }).waitFor();
+    expect(await node.getByText('line of attempt 1').count()).toBe(0);
+    await node.getByRole('button', { name: '1', exact: true }).click();
+    await node.getByText('line of attempt 1').waitFor();
+    await node.getByText('nobody listens').waitFor();
+    await node.getByText('"ada"', { exact: true }).waitFor();
+    expect(await node.getByText('"said to ada"').count()).toBe(0);
   });
 
   it('says on the node why it was skipped', async () => {

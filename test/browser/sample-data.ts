@@ -86,6 +86,60 @@ const FLAKY = {
   ],
 };
 
+/** Loops, a wait for one of several things, joins, an early end, and what is undone after it. */
+const FULFIL = {
+  id: 'fulfil',
+  displayName: 'Fulfil an order',
+  startNode: 'order',
+  finally: ['release'],
+  nodes: [
+    echo(
+      'order',
+      { stop: '{{ trigger.stop ?? false }}' },
+      ['ship', 'poll', 'quote-a', 'quote-b'].map((targetNode) => ({ targetNode })),
+    ),
+    {
+      id: 'ship',
+      actionType: 'core.sometimes-fails',
+      parameters: { failTimes: '{{ item }}' },
+      forEach: { items: [0, 0, 9, 0, 0], parallel: 2, tolerate: 1 },
+      policies: { retry: { maxAttempts: 1 } },
+      compensate: 'recall',
+      edges: [{ targetNode: 'pack' }],
+    },
+    {
+      id: 'poll',
+      actionType: 'core.echo',
+      parameters: { round: '{{ round }}' },
+      repeat: { until: 'output.round >= 2', maxRounds: 9, delayMs: 20 },
+      edges: [{ targetNode: 'give-up', condition: 'context.data.order.stop' }, { targetNode: 'pack' }],
+    },
+    echo('quote-a', { price: 7 }, [{ targetNode: 'choose' }]),
+    echo('quote-b', { price: 9 }, [{ targetNode: 'choose' }]),
+    {
+      ...echo('choose', {}, [{ targetNode: 'decision', condition: '!context.data.order.stop' }]),
+      join: { first: 1, cancelRest: true },
+    },
+    {
+      id: 'decision',
+      nodeType: 'wait',
+      callback: true,
+      timeoutMs: 86_400_000,
+      events: ['order.approved', 'order.rejected'].map((type) => ({ type, key: '{{ trigger.id }}', at: 'id' })),
+      edges: [{ targetNode: 'pack' }],
+    },
+    { ...echo('pack', { packed: true }), join: 'all' },
+    {
+      id: 'give-up',
+      nodeType: 'end',
+      status: 'Failed',
+      error: { code: 'OUT_OF_STOCK', message: 'nothing is left' },
+    },
+    echo('recall', { recalled: true }),
+    echo('release', { released: true }),
+  ],
+};
+
 const HOSTILE_FLOW = {
   id: 'hostile',
   displayName: HOSTILE,
@@ -245,6 +299,17 @@ export async function fillWithSamples(url: string, token?: string): Promise<Samp
     shopUrl: shop.url,
     stop: shop.stop,
   };
+}
+
+/** Two executions of it: one waits for one of several events, after loops; one ended early, and was undone. */
+export async function fulfil(client: PawlClient): Promise<{ deciding: string; undone: string }> {
+  await client.workflows.create(FULFIL as never);
+  await client.workflows.publish(FULFIL.id);
+  const start = async (trigger: Json) => (await client.executions.execute(FULFIL.id, { trigger })).executionId;
+  const [deciding, undone] = [await start({ id: 'o-1' }), await start({ id: 'o-2', stop: true })];
+  await client.executions.waitFor(undone, { signal: AbortSignal.timeout(30_000) });
+  await until(async () => (await client.executions.graph(deciding)).nodes.some(({ status }) => status === 'Waiting'));
+  return { deciding, undone };
 }
 
 const executionOfRun = (runId: string): string =>

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tokenFor, useServer } from '../server/api-server.ts';
 import { program, useBrowser } from './browser.ts';
-import { fillWithSamples, HOSTILE_REF, type SampleData } from './sample-data.ts';
+import { fillWithSamples, HOSTILE, HOSTILE_REF, type SampleData } from './sample-data.ts';
 
 /** Every page, one after the other, also on a busy machine. */
 const PATIENCE_MS = 480_000;
@@ -11,13 +11,34 @@ const WIDE = { width: 1_400, height: 880 };
 const NARROW = { width: 375, height: 720 };
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
 
+/** Elements that do something when they are clicked, and that no key reaches: neither they nor anything in them takes the focus. */
+function withoutKeys(): string[] {
+  const takesFocus = 'a[href], button, input, select, textarea, summary, [tabindex]';
+  return [...document.querySelectorAll<HTMLElement>('main *')].flatMap((element) => {
+    const props = Object.entries(element).find(([name]) => name.startsWith('__reactProps$'))?.[1] as {
+      onClick?: unknown;
+    };
+    if (props?.onClick === undefined || element.closest('.react-flow') !== null) return [];
+    const isReached = element.closest(takesFocus) !== null || element.querySelector(takesFocus) !== null;
+    return isReached || element.matches('label') ? [] : [element.outerHTML.slice(0, 160)];
+  });
+}
+
 const server = useServer({ engine: { parkAfterMs: 0 } });
 
 describe.skipIf(program === null)('every page of the dashboard', () => {
   const browser = useBrowser();
   let samples: SampleData;
+  let bulk: string;
   beforeAll(async () => {
     samples = await fillWithSamples(server.url, await tokenFor());
+    const order = {
+      requestId: crypto.randomUUID(),
+      action: 'pause' as const,
+      reason: HOSTILE,
+      ids: [samples.sleeping],
+    };
+    bulk = (await samples.client.bulk.order(order)).bulkId!;
     return () => samples.stop();
   });
 
@@ -57,6 +78,8 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     '/operations?tab=dead-letters',
     '/operations?tab=audit',
     '/settings',
+    '/catalog/http',
+    `/bulk/${bulk}`,
   ];
 
   /** Without loading everything again: as a click on a link does. */
@@ -99,6 +122,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
         if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth))
           found.push(`${path}: too wide`);
         await page.setViewportSize(WIDE);
+        found.push(...(await page.evaluate(withoutKeys)).map((html) => `${path}: a click without a key: ${html}`));
         expect(await page.evaluate(() => 'hacked' in window), path).toBe(false);
         expect(await page.locator('main img').count(), path).toBe(0);
       }

@@ -61,7 +61,7 @@ export function startStorm({ random, fleet, database, engine, leaseMs }: StormOp
       restarting = restarting.then(() => database.restart(kind!));
       await restarting;
     }),
-    every('engine', 12_000, 18_000, async () => {
+    every('engine', 8_000, 14_000, async () => {
       if (engine === null || isEngineAway) return;
       isEngineAway = true;
       restarts.engine++;

@@ -317,3 +317,56 @@ describe('the folder in which a command is typed', () => {
     expect(stderr).toContain('no server is running');
   });
 });
+
+describe('what the dashboard does by hand', () => {
+  it('pawl catalog switches actions and connectors off and on, and deprecates', async () => {
+    const { stdout } = await there('catalog', 'list');
+    expect(stdout).toMatch(/^http +enabled/m);
+    expect(await there('catalog', 'disable', 'http.request')).toMatchObject({
+      code: 0,
+      stdout: 'http.request: disabled\n',
+    });
+    expect((await there('actions')).stdout).toMatch(/^http\.request +disabled/m);
+    expect((await there('catalog', 'enable', 'http.request')).stdout).toBe('http.request: enabled\n');
+    expect((await there('catalog', 'disable', 'http')).stdout).toBe('http: disabled\n');
+    expect((await there('catalog', 'enable', 'http')).stdout).toBe('http: enabled\n');
+    await there('catalog', 'deprecate', 'core.echo', '--notice', 'use core.transform');
+    expect((await there('actions')).stdout).toMatch(/^core\.echo +deprecated +use core\.transform/m);
+    await there('catalog', 'deprecate', 'core.echo');
+    expect((await there('actions')).stdout).not.toContain('use core.transform');
+    expect(await there('catalog', 'disable', 'core.nothing')).toMatchObject({ code: 1 });
+  });
+
+  it('pawl documents adds versions and renders them; pawl templates makes a workflow', async () => {
+    const letter = (text: string) => JSON.stringify({ displayName: 'Welcome', bodyTemplate: text });
+    expect((await there('documents', 'add', 'letters/welcome', letter('Hi {{ answers.name }}'))).stdout).toBe(
+      'letters/welcome: version 1\n',
+    );
+    await there('documents', 'add', 'letters/welcome', letter('Dear {{ answers.name }}'));
+    expect((await there('documents', 'list')).stdout).toMatch(/^letters\/welcome +2 +enabled +Welcome/m);
+    const answers = ['--answers', '{"name":"Ada"}'];
+    expect((await there('documents', 'render', 'letters/welcome', ...answers)).stdout).toBe('Dear Ada\n');
+    expect((await there('documents', 'render', 'welcome', ...answers, '--of-version', '1')).stdout).toBe('Hi Ada\n');
+    expect(await there('documents', 'add', 'welcome', '{}')).toMatchObject({ code: 2 });
+
+    expect((await there('templates', 'list')).stdout).toContain('http-health-check');
+    const config = '{"url":"https://example.com","channelId":"C0123456789"}';
+    const made = await there('templates', 'new', 'http-health-check', '--name', 'Is it up', '--values', config);
+    expect(made).toMatchObject({ code: 0, stdout: 'is-it-up: Draft\n' });
+  });
+
+  it('pawl triggers makes a schedule, fires it, switches it and deletes it; pawl audit list tells of it', async () => {
+    const config = '{"cron":"30 2 * * *"}';
+    const { stdout } = await there('triggers', 'create', 'hello-pawl', '--type', 'Schedule', '--settings', config);
+    const id = stdout.trim();
+    expect(id).toMatch(ID);
+    const fired = await there('triggers', 'fire', id, '--data', '{"name":"Ada"}');
+    expect(fired.stdout.trim()).toMatch(ID);
+    expect((await there('triggers', 'firings', id)).stdout).toContain(fired.stdout.trim());
+    expect((await there('triggers', 'disable', id)).stdout).toBe(`${id}: disabled\n`);
+    expect((await there('triggers', 'enable', id)).stdout).toBe(`${id}: enabled\n`);
+    expect((await there('triggers', 'delete', id)).stdout).toBe(`${id}: deleted\n`);
+    expect((await there('triggers', 'list')).stdout).not.toContain(id);
+    expect((await there('audit', 'list', '--action', 'trigger')).stdout).toContain(`trigger/${id}`);
+  });
+});

@@ -1,6 +1,9 @@
 // One installation with two engines, so that the same definition can be run on each and what came of it compared (I25).
 
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Fact } from '../../src/core/decider/fact.ts';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
@@ -21,6 +24,8 @@ export interface DriverPair {
   readonly pawl: Pawl;
   readonly work: ControlledAction;
   readonly server: TestServer;
+  /** What the installation has warned of. */
+  readonly warnings: readonly Readonly<Record<string, unknown>>[];
   /** An HTTP server that echoes what it is sent: `/ok`, or answers with the status that the path names. */
   readonly url: string;
 }
@@ -39,6 +44,8 @@ const START = { temporal: startTemporal, conductor: startConductor };
 
 export function driverPair({ driver = 'temporal', maxEvents, behind = async (address) => address }: PairOptions = {}) {
   const work = controlledAction('test.work');
+  const warnings: Record<string, unknown>[] = [];
+  const artifacts = mkdtempSync(join(tmpdir(), 'pawl-pair-'));
   let database: TestDatabase;
   let pawl: Pawl;
   let server: TestServer;
@@ -54,7 +61,8 @@ export function driverPair({ driver = 'temporal', maxEvents, behind = async (add
       database: { url: database.connectionString },
       engine: { pollMs: 20, inboxPollMs: 20, parkAfterMs: 50, abortGraceMs: 1_000, drainMs: 2_000 },
       http: { allowLoopback: true },
-      action: { outputLimitBytes: 8 * 1024 * 1024 },
+      artifact: { folder: artifacts },
+      onWarning: (event, details) => warnings.push({ event, ...details }),
       ...(driver === 'temporal' ? { temporal: { address, maxEvents } } : { conductor: { url: address } }),
     });
   }, 300_000);
@@ -63,9 +71,11 @@ export function driverPair({ driver = 'temporal', maxEvents, behind = async (add
     await server?.stop();
     await database?.drop();
     web?.close();
+    rmSync(artifacts, { recursive: true, force: true });
   });
   return {
     work,
+    warnings,
     get pawl() {
       return pawl;
     },

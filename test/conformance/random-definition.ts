@@ -42,8 +42,8 @@ function randomSaga(random: Random, name: string): JsonObject {
   const size = random.whole(1, 6);
   const nodes = Array.from({ length: size }, (_, index): JsonObject[] => {
     const isLast = index === size - 1;
-    const step = isLast && random.chance(0.7) ? { ...FAILING } : randomStep(random, index, true);
-    const undo = random.chance(0.7) ? { compensate: `undo${index}` } : {};
+    const step = isLast ? randomLast(random, index) : randomStep(random, index, true);
+    const undo = random.chance(0.7) && step.nodeType !== 'end' ? { compensate: `undo${index}` } : {};
     const edges = isLast ? [] : [{ targetNode: `n${index + 1}` }];
     const undoing = random.chance(0.2)
       ? { ...FAILING, policies: { retry: TWICE } }
@@ -62,6 +62,20 @@ function randomSaga(random: Random, name: string): JsonObject {
     nodes: [...nodes.flat(), ...(isTidy ? [last] : [])],
     ...(isTidy ? { finally: ['last'] } : {}),
   };
+}
+
+/** Fails, ends the execution early, or is a step like any other. */
+function randomLast(random: Random, index: number): JsonObject {
+  switch (random.weighted({ fails: 5, endsFailed: 1, endsWell: 1, step: 3 })) {
+    case 'fails':
+      return { ...FAILING };
+    case 'endsFailed':
+      return { nodeType: 'end', status: 'Failed', error: { code: 'ENDED', message: `by n${index}` } };
+    case 'endsWell':
+      return { nodeType: 'end', status: 'Succeeded', outputs: { at: index } };
+    case 'step':
+      return randomStep(random, index, true);
+  }
 }
 
 /** Every node but the first has an edge from one before it; what may fail has somewhere to go. */
@@ -113,7 +127,9 @@ function randomEdge(random: Random, to: number, from: number): JsonObject {
     read: `(context.data.n${from}?.v ?? 0) > 2`,
     throws: 'trigger.no.such.thing > 1',
   }[condition];
-  return { targetNode: `n${to}`, when, ...(text === null ? {} : { condition: text }) };
+  // `NO` is what random steps fail with.
+  const codes = when === 'failure' && random.chance(0.5) ? { codes: [random.pick(['NO', 'ACTION_FAILED'])] } : {};
+  return { targetNode: `n${to}`, when, ...codes, ...(text === null ? {} : { condition: text }) };
 }
 
 function randomStep(random: Random, index: number, mayFail: boolean): JsonObject {
@@ -141,8 +157,15 @@ function randomStep(random: Random, index: number, mayFail: boolean): JsonObject
     }
     case 'sleep':
       return { actionType: 'core.delay', parameters: { durationMs: random.whole(1, 80) } };
-    case 'fail':
-      return { actionType: 'core.fail', parameters: { code: 'NO', message: `n${index}` } };
+    case 'fail': {
+      const byCode = [
+        { on: ['ELSE'], maxAttempts: 3, ...RETRY },
+        { on: ['*'], maxAttempts: 2, ...RETRY },
+      ];
+      const policies = random.chance(0.5) ? { policies: { retry: byCode } } : {};
+      const parameters = { code: 'NO', message: `n${index}`, retryable: random.chance(0.5) };
+      return { actionType: 'core.fail', parameters, ...policies };
+    }
     case 'wait': {
       const onTimeout = mayFail ? random.pick(['continue', 'fail']) : 'continue';
       return { nodeType: 'wait', callback: true, timeoutMs: random.whole(1, 80), onTimeout };
@@ -160,18 +183,25 @@ function randomStep(random: Random, index: number, mayFail: boolean): JsonObject
       const body = randomBody(random, mayFail);
       // Of two items that fail side by side either may be the first.
       const isFailing = JSON.stringify(body).includes('core.fail');
-      return { forEach: isFailing ? { items, parallel: 1 } : forEach, body };
+      const tolerate = random.chance(0.7) ? { tolerate: random.pick([1, 10, '50%']) } : {};
+      return { forEach: isFailing ? { items, parallel: 1, ...tolerate } : forEach, body };
     }
     case 'repeat': {
-      const repeat = { until: `output.v >= ${random.whole(0, 3)}`, delayMs: random.whole(0, 20), maxRounds: 5 };
-      return { actionType: 'core.echo', parameters: { v: '{{ round }}' }, repeat };
+      // Out of rounds it fails.
+      const maxRounds = mayFail ? random.whole(2, 5) : 5;
+      const collect = random.chance(0.5) ? { collect: '{{ [output.v, previous?.v ?? null] }}' } : {};
+      const until = `output.v >= ${random.whole(0, 3)}`;
+      const repeat = { until, delayMs: random.whole(0, 20), maxRounds, ...collect };
+      const echo = { actionType: 'core.echo', parameters: { v: '{{ round }}' } };
+      if (random.chance(0.6)) return { ...echo, repeat };
+      return { repeat, body: { startNode: 'a', nodes: [{ id: 'a', ...echo }] } };
     }
   }
 }
 
 /** What an item goes through: of two nodes side by side either may be the first, and one that fails does so alone. */
 function randomBody(random: Random, mayFail: boolean): JsonObject {
-  const shape = random.weighted({ chain: 2, diamond: 1, flaky: 1, fail: mayFail ? 1 : 0 });
+  const shape = random.weighted({ chain: 2, diamond: 1, flaky: 1, fail: mayFail ? 3 : 0 });
   const echo = (id: string, ...next: string[]): JsonObject => ({
     id,
     actionType: 'core.echo',
@@ -201,17 +231,25 @@ function randomPipeline(random: Random, name: string): JsonObject {
       read !== undefined && random.chance(0.4)
         ? { if: `tasks.${read}.status == '${random.pick(['success', 'skipped', 'timeout'])}'` }
         : {};
-    return [task, { ...(needs.length > 0 ? { needs } : {}), ...condition, ...randomTask(random) }];
+    const isRace = needs.length > 1 && !('if' in condition) && random.chance(0.3);
+    const given = isRace ? { first: random.whole(1, needs.length), of: needs } : needs;
+    return [task, { ...(needs.length > 0 ? { needs: given } : {}), ...condition, ...randomTask(random) }];
   });
-  return { name: `random-${name}`, tasks: Object.fromEntries(tasks) };
+  const isTidy = random.chance(0.3);
+  if (isTidy) tasks.push(['last', { url: `${URL}/ok`, retries: 0 }]);
+  return { name: `random-${name}`, tasks: Object.fromEntries(tasks), ...(isTidy ? { finally: ['last'] } : {}) };
 }
 
 const URL = '{{trigger.body.url}}';
 
 function randomTask(random: Random): JsonObject {
-  switch (random.weighted({ request: 5, each: 1, until: 1, sleep: 1, hook: 1 })) {
+  switch (random.weighted({ request: 5, retried: 1, each: 1, until: 1, sleep: 1, hook: 1, wait: 1 })) {
     case 'request':
       return { url: `${URL}/${random.pick(['ok', '404', '500'])}`, body: { v: random.whole(0, 9) }, retries: 0 };
+    case 'retried':
+      return { url: `${URL}/500`, retries: { times: 1, on: [random.pick([500, 503])], delay: '1s' } };
+    case 'wait':
+      return { wait_for: { webhook: true, timeout: 1, on_timeout: random.pick(['fail', 'continue']) } };
     case 'each':
       return { url: `${URL}/item`, body: { n: '{{item}}' }, for_each: [1, 2, 3], parallel: random.whole(1, 3) };
     case 'until':

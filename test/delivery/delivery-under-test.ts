@@ -32,6 +32,7 @@ export interface DeliveryUnderTest extends Delivering {
   readonly raised: RaisedNotice[];
   readonly warnings: string[];
   readonly failedBuses: string[];
+  readonly buried: string[];
   readonly started: WorkflowStart[];
   register(request: ConsumerRequest): Promise<string>;
   /** Writes a message and wakes its consumers. Returns its ackGuid. */
@@ -73,7 +74,12 @@ export async function deliveryWorld(): Promise<World> {
 async function openProcess(database: TestDatabase, changes: Partial<DeliveringDeps>): Promise<DeliveryUnderTest> {
   const store = createPostgresStore({ connectionString: database.connectionString });
   const http = createHttpClient({ allowLoopback: true });
-  const seen = { raised: [] as RaisedNotice[], warnings: [] as string[], failedBuses: [] as string[] };
+  const seen = {
+    raised: [] as RaisedNotice[],
+    warnings: [] as string[],
+    failedBuses: [] as string[],
+    buried: [] as string[],
+  };
   const started: WorkflowStart[] = [];
   const delivering = createDelivering({
     store,
@@ -85,6 +91,7 @@ async function openProcess(database: TestDatabase, changes: Partial<DeliveringDe
     observer: {
       warn: (event, details) => void seen.warnings.push(`${event}: ${JSON.stringify(details)}`),
       publishFailed: (bus) => void seen.failedBuses.push(bus),
+      buried: (bus) => void seen.buried.push(bus),
     },
     strict: false,
     startWorkflow: async (start) => void started.push(start),

@@ -117,7 +117,7 @@ describe('events of executions', () => {
     expect(events[1]!.idempotencyKey).toBe(sha256('nightly-2026-02-22|load|1|stepstarted|7.1'));
   });
 
-  it('are those of 004 Appendix A, in order, as their schemas say', async () => {
+  it('come in order and match their published schemas', async () => {
     await subscribe({ kinds: ['execution'] });
     const nodes = [echo('first', { n: 1 }), { id: 'second', actionType: 'core.fail', parameters: { message: 'no' } }];
     const { executionId, status } = await run(workflow('events', nodes, [{ from: 'first', to: 'second' }]));

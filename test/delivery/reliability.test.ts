@@ -206,6 +206,26 @@ describe('a consumer that fails', () => {
   });
 });
 
+describe('a bus that stays away', () => {
+  it('has its messages among the dead letters after the default number of attempts, told and counted; a requeue sends them again', async () => {
+    const other = await world.process({
+      options: { retentionMs: 0, natsServers: [], busMaxAttempts: 3, timeoutMs: 500 },
+    });
+    const code = await other.register({ code: 'bus', kind: 'nats', url: 'nats://127.0.0.1:1', secret: 'x' });
+    const ackGuid = await other.post({ to: [code], kind: 'execution', event: 'RunCompleted' });
+    await other.dispatcher.settled();
+    for (let tries = 1; tries <= 3; tries++) {
+      expect(await other.stageOf(ackGuid, code)).toBe('Pending');
+      await other.timePasses();
+    }
+    expect(await other.stageOf(ackGuid, code)).toBe('Dead');
+    expect(other.failedBuses).toEqual(['nats', 'nats', 'nats']);
+    expect(other.buried).toEqual(['nats']);
+    expect(await other.deliveries.requeue(TENANT, [{ ackGuid, consumer: code }])).toBe(1);
+    expect(await other.stageOf(ackGuid, code)).toBe('Pending');
+  });
+});
+
 describe('acknowledging', () => {
   it('one consumer says nothing about the other', async () => {
     const codes = [await process.register(webhook('a')), await process.register(webhook('b'))];

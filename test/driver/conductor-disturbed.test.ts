@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { compileDefinition } from '../../src/core/definition/compile.ts';
-import { laneDefinition } from '../../src/driver/conductor/lane-definition.ts';
+import { laneDefinition, TURN_TASK } from '../../src/driver/conductor/lane-definition.ts';
 import { agreeOnRandomDefinitions } from '../conformance/agreement.ts';
 import { driverPair, TENANT } from '../conformance/driver-pair.ts';
 import { eventually } from '../engine/engine-under-test.ts';
@@ -31,9 +31,8 @@ async function disturbing(address: string): Promise<string> {
         method: method!,
         ...(body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }),
       });
-    if (url === '/api/workflow' && body.includes(REFUSED)) {
-      return response.writeHead(400).end('{"message":"the definition is too strange"}');
-    }
+    // Two tasks of one name: the server itself refuses that.
+    if (url === '/api/workflow' && body.includes(REFUSED)) body = body.replace('"gate_b_1"', '"gate_a_0"');
     try {
       if (url === '/api/tasks') await sleep(Math.random() * 60);
       const answer = await send();
@@ -79,11 +78,29 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
 
   agreeOnRandomDefinitions(pair, 'conductor', { count: 8, atOnce: 8 });
 
+  test('an output of 5 MB runs under the default limits, and does not pass through Conductor', async () => {
+    const given = { parameters: { blob: '{{ context.data.a.blob }}' } };
+    const executionId = await start(graph('large', [held('a', to('b')), held('b', given)]));
+    const work = pair.work.of(executionId);
+    (await work.next('a')).succeed({ blob: 'x'.repeat(5_000_000) });
+    const attempt = await work.next('b');
+    expect(attempt.params).toEqual({ blob: 'x'.repeat(5_000_000) });
+    attempt.succeed({ done: true });
+    expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { done: true } });
+    const { workflowId } = JSON.parse((await refOf(executionId))!) as { workflowId: string };
+    const run = await call('GET', `/api/workflow/${workflowId}?includeTasks=true`);
+    expect(run).toContain(executionId);
+    expect(run.length).toBeLessThan(100_000);
+  });
+
   test('a definition that Conductor refuses fails the execution with the reason', async () => {
-    const executionId = await start(graph(REFUSED, [echo('a')]));
+    const executionId = await start(graph(REFUSED, [echo('a', {}, to('b')), echo('b')]));
     const { status, error } = await pair.pawl.result(executionId);
     expect({ status, code: error?.code }).toEqual({ status: 'Failed', code: 'RUN_REFUSED' });
-    expect(error?.message).toContain('the definition is too strange');
+    expect(pair.warnings).toContainEqual(
+      expect.objectContaining({ event: 'an engine refuses an execution', executionId }),
+    );
+    expect(error?.message).toMatch(/refused \(400\).*gate_a_0.*see docs\/conductor\.md/);
   });
 
   test('a run that is terminated by hand closes its execution with the reason', async () => {
@@ -96,6 +113,7 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
     const { status, error } = await pair.pawl.result(executionId);
     expect({ status, code: error?.code }).toEqual({ status: 'Failed', code: 'RUN_LOST' });
     expect(error?.message).toContain('by hand');
+    expect(pair.warnings).toContainEqual(expect.objectContaining({ executionId, providerStatus: 'TERMINATED' }));
   });
 
   test('a run that is rerun or restarted by hand after the end changes nothing', async () => {
@@ -111,13 +129,43 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
     expect(await pair.pawl.store.executionJournal({ executionId, afterSeq: -1, limit: 100 })).toEqual(before);
   });
 
-  test('a run of an execution that nobody knows comes to its end', async () => {
+  test('a run that is terminated and rerun by hand goes on where its execution was', async () => {
+    const executionId = await start(graph('rerun-by-hand', [held('a', to('b')), echo('b')]));
+    const attempt = await pair.work.of(executionId).next('a');
+    await eventually(() => refOf(executionId)).not.toBeNull();
+    const { workflowId } = JSON.parse((await refOf(executionId))!) as { workflowId: string };
+    await call('DELETE', `/api/workflow/${workflowId}?reason=by%20hand`);
+    await call('POST', `/api/workflow/${workflowId}/rerun`, { reRunFromWorkflowId: workflowId });
+    await lookNow(executionId);
+    attempt.succeed();
+    expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Succeeded' });
+    expect(await pair.pawl.store.executionAttempts({ executionId })).toHaveLength(2);
+  });
+
+  const runOf = async (workflowId: string) =>
+    JSON.parse(await call('GET', `/api/workflow/${workflowId}`)) as { status: string; reasonForIncompletion?: string };
+  const UNKNOWN = {
+    status: 'FAILED',
+    reasonForIncompletion: expect.stringContaining('Pawl does not know this execution'),
+  };
+
+  test('a run of an execution that nobody knows fails with the reason, which is in the log too', async () => {
     const compiled = compileDefinition(graph('nobody', [echo('a')]));
     if (!compiled.ok) throw new Error('not valid');
     const definition = laneDefinition(compiled.plan);
     const { name, version } = definition;
     const input = { executionId: randomUUID(), epoch: 1 };
     const workflowId = await call('POST', '/api/workflow', { name, version, input, workflowDef: definition });
-    await eventually(async () => JSON.parse(await call('GET', `/api/workflow/${workflowId}`)).status).toBe('COMPLETED');
+    await eventually(() => runOf(workflowId)).toMatchObject(UNKNOWN);
+    expect(pair.warnings).toContainEqual(expect.objectContaining({ executionId: input.executionId, workflowId }));
+  });
+
+  test('a task of a workflow that somebody else wrote fails with the reason', async () => {
+    const taskDefinition = { name: TURN_TASK, retryCount: 0, timeoutSeconds: 0, responseTimeoutSeconds: 10 };
+    const task = { name: TURN_TASK, taskReferenceName: 'mine', type: 'SIMPLE', inputParameters: {}, taskDefinition };
+    const workflowDef = { name: 'somebody-elses', version: 1, schemaVersion: 2, ownerEmail: 'a@b.c', tasks: [task] };
+    const { name, version } = workflowDef;
+    const workflowId = await call('POST', '/api/workflow', { name, version, input: {}, workflowDef });
+    await eventually(() => runOf(workflowId)).toMatchObject(UNKNOWN);
   });
 });

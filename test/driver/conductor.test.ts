@@ -1,58 +1,58 @@
 // Workflows on a real Conductor server. `npm run servers` obtains it; without it these tests are skipped, and say so.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conductor } from '../../scripts/server/conductor.ts';
-import type { RunningServer } from '../../scripts/server/server.ts';
 import type { Json } from '../../src/core/json/json.ts';
 import { createPawl, type Pawl } from '../../src/main.ts';
+import { parseRef } from '../../src/protocol/driver.ts';
+import { eventually } from '../engine/engine-under-test.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { conductorMissing, startConductor } from './conductor-server.ts';
+import type { TestServer } from './temporal-server.ts';
 
-const program = conductor.find();
-if (program === null) console.warn('SKIPPED: the tests of Conductor. Run `npm run servers` to obtain the server.');
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-
+const to = (...targets: string[]) => ({ edges: targets.map((targetNode) => ({ targetNode })) });
 const echo = (id: string, ...next: string[]) => ({
   id,
   actionType: 'core.echo',
   parameters: { from: id },
-  edges: next.map((targetNode) => ({ targetNode })),
+  ...to(...next),
 });
 const graph = (id: string, ...nodes: object[]): Json =>
   ({ id, displayName: id, startNode: (nodes[0] as { id: string }).id, nodes }) as Json;
 
 // A chain of lanes takes Conductor seconds, and longer on a busy machine.
-describe.skipIf(program === null)('on Conductor', { timeout: 300_000 }, () => {
-  let server: RunningServer;
+describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 }, () => {
+  let server: TestServer;
+  let other: TestServer;
+  let proxy: TcpProxy;
   let database: TestDatabase;
   let pawl: Pawl;
-  const folder = mkdtempSync(join(tmpdir(), 'pawl-conductor-test-'));
+  const back = () => proxy.target(Number(new URL(server.address).port));
+  const away = () => proxy.target(null);
 
   beforeAll(async () => {
-    const port = await freePort();
-    server = await conductor.start!(program!, { port, data: folder });
-    database = await testDatabase();
+    [server, other, proxy, database] = await Promise.all([
+      startConductor(),
+      startConductor(),
+      startTcpProxy(),
+      testDatabase(),
+    ]);
+    back();
     pawl = await createPawl({
       database: { url: database.connectionString },
       driver: { default: 'conductor' },
-      conductor: { url: `http://127.0.0.1:${port}` },
+      conductor: {
+        url: `http://127.0.0.1:${proxy.port}`,
+        instances: { other: other.address },
+        byEnvironment: { staging: 'other' },
+      },
     });
   }, 300_000);
   afterAll(async () => {
     await pawl?.close();
     await database?.drop();
-    server?.process.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    await proxy?.close();
+    await Promise.all([server?.stop(), other?.stop()]);
   });
 
   async function run(definition: Json, trigger: Json = {}) {
@@ -93,6 +93,83 @@ describe.skipIf(program === null)('on Conductor', { timeout: 300_000 }, () => {
     const { executionId } = await pawl.start(workflowId);
     await pawl.executions.cancel('default', executionId, 'enough');
     expect(await pawl.result(executionId)).toMatchObject({ status: 'Cancelled' });
+  });
+
+  const viewOf = (executionId: string) => pawl.executions.get('default', executionId);
+  const refOf = async (executionId: string) => {
+    const { engineRunRef } = await viewOf(executionId);
+    return engineRunRef === null ? null : parseRef(engineRunRef);
+  };
+  const runOf = async (address: string, executionId: string) => {
+    const { workflowId } = (await refOf(executionId))!;
+    const answer = await fetch(`${address}/api/workflow/${workflowId}?includeTasks=false`);
+    return (await answer.json()) as { status: string; reasonForIncompletion?: string };
+  };
+  const engineError = async (executionId: string) => pawl.queries.engineError(await viewOf(executionId));
+  const nap = { id: 'nap', actionType: 'core.delay', parameters: { durationMs: 600_000 } };
+  const startNap = async (id: string) => {
+    const { workflowId } = await pawl.publish(graph(id, nap));
+    return (await pawl.start(workflowId)).executionId;
+  };
+
+  it('a cancel while Conductor is away ends the execution at once, and its run when Conductor is back', async () => {
+    const executionId = await startNap('cancelled-alone');
+    await eventually(async () => (await viewOf(executionId)).status).toBe('Running');
+    await eventually(() => refOf(executionId)).not.toBeNull();
+    away();
+    await pawl.executions.cancel('default', executionId, 'enough');
+    expect(await pawl.result(executionId)).toMatchObject({ status: 'Cancelled', error: { message: 'enough' } });
+    expect(await runOf(server.address, executionId)).toMatchObject({ status: 'RUNNING' });
+    back();
+    await eventually(() => runOf(server.address, executionId)).toMatchObject({
+      status: 'TERMINATED',
+      reasonForIncompletion: 'The execution was cancelled',
+    });
+  });
+
+  it('a run that was never handed over is cancelled without Conductor, and says until then why it waits', async () => {
+    away();
+    const executionId = await startNap('never-handed-over');
+    await eventually(() => engineError(executionId)).toMatch(/Conductor does not answer .*Check conductor\.url/);
+    await pawl.executions.cancel('default', executionId, 'enough');
+    expect(await pawl.result(executionId)).toMatchObject({ status: 'Cancelled' });
+    back();
+    expect(await refOf(executionId)).toBeNull();
+  });
+
+  it('an execution goes on where it was after Conductor was away in the middle, and says why nothing happens', async () => {
+    const { workflowId } = await pawl.publish(
+      graph('in-the-middle', { ...nap, id: 'a', parameters: { durationMs: 1_500 }, ...to('b') }, echo('b')),
+    );
+    const { executionId } = await pawl.start(workflowId);
+    await eventually(() => refOf(executionId)).not.toBeNull();
+    away();
+    const { engineRunRef: ref } = await viewOf(executionId);
+    await pawl.store.externalNote({ executionId, epoch: 1, ref: ref!, lookAfterMs: 0 });
+    await eventually(() => engineError(executionId)).toMatch(/Conductor does not answer/);
+    back();
+    expect(await pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { from: 'b' } });
+  });
+
+  it('an environment with an instance of its own runs there, and its reference names the instance', async () => {
+    const { workflowId } = await pawl.publish(graph('staged', echo('a', 'b'), echo('b')));
+    const staged = await pawl.start(workflowId, { environmentId: 'staging' });
+    const usual = await pawl.start(workflowId);
+    for (const { executionId } of [staged, usual]) {
+      expect(await pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { from: 'b' } });
+    }
+    expect(await refOf(staged.executionId)).toMatchObject({ conductorUrl: other.address });
+    expect(await refOf(usual.executionId)).toMatchObject({ conductorUrl: `http://127.0.0.1:${proxy.port}` });
+    await eventually(() => runOf(other.address, staged.executionId)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  it('a failed execution is a failed run over there', async () => {
+    const { executionId, result } = await run(graph('fails', { id: 'a', actionType: 'core.fail', parameters: {} }));
+    expect(result).toMatchObject({ status: 'Failed' });
+    await eventually(() => runOf(server.address, executionId)).toMatchObject({
+      status: 'FAILED',
+      reasonForIncompletion: expect.stringContaining('The execution ended as Failed'),
+    });
   });
 
   it('more nodes than it has lanes for are refused when they are published', async () => {

@@ -43,9 +43,14 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
-  test('runs an output of 5 MB, which does not pass through Temporal', async () => {
-    const { executionId, runId } = await start(graph('large', [held('a', to('b')), echo('b', { done: true })]));
-    (await pair.work.of(executionId).next('a')).succeed({ blob: 'x'.repeat(5_000_000) });
+  test('runs an output of 5 MB under the default limits, which does not pass through Temporal', async () => {
+    const given = { parameters: { blob: '{{ context.data.a.blob }}' } };
+    const { executionId, runId } = await start(graph('large', [held('a', to('b')), held('b', given)]));
+    const work = pair.work.of(executionId);
+    (await work.next('a')).succeed({ blob: 'x'.repeat(5_000_000) });
+    const attempt = await work.next('b');
+    expect(attempt.params).toEqual({ blob: 'x'.repeat(5_000_000) });
+    attempt.succeed({ done: true });
     expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { done: true } });
     const temporal = await client();
     const { historySize } = await temporal.workflow.getHandle(runId).describe();

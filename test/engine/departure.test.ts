@@ -45,3 +45,13 @@ it('an execution is given back as soon as its attempt has ended, not when all ha
   first!.succeed();
   await stopped;
 });
+
+it('another runner is told of what a runner gives back, and need not find it by polling', async () => {
+  const never = 600_000;
+  const leaving = await engine.open(patient);
+  const napping = await engine.start(graph('handed-over', [delay('nap', 1_000, to('after')), echo('after')]));
+  await eventually(() => engine.nodes(napping)).toMatchObject({ nap: 'Sleeping' });
+  await engine.open({ engine: { name: 'heir', parkAfterMs: 60_000, pollMs: never, inboxPollMs: never } });
+  await leaving.close();
+  expect(await engine.pawl.result(napping)).toMatchObject({ status: 'Succeeded' });
+});

@@ -1,11 +1,14 @@
 // The engine on a real PostgreSQL, for one test file: a database of its own, an engine with short intervals, the held
-// action `test.work`, and the checks that every database must pass after every test (replay-check.ts).
+// action `test.work`, and the checks that every database must pass after every test (replay-check.ts). TEST_DRIVER=temporal or conductor
+// runs the executions of the file on that engine, on a real server.
 
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Fact } from '../../src/core/decider/fact.ts';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 import { createPawl, type ExecutionResult, type Pawl, type PawlOptions } from '../../src/main.ts';
+import type { OutsideDriver } from '../../src/store/external-port.ts';
+import { type EngineServer, startEngineServer } from '../chaos/engine-server.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type ControlledAction, controlledAction } from './controlled-action.ts';
 import { checkReplay, type StoredExecution } from './replay-check.ts';
@@ -71,10 +74,12 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
   let database: TestDatabase;
   let pool: pg.Pool;
   let own: Pawl;
+  let outside: EngineServer | null = null;
 
   /** `runner` is each engine's own affair; everything else is the same for all of a file, unless a test says otherwise. */
   const create = ({ runner = true, ...extra }: PawlOptions): Promise<Pawl> =>
     createPawl({
+      ...outside?.config,
       ...options,
       ...extra,
       runner,
@@ -85,7 +90,8 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
     });
 
   beforeAll(async () => {
-    database = await testDatabase();
+    const driver = process.env.TEST_DRIVER as OutsideDriver | undefined;
+    [database, outside] = await Promise.all([testDatabase(), driver === undefined ? null : startEngineServer(driver)]);
     pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
     // The database goes with its connections, some of which may still be on their way out.
     pool.on('connect', (client) => client.on('error', () => {}));
@@ -101,9 +107,12 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
     await checkReplay(own, news.map(storedExecution));
   });
   afterAll(async () => {
+    // Not natively by mistake.
+    if (outside !== null) expect(await sql('select driver from external_runs limit 1')).not.toEqual([]);
     await own?.close();
     await pool?.end();
     await database?.drop();
+    await outside?.stop();
   });
 
   const storedExecution = ({ id, tenant_id }: { id: string; tenant_id: string }): StoredExecution => ({

@@ -93,9 +93,9 @@ describe('the order of a backlog', () => {
     }
     const runner = await engine.open();
     const order = await workOff(22);
-    // In order of priority or of age they would be the last two of 22.
-    expect(order.indexOf('small')).toBeLessThan(10);
-    expect(order.indexOf('tiny')).toBeLessThan(10);
+    // In order of priority or of age they would be the last two of 22. Claims reach a few executions ahead.
+    expect(order.indexOf('small')).toBeLessThan(15);
+    expect(order.indexOf('tiny')).toBeLessThan(15);
     expect(order.filter((name) => String(name).startsWith('big'))).toHaveLength(20);
     await allEnded(runner, started);
   });

@@ -115,7 +115,7 @@ describe('the examples', () => {
 
   it('that need nothing run as they are', async () => {
     const commands = rows('## Run as they are', '## With accounts');
-    expect(commands.length).toBe(4);
+    expect(commands.length).toBe(5);
     for (const command of commands) expect(await typed(command)).not.toBe('');
   });
 

@@ -110,7 +110,10 @@ describe('a role with settings of its own', () => {
   });
 
   it('gets our synchronous_commit, unless it may keep its own', async () => {
-    const { url } = await newRole('alter role ROLE set synchronous_commit = off');
+    const { url } = await newRole(
+      'alter role ROLE set synchronous_commit = off',
+      'create schema loose authorization ROLE',
+    );
     expect(await setting(url, 'synchronous_commit')).toBe('on');
     const open = async (allowAsyncCommit: boolean) => {
       const { store, isAsync } = await openPostgresStore({ connectionString: url, allowAsyncCommit });
@@ -122,6 +125,14 @@ describe('a role with settings of its own', () => {
     const environment = { DATABASE_URL: url, PAWL_DATABASE_ALLOW_ASYNC_COMMIT: 'true' };
     const doctor = await pawl(environment, 'doctor', '--port', '0');
     expect(doctor.stdout).toMatch(/✗ settings +synchronous_commit is off/);
+    onTestFinished(() => asOwner('drop schema if exists loose cascade'));
+    const lines: string[] = [];
+    const logTarget = { write: (line: string) => void lines.push(line) };
+    for (const allowAsyncCommit of [false, true]) {
+      const options = { url, schema: 'loose', allowAsyncCommit };
+      await (await createPawl({ database: options, runner: false, logTarget })).close();
+    }
+    expect(lines.filter((line) => line.includes('synchronous_commit is off'))).toHaveLength(1);
   });
 });
 
@@ -150,23 +161,49 @@ describe('options in the URL', () => {
   });
 });
 
+describe('connections', () => {
+  it('that a role may not open are not counted by the doctor as usable', async () => {
+    const { url } = await newRole('alter role ROLE connection limit 16', 'create schema few authorization ROLE');
+    onTestFinished(() => asOwner('drop schema if exists few cascade'));
+    const doctor = await pawl({ DATABASE_URL: url, PAWL_DATABASE_SCHEMA: 'few' }, 'doctor', '--port', '0');
+    expect(doctor.stdout).toMatch(/✗ connections +16 of \d+ can be used .*; one process takes up to 17/);
+    expect(doctor.stdout).toMatch(/lower PAWL_DATABASE_MAX_CONNECTIONS/);
+    const smaller = { DATABASE_URL: url, PAWL_DATABASE_SCHEMA: 'few', PAWL_DATABASE_MAX_CONNECTIONS: '8' };
+    expect((await pawl(smaller, 'doctor', '--port', '0')).stdout).toMatch(/✓ connections +16 of/);
+  });
+
+  it('of all live runners are counted by the doctor against what the server allows', async () => {
+    await migrateUp({ connectionString: database.connectionString, schema: 'fleet' });
+    onTestFinished(() => asOwner('drop schema fleet cascade'));
+    const { store } = await openPostgresStore({ connectionString: database.connectionString, schema: 'fleet' });
+    for (let n = 0; n < 60; n++) await store.runnerRegister({ name: `r${n}`, slots: 1, leaseMs: 60_000 });
+    await store.close();
+    const environment = { DATABASE_URL: database.connectionString, PAWL_DATABASE_SCHEMA: 'fleet' };
+    const doctor = await pawl(environment, 'doctor', '--port', '0');
+    expect(doctor.stdout).toMatch(/✗ connections .*60 live runners with up to 17 each/);
+  });
+});
+
 describe('another process that migrates', () => {
   it('is named to those who wait, and a signal ends the waiting', { timeout: 60_000 }, async () => {
     await withClient(database.connectionString, async (holder) => {
       await holder.query(`set application_name = 'somebody else'`);
       await holder.query('select pg_advisory_lock(7296150411)');
-      const server = command({ DATABASE_URL: database.connectionString, PAWL_DATABASE_SCHEMA: 'held' }, [
-        'serve',
-        '--insecure',
-        '--port',
-        '0',
-      ]);
+      const environment = { DATABASE_URL: database.connectionString, PAWL_DATABASE_SCHEMA: 'held' };
+      const server = command(environment, ['serve', '--insecure', '--port', '0']);
+      const migration = command(environment, ['migrate', 'up']);
       onTestFinished(() => void server.process.kill('SIGKILL'));
-      await expect
-        .poll(() => server.output.stderr, { timeout: 30_000 })
-        .toMatch(/waiting for another migration of this database: server process \d+ \(somebody else\)/);
+      onTestFinished(() => void migration.process.kill('SIGKILL'));
+      for (const { output } of [server, migration]) {
+        await expect
+          .poll(() => output.stderr, { timeout: 30_000 })
+          .toMatch(/waiting for another migration of this database: server process \d+ \(somebody else\)/);
+      }
       server.process.kill('SIGTERM');
+      migration.process.kill('SIGTERM');
       expect(await server.finished).toMatchObject({ code: 0 });
+      await migration.finished;
+      expect(migration.process.signalCode).toBe('SIGTERM');
     });
   });
 });

@@ -1,5 +1,5 @@
 // One small but complete check of an installation on a database: a graph with retries and a sleep, a pipeline with a callback, a
-// lifecycle with a consumer, a signal, a cancel, and many executions while one of two runner processes is killed with -9. The
+// lifecycle with a consumer, a signal, a cancel, and many executions while half of the runner processes are killed with -9. The
 // client is this process; the runners are processes of their own, as in production.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -55,11 +55,18 @@ export interface FieldOptions {
   readonly executions: number;
   /** What happens to the database when half of them have been started. */
   readonly midway?: (() => Promise<void>) | undefined;
+  readonly fleet?: Fleet | undefined;
+}
+
+/** Half of the runners end in the middle of the check: killed with -9, or replaced as in a rolling deployment. */
+export interface Fleet {
+  readonly runners: number;
+  readonly end: 'killed' | 'replaced';
 }
 
 export async function fieldCheck(
   database: FieldDatabase,
-  { executions, midway = async () => {} }: FieldOptions,
+  { executions, midway = async () => {}, fleet = { runners: 2, end: 'killed' } }: FieldOptions,
 ): Promise<FieldResult> {
   const startedAt = performance.now();
   const problems: string[] = [];
@@ -68,7 +75,7 @@ export async function fieldCheck(
     ...{ serve: true, runner: false, database, server: { port: 0 } },
     ...{ auth: { allowLooseAuth: true }, http: { allowLoopback: true } },
   });
-  const runners = [startRunner(database, pawl.url!, 'first'), startRunner(database, pawl.url!, 'second')];
+  const runners = Array.from({ length: fleet.runners }, (_, n) => startRunner(database, pawl.url!, `runner-${n}`));
   try {
     await pawl.publish(GRAPH);
     await pawl.publish(SLEEPER);
@@ -81,11 +88,14 @@ export async function fieldCheck(
       note('lifecycle', lifecycleWithConsumer(pawl)),
       note('signal and cancel', signalAndCancel(pawl)),
     ]);
-    const killAndMore = async () => {
-      runners[0]!.kill('SIGKILL');
+    const endHalf = async () => {
+      for (const runner of runners.slice(0, fleet.runners / 2)) {
+        runner.kill(fleet.end === 'killed' ? 'SIGKILL' : 'SIGTERM');
+        if (fleet.end === 'replaced') runners.push(startRunner(database, pawl.url!, `runner-${runners.length}`));
+      }
       await midway();
     };
-    await note('executions', manyExecutions(pawl, executions, killAndMore));
+    await note('executions', manyExecutions(pawl, executions, endHalf));
     const stuck = await pawl.store.queueAudit();
     for (const { executionId, problem } of stuck) problems.push(`${executionId}: ${problem}`);
   } finally {

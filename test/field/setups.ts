@@ -1,16 +1,22 @@
 // The databases that platform teams have, each brought up as far as this machine allows, with the reason where it does not.
 
 import { randomBytes } from 'node:crypto';
-import { migrateUp } from '../../src/main.ts';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrateUp, startEmbedded } from '../../src/main.ts';
 import { withClient } from '../support/client.ts';
+import { findOpenssl, makeCertificates } from './certificates.ts';
 import { findDebianPostgres, startDebianPostgres } from './debian-postgres.ts';
-import type { FieldDatabase } from './field-check.ts';
+import type { FieldDatabase, Fleet } from './field-check.ts';
 import { findPgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 export interface Setup {
   readonly name: string;
   /** Why this machine cannot have it, and what to do; null: it can. */
   missing(): string | null;
+  /** Absent: two runners, of which one is killed. */
+  readonly fleet?: Fleet;
   /** `adminUrl`: a PostgreSQL in which databases and roles may be made. */
   bringUp(adminUrl: string): Promise<BroughtUp>;
 }
@@ -24,6 +30,7 @@ export interface BroughtUp {
 
 const always = () => null;
 const needsPgBouncer = () => (findPgBouncer() === null ? 'no PgBouncer: apt-get install pgbouncer' : null);
+const needsOpenssl = () => (findOpenssl() ? null : 'no openssl: apt-get install openssl');
 const needsDebian = () =>
   findDebianPostgres() === null ? 'no PostgreSQL of Debian: apt-get install postgresql' : null;
 
@@ -47,7 +54,13 @@ export const SETUPS: readonly Setup[] = [
     missing: needsPgBouncer,
     bringUp: (adminUrl) => pooled(adminUrl, 'transaction'),
   },
+  {
+    name: 'PgBouncer, transaction mode, that ignores startup parameters, with directUrl',
+    missing: needsPgBouncer,
+    bringUp: (adminUrl) => pooled(adminUrl, 'transaction', { ignore_startup_parameters: 'options' }),
+  },
   { name: 'a role with rights on the tables alone', missing: always, bringUp: tableRights },
+  { name: 'a role that owns its schema and may not make one', missing: always, bringUp: ownSchema },
   {
     name: 'a role with repeatable read, asynchronous commit and German dates',
     missing: always,
@@ -68,7 +81,20 @@ export const SETUPS: readonly Setup[] = [
       return { database: { url: url.href, schema: 'second' }, stop };
     },
   },
+  { name: 'TLS with verify-full', missing: needsOpenssl, bringUp: encrypted },
   { name: 'a primary that dies, and its standby that is promoted', missing: needsDebian, bringUp: failover },
+  {
+    name: 'eight runners, four of them killed',
+    missing: always,
+    fleet: { runners: 8, end: 'killed' },
+    bringUp: (adminUrl) => direct(adminUrl),
+  },
+  {
+    name: 'four runners, two of them replaced as in a rolling deployment',
+    missing: always,
+    fleet: { runners: 4, end: 'replaced' },
+    bringUp: (adminUrl) => direct(adminUrl),
+  },
 ];
 
 /** A database of its own, owned by a role of its own. */
@@ -98,10 +124,13 @@ function withLogin(adminUrl: string, database: string, role: string): string {
   return url.href;
 }
 
-async function pooled(adminUrl: string, poolMode: 'session' | 'transaction'): Promise<BroughtUp> {
+async function pooled(
+  adminUrl: string,
+  poolMode: 'session' | 'transaction',
+  more: Readonly<Record<string, string>> = {},
+): Promise<BroughtUp> {
   const { database, stop } = await direct(adminUrl);
-  const size = poolMode === 'session' ? 80 : 10;
-  const settings = { default_pool_size: size };
+  const settings = { default_pool_size: poolMode === 'session' ? 80 : 10, ...more };
   const pooler = await startPgBouncer({ databaseUrl: database.url, poolMode, settings });
   return {
     database: {
@@ -130,6 +159,44 @@ async function tableRights(adminUrl: string): Promise<BroughtUp> {
     async stop() {
       await stop();
       await withClient(adminUrl, (client) => client.query(`drop role ${role}`));
+    },
+  };
+}
+
+async function ownSchema(adminUrl: string): Promise<BroughtUp> {
+  const { database, stop } = await direct(adminUrl);
+  const role = `field_${randomBytes(4).toString('hex')}`;
+  const name = new URL(database.url).pathname.slice(1);
+  const admin = withLogin(adminUrl, name, new URL(adminUrl).username);
+  const asAdmin = Object.assign(new URL(admin), { password: new URL(adminUrl).password }).href;
+  await withClient(asAdmin, async (client) => {
+    await client.query(`create role ${role} login password 'x'`);
+    await client.query(`create schema pawl authorization ${role}`);
+  });
+  return {
+    database: { url: withLogin(adminUrl, name, role), schema: 'pawl' },
+    async stop() {
+      await stop();
+      await withClient(adminUrl, (client) => client.query(`drop role ${role}`));
+    },
+  };
+}
+
+async function encrypted(): Promise<BroughtUp> {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-field-tls-'));
+  chmodSync(folder, 0o755);
+  makeCertificates(folder);
+  const ssl = { ssl: 'on', ssl_cert_file: join(folder, 'server.crt'), ssl_key_file: join(folder, 'server.key') };
+  const settings = { ...ssl, unix_socket_directories: '' };
+  const server = await startEmbedded({ dataDir: join(folder, 'data'), settings });
+  const url = new URL(server.connectionString);
+  url.hostname = 'localhost';
+  url.search = String(new URLSearchParams({ sslmode: 'verify-full', sslrootcert: join(folder, 'ca.crt') }));
+  return {
+    database: { url: url.href },
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

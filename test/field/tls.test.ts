@@ -1,25 +1,18 @@
 // TLS to a real PostgreSQL, with an authority made for the test: each sslmode means what it means to libpq, and what is wrong is said
 // with its cause. The certificates are made with the openssl program; without it these tests are skipped.
 
-import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectionProblem } from '../../src/main.ts';
 import { Address } from '../../src/store/connection/address.ts';
-import { databaseAccount } from '../../src/store/embedded/account.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/store/embedded/embedded.ts';
 import { pawl } from '../cli/dev-process.ts';
+import { withClient } from '../support/client.ts';
+import { findOpenssl, makeCertificates } from './certificates.ts';
 
-const hasOpenssl = (() => {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const hasOpenssl = findOpenssl();
 if (!hasOpenssl) console.warn('SKIPPED: the tests of TLS. To run them: apt-get install openssl');
 
 describe.runIf(hasOpenssl)('a PostgreSQL with TLS', () => {
@@ -29,12 +22,20 @@ describe.runIf(hasOpenssl)('a PostgreSQL with TLS', () => {
     folder = mkdtempSync(join(tmpdir(), 'pawl-tls-'));
     chmodSync(folder, 0o755);
     makeCertificates(folder);
+    // Everybody comes in as usual, but one role only with TLS.
+    const hba = [
+      'hostssl all demanding all trust',
+      'hostnossl all demanding all reject',
+      'host all all all scram-sha-256',
+    ];
+    writeFileSync(join(folder, 'hba.conf'), `${hba.join('\n')}\n`);
     server = await startEmbedded({
       dataDir: join(folder, 'data'),
       settings: {
         ssl: 'on',
         ssl_cert_file: join(folder, 'server.crt'),
         ssl_key_file: join(folder, 'server.key'),
+        hba_file: join(folder, 'hba.conf'),
         unix_socket_directories: '',
       },
     });
@@ -87,46 +88,40 @@ describe.runIf(hasOpenssl)('a PostgreSQL with TLS', () => {
     const unread = await pawl({ DATABASE_URL: missing }, 'migrate', 'status');
     expect(unread.stderr).toMatch(/sslrootcert .*nowhere\.crt, which cannot be read/);
   });
+
+  it('whose certificate is for another host is explained, with the host that it names', async () => {
+    const wrongHost = url({ sslmode: 'verify-full', sslrootcert: own() });
+    const { code, stderr } = await pawl({ DATABASE_URL: wrongHost }, 'migrate', 'status');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/is for another host \(it names DNS:localhost\)\. Use the host that it names/);
+  });
+
+  it('that takes a role only with TLS says so when it comes without', async () => {
+    await withClient(server.connectionString, (client) => client.query('create role demanding login'));
+    const target = new URL(url({ sslmode: 'disable' }));
+    target.username = 'demanding';
+    target.password = '';
+    const { code, stderr } = await pawl({ DATABASE_URL: target.href }, 'migrate', 'status');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/takes only encrypted connections from here .*Add \?sslmode=verify-full&sslrootcert=/);
+  });
 });
 
 it('a server without TLS is used without it by prefer, and refused by require', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pawl-plain-'));
   chmodSync(folder, 0o755);
-  const server = await startEmbedded({ dataDir: folder, settings: { ssl: 'off', unix_socket_directories: '' } });
+  const settings = { ssl: 'off', max_connections: '20', unix_socket_directories: '' };
+  const server = await startEmbedded({ dataDir: folder, settings });
   try {
     const connect = (mode: string) =>
       new Address(`${server.connectionString}?sslmode=${mode}`).connect({ applicationName: 'pawl test' });
     await (await connect('prefer')).end();
     expect(connectionProblem(await connect('require').catch((error: unknown) => error))).toBe('noTls');
+    // The server is a small one, too: three of its connections are kept for superusers.
+    const doctor = await pawl({ DATABASE_URL: server.connectionString }, 'doctor', '--port', '0');
+    expect(doctor.stdout).toMatch(/✗ connections +17 of 20 can be used/);
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 });
-
-/** An authority with a certificate for localhost, and one that has signed nothing. */
-function makeCertificates(folder: string): void {
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
-  const selfSigned = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
-  for (const name of ['ca', 'foreign']) {
-    openssl(...selfSigned, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`);
-  }
-  openssl(
-    'req',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-subj',
-    '/CN=localhost',
-    '-keyout',
-    'server.key',
-    '-out',
-    'server.csr',
-  );
-  writeFileSync(join(folder, 'names'), 'subjectAltName=DNS:localhost\n');
-  const signing = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
-  openssl('x509', '-req', '-in', 'server.csr', ...signing, '-out', 'server.crt');
-  chmodSync(join(folder, 'server.key'), 0o600);
-  const account = databaseAccount();
-  if (account !== null) chownSync(join(folder, 'server.key'), account.uid, account.gid);
-}

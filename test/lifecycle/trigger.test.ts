@@ -260,6 +260,45 @@ describe('instances', () => {
     expect(await server.post(`${INSTANCES}/noted/activities`, { activity: 'x' })).toMatchObject({ status: 400 });
   });
 
+  it('are created in their initial state without an event, once, and go on from there', async () => {
+    const created = await server.post(INSTANCES, { externalRef: 'quiet', actor: 'eve', payload: { by: 'import' } });
+    expect(created).toMatchObject({ status: 201, body: { externalRef: 'quiet', state: 'draft', final: false } });
+    const again = await server.post(INSTANCES, { externalRef: 'quiet' });
+    expect(again).toMatchObject({ status: 200, body: { instanceId: created.body.instanceId } });
+    expect(await timeline('quiet')).toEqual([
+      {
+        at: expect.any(String),
+        kind: 'activity',
+        activity: 'created',
+        status: 'draft',
+        actor: 'eve',
+        payload: { by: 'import' },
+      },
+    ]);
+    expect(await trigger('quiet', 'submit')).toMatchObject({ body: { applied: true, from: 'draft', to: 'submitted' } });
+    expect((await instance('quiet')).instanceId).toBe(created.body.instanceId);
+    const nowhere = '/api/v1/lifecycles/prod/nothing/instances';
+    expect(await server.post(nowhere, { externalRef: 'x' })).toMatchObject({ status: 404 });
+  });
+
+  it('time out of the initial state that they were created in', async () => {
+    const definition = {
+      env: 'prod',
+      name: 'reservation',
+      initial: 'open',
+      states: { open: { timeout: { after: '1ms', event: 'expire' } }, expired: { final: true } },
+      events: { expire: { code: 1 } },
+      transitions: [{ from: 'open', on: 'expire', to: 'expired' }],
+    };
+    expect(await server.post('/api/v1/lifecycles', { definition })).toMatchObject({ body: { version: 1 } });
+    const base = '/api/v1/lifecycles/prod/reservation/instances';
+    expect(await server.post(base, { externalRef: 'r1' })).toMatchObject({
+      status: 201,
+      body: { timeoutAt: expect.any(String) },
+    });
+    await expect.poll(async () => (await server.get(`${base}/r1`)).body.state).toBe('expired');
+  });
+
   it('have a timeline in pages', async () => {
     await trigger('long', 'submit');
     for (let count = 0; count < 4; count++) await trigger('long', 'remind');

@@ -1,10 +1,12 @@
 // The package as somebody gets it who installs it: packed, put into a node_modules of its own, and used from there by a program,
 // by a compiler and by the command line. Its dependencies are those that are here.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
@@ -109,5 +111,61 @@ describe('the installed package', () => {
     writeFileSync(join(folder, 'nap.json'), JSON.stringify(definition));
     expect(JSON.parse((await pawl('validate', 'nap.json', '--json')).stdout)).toMatchObject({ ok: true });
     expect(JSON.parse((await pawl('run', 'nap.json', '--json')).stdout)).toMatchObject({ status: 'Succeeded' });
+  });
+});
+
+describe('create-pawl', () => {
+  const app = join(folder, 'my-app');
+  const bin = join(folder, 'bin');
+  const inApp = {
+    cwd: app,
+    env: { ...env, PATH: `${bin}${delimiter}${join(ROOT, 'node_modules', '.bin')}${delimiter}${env.PATH}` },
+  };
+
+  beforeAll(async () => {
+    const { stdout } = await run(process.execPath, [
+      join(ROOT, 'create-pawl', 'index.js'),
+      app,
+      '--pawl',
+      'file:../p.tgz',
+    ]);
+    expect(stdout).toContain('npm test');
+    // As `npm install` leaves it: the packed Pawl, and its command in the path.
+    symlinkSync(modules, join(app, 'node_modules'));
+    mkdirSync(bin);
+    symlinkSync(join(modules, 'pawl', 'bin', 'pawl'), join(bin, 'pawl'));
+  });
+
+  it('makes a project whose tests and types pass', async () => {
+    const project = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+    expect(project).toMatchObject({ name: 'my-app', dependencies: { pawl: 'file:../p.tgz' } });
+    const tested = await run('sh', ['-c', project.scripts.test!], inApp);
+    expect(tested.stdout).toContain('2 tests passed');
+    expect(tested.stdout).toMatch(/Tests.*2 passed/);
+    expect((await run('sh', ['-c', project.scripts.check!], inApp)).stdout).toContain('all valid');
+  });
+
+  it('makes a project that starts, and runs its workflow with its own action', async () => {
+    const { dev } = (JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as { scripts: { dev: string } })
+      .scripts;
+    const [, ...args] = dev.split(' ');
+    const child = spawn(process.execPath, [join(bin, 'pawl'), ...args, '--port', '0', '--no-samples'], inApp);
+    const exited = once(child, 'exit');
+    for await (const line of createInterface({ input: child.stdout })) if (line.startsWith('Pawl is ready')) break;
+    const start = ['start', 'welcome', '--trigger', '{"name":"Ada"}', '--wait', '--json'];
+    const { stdout } = await run(process.execPath, [join(bin, 'pawl'), ...start], inApp);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'Succeeded',
+      nodes: { greet: { outputs: { text: 'Hello, Ada!' } } },
+    });
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
+
+  it('overwrites nothing, and is a package that publint accepts', async () => {
+    const again = run(process.execPath, [join(ROOT, 'create-pawl', 'index.js'), app]);
+    await expect(again).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
+    const { messages } = await publint({ pkgDir: join(ROOT, 'create-pawl'), pack: false });
+    expect(messages).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// The pipelines of 002 as they are written there, but for the host of the application they call.
+// The documented example pipelines, with only the host of the called application changed.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

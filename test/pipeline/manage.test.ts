@@ -1,4 +1,4 @@
-// Pipelines through the API of 002: create, read, replace, disable, delete.
+// Pipelines through their API: create, read, replace, disable, delete.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -87,7 +87,7 @@ describe('creating', () => {
     expect((await api().get('/workflows/broken')).status).toBe(404);
   });
 
-  it('takes null for nothing, as 002 has it for `if`', async () => {
+  it('treats null as absent, also for `if`', async () => {
     const nothing = { needs: null, if: null, headers: null, retries: null, timeout: null, sleep: null };
     const rest = { description: null, trigger: null, cron_expression: null, max_duration_seconds: null, enabled: null };
     const { status, body } = await create(api(), 'nothing', { a: call('/nothing', nothing) }, rest);
@@ -228,8 +228,43 @@ describe('replacing', () => {
       webhook_url: body.data.webhook_url,
       enabled: false,
     });
-    expect((await put({ enabled: true })).body.data).toMatchObject({ trigger: 'api', enabled: true });
+    const kept = (await put({ enabled: true })).body.data;
+    expect(kept).toMatchObject({ trigger: 'webhook', webhook_url: body.data.webhook_url, enabled: true });
+    // The secret is still the one that was shown when it was made.
+    expect(kept).not.toHaveProperty('webhook_secret');
+    expect((await put({ trigger: 'api' })).body.data).toMatchObject({ trigger: 'api', enabled: true });
     expect((await put({})).body.data).not.toHaveProperty('webhook_url');
+  });
+
+  it('keeps a schedule that it says nothing of, and shows the last run and the next', async () => {
+    const schedule = {
+      trigger: 'cron',
+      cron_expression: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+      payload: { full: true },
+    };
+    await create(api(), 'kept-nightly', { a: call() }, schedule);
+    expect((await api().send('PUT', '/workflows/kept-nightly', { tasks: { b: call() } })).status).toBe(200);
+    const run = await ended(api(), 'kept-nightly', await trigger(api(), 'kept-nightly', { by: 'hand' }));
+    expect(run).toMatchObject({ trigger_body: { by: 'hand' } });
+    const look = async () => (await api().get<{ data: JsonObject }>('/workflows/kept-nightly')).body.data;
+    // A new schedule has its time when a scheduler has looked at it.
+    await expect.poll(async () => (await look()).next_run_at).toEqual(expect.any(String));
+    const shown = await look();
+    expect(shown).toMatchObject({ ...schedule, tasks: { b: {} }, last_run: { id: run.id, status: 'completed' } });
+    expect(Date.parse(shown.next_run_at as string)).toBeGreaterThan(Date.parse(run.started_at));
+    const { body: listed } = await api().get<{ data: JsonObject[] }>('/workflows?format=pipeline&search=kept-nightly');
+    expect(listed.data).toEqual([
+      expect.objectContaining({ last_run: shown.last_run, next_run_at: shown.next_run_at }),
+    ]);
+  });
+
+  it('shows when a run in flight expires', async () => {
+    await create(api(), 'limited', { hold: { wait_for_webhook: {} } }, { max_duration_seconds: 600 });
+    const runId = await trigger(api(), 'limited');
+    const run = await runUntil(api(), 'limited', runId, ({ tasks }) => tasks.hold?.status === 'waiting');
+    const { expires_at: expires } = run as unknown as { expires_at: string };
+    expect(Date.parse(expires) - Date.parse(run.started_at)).toBeGreaterThanOrEqual(600_000);
   });
 
   it('takes back what was read and edited', async () => {

@@ -1,4 +1,4 @@
-// Random pipelines through the API against an independent reading of 002: every status, status code, body and message.
+// Random pipelines through the API against an independent reading of docs/pipelines.md: every status, status code, body and message.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testServers } from '../../src/action/http/server.testing.ts';
@@ -34,6 +34,6 @@ async function check(seed: string): Promise<void> {
   }
 }
 
-it('every task of a random pipeline ends as 002 says', async () => {
+it('every task of a random pipeline ends as an independent model says', async () => {
   await Promise.all(Array.from({ length: PIPELINES }, (_, index) => check(`random-${index}`)));
 });

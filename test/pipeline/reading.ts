@@ -1,4 +1,4 @@
-// 002 read once more, without a line of ours: what becomes of every task of a pipeline. Nothing runs here; the tasks carry
+// An independent model of pipelines, without a line of the engine: the result of every task. Nothing runs here; the tasks carry
 // what they mean beside what they say.
 
 import type { Json } from '../../src/core/json/json.ts';

@@ -1,4 +1,4 @@
-// Runs of pipelines as 002 shows them: what a trigger gives, what each task became, and how a run ends.
+// Runs of pipelines through their API: the answer to a trigger, the result of each task, and the end of a run.
 
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
@@ -120,6 +120,7 @@ describe('the result of each task', () => {
       status: 'completed',
       started_at: expect.any(String),
       finished_at: expect.any(String),
+      trigger_body: {},
       tasks: {
         charge: {
           status: 'success',

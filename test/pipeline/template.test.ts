@@ -1,4 +1,4 @@
-// Templates of tasks: what cannot be resolved fails the task as `template_error` and says which (002 "Template Expression Resolution").
+// Templates of tasks: what cannot be resolved fails the task as `template_error` and names the expression.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';

@@ -1,4 +1,4 @@
-// wait_for_webhook from end to end: the URL is handed out by an earlier task, and whoever has it calls back (002, I10).
+// wait_for_webhook from end to end: the URL is handed out by an earlier task, and its receiver calls back (I10).
 
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { createPawl, type Pawl } from '../../src/main.ts';
+import { createClient } from '../../src/sdk/client.ts';
+import { pawl as command } from '../cli/dev-process.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-plugins-'));
@@ -201,5 +203,55 @@ describe('a plugin', { timeout: 120_000 }, () => {
     const again = await run({ pluginId: 'risky', pluginVersion: '1.1.0' });
     expect(again).toMatchObject({ status: 'Succeeded', outputs: { version: 1 } });
     expect(again.lines).toEqual(['risky 1.1.0 is in quarantine: version 1.0.0 runs instead']);
+  });
+
+  it('is in quarantine for every process, and another process sees it', async () => {
+    const other = await createPawl({
+      database: { url: database.connectionString },
+      plugin: { folder: join(folder, 'plugins') },
+      runner: false,
+    });
+    const [health] = await other.store.pluginHealth({ pluginId: 'risky' });
+    await other.close();
+    expect(health).toMatchObject({ version: '1.1.0', quarantinedUntil: expect.any(Number) });
+    // As another process would, after it has done well.
+    await pawl.store.pluginHealthPut({ pluginId: 'risky', version: '1.1.0', calls: [true], quarantinedUntil: null });
+    expect(await run({ pluginId: 'risky', pluginVersion: '1.1.0' })).toMatchObject({ outputs: { version: 1 } });
+  });
+});
+
+describe('a registered plugin', () => {
+  it('needs no folder, is pinned by version or digest, and its version never changes', async () => {
+    const server = await createPawl({
+      ...{ database: { url: database.connectionString }, runner: false, serve: true, server: { port: 0 } },
+      auth: { allowLooseAuth: true },
+    });
+    const client = createClient({ url: server.url! });
+    const place = join(folder, 'mine', 'shout', '2.0.0');
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, 'plugin.json'), JSON.stringify({ main: 'main.js', inputSchema: { required: ['text'] } }));
+    writeFileSync(join(place, 'main.js'), 'export default ({ text }) => ({ text: text.toUpperCase() })');
+    try {
+      const { code, stdout, stderr } = await command({ PAWL_URL: server.url! }, 'plugins', 'register', place, '--json');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const { digest } = JSON.parse(stdout) as { digest: string };
+      const pinned = { pluginId: 'shout', pluginDigest: `sha256:${digest}` };
+      expect(await run(pinned, { text: 'hey' })).toMatchObject({ outputs: { text: 'HEY' } });
+      expect(await run({ pluginId: 'shout', pluginVersion: '2.0.0' })).toMatchObject({
+        error: { code: 'PLUGIN_INPUT_INVALID' },
+      });
+      const same = { pluginId: 'shout', version: '2.0.0', manifest: { main: 'main.js' } };
+      await expect(client.catalog.registerPlugin({ ...same, code: 'export default () => 1' })).rejects.toMatchObject({
+        code: 'PLUGIN_EXISTS',
+      });
+      const bad = { ...same, version: '3.0.0', manifest: {}, code: 'x' };
+      await expect(client.catalog.registerPlugin(bad)).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+      const { data } = await client.catalog.plugins();
+      expect(data.map(({ pluginId, version }) => [pluginId, version])).toEqual([['shout', '2.0.0']]);
+      const other = { pluginId: 'shout', pluginVersion: '2.0.0', pluginDigest: 'f'.repeat(64) };
+      expect(await run(other, { text: 'x' })).toMatchObject({ error: { code: 'PLUGIN_DIGEST_MISMATCH' } });
+    } finally {
+      await server.close();
+    }
   });
 });

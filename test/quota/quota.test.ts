@@ -1,4 +1,4 @@
-// Quotas of tenants (002 "Tier Limits") through the API: what is refused, how, and that asking at once does not help.
+// Quotas of tenants through the API: what is refused, how, and that asking at once does not help.
 
 import type { ServerResponse } from 'node:http';
 import pg from 'pg';

@@ -127,7 +127,7 @@ describe('workflow()', () => {
 });
 
 describe('pipeline()', () => {
-  it('builds the checkout of 002', () => {
+  it('builds the checkout pipeline', () => {
     const app = 'https://myapp.com/api';
     const built = pipeline({ name: 'checkout-flow', trigger: 'api', waits: ['payment-result'] })
       .trigger<{ amount: number; order_id: string }>()
@@ -163,7 +163,7 @@ describe('pipeline()', () => {
     expect(compileDefinition(built as unknown as Json)).toMatchObject({ ok: true });
   });
 
-  it('builds the sleeps of 002', () => {
+  it('builds a pipeline with sleeps', () => {
     const built = pipeline({ name: 'nap' })
       .sleep('nap', '13d')
       .sleep('again', 5, { needs: ['nap'] })

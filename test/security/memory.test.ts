@@ -1,7 +1,7 @@
 // I21, S4: what an execution renders is budgeted in bytes, and a process takes on no more than it has memory for.
 
 import { describe, expect, it } from 'vitest';
-import { engineUnderTest, eventually } from '../engine/engine-under-test.ts';
+import { type EngineUnderTest, engineUnderTest, eventually } from '../engine/engine-under-test.ts';
 import { echo, graph, held, to } from '../engine/workflow-definition.ts';
 
 describe('parameters', () => {
@@ -15,6 +15,13 @@ describe('parameters', () => {
     expect(error?.message).toContain('expression.maxBytes');
     const [attempt] = await engine.attempts(executionId);
     expect(JSON.stringify(attempt?.parameters ?? null).length).toBeLessThan(100);
+  });
+
+  it('that are lists of loops count, too', async () => {
+    const items = "{{ ['x'.repeat(900000)] }}";
+    const loops = Array.from({ length: 12 }, (_, index) => echo(`n${index}`, {}, { forEach: { items } }));
+    const fan = graph('lists', [echo('begin', {}, to(...loops.map(({ id }) => id))), ...loops]);
+    expect(await engine.run(fan)).toMatchObject({ status: 'Failed', error: { code: 'PARAMETERS_TOO_LARGE' } });
   });
 
   it('of all nodes together have a budget: what comes on top of it fails, and little is stored', async () => {
@@ -57,3 +64,41 @@ describe('a process whose executions hold as many bytes as it may', () => {
     for (let count = 0; count < 5; count++) (await engine.work.next('a')).succeed();
   });
 });
+
+describe('executions that came in small and have grown', () => {
+  const engine = engineUnderTest({ engine: { maxResidentBytes: 200_000, parkAfterMs: 600_000 } });
+
+  it('leave memory when their tenant holds more than its share, and come back for their retries', async () => {
+    const policies = { retry: { maxAttempts: 2, baseDelayMs: 3_000, backoffFactor: 1, jitter: false } };
+    const nodes = [held('small', to('large')), held('large', to('after')), held('after', { policies })];
+    const { workflowId } = await engine.pawl.publish(graph('grown', nodes));
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) ids.push((await engine.pawl.start(workflowId)).executionId);
+    for (const id of ids) (await engine.work.of(id).next('small')).succeed();
+    const results = await Promise.all(ids.map((id) => engine.work.of(id).next('large')));
+    for (const result of results) result.succeed({ text: 'x'.repeat(150_000) });
+    const attempts = await Promise.all(ids.map((id) => engine.work.of(id).next('after')));
+    for (const attempt of attempts) attempt.fail(new Error('try again'));
+    await eventually(() => states(engine, ids)).toContain('parked');
+    for (let count = 0; count < 3; count++) (await engine.work.next('after')).succeed();
+    for (const id of ids) await eventually(() => engine.queueState(id)).toBeNull();
+  });
+});
+
+describe('a runner that finds more in the queue than it has memory for', () => {
+  const engine = engineUnderTest({ runner: false, engine: { maxResidentBytes: 200_000 } });
+
+  it('loads what fits, gives the rest back, and runs all of them in the end', async () => {
+    const { workflowId } = await engine.pawl.publish(graph('queued', [held('a')]));
+    const trigger = { text: 'x'.repeat(90_000) };
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) ids.push((await engine.pawl.start(workflowId, { trigger })).executionId);
+    await engine.open({ engine: { maxResidentBytes: 200_000 } });
+    await eventually(() => engine.work.begun.length).toBeGreaterThan(0);
+    await eventually(async () => (await states(engine, ids)).filter((state) => state === 'ready').length).toBe(3);
+    for (let count = 0; count < 5; count++) (await engine.work.next('a')).succeed();
+    for (const id of ids) await eventually(() => engine.queueState(id)).toBeNull();
+  });
+});
+
+const states = (engine: EngineUnderTest, ids: readonly string[]) => Promise.all(ids.map((id) => engine.queueState(id)));

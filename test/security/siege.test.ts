@@ -27,8 +27,8 @@ afterAll(async () => {
 it('I21, I22: a victim beside each kind of attacker is served, without a server error', {
   timeout: 300_000,
 }, async () => {
-  const rows = await siege(pawl, 1);
-  expect(rows.map(({ attack }) => attack)).toEqual(['quiet', ...Object.keys(ATTACKS)]);
+  const rows = await siege(pawl, { seconds: 0.5, rounds: 1 });
+  expect(rows.map(({ attack }) => attack)).toEqual(Object.keys(ATTACKS));
   for (const { attack, requests, serverErrors, unfinished } of rows) {
     expect({ attack, isServed: requests > 0, serverErrors, unfinished }).toEqual({
       attack,

@@ -1,13 +1,16 @@
 // An attacker of each kind beside a victim, on one real server (I21, I22). The victim starts a small workflow and waits for its end, one
-// after the other; each attack is a tenant of its own, or nobody at all. Measured are the victim's waits, quiet and beside each attack.
+// after the other; each attack is a tenant of its own, or nobody at all. Measured are the victim's waits. Quiet and attack take turns, so
+// that both see the same machine: the ratio is that of a round, and of several rounds the median counts.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { SignJWT } from 'jose';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import type { Pawl } from '../../src/main.ts';
 import { SCOPES } from '../../src/protocol/scope.ts';
 import { halfSent, rawRequest } from './raw-request.ts';
+import type { Flood } from './siege-flood.ts';
 
 export const SIEGE_AUTH = {
   secret: 'a-shared-secret-of-the-siege-that-is-long-enough',
@@ -18,10 +21,12 @@ export const SIEGE_AUTH = {
 export interface SiegeRow {
   readonly attack: string;
   readonly requests: number;
-  readonly p50Ms: number;
+  readonly quietP99Ms: number;
   readonly p99Ms: number;
-  /** Against the quiet p99. */
+  /** Of the two p99: the median of the rounds, the least and the most. */
   readonly ratio: number;
+  readonly least: number;
+  readonly most: number;
   readonly serverErrors: number;
   readonly unfinished: number;
   readonly heapMb: number;
@@ -59,6 +64,12 @@ async function keep(count: number, { over }: Field, work: (index: number) => Pro
   await Promise.all(Array.from({ length: count }, (_, index) => one(index)));
 }
 
+async function flood(field: Field, workerData: Flood): Promise<void> {
+  const worker = new Worker(new URL('./siege-flood.ts', import.meta.url), { workerData });
+  await ended(field);
+  await worker.terminate();
+}
+
 const ended = ({ over }: Field): Promise<void> =>
   new Promise((resolve) => {
     if (over.aborted) resolve();
@@ -74,12 +85,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     for (const { socket } of sockets) socket.destroy();
   },
   'forged keys': (field) =>
-    keep(8, field, () =>
-      fetch(`${field.url}/api/v1/workflows`, {
-        headers: { 'x-api-key': `pawl_${crypto.randomUUID().replaceAll('-', '').padEnd(43, 'x')}` },
-        signal: field.over,
-      }).then((answer) => answer.text()),
-    ),
+    flood(field, { url: `${field.url}/api/v1/workflows`, atOnce: 8, method: 'GET', headers: {}, forgeKeys: true }),
   'calls that never come back': async (field) => {
     const call = {
       actionType: 'http.request',
@@ -94,7 +100,12 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   'large parameters': async (field) => {
     const large = { actionType: 'core.echo', parameters: { text: "{{ 'x'.repeat(900000) }}" } };
     await field.pawl.publish(fan('large', 100, large), { tenantId: 'large' });
-    await keep(2, field, () => field.pawl.start('large', { tenantId: 'large' }));
+    const ids: string[] = [];
+    await keep(2, field, async () => ids.push((await field.pawl.start('large', { tenantId: 'large' })).executionId));
+    const cancel = (id: string) => field.pawl.executions.cancel('large', id, 'the siege is over').catch(() => {});
+    await Promise.all(ids.map(cancel));
+    // What was written of them is not the next attack's doing.
+    await Promise.all(ids.map((id) => field.pawl.result(id, { tenantId: 'large' }).catch(() => {})));
   },
   'streams and long polls': async (field) => {
     const token = await field.token('streams');
@@ -110,8 +121,11 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     await field.pawl.publish(graph('many', [{ id: 'begin', actionType: 'core.echo', parameters: {} }]), {
       tenantId: 'flood',
     });
-    const token = await field.token('flood');
-    await keep(8, field, () => field.ask(token, 'POST', '/api/v1/workflows/many/execute', {}));
+    const headers = { authorization: `Bearer ${await field.token('flood')}`, 'content-type': 'application/json' };
+    await flood(field, {
+      url: `${field.url}/api/v1/workflows/many/execute`,
+      ...{ atOnce: 8, method: 'POST', headers, body: '{}' },
+    });
   },
 };
 
@@ -138,10 +152,16 @@ async function victim(field: Field, token: string): Promise<Waits> {
   return waits;
 }
 
+export interface SiegePlan {
+  /** How long each half of a round takes. */
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly attacks?: readonly string[];
+}
+
 export async function siege(
   pawl: Pawl,
-  seconds: number,
-  names: readonly string[] = Object.keys(ATTACKS),
+  { seconds, rounds, attacks = Object.keys(ATTACKS) }: SiegePlan,
 ): Promise<SiegeRow[]> {
   const url = pawl.url!;
   const silent = await silentServer();
@@ -149,15 +169,23 @@ export async function siege(
   const victimGraph = graph('victim', [{ id: 'begin', actionType: 'core.echo', parameters: { hello: 'world' } }]);
   await pawl.publish(victimGraph, { tenantId: 'victim' });
   const token = await tokenOf('victim');
+  const stretch = async (attack?: Attack): Promise<Waits> => {
+    const over = new AbortController();
+    const field: Field = { url, pawl, token: tokenOf, ask: asker(url), over: over.signal, silentUrl };
+    const timer = setTimeout(() => over.abort(), seconds * 1_000);
+    const [waits] = await Promise.all([victim(field, token), attack?.(field)]);
+    clearTimeout(timer);
+    return waits;
+  };
   const rows: SiegeRow[] = [];
   try {
-    for (const attack of ['quiet', ...names]) {
-      const over = new AbortController();
-      const field: Field = { url, pawl, token: tokenOf, ask: asker(url), over: over.signal, silentUrl };
-      const timer = setTimeout(() => over.abort(), seconds * 1_000);
-      const [waits] = await Promise.all([victim(field, token), ATTACKS[attack]?.(field)]);
-      clearTimeout(timer);
-      rows.push(rowOf(attack, waits, rows[0]?.p99Ms));
+    await stretch();
+    for (const attack of attacks) {
+      const pairs: Round[] = [];
+      for (let round = 0; round < rounds; round++) {
+        pairs.push({ quiet: await stretch(), beside: await stretch(ATTACKS[attack]) });
+      }
+      rows.push(rowOf(attack, pairs));
     }
   } finally {
     silent.closeAllConnections();
@@ -166,13 +194,32 @@ export async function siege(
   return rows;
 }
 
-function rowOf(attack: string, { ms, serverErrors, unfinished }: Waits, quietP99 = Number.NaN): SiegeRow {
-  const sorted = ms.toSorted((one, other) => one - other);
-  const at = (share: number) => Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
-  const heapMb = Math.round(process.memoryUsage().heapUsed / 1024 / 1024);
-  const ratio = Math.round((at(0.99) / quietP99) * 10) / 10;
-  return { attack, requests: ms.length, p50Ms: at(0.5), p99Ms: at(0.99), ratio, serverErrors, unfinished, heapMb };
+interface Round {
+  readonly quiet: Waits;
+  readonly beside: Waits;
 }
+
+function rowOf(attack: string, rounds: readonly Round[]): SiegeRow {
+  const ratios = rounds.map(({ quiet, beside }) => p99(beside) / p99(quiet));
+  const sum = (of: (waits: Waits) => number) => rounds.reduce((total, { beside }) => total + of(beside), 0);
+  return {
+    attack,
+    requests: sum(({ ms }) => ms.length),
+    quietP99Ms: rounded(median(rounds.map(({ quiet }) => p99(quiet)))),
+    p99Ms: rounded(median(rounds.map(({ beside }) => p99(beside)))),
+    ratio: rounded(median(ratios)),
+    least: rounded(Math.min(...ratios)),
+    most: rounded(Math.max(...ratios)),
+    serverErrors: sum(({ serverErrors }) => serverErrors),
+    unfinished: sum(({ unfinished }) => unfinished),
+    heapMb: Math.round(process.memoryUsage().heapUsed / 1024 / 1024),
+  };
+}
+
+const sorted = (values: readonly number[]): number[] => values.toSorted((one, other) => one - other);
+const p99 = ({ ms }: Waits): number => sorted(ms)[Math.floor(0.99 * (ms.length - 1))] ?? 0;
+const median = (values: readonly number[]): number => sorted(values)[values.length >> 1] ?? 0;
+const rounded = (value: number): number => Math.round(value * 10) / 10;
 
 const tokenOf = (tenant: string): Promise<string> =>
   new SignJWT({ tenant_id: tenant, scope: SCOPES.join(' '), roles: [] })

@@ -84,7 +84,8 @@ export function useServer(options: PawlOptions = {}): TestServer {
   beforeAll(async () => {
     ada = await tokenFor();
     server.database = await testDatabase();
-    server.pawl = await createPawl({ ...strict(server.database.connectionString), ...options });
+    const own = strict(server.database.connectionString);
+    server.pawl = await createPawl({ ...own, ...options, database: { ...own.database, ...options.database } });
     server.url = server.pawl.url!;
   });
   afterAll(async () => {

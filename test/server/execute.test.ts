@@ -83,7 +83,8 @@ describe('starting an execution', () => {
   it('answers 409 WFENG001 when another workflow has the requestId', async () => {
     await server.post(EXECUTE, { requestId: 'taken' });
     const { status, body } = await server.post('/api/v1/workflows/other/execute', { requestId: 'taken' });
-    expect({ status, body }).toMatchObject({ status: 409, body: { error: { code: 'WFENG001' } } });
+    const error = { code: 'WFENG001', name: 'REQUEST_ID_CONFLICT_OTHER_WORKFLOW' };
+    expect({ status, body }).toMatchObject({ status: 409, body: { error } });
   });
 
   it('keeps requestIds of tenants apart', async () => {

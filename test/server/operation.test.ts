@@ -200,6 +200,11 @@ describe('dead letters', () => {
     expect((rest.body.data as JsonObject[]).map(({ executionId }) => executionId)).toEqual(ids.slice(2));
     const path = `/api/v1/admin/dead-letters/${letters[0]!.id}`;
     const token = await tokenFor({ tenant: 'globex' });
+    expect((await server.get('/api/v1/admin/dead-letters', { token })).body.data).toEqual([]);
+    const everywhere = await server.get('/api/v1/admin/dead-letters?tenants=all&limit=1', { token });
+    expect(everywhere.body.data).toEqual([expect.objectContaining({ tenantId, executionId: ids[0] })]);
+    const admin = await tokenFor({ tenant: 'globex', roles: ['Admin'] });
+    expect((await server.get('/api/v1/admin/dead-letters?tenants=all', { token: admin })).status).toBe(403);
     expect((await server.ask('DELETE', path, { token })).status).toBe(404);
     expect((await server.post(`${path}/requeue`, undefined, { token })).status).toBe(404);
     expect(await server.post(`${path}/requeue`)).toMatchObject({ status: 202, body: { executionId: ids[0] } });

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
+import { withClient } from '../support/database.ts';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
 
 const server = useServer();
@@ -170,5 +171,34 @@ describe('the audit log', () => {
     );
     await startRun({ plan: plan('nightly', 'one') });
     expect(await records()).toHaveLength(3);
+  });
+});
+
+describe('a version that no execution refers to any more', () => {
+  it('is forgotten with its last execution, unless it is current or its workflow has just changed (I24)', async () => {
+    const query = (text: string) =>
+      withClient(server.database.connectionString, async (client) => (await client.query(text)).rows);
+    const versions = async () => {
+      const { data } = (await server.get('/api/v1/workflows/yearly/versions')).body as { data: JsonObject[] };
+      return data.map(({ version }) => version).toSorted();
+    };
+    for (const [stepId, runId] of [
+      ['one', 'y1'],
+      ['two', 'y2'],
+      ['three', 'y3'],
+    ]) {
+      await startRun({ plan: plan('yearly', stepId!), context: { runId: runId! } });
+      const [{ id }] = await query(`select id from workflow_executions where request_id = '${runId}'`);
+      await server.pawl.result(id, { tenantId: 'acme' });
+    }
+    await expect.poll(() => query('select from commit_batches')).toEqual([]);
+    const purge = () => server.pawl.store.retentionPurge({ endedBefore: Date.now() + 86_400_000, limit: 1_000 });
+    // The second one is still needed.
+    await query(
+      "update execution_outcomes set ended_at = 'infinity' where execution_id in (select id from workflow_executions where request_id = 'y2')",
+    );
+    await query("update workflows set updated_at = now() - interval '2 hours' where id = 'yearly'");
+    expect(await purge()).toBeGreaterThanOrEqual(2);
+    expect(await versions()).toEqual([2, 3]);
   });
 });

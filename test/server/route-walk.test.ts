@@ -148,6 +148,7 @@ const BODIES: Record<string, JsonObject> = {
   'PUT /api/v1/templates/workflows/{workflowTemplateId}': WORKFLOW_TEMPLATE,
   'POST /api/v1/templates/workflows/{workflowTemplateId}/instantiate': { displayName: 'Theirs' },
   'PUT /api/v1/admin/tenants/{tenantId}/quota': { preset: null },
+  'POST /api/v1/lifecycles/{env}/{name}/instances': { externalRef: 'x' },
   'POST /api/v1/lifecycles/{env}/{name}/trigger': TRIGGER,
   'POST /api/v1/lifecycles/{env}/{name}/instances/{externalRef}/activities': { activity: 'call', status: 'done' },
   'POST /api/v1/consumers/{code}/replay': { from: '2020-01-01T00:00:00Z' },

@@ -54,6 +54,8 @@ export function createOutsideWorker(deps: OutsideWorkerDeps): OutsideWorker {
     warn: observer.warn,
     lostRun: 'again',
     whenDown: 'queue',
+    advance: (one) => turns.advance(one),
+    look: (one) => turns.look(one),
     close: (one, error) => turns.close(one, error),
   });
   handOver.start();

@@ -9,7 +9,7 @@ import { chain, echo, useServer } from '../server/api-server.ts';
 import { createTrigger, sendWebhook } from '../trigger/trigger-api.ts';
 import { type Sample, samplesOf, sampleValue } from './prometheus-text.ts';
 
-const server = useServer({ cost: { usdPerAttempt: 0.5 }, probe: { port: 0 } });
+const server = useServer({ cost: { usdPerAttempt: 0.5, usdPerUnit: 0.25 }, probe: { port: 0 } });
 const tenantId = 'acme';
 const SECRET = `whsec_${Buffer.from('a secret that is long enough').toString('base64')}`;
 let text: string;
@@ -149,6 +149,22 @@ describe('the metrics', () => {
     const attempts = samples.filter(({ name }) => name === 'engine_steps_executed_total');
     const count = attempts.reduce((sum, { value }) => sum + value, 0);
     expect(sampleValue(samples, 'engine_tenant_cost_usd', { tenant: 'acme' })).toBeCloseTo(count * 0.5);
+  });
+
+  it('add up the cost units that the steps of a tenant report, and their price', async () => {
+    const times = { startedAt: '2026-02-22T10:00:00Z', finishedAt: '2026-02-22T10:00:01Z', durationMs: 1_000 };
+    const output = { status: 'SUCCESS', artifactRefs: [], metadata: {}, metrics: { ...times, costUnits: 4 } };
+    const plan = {
+      metadata: { planId: 'priced', planVersion: '1', createdAt: times.startedAt, createdBy: 't', schemaVersion: 'v1' },
+      scope: { tenantId, projectId: 'p', environmentId: 'prod', repoSha: 'x' },
+      steps: [{ stepId: 'a', type: 'core.echo', inputs: output, timeout: '10s' }],
+    };
+    const before = sampleValue(samples, 'engine_tenant_cost_usd', { tenant: 'acme' });
+    const run = await server.post('/api/v1/engine/runs', { plan });
+    await server.pawl.result((run.body.engineRunRef as { executionId: string }).executionId, { tenantId });
+    const now = samplesOf(String((await server.get('/metrics')).body));
+    expect(sampleValue(now, 'engine_tenant_cost_units', { tenant: 'acme' })).toBe(4);
+    expect(sampleValue(now, 'engine_tenant_cost_usd', { tenant: 'acme' })! - before!).toBeCloseTo(0.5 + 4 * 0.25);
   });
 });
 

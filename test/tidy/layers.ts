@@ -181,6 +181,12 @@ export const layers: readonly Layer[] = [
     packages: ['node:*'],
   },
   {
+    path: 'src/testing',
+    job: 'tests of workflows: the decider with pinned outputs and a clock that jumps, and the file of `pawl test`',
+    imports: [...ports, 'src/workflow'],
+    packages: ['zod'],
+  },
+  {
     path: 'src/template',
     job: 'document templates and workflow templates',
     imports: [...ports, 'src/workflow'],
@@ -298,15 +304,8 @@ export const layers: readonly Layer[] = [
     path: 'src/app',
     job: 'puts an installation together, one file per part; the only folder that knows the implementations',
     imports: [
-      ...[
-        ...ports,
-        ...rooms,
-        ...implementations,
-        'src/engine/attempt',
-        'src/engine/turn',
-        'src/engine/runner',
-        'src/server',
-      ],
+      ...[...ports, ...rooms, ...implementations],
+      ...['src/engine/attempt', 'src/engine/turn', 'src/engine/runner', 'src/server', 'src/testing'],
       ...['src/config', 'src/mcp', 'src/store/connection', 'package.json'],
     ],
     packages: ['node:*'],
@@ -314,7 +313,7 @@ export const layers: readonly Layer[] = [
   {
     path: 'src/main.ts',
     job: 'what a program imports',
-    imports: [...ports, ...implementations, 'src/delivery', 'src/config', 'src/app'],
+    imports: [...ports, ...implementations, 'src/delivery', 'src/config', 'src/app', 'src/testing'],
     packages: [],
   },
   {
@@ -333,9 +332,9 @@ export const layers: readonly Layer[] = [
     },
     imports: [
       ...[...ports, ...rooms, 'src/engine/attempt', 'src/server', 'src/sdk', 'src/mcp', 'src/config'],
-      ...['src/main.ts', 'package.json', 'schemas'],
+      ...['src/testing', 'src/main.ts', 'package.json', 'schemas'],
     ],
-    packages: ['commander', '@modelcontextprotocol/*', 'node:*'],
+    packages: ['commander', 'yaml', '@modelcontextprotocol/*', 'node:*'],
   },
   ...dashboardLayers,
   {

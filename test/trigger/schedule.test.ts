@@ -385,5 +385,7 @@ it('a pipeline with a cron expression has its schedule', async () => {
     { body: { of: 'eu', scheduledFor: at(10) }, headers: {} },
   ]);
   await server.ask('PUT', `/api/v1/workflows/${name}`, { body: { tasks } });
+  expect((await server.get(`/api/v1/triggers?workflowId=${name}`)).body.data).toMatchObject([{ id: trigger!.id }]);
+  await server.ask('PUT', `/api/v1/workflows/${name}`, { body: { tasks, trigger: 'api' } });
   expect((await server.get(`/api/v1/triggers?workflowId=${name}`)).body.data).toEqual([]);
 });

@@ -10,7 +10,9 @@ const api = useApi();
 
 const FOLDER = new URL('../../examples/graph/', import.meta.url);
 const read = (file: string) => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as JsonObject & { id: string };
-const examples = readdirSync(FOLDER).map((file) => ({ file, definition: read(file) }));
+const examples = readdirSync(FOLDER)
+  .filter((file) => !file.endsWith('.test.json'))
+  .map((file) => ({ file, definition: read(file) }));
 
 function missingActions({ nodes }: JsonObject): string[] {
   const types = (nodes as { actionType?: string }[]).flatMap(({ actionType }) => actionType ?? []);

@@ -25,7 +25,7 @@ describe('lists', () => {
     await api().post('/workflows', { name: 'fig', tasks: { call: { url: 'http://127.0.0.1:1/' } } });
   });
 
-  it('hold every format, pipelines with what 002 has of them too', async () => {
+  it('hold every format, and pipelines also with their own fields', async () => {
     const { body } = await api().get<Page>('/workflows');
     expect(body.data.map(({ id, name, format }) => `${name ?? id} ${format}`)).toEqual([
       'apple graph',

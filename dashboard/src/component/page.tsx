@@ -44,7 +44,7 @@ interface PanelProps {
 
 export function Panel({ title, actions, children, className = '' }: PanelProps) {
   return (
-    <section className={`panel min-w-0 ${className}`}>
+    <section className={`panel min-w-0 ${className}`} {...(typeof title === 'string' ? { 'aria-label': title } : {})}>
       {title !== undefined && (
         <header className="flex min-h-10 items-center justify-between gap-2 border-b px-4 py-1.5">
           <h2 className="heading">{title}</h2>

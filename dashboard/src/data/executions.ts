@@ -9,13 +9,17 @@ import type { ExecutionListQuery } from '../../../src/sdk/executions.ts';
 import { type ExecutionFilter, queryOfFilter } from '../model/execution-filter.ts';
 import { isEnded } from '../model/status.ts';
 import { pawl } from './client.ts';
+import { useBeat } from './live.ts';
 
 export type { EventJson };
 export type ExecutionDetail = ExecutionWithIncludesJson;
 
 const PAGE_SIZE = 50;
 const LIST_EVERY_MS = 4_000;
-const LIVE_EVERY_MS = 1_000;
+/** Log lines of an attempt at work; its facts come by the stream of the journal. */
+const LOG_EVERY_MS = 2_000;
+/** What no fact tells: the journal's stream tells when there is something to read. */
+const LIVE_EVERY_MS = 15_000;
 
 const listQuery = (filter: ExecutionFilter): ExecutionListQuery => ({
   ...(queryOfFilter(filter, Date.now()) as ExecutionListQuery),
@@ -41,7 +45,7 @@ export function useWorkflowExecutions(workflowId: string) {
     queryKey: ['executions', 'of', workflowId],
     queryFn: async () => (await pawl.executions.rows({ workflowId, limit: PAGE_SIZE, include: ['nodes'] })).data,
     placeholderData: keepPreviousData,
-    refetchInterval: LIST_EVERY_MS,
+    refetchInterval: useBeat(LIST_EVERY_MS),
   });
 }
 
@@ -50,7 +54,7 @@ export function useNewestExecutions(filter: ExecutionFilter) {
   return useQuery({
     queryKey: ['executions-newest', filter],
     queryFn: () => pawl.executions.rows(listQuery(filter)),
-    refetchInterval: LIST_EVERY_MS,
+    refetchInterval: useBeat(LIST_EVERY_MS),
   });
 }
 
@@ -102,7 +106,7 @@ export function useNodeDetail(id: string, nodeId: string, isLive: boolean) {
   return useQuery({
     queryKey: ['execution', id, 'node', nodeId],
     queryFn: () => pawl.executions.node(id, nodeId),
-    refetchInterval: isLive ? LIVE_EVERY_MS : false,
+    refetchInterval: isLive ? LOG_EVERY_MS : false,
   });
 }
 
@@ -120,7 +124,7 @@ export function useExecutionEvents(id: string, isLive: boolean) {
         after = Number(page.nextCursor);
       }
     },
-    refetchInterval: isLive ? LIVE_EVERY_MS : false,
+    refetchInterval: isLive ? LOG_EVERY_MS : false,
   });
 }
 

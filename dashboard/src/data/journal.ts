@@ -48,7 +48,7 @@ export function useJournal(id: string) {
 /** An ended execution that lives again is read anew. */
 function useWakeUp(id: string, isLive: boolean): void {
   const row = useLiveRow(id);
-  useEffect(() => watchRow(id), [id]);
+  useEffect(() => (isLive ? undefined : watchRow(id)), [id, isLive]);
   useEffect(() => {
     const known = queryClient.getQueryData<ExecutionDetail>(['execution', id]);
     if (isLive || row === undefined || known === undefined) return;

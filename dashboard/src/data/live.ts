@@ -21,6 +21,9 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 30_000;
 const POLL_MS = 15_000;
 const HIDDEN_MS = 10_000;
+/** So long after a change, more of them are to be expected. */
+const BUSY_MS = 25_000;
+const IDLE_EVERY_MS = 60_000;
 const MOST_ROWS = 500;
 const MOST_WATCHED = 100;
 
@@ -28,9 +31,18 @@ let live: Live = { state: 'closed', now: null, health: null, newest: null, rows:
 let watched: readonly string[] = [];
 let stream: AbortController | null = null;
 const listeners = new Set<() => void>();
+let isBusy = true;
+let calm: ReturnType<typeof setTimeout> | undefined;
 
 function change(next: Partial<Live>): void {
   live = { ...live, ...next };
+  setBusy(true);
+  clearTimeout(calm);
+  if (live.state === 'open') calm = setTimeout(setBusy, BUSY_MS, false);
+}
+
+function setBusy(value: boolean): void {
+  isBusy = value;
   for (const listener of listeners) listener();
 }
 
@@ -44,10 +56,7 @@ async function run(signal: AbortSignal): Promise<void> {
       }
     } catch (error) {
       if (signal.aborted) return;
-      if ((error as { status?: number }).status === 503) {
-        await poll(signal);
-        continue;
-      }
+      if ((error as { status?: number }).status === 503 && (await poll(signal))) continue;
     }
     change({ state: 'opening' });
     await pause(delayMs * (0.5 + Math.random() / 2), signal);
@@ -77,10 +86,16 @@ function withRows(rows: readonly ExecutionRow[]): ReadonlyMap<string, ExecutionR
   return new Map([...next].slice(-MOST_ROWS));
 }
 
-async function poll(signal: AbortSignal): Promise<void> {
-  const { health, newest, ...now } = await pawl.system.now();
-  change({ state: 'polling', now, health, newest: newest ?? null });
+/** False: that was refused, too. */
+async function poll(signal: AbortSignal): Promise<boolean> {
+  try {
+    const { health, newest, ...now } = await pawl.system.now();
+    change({ state: 'polling', now, health, newest: newest ?? null });
+  } catch {
+    return false;
+  }
   await pause(POLL_MS, signal);
+  return true;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -144,3 +159,7 @@ export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
 /** The row of an execution that `watchRow` named, as it last changed. */
 export const useLiveRow = (id: string): ExecutionRow | undefined =>
   useSyncExternalStore(subscribe, () => live.rows.get(id));
+
+/** How often to ask again for what changes with executions: seldom while the stream is open and tells of no change. */
+export const useBeat = (everyMs: number): number =>
+  useSyncExternalStore(subscribe, () => (isBusy ? everyMs : Math.max(everyMs, IDLE_EVERY_MS)));

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ExecutionFilter, queryOfFilter } from '../model/execution-filter.ts';
 import { pawl } from './client.ts';
+import { useBeat } from './live.ts';
 
 const EVERY_MS = 10_000;
 
@@ -19,7 +20,7 @@ export function useTally(filter: ExecutionFilter): Tally | undefined {
       const { total } = await pawl.executions.rows(query);
       return total ?? { count: 0, isCapped: false };
     },
-    refetchInterval: EVERY_MS,
+    refetchInterval: useBeat(EVERY_MS),
   });
   return data;
 }

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { FailureGroupJson, StatPointJson } from '../../../src/protocol/statistics.ts';
 import { PERIODS } from '../model/execution-filter.ts';
 import { pawl } from './client.ts';
+import { useBeat } from './live.ts';
 
 const EVERY_MS = 10_000;
 
@@ -25,7 +26,7 @@ export function useStats(query: {
       return (await pawl.statistics.over({ ...rest, ...from })).data;
     },
     placeholderData: keepPreviousData,
-    refetchInterval: EVERY_MS,
+    refetchInterval: useBeat(EVERY_MS),
   });
 }
 
@@ -38,6 +39,6 @@ export function useFailures(since: string, workflowId: string | undefined) {
         .data;
     },
     placeholderData: keepPreviousData,
-    refetchInterval: EVERY_MS,
+    refetchInterval: useBeat(EVERY_MS),
   });
 }

@@ -2,6 +2,7 @@
 
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { pawl } from './client.ts';
+import { useBeat } from './live.ts';
 
 const EVERY_MS = 5_000;
 
@@ -17,6 +18,6 @@ export function useWaits(workflowId: string | undefined) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
-    refetchInterval: EVERY_MS,
+    refetchInterval: useBeat(EVERY_MS),
   });
 }

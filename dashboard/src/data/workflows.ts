@@ -3,6 +3,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type WorkflowItem, workflowItem } from '../model/workflow-item.ts';
 import { pawl } from './client.ts';
+import { useBeat } from './live.ts';
 
 const MANY = 200;
 const EVERY_MS = 15_000;
@@ -21,7 +22,7 @@ export function useWorkflowList(filter: WorkflowListFilter) {
       return { items: page.data.map(workflowItem), hasMore: page.nextCursor !== undefined };
     },
     placeholderData: keepPreviousData,
-    refetchInterval: EVERY_MS,
+    refetchInterval: useBeat(EVERY_MS),
   });
 }
 

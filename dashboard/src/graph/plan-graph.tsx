@@ -35,6 +35,8 @@ export interface GraphEdge {
   readonly when: string;
   readonly condition?: string | undefined;
   readonly state?: 'pending' | 'satisfied' | 'unsatisfied';
+  /** Leads to what undoes a node or cleans up at last: no edge of the plan. */
+  readonly isAside?: boolean;
   /** What is said of it when it is pointed at. */
   readonly hint?: string | undefined;
 }
@@ -166,11 +168,12 @@ const STROKES = {
   satisfied: { stroke: 'var(--color-text)', strokeWidth: 1.8, opacity: 0.75 },
   unsatisfied: { stroke: 'var(--color-faint)', strokeWidth: 1.2, strokeDasharray: '4 4', opacity: 0.7 },
   pending: { stroke: 'var(--color-line-strong)', strokeWidth: 1.4 },
+  aside: { stroke: 'var(--color-faint)', strokeWidth: 1.4, strokeDasharray: '1 5', strokeLinecap: 'round' },
 } as const;
 
 function PlanEdgeLine({ id, data }: EdgeProps<Line>) {
   const { edge, path, x, y } = data!;
-  const style = STROKES[edge.state ?? 'pending'];
+  const style = STROKES[edge.isAside === true ? 'aside' : (edge.state ?? 'pending')];
   const label = edge.when === 'success' ? (edge.condition === undefined ? null : 'if') : edge.when;
   return (
     <>

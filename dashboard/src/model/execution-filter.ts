@@ -27,6 +27,7 @@ export const WHYS = [
   'sleeping',
   'paused',
   'compensating',
+  'delayed',
 ] as const;
 export const STATUSES = ['Pending', 'Running', 'Paused', 'Succeeded', 'Failed', 'Cancelled', 'TimedOut'] as const;
 export const PERIODS = {

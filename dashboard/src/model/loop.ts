@@ -4,6 +4,7 @@
 import { nodeIndexOf, planNodeAt } from '../../../src/core/plan/virtual-node.ts';
 import type { GraphJson } from '../../../src/protocol/execution.ts';
 import { attemptsOf, type Journal, typeOfStep } from './journal.ts';
+import { plural } from './text.ts';
 
 export interface LoopItem {
   readonly item: number;
@@ -28,6 +29,17 @@ export function itemsOf(journal: Journal, ownerId: string, count = Number.POSITI
     }
   }
   return [...items.values()].toSorted((a, b) => a.item - b.item);
+}
+
+/** What came of a loop that is over; undefined: it is none, or has not begun. */
+export function endedLoopText(journal: Journal, nodeId: string, count?: number): string | undefined {
+  const kind = journal.plan.nodes.find(({ id }) => id === nodeId)?.step.kind;
+  if (kind !== 'forEach' && kind !== 'repeat') return undefined;
+  const items = itemsOf(journal, nodeId, count);
+  if (items.length === 0) return undefined;
+  const failed = items.filter(({ status }) => status === 'Failed').length;
+  const what = plural(items.length, kind === 'forEach' ? 'item' : 'round');
+  return failed === 0 ? what : `${what}, ${failed} failed`;
 }
 
 /** A loop that is retried runs only what has not succeeded. */

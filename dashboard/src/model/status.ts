@@ -38,6 +38,7 @@ const LOOKS: Readonly<Record<string, StatusLook>> = {
   Waiting: look('Waiting', 'wait', 'hand'),
   Skipped: look('Skipped', 'idle', 'skip'),
   queued: look('Queued', 'idle', 'queue'),
+  delayed: look('Delayed by a rate limit', 'wait', 'clock'),
   noWorker: look('No runner', 'bad', 'alert'),
   needsNewerRunner: look('Needs a newer runner', 'bad', 'alert'),
   running: look('Running', 'run', 'spinner'),

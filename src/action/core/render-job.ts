@@ -34,8 +34,8 @@ export type RefusalCode = 'WFENG005' | 'TEMPLATE_ERROR' | 'TEMPLATE_TIMEOUT' | '
 /** Sent once, when the process has loaded what it needs: time is counted from here. */
 export const READY = 'ready';
 
-/** A job gets its time of a processor, however busy the machine; after so many times as long on the clock it is late all the same. */
+/** A job is limited by processor time, so a busy machine does not fail it; after this many times its limit on the clock it is late anyway. */
 export const MAX_STRETCH = 10;
 
-/** A job that goes on so long after its time has nobody left to stop it. */
+/** A job that runs this long after its limit stops its own process, because the parent may be gone. */
 export const WATCHDOG_MS = 2_000;

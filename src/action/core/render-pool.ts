@@ -10,7 +10,7 @@ import { RenderProcess } from './render-process.ts';
 
 export interface RenderPoolOptions extends ProcessOptions {
   readonly processes: number;
-  /** More than so many in line are refused (I21). */
+  /** The maximum number of waiting jobs; more are refused (I21). */
   readonly maxWaiting?: number;
   /** For metrics: how long a document took, its wait not counted. */
   readonly rendered?: (durationMs: number) => void;

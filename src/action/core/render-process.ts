@@ -108,7 +108,7 @@ export class RenderProcess {
     this.finish({ kind: 'refused', code: 'TEMPLATE_TIMEOUT', message });
   }
 
-  /** What was ready and not told to stop ends in the middle of a job for one reason only. */
+  /** A ready process that was not told to stop ends during a job for one reason only. */
   private break(message: string): void {
     const isMemory = this.isReady && !this.isDead;
     const needed = `this needs more memory than the ${this.options.memoryMb} MB it may have`;

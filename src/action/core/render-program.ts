@@ -27,7 +27,7 @@ const schemas = new TextCache<SuppliedSchema>(CACHED_CHARS, (text) =>
   compileSuppliedSchema(JSON.parse(text) as JsonObject),
 );
 
-/** What the watchdog looks at: the number of the job that is being done, or 0. */
+/** The watchdog reads this: the number of the current job, or 0. */
 const current = new Int32Array(new SharedArrayBuffer(4));
 let jobs = 0;
 

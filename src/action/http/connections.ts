@@ -45,7 +45,7 @@ export class Connections {
     known.dispatch(request, recipient);
   }
 
-  /** What is on its way fails. */
+  /** Requests in flight fail. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all([...this.origins.values()].map((origin) => origin.close()));
@@ -98,7 +98,7 @@ class Origin {
     this.turnSoon();
   }
 
-  /** Sends what there are connections for. What cannot be sent fails at once, and leaves its connection for others. */
+  /** Sends requests while there are free connections. A request that cannot be sent fails at once and frees its connection. */
   turn(): void {
     this.isTurnComing = false;
     const { waiting, resting } = this;

@@ -10,7 +10,7 @@ import { retryDelay, safeHeaderValue } from '../header-value.ts';
 import type { HttpRequest, HttpResponse } from '../http-client.ts';
 import { describeRequest } from './network-error.ts';
 
-/** So that the receiver can tell a repeat of a step from a new one (I7), and who asked. What the workflow says wins. */
+/** Lets the receiver recognise a repeated step (I7) and its sender. Headers of the workflow win. */
 export function outgoingHeaders(
   context: Pick<ActionContext, 'idempotencyKey' | 'correlationId'>,
   { contentType }: EncodedBody,

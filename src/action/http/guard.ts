@@ -63,7 +63,7 @@ function refusalOfAny(policy: AddressPolicy, addresses: readonly ResolvedAddress
   return null;
 }
 
-/** Says what kind of address a name has, not which: that would map the network for whoever asks. */
+/** Names the kind of the address, not the address itself, which would reveal the network. */
 function blocked(what: string): TerminalError {
   return new TerminalError(
     'SSRF_BLOCKED',

@@ -36,5 +36,5 @@ export function nextHop(hop: Hop, status: number, location: string | undefined):
 }
 
 const BODY_HEADER = /^content-/i;
-/** The standard ones, what people call their own, and for whom we act: that is nobody else's business. */
+/** Headers that are dropped across origins: the standard ones, common custom ones, and the acting principal. */
 const SECRET_HEADER = /^x-acting-user-|auth|cookie|token|secret|password|credential|session|api-?key|signature/i;

@@ -82,7 +82,7 @@ export const httpRequest = defineAction({
 
 type Query = Readonly<Record<string, string | number | boolean | null | readonly (string | number | boolean)[]>>;
 
-/** A URL that is none is left to the client, which says so. */
+/** An invalid URL is left to the client, which reports it. */
 function withQuery(text: string, query: Query = {}): string | URL {
   const url = URL.parse(text);
   if (url === null) return text;

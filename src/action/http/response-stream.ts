@@ -47,7 +47,7 @@ async function collect(source: AsyncIterable<Buffer>, { maxBytes, onOversize }: 
   return { body: Buffer.concat(chunks), truncated: false };
 }
 
-/** What the client asks servers to use. */
+/** The encodings that the client accepts. */
 export const ACCEPTED_ENCODINGS = 'gzip, br';
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {

@@ -1,5 +1,5 @@
-// http.step: the HTTP task of a pipeline (002 "Step Types"). The answer is read as JSON whenever it is JSON. A body over
-// 256 KB is cut there, marked, and kept as text: what is cut cannot be parsed (002 "Response Payload Limits"). A status
+// http.step: the HTTP task of a pipeline. The answer is read as JSON whenever it is JSON. A body over
+// 256 KB is cut there, marked, and kept as text: a cut body cannot be parsed. A status
 // that is not 2xx fails the step with the same outputs, so that conditions can ask for its status_code.
 
 import { z } from 'zod';
@@ -101,7 +101,7 @@ function parsed(text: string): Json {
   return json.ok && !isTooDeep(text, json.value) ? json.value : text;
 }
 
-/** Well within what outputs may be nested. What is deeper stays text: it must not turn an answer of 200 into a failure. */
+/** Well within the allowed nesting of outputs. Deeper JSON stays text, so that an answer of 200 does not become a failure. */
 const MAX_LEVELS = 400;
 
 function isTooDeep(text: string, value: Json): boolean {

@@ -25,7 +25,7 @@ export interface PluginCall {
   /** Whether it gets a network namespace of its own, in which nothing can be reached. */
   readonly isOffline: boolean;
   readonly signal: AbortSignal;
-  /** What it may ask for, by name. */
+  /** The functions that the plugin may call, by name. */
   readonly apis: Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 }
 

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { RetryableError, TerminalError } from '../../core/error/error.ts';
 import type { PluginRef } from '../../core/plan/plan.ts';
+import { pluginManifest } from '../../protocol/plugin.ts';
+import type { PluginStore } from '../../store/plugin-port.ts';
 import { type ActionContext, type ActionDefinition, defineAction } from '../action.ts';
 import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
 import { afterCall, HEALTHY, type Health, isQuarantined, lastGood } from './plugin-health.ts';
@@ -16,23 +18,22 @@ import { callPlugin, type PluginEnd } from './plugin-process.ts';
 const MOST_CODE_BYTES = 5 * 1024 * 1024;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-const manifestSchema = z.strictObject({
-  main: z.string().regex(/^[A-Za-z0-9._-]+\.m?js$/, 'must be the name of a module beside plugin.json'),
-  description: z.string().optional(),
-  inputSchema: z.record(z.string(), z.unknown()).optional(),
-  outputSchema: z.record(z.string(), z.unknown()).optional(),
-  limits: z
-    .strictObject({
-      timeoutMs: z.int().min(1).max(3_600_000).default(30_000),
-      memoryMb: z.int().min(16).max(4_096).default(128),
-      network: z.enum(['none', 'tenant-network']).default('none'),
-    })
-    .prefault({}),
-  allowedAPIs: z.array(z.enum(['log', 'http', 'putArtifact'])).default([]),
-});
+/** What is registered over the API, and the health of versions, shared by all processes. */
+export type PluginShelf = Pick<PluginStore, 'pluginGet' | 'pluginList' | 'pluginHealth' | 'pluginHealthPut'>;
+
+/** The digest of a module that may be registered, or what is wrong with its manifest. */
+export function readPlugin(manifest: unknown, code: string): { digest: string } | { problem: string } {
+  const read = pluginManifest.safeParse(manifest);
+  if (read.success) return { digest: digestOf(Buffer.from(code)) };
+  const [issue] = read.error.issues;
+  return { problem: `${issue!.path.join('.')}: ${issue!.message}` };
+}
+
+const digestOf = (code: Buffer): string => createHash('sha256').update(code).digest('hex');
 
 export interface PluginsOptions {
-  /** Null: this installation has no plugins. */
+  readonly store: PluginShelf;
+  /** Null: only those that were registered over the API. */
   readonly folder: string | null;
   /** Whether plugins may share the network of the runner when they ask for it. */
   readonly allowNetwork: boolean;
@@ -47,12 +48,11 @@ interface Loaded {
   readonly version: string;
   readonly digest: string;
   readonly code: string;
-  readonly manifest: z.output<typeof manifestSchema>;
+  readonly manifest: z.output<typeof pluginManifest>;
 }
 
 export class Plugins {
   private readonly options: PluginsOptions;
-  private readonly health = new Map<string, Health>();
   private readonly schemas = new Map<string, SuppliedSchema>();
   private isolation: Promise<boolean> | null = null;
 
@@ -92,7 +92,7 @@ export class Plugins {
       signal: context.signal,
       apis,
     });
-    if (end.kind !== 'stopped') this.note(plugin, end.kind !== 'broken');
+    if (end.kind !== 'stopped') await this.note(plugin, end.kind !== 'broken');
     return this.outputOf(plugin, end);
   }
 
@@ -111,14 +111,16 @@ export class Plugins {
     }
   }
 
-  /** What the plan pins, unless that is in quarantine. A digest means these bytes and no others. */
+  /** The version that the plan pins, unless it is in quarantine. A digest means exactly these bytes. */
   private async trusted(ref: PluginRef, { log }: ActionContext): Promise<Loaded> {
     const pinned = await this.pinned(ref);
-    if (!this.isBad(pinned)) return pinned;
+    const health = await this.healthOf(ref.pluginId);
+    const isBad = (version: string) => isQuarantined(health.get(version) ?? HEALTHY, this.options.now());
+    if (!isBad(pinned.version)) return pinned;
     if (ref.pluginDigest !== undefined)
       refuse('PLUGIN_QUARANTINED', pinned, 'it broke too often, and the plan pins its digest');
     const versions = await this.versionsOf(ref.pluginId);
-    const good = lastGood(versions, pinned.version, (version) => !this.isBad({ pluginId: ref.pluginId, version }));
+    const good = lastGood(versions, pinned.version, (version) => !isBad(version));
     if (good === null) refuse('PLUGIN_QUARANTINED', pinned, 'it broke too often, and there is no earlier version');
     log.warn(`${nameOf(pinned)} is in quarantine: version ${good} runs instead`);
     return this.load(ref.pluginId, good);
@@ -138,20 +140,28 @@ export class Plugins {
 
   private async versionsOf(pluginId: string): Promise<string[]> {
     const { folder } = this.options;
-    if (folder === null || !NAME.test(pluginId)) return [];
-    return readdir(join(folder, pluginId)).catch(() => []);
+    if (!NAME.test(pluginId)) return [];
+    const there = folder === null ? [] : await readdir(join(folder, pluginId)).catch(() => []);
+    const registered = await this.options.store.pluginList({ pluginId });
+    return [...new Set([...there, ...registered.map(({ version }) => version)])];
   }
 
   private async load(pluginId: string, version: string): Promise<Loaded> {
     const { folder } = this.options;
     const missing = (why: string) =>
       new TerminalError('PLUGIN_NOT_FOUND', `there is no plugin ${pluginId} ${version}: ${why}`);
-    if (folder === null) throw missing('this installation has none (plugin.folder)');
     if (!NAME.test(pluginId) || !NAME.test(version)) throw missing('that is no name');
+    const registered = await this.options.store.pluginGet({ pluginId, version });
+    if (registered !== null) {
+      const { code, manifest } = registered;
+      const digest = digestOf(Buffer.from(code));
+      return { pluginId, version, digest, code, manifest: pluginManifest.parse(JSON.parse(manifest)) };
+    }
+    if (folder === null) throw missing('it was not registered, and this installation has no folder (plugin.folder)');
     const place = join(folder, pluginId, version);
     const text = await readFile(join(place, 'plugin.json'), 'utf8').catch(() => null);
     if (text === null) throw missing('it has no plugin.json');
-    const manifest = manifestSchema.safeParse(jsonOf(text));
+    const manifest = pluginManifest.safeParse(jsonOf(text));
     if (!manifest.success) {
       const [issue] = manifest.error.issues;
       throw missing(`its plugin.json is not valid: ${issue!.path.join('.')}: ${issue!.message}`);
@@ -159,7 +169,7 @@ export class Plugins {
     const code = await readFile(join(place, manifest.data.main)).catch(() => null);
     if (code === null || code.length > MOST_CODE_BYTES)
       throw missing(`${manifest.data.main} is missing, or larger than 5 MB`);
-    const digest = createHash('sha256').update(code).digest('hex');
+    const digest = digestOf(code);
     return { pluginId, version, digest, code: code.toString(), manifest: manifest.data };
   }
 
@@ -189,19 +199,23 @@ export class Plugins {
     return refuse('PLUGIN_REFUSED', plugin, 'this system gives it no network namespace (plugin.allowWithoutNamespace)');
   }
 
-  private isBad(plugin: { readonly pluginId: string; readonly version: string }): boolean {
-    return isQuarantined(this.health.get(nameOf(plugin)) ?? HEALTHY, this.options.now());
+  /** By version, as every process has found it. A database that is away counts nobody as bad. */
+  private async healthOf(pluginId: string): Promise<Map<string, Health>> {
+    const rows = await this.options.store.pluginHealth({ pluginId }).catch(() => []);
+    return new Map(rows.map(({ version, ...health }) => [version, health]));
   }
 
-  private note(plugin: Loaded, isWell: boolean): void {
-    const before = this.health.get(nameOf(plugin)) ?? HEALTHY;
-    const after = afterCall(before, isWell, this.options.now());
-    this.health.set(nameOf(plugin), after);
+  /** Two processes at the same moment may lose a call, never a quarantine. */
+  private async note(plugin: Loaded, isWell: boolean): Promise<void> {
+    const { store, now, warn } = this.options;
+    const { pluginId, version, digest } = plugin;
+    const before = (await this.healthOf(pluginId)).get(version) ?? HEALTHY;
+    const after = afterCall(before, isWell, now());
+    const put = { pluginId, version, calls: [...after.calls], quarantinedUntil: after.quarantinedUntil };
+    const failed = (error: Error) => warn('the health of a plugin could not be written', { error: error.message });
+    await store.pluginHealthPut(put).catch(failed);
     if (after.quarantinedUntil !== null && before.quarantinedUntil === null)
-      this.options.warn('a plugin broke too often and is in quarantine', {
-        plugin: nameOf(plugin),
-        digest: plugin.digest,
-      });
+      warn('a plugin broke too often and is in quarantine', { plugin: nameOf(plugin), digest });
   }
 }
 

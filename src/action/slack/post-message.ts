@@ -71,7 +71,7 @@ const history = z.object({
 
 const LOOK_BACK_MESSAGES = 100;
 
-/** A token that may post but not read cannot look; then the message may come twice, which is said in the log. */
+/** A token that may post but not read cannot check for duplicates. The message may then be posted twice, and the log says so. */
 async function earlierMessage(
   slack: CallSlack,
   { channelId: channel, threadTs }: z.output<typeof params>,
@@ -100,7 +100,7 @@ async function earlierMessage(
 
 const permalinkAnswer = z.object({ permalink: z.string() });
 
-/** The message is there, so a failure to get its link is no failure. */
+/** The message was posted, so a failure to get its link is ignored. */
 async function result(
   slack: CallSlack,
   message: PostedMessage,

@@ -13,7 +13,7 @@ export interface S3Options {
   readonly bucket: string;
   /** Stands before every key. */
   readonly prefix: string;
-  /** The headers that prove who asks. */
+  /** The authorization headers. */
   readonly sign: (request: S3Request) => Record<string, string>;
   readonly partBytes?: number;
 }
@@ -67,7 +67,7 @@ export function s3Artifacts(options: S3Options): ArtifactBytes {
   };
 }
 
-/** An object of the bucket by its key, as a whole; null: there is none. */
+/** A whole object of the bucket by its key; null: it does not exist. */
 export async function s3Object(options: S3Options, key: string, maxBytes: number): Promise<Buffer | null> {
   const answer = await ask(options, 'GET', key.split('/').map(encodeURIComponent).join('/'));
   if (answer.status === 404) return null;
@@ -158,7 +158,7 @@ async function* partsOf(content: AsyncIterable<Uint8Array>, partBytes: number): 
   if (bytes > 0) yield Buffer.concat(pieces);
 }
 
-/** What the store could not do just now is asked again. */
+/** Temporary failures of the store are retried. */
 async function ask(
   { endpoint, bucket, sign }: S3Options,
   method: string,

@@ -1,4 +1,4 @@
-// `pawl audit verify`: whether a record of the audit log was changed or removed, asked where the database is.
+// `pawl audit list`: who did what. `pawl audit verify`: whether a record of the audit log was changed or removed, asked where the database is.
 
 import type { Command } from 'commander';
 import { AUDIT_HEAD } from '../../protocol/audit.ts';
@@ -6,9 +6,17 @@ import { isTenantId } from '../../protocol/identifier.ts';
 import { readLink, verifyChain, writeLink } from '../../store/audit-chain.ts';
 import { EVERY_TENANT } from '../../store/audit-port.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { printable } from '../file/line-map.ts';
+import { type ClientFlags, clientCommand, connect } from '../server-client.ts';
 import { explained } from '../start-problem.ts';
 import { table } from '../terminal/table.ts';
 import { printJson } from '../terminal/terminal.ts';
+
+interface ListFlags extends ClientFlags {
+  readonly action?: string;
+}
+
+const NEWEST = 100;
 
 interface VerifyFlags {
   readonly tenant?: string;
@@ -18,12 +26,14 @@ interface VerifyFlags {
 }
 
 export function register(program: Command): void {
-  program
-    .command('audit')
-    .description('the audit log')
+  const audit = program.command('audit').description('the audit log');
+  clientCommand(audit, 'list', 'list the audit log, newest first')
+    .option('--action <name>', 'only this action, or actions with this prefix, e.g. workflow.publish')
+    .action(list);
+  audit
     .command('verify')
-    .description('find records that were changed or removed; exit code 1 when there are any')
-    .option('--tenant <id>', 'of this tenant only')
+    .description('find records that were changed or removed; the exit code is 1 when there are any')
+    .option('--tenant <id>', 'only this tenant')
     .option(
       '--head <seq:hash>',
       'the head that an earlier run printed: shows records removed from the end (with --tenant)',
@@ -31,6 +41,15 @@ export function register(program: Command): void {
     .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
     .option('--json', 'print JSON')
     .action(verify);
+}
+
+async function list(flags: ListFlags): Promise<void> {
+  const action = flags.action === undefined ? {} : { action: flags.action };
+  const page = await connect(flags).admin.audit({ ...action, limit: NEWEST });
+  if (flags.json === true) return printJson(page);
+  if (page.data.length === 0) return void process.stdout.write('no records\n');
+  const rows = page.data.map(({ at, actor, action: what, target }) => [at, printable(actor), what, printable(target)]);
+  process.stdout.write(table(['AT', 'WHO', 'WHAT', 'OF'], rows));
 }
 
 async function verify({ tenant, head, data, json }: VerifyFlags): Promise<void> {

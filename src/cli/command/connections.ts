@@ -34,9 +34,9 @@ const PRINCIPAL = "whose own credential; otherwise the tenant's";
 const more = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 export function register(program: Command): void {
-  const connections = program.command('connections').description('credentials for other systems, on a server');
+  const connections = program.command('connections').description('credentials for other systems, stored on a server');
   clientCommand(connections, 'list', 'list connections')
-    .option('--connector <id>', 'of this connector only')
+    .option('--connector <id>', 'only connections of this connector')
     .action(list);
   change(clientCommand(connections, 'create', 'create a connection'))
     .argument('<name>')
@@ -44,10 +44,12 @@ export function register(program: Command): void {
     .requiredOption('--kind <kind>', 'token, header, basic, oauth2-client-credentials, oauth2-code or aws-sigv4')
     .addHelpText('after', EXAMPLES)
     .action(create);
-  one(clientCommand(connections, 'show', 'a connection, and what uses it')).action(show);
-  change(one(clientCommand(connections, 'rotate', 'give a connection a new secret, or change it'))).action(rotate);
-  one(clientCommand(connections, 'check', 'find out whether a connection still works')).action(check);
-  one(clientCommand(connections, 'authorize', 'print where the owner of the account signs in')).action(authorize);
+  one(clientCommand(connections, 'show', 'show a connection and what uses it')).action(show);
+  change(one(clientCommand(connections, 'rotate', 'rotate the secret of a connection, or change it'))).action(rotate);
+  one(clientCommand(connections, 'check', 'check whether a connection still works')).action(check);
+  one(clientCommand(connections, 'authorize', 'print the address where the owner of the account signs in')).action(
+    authorize,
+  );
   one(clientCommand(connections, 'delete', 'delete a connection')).action(remove);
 }
 
@@ -58,10 +60,10 @@ function change(command: Command): Command {
     ? command
     : command.option('--principal <id>', PRINCIPAL);
   return withPrincipal
-    .option('--set <field=value>', 'a setting of its kind, e.g. header=X-Api-Key; may be repeated', more)
+    .option('--set <field=value>', 'a setting of this kind of connection, e.g. header=X-Api-Key; may be repeated', more)
     .option('--secrets <json>', SECRETS)
     .option('--allow-host <host>', 'a host that the credential may be sent to; may be repeated', more)
-    .option('--default', 'for nodes of the connector that name no connection');
+    .option('--default', 'use it for nodes that name no connection');
 }
 
 const EXAMPLES = `

@@ -24,7 +24,7 @@ export function register(program: Command): void {
     .description('check node, configuration, folder, disk, port, database, notifications, clock and migrations')
     .option('-p, --port <number>', 'the port that a server would listen on', wholeNumber(0, 65_535))
     .option('--data <folder>', 'folder of the embedded database')
-    .option('--smoke', 'also run a plan of three steps from end to end, which leaves an execution behind')
+    .option('--smoke', 'also run a three-step plan; its execution stays in the database')
     .option('--json', 'print { ok, findings } instead of text')
     .action(async (flags: DoctorFlags) => {
       const input = { server: { port: flags.port }, database: { dataDir: flags.data } };

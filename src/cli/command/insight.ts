@@ -22,29 +22,29 @@ interface CauseFlags extends ClientFlags {
 }
 
 export function register(program: Command): void {
-  clientCommand(program, 'stats', 'what started and ended over time, with p50 and p95')
-    .option('-w, --workflow <id>', 'of this workflow')
+  clientCommand(program, 'stats', 'started and ended executions over time, with p50 and p95')
+    .option('-w, --workflow <id>', 'only this workflow')
     .option('--bucket <size>', 'minute, hour or day', oneOf(BUCKETS), 'hour')
     .option('--by <key>', 'workflow, version or action', oneOf(KEYS), 'workflow')
     .action(stats);
   clientCommand(program, 'failures', 'failures by cause, the most frequent first')
-    .option('-w, --workflow <id>', 'of this workflow')
-    .option('--since <time>', 'since this time, e.g. 2026-01-31T09:30:00Z; by default a day ago')
+    .option('-w, --workflow <id>', 'only this workflow')
+    .option('--since <time>', 'only since this time, e.g. 2026-01-31T09:30:00Z (default: one day ago)')
     .action(failures);
-  clientCommand(program, 'waits', 'open callbacks: who waits for one, since when and until when')
-    .option('-w, --workflow <id>', 'of this workflow')
+  clientCommand(program, 'waits', 'list open callbacks: the waiting node, since when and until when')
+    .option('-w, --workflow <id>', 'only this workflow')
     .action(waits);
-  clientCommand(program, 'continue', 'call back in place of the other side')
+  clientCommand(program, 'continue', 'answer an open callback by hand')
     .argument('<id>', 'the execution', executionId)
     .argument('<node>', 'the node that waits')
-    .option('--payload <json>', 'what the other side would have sent; @file reads it from a file')
+    .option('--payload <json>', 'payload of the callback; @file reads a file')
     .action(continueWait);
-  clientCommand(program, 'runners', 'who runs executions, how busy, since when').action(runners);
-  clientCommand(program, 'drain', 'let a runner finish its attempts and take nothing more, until it is started again')
+  clientCommand(program, 'runners', 'list runners, how busy each is, and since when it runs').action(runners);
+  clientCommand(program, 'drain', 'let a runner finish its attempts and take no more until it is restarted')
     .argument('<runner>', 'its id')
     .action(drain);
-  clientCommand(program, 'find', 'what a text belongs to: an id, a requestId, a reference')
-    .argument('<text>', 'exactly this')
+  clientCommand(program, 'find', 'find what an id, a requestId or a reference belongs to')
+    .argument('<text>', 'the exact text')
     .action(find);
 }
 

@@ -31,14 +31,14 @@ export function register(program: Command): void {
       .option('--data <folder>', 'folder of the embedded database, when there is no DATABASE_URL')
       .option('--json', 'print JSON');
   command('create', 'make a key and print it, once')
-    .option('--name <name>', 'what it is for', 'key')
-    .option('--scope <scope...>', `what it may do: ${SCOPES.join(', ')}`)
-    .option('--role <role...>', `which signals it may send: ${ROLES.join(', ')}`)
+    .option('--name <name>', 'what the key is for', 'key')
+    .option('--scope <scope...>', `what the key may do: ${SCOPES.join(', ')}`)
+    .option('--role <role...>', `which signals the key may send: ${ROLES.join(', ')}`)
     .option(
       '--only <kind=names...>',
       `what it reaches, and nothing else: ${LIMIT_KINDS.join(', ')} (workflows=invoice,report-*)`,
     )
-    .option('--days <number>', 'how long it is valid; without it, until it is revoked')
+    .option('--days <number>', 'days until the key expires (default: never)')
     .action(create);
   command('list', 'list keys (not their secrets)').action(list);
   command('revoke', 'a key is refused from now on').argument('<id>', 'the id of the key').action(revoke);
@@ -90,7 +90,7 @@ async function revoke(id: string, flags: KeyFlags): Promise<void> {
   });
 }
 
-/** Whoever may run programs beside the database. */
+/** The actor in the audit log: a person with access to the database's machine. */
 const ACTOR = { name: 'pawl keys' };
 
 async function withStore(flags: KeyFlags, work: (pawl: Pawl) => Promise<void>): Promise<void> {

@@ -22,14 +22,21 @@ const STAGES = ['Pending', 'Delivered', 'Processed', 'Failed', 'Dead', 'any'] as
 const HEAD = ['ACKGUID', 'CONSUMER', 'STAGE', 'KIND', 'EVENT', 'ATTEMPTS', 'CREATED', 'NEXT', 'MESSAGE'];
 
 export function register(lifecycle: Command): void {
-  clientCommand(lifecycle, 'deliveries', 'list messages to consumers by how far they got')
+  clientCommand(lifecycle, 'deliveries', 'list messages to consumers by stage')
     .option('--stage <stage>', STAGES.join(', '), oneOf(STAGES), 'Pending')
-    .option('--consumer <code>', 'only those to this one')
+    .option('--consumer <code>', 'only deliveries to this consumer')
     .action(list);
-  clientCommand(lifecycle, 'requeue', 'send a message again that is dead or failed')
+  clientCommand(lifecycle, 'requeue', 'send a dead or failed message again')
     .argument('<ackGuid>', 'of the message')
-    .option('--consumer <code>', 'only to this one')
+    .option('--consumer <code>', 'only to this consumer')
     .action(requeue);
+  clientCommand(lifecycle, 'discard', 'discard an unacknowledged message')
+    .argument('<ackGuid>', 'of the message')
+    .action(async (ackGuid: string, flags: ClientFlags) => {
+      await connect(flags).deliveries.discard(ackGuid);
+      if (flags.json === true) return printJson({ ackGuid, discarded: true });
+      process.stdout.write('discarded\n');
+    });
 }
 
 async function list(flags: ListFlags): Promise<void> {

@@ -41,7 +41,7 @@ export async function importLifecycle(fileName: string, flags: ImportFlags): Pro
   return EXIT.ok;
 }
 
-/** The exit code where it is none. */
+/** The exit code if the file is not a lifecycle. */
 function readLifecycle(fileName: string, asJson: boolean): LifecycleFile | number {
   const read = readDefinitionFile(fileName);
   if (read.kind !== 'json') return reportDefinition(read, { asJson });

@@ -40,11 +40,11 @@ const PLACE = 'env/name, e.g. prod/loan';
 export function register(program: Command): void {
   const lifecycle = program
     .command('lifecycle')
-    .description('state machines of business objects: import, trigger, look, acknowledge')
+    .description('state machines of business objects: import, trigger, inspect, acknowledge')
     .addHelpText('after', EXAMPLES);
-  clientCommand(lifecycle, 'import', 'import a lifecycle, with its policies if it has some')
+  clientCommand(lifecycle, 'import', 'import a lifecycle and its policies')
     .argument('<file>', 'the lifecycle, or { definition, policies }, a JSON file; - for standard input')
-    .option('--policies <file>', 'the policies, where they are in a file of their own')
+    .option('--policies <file>', 'the policies, if they are in a separate file')
     .action(async (file: string, flags) => {
       process.exitCode = await importLifecycle(file, flags);
     });
@@ -53,17 +53,23 @@ export function register(program: Command): void {
     .argument('<lifecycle>', PLACE)
     .argument('<ref>', 'your own key of the business object')
     .argument('<event>', 'its name, id or code')
-    .option('--request-id <id>', 'the same id twice is applied once (by default a new one)')
-    .option('--actor <name>', 'who did it')
-    .option('--payload <json>', 'what came with it; @file or - read it from there')
+    .option('--request-id <id>', 'the same id is applied once (default: a new id)')
+    .option('--actor <name>', 'the person or system that caused the event')
+    .option('--payload <json>', 'payload of the event; @file reads a file, - reads standard input')
     .action(trigger);
-  clientCommand(lifecycle, 'show', 'print a lifecycle, and where an instance is in it')
+  clientCommand(lifecycle, 'create', 'create an instance in its initial state, without an event')
+    .argument('<lifecycle>', PLACE)
+    .argument('<ref>', 'your name for it')
+    .option('--actor <name>', 'the person or system that does it')
+    .option('--payload <json>', 'payload for the timeline; @file reads a file, - reads standard input')
+    .action(create);
+  clientCommand(lifecycle, 'show', 'print a lifecycle, with the state of an instance')
     .argument('<lifecycle>', PLACE)
     .argument('[ref]', 'an instance')
     .option('--mermaid', 'print Mermaid text')
     .option('--svg', 'print an SVG')
     .action(show);
-  clientCommand(lifecycle, 'timeline', 'print what happened to an instance')
+  clientCommand(lifecycle, 'timeline', 'print the timeline of an instance')
     .argument('<lifecycle>', PLACE)
     .argument('<ref>', 'the instance')
     .action(timeline);
@@ -72,10 +78,16 @@ export function register(program: Command): void {
     .argument('<ackGuid>', 'of the message')
     .requiredOption('--consumer <code>', 'who acknowledges')
     .option('--stage <stage>', 'Delivered or Processed', oneOf(['Delivered', 'Processed']), 'Processed')
-    .option('--failed', 'it could not be processed')
+    .option('--failed', 'report that processing failed')
     .option('--message <text>', 'why')
-    .option('--result <json>', 'of a hook: the payload of the event that it triggers; @file, or - for standard input')
-    .option('--retry-at <time>', 'with --failed: send it again then (ISO 8601); without it, it is a dead letter')
+    .option(
+      '--result <json>',
+      'for a hook: payload of the event that it triggers; @file reads a file, - reads standard input',
+    )
+    .option(
+      '--retry-at <time>',
+      'with --failed: when to send it again (ISO 8601); without it, the delivery becomes a dead letter',
+    )
     .action(ack);
 }
 
@@ -107,6 +119,22 @@ async function trigger(place: string, externalRef: string, event: string, flags:
   if (flags.json === true) return printJson(answer);
   const { applied, from, to, notice } = answer;
   process.stdout.write(`${externalRef}: ${applied ? `${from} → ${to}` : `not applied (${notice}): ${from} → ${to}`}\n`);
+}
+
+async function create(
+  place: string,
+  externalRef: string,
+  flags: Pick<TriggerFlags, 'actor' | 'payload'> & ClientFlags,
+): Promise<void> {
+  const payload = jsonOption('--payload', flags.payload);
+  const optional = {
+    ...(flags.actor === undefined ? {} : { actor: flags.actor }),
+    ...(payload === undefined ? {} : { payload }),
+  };
+  const instance = await lifecycleAt(place, flags).create({ externalRef, ...optional });
+  if (flags.json === true) return printJson(instance);
+  const { state, timeoutAt } = instance;
+  process.stdout.write(`${externalRef}: ${state}${timeoutAt === undefined ? '' : `, until ${timeoutAt}`}\n`);
 }
 
 async function show(place: string, externalRef: string | undefined, flags: ShowFlags): Promise<void> {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { EXECUTION_STATUSES, type ExecutionJson, type GraphJson, WHY, type Why } from '../../protocol/execution.ts';
 import { executionRef } from '../../protocol/identifier.ts';
 import { MAX_PAGE } from '../../protocol/page.ts';
-import { undoneText } from '../../protocol/step-text.ts';
+import { skipText, undoneText } from '../../protocol/step-text.ts';
 import type { PawlClient } from '../../sdk/client.ts';
 import { EXECUTION_ID, oneOf, someOf, wholeNumber } from '../argument.ts';
 import { UsageError } from '../exit.ts';
@@ -30,22 +30,22 @@ interface DescribeFlags extends ClientFlags {
 
 export function register(program: Command): void {
   clientCommand(program, 'list', 'list executions, newest first')
-    .option('-w, --workflow <id>', 'of this workflow')
+    .option('-w, --workflow <id>', 'only this workflow')
     .option(
       '-s, --status <statuses>',
       'with these statuses, comma separated, e.g. Failed,TimedOut',
       someOf(EXECUTION_STATUSES),
     )
-    .option('--why <reason>', `live ones that are ${WHY.join(', ')}`, oneOf(WHY))
-    .option('--error <text>', 'whose error has this in it')
-    .option('--task-failures', 'pipelines that have succeeded although tasks of theirs failed')
-    .option('-n, --limit <number>', 'how many', wholeNumber(1, MAX_PAGE), 20)
-    .option('--cursor <text>', 'go on where an earlier list ended (its `nextCursor`)')
+    .option('--why <reason>', `only live executions that are ${WHY.join(', ')}`, oneOf(WHY))
+    .option('--error <text>', 'only executions whose error contains this text')
+    .option('--task-failures', 'only pipelines that completed with failed tasks')
+    .option('-n, --limit <number>', 'number of executions to list', wholeNumber(1, MAX_PAGE), 20)
+    .option('--cursor <text>', 'continue an earlier list from its `nextCursor`')
     .addHelpText('after', EXAMPLES)
     .action(list);
   clientCommand(program, 'describe', 'show an execution, node by node')
     .argument('<id>', 'the execution, or the run of a plan')
-    .option('-v, --verbose', 'parameters and outputs in full')
+    .option('-v, --verbose', 'show parameters and outputs in full')
     .action(describe);
 }
 
@@ -134,8 +134,12 @@ async function executionNamed({ plans }: PawlClient, wanted: string): Promise<st
 }
 
 /** What failed on the way of what has succeeded must not look like nothing happened. */
-function statusText({ status, why }: Pick<ExecutionJson, 'status' | 'why'>, failed = 0): string {
+function statusText(
+  { status, why, dueAt }: Pick<ExecutionJson, 'status' | 'why'> & { readonly dueAt?: string | undefined },
+  failed = 0,
+): string {
   if (status === 'Succeeded' && failed > 0) return `Succeeded (${failed} failed)`;
+  if (why === 'delayed' && dueAt !== undefined) return `${status} (delayed until ${dueAt})`;
   return why === undefined || why === 'running' ? status : `${status} (${why})`;
 }
 
@@ -145,7 +149,8 @@ function nodeRow(node: GraphJson['nodes'][number]): string[] {
     childExecutionId === undefined ? '' : `${status === 'Waiting' ? 'for' : 'by'} ${childExecutionId}`,
     ...standing(node),
     until === undefined ? '' : `until ${until}`,
-    reason ?? (error === undefined ? '' : `${error.code}: ${error.message}`),
+    reason === undefined ? '' : skipText(reason),
+    reason !== undefined || error === undefined ? '' : `${error.code}: ${error.message}`,
   ];
   return [id, type, status, String(attempts), printable(why.filter((part) => part !== '').join(', '))];
 }

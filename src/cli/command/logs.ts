@@ -17,8 +17,8 @@ interface LogFlags extends ClientFlags {
 export function register(program: Command): void {
   clientCommand(program, 'logs', 'show the events of an execution')
     .argument('<id>', 'the execution', executionId)
-    .option('-f, --follow', 'go on until it has ended')
-    .option('-v, --verbose', 'with what every attempt was given and returned')
+    .option('-f, --follow', 'keep printing until the execution ends')
+    .option('-v, --verbose', 'show the parameters and outputs of every attempt')
     .addHelpText('after', '\nWith --json every event is one line, for `jq` and the like.')
     .action(logs);
 }

@@ -15,7 +15,7 @@ export function register(program: Command): void {
     .command('mcp')
     .description('offer the workflows of a server to an AI agent (Model Context Protocol, standard input and output)')
     .option('--url <url>', 'the server (PAWL_URL, or http://127.0.0.1:7295)')
-    .option('--wait <seconds>', 'how long a tool call waits for its workflow', '25')
+    .option('--wait <seconds>', 'seconds that a tool call waits for its workflow', '25')
     .action(mcp);
 }
 

@@ -1,4 +1,4 @@
-// What an operator looks after: actions of the catalog, dead letters, and consumers of events with their backlog.
+// Commands for operators: actions of the catalog, dead letters, and consumers with their backlogs.
 
 import type { Command } from 'commander';
 import { MAX_PAGE } from '../../protocol/page.ts';
@@ -8,14 +8,21 @@ import { allItems, type ClientFlags, clientCommand, connect } from '../server-cl
 import { table } from '../terminal/table.ts';
 import { printJson } from '../terminal/terminal.ts';
 
+interface ReplayFlags extends ClientFlags {
+  readonly from: string;
+  readonly until?: string;
+}
+
 interface PurgeFlags extends ClientFlags {
   readonly all?: boolean;
 }
 
 export function register(program: Command): void {
   clientCommand(program, 'actions', 'list the actions that workflows can use').action(actions);
-  registerDeadLetters(program.command('dead-letters').description('executions and payloads that were given up'));
-  registerConsumers(program.command('consumers').description('who receives events, and how much waits for them'));
+  registerDeadLetters(
+    program.command('dead-letters').description('executions and payloads that the engine gave up on'),
+  );
+  registerConsumers(program.command('consumers').description('consumers of events, and the backlog of each'));
 }
 
 async function actions(flags: ClientFlags): Promise<void> {
@@ -30,11 +37,14 @@ async function actions(flags: ClientFlags): Promise<void> {
 }
 
 function registerDeadLetters(letters: Command): void {
-  clientCommand(letters, 'list', 'list dead letters, newest first').action(async (flags: ClientFlags) => {
+  const list = clientCommand(letters, 'list', 'list dead letters, oldest first');
+  list.option('--all-tenants', 'of every tenant (role System)');
+  list.action(async (flags: ClientFlags & { readonly allTenants?: boolean }) => {
     const { admin } = connect(flags);
-    const found = await allItems((cursor) => admin.deadLetters({ limit: MAX_PAGE, cursor }));
-    const rows = found.map(({ id, executionId, triggerId, reason, attempts, enqueuedAt, lastError }) => [
-      id,
+    const tenants = flags.allTenants === true ? ({ tenants: 'all' } as const) : {};
+    const found = await allItems((cursor) => admin.deadLetters({ limit: MAX_PAGE, cursor, ...tenants }));
+    const rows = found.map(({ id, tenantId, executionId, triggerId, reason, attempts, enqueuedAt, lastError }) => [
+      tenantId === undefined ? id : `${id} of ${tenantId}`,
       executionId ?? (triggerId === undefined ? '' : `trigger ${triggerId}`),
       reason,
       String(attempts),
@@ -43,7 +53,7 @@ function registerDeadLetters(letters: Command): void {
     ]);
     show(found, ['LETTER', 'OF', 'REASON', 'ATTEMPTS', 'SINCE', 'ERROR'], rows, 'no dead letters', flags);
   });
-  clientCommand(letters, 'requeue', 'run what is in a dead letter again')
+  clientCommand(letters, 'requeue', 'run the contents of a dead letter again')
     .argument('<id>', 'the dead letter')
     .action(async (id: string, flags: ClientFlags) => {
       const answer = await connect(flags).admin.requeueDeadLetter(id);
@@ -52,7 +62,7 @@ function registerDeadLetters(letters: Command): void {
     });
   clientCommand(letters, 'purge', 'drop a dead letter, or all of them with --all')
     .argument('[id]', 'the dead letter')
-    .option('--all', 'all of the tenant')
+    .option('--all', 'every dead letter of the tenant')
     .action(async (id: string | undefined, flags: PurgeFlags) => {
       const { admin } = connect(flags);
       if ((id === undefined) !== (flags.all === true)) throw new UsageError('name a dead letter, or say --all');
@@ -64,7 +74,7 @@ function registerDeadLetters(letters: Command): void {
 }
 
 function registerConsumers(consumers: Command): void {
-  clientCommand(consumers, 'list', 'list consumers with what waits for each').action(async (flags: ClientFlags) => {
+  clientCommand(consumers, 'list', 'list consumers with their backlogs').action(async (flags: ClientFlags) => {
     const api = connect(flags).consumers;
     const found = await allItems((cursor) => api.list({ limit: MAX_PAGE, cursor }));
     const rows = found.map(({ code, kind, url = '', isPaused, backlog }) => [
@@ -88,6 +98,18 @@ function registerConsumers(consumers: Command): void {
       });
   change('pause', 'send a consumer nothing for now; everything waits for it');
   change('resume', 'send a consumer what has waited');
+  clientCommand(consumers, 'rotate', 'create a new secret for a webhook consumer and print it once')
+    .argument('<code>', 'the consumer')
+    .action(async (code: string, flags: ClientFlags) => {
+      const rotated = await connect(flags).consumers.rotateSecret(code);
+      if (flags.json === true) return printJson(rotated);
+      process.stdout.write(`${rotated.secret ?? `${code}: the secret has changed`}\n`);
+    });
+  clientCommand(consumers, 'replay', 'send a consumer again everything from a time range')
+    .argument('<code>', 'the consumer')
+    .requiredOption('--from <time>', 'e.g. 2026-01-31T09:30:00Z')
+    .option('--until <time>', 'end of the range (default: now)')
+    .action(replay);
   clientCommand(consumers, 'remove', 'forget a consumer and what waits for it')
     .argument('<code>', 'the consumer')
     .action(async (code: string, flags: ClientFlags) => {
@@ -95,6 +117,19 @@ function registerConsumers(consumers: Command): void {
       if (flags.json === true) return printJson({ code, removed: true });
       process.stdout.write(`${code}: removed\n`);
     });
+}
+
+async function replay(code: string, flags: ReplayFlags): Promise<void> {
+  const [from, until] = [flags.from, flags.until].map((text) => (text === undefined ? undefined : new Date(text)));
+  for (const [name, time] of Object.entries({ from, until }))
+    if (time !== undefined && Number.isNaN(time.getTime()))
+      throw new UsageError(`--${name} is not a time such as 2026-01-31T09:30:00Z`);
+  const count = await connect(flags).consumers.replay(code, {
+    from: from!,
+    ...(until === undefined ? {} : { until }),
+  });
+  if (flags.json === true) return printJson({ count });
+  process.stdout.write(`${count} sent again\n`);
 }
 
 function show(

@@ -23,7 +23,7 @@ export function register(program: Command): void {
   const description = 'publish a workflow file (graph, pipeline or execution plan) to a running server';
   clientCommand(program, 'publish', description)
     .argument('<file>', 'the definition, a JSON file; - for standard input')
-    .option('--no-activate', 'make the version of a graph, but do not activate it')
+    .option('--no-activate', 'publish the version of a graph without activating it')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, flags: PublishFlags) => {
       process.exitCode = await publish(file, flags);

@@ -10,9 +10,12 @@ export function register(program: Command): void {
     .command('run')
     .description('run a workflow file (graph, pipeline or execution plan) to its end and show its nodes live')
     .argument('<file>', 'the definition, a JSON file; - for standard input')
-    .option('-t, --trigger <json>', 'the trigger payload (for a pipeline: the body); @file or - read it from there')
+    .option(
+      '-t, --trigger <json>',
+      'trigger payload (for a pipeline: the body); @file reads a file, - reads standard input',
+    )
     .option('--spec <json>', 'the structured payload of a graph workflow (`spec`)')
-    .option('--also <files...>', 'publish these workflow files too: subworkflows that the file starts')
+    .option('--also <files...>', 'also publish these files, e.g. the subworkflows that the file starts')
     .option('--actions <folder>', 'a folder with your own actions')
     .option('--data <folder>', 'folder of the embedded database (.pawl)')
     .addOption(driverOption())

@@ -15,17 +15,17 @@ interface EnvironmentFlags extends ClientFlags {
 }
 
 export function register(program: Command): void {
-  const secrets = program.command('secrets').description('secrets that a server keeps, sealed');
+  const secrets = program.command('secrets').description('secrets that a server stores encrypted');
   clientCommand(secrets, 'list', 'list secrets by name; values are never shown').action(list);
-  clientCommand(secrets, 'set', 'set a secret from the standard input, or from a file')
+  clientCommand(secrets, 'set', 'set a secret from standard input or a file')
     .argument('<name>')
     .option('--file <path>', 'read the value from this file')
-    .option('--environment <id>', 'of this environment only')
+    .option('--environment <id>', 'only for this environment')
     .addHelpText('after', EXAMPLES)
     .action(set);
-  clientCommand(secrets, 'delete', 'remove a secret with all its versions')
+  clientCommand(secrets, 'delete', 'remove a secret and all its versions')
     .argument('<name>')
-    .option('--environment <id>', 'of this environment only')
+    .option('--environment <id>', 'only for this environment')
     .action(remove);
 }
 

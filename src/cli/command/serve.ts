@@ -27,9 +27,9 @@ export function register(program: Command): void {
     .option('-p, --port <number>', 'port to listen on (7295); 0 for any free one', wholeNumber(0, 65_535))
     .option('--host <address>', 'address to listen on (127.0.0.1)')
     .option('--actions <folder>', 'a folder with your own actions')
-    .option('--no-runner', 'answer requests only; executions are run by `pawl runner` processes')
+    .option('--no-runner', 'only answer requests; `pawl runner` processes run the executions')
     .addOption(driverOption())
-    .option('--insecure', 'let everybody in, without any token')
+    .option('--insecure', 'accept every request without a token')
     .addHelpText('after', NOTES)
     .action(async (flags: ServeFlags) => {
       if (resolveConfig(options(flags)).database.url === undefined) throw new UsageError(NO_DATABASE);

@@ -27,13 +27,16 @@ export function register(program: Command): void {
   clientCommand(program, 'cancel', 'cancel an execution')
     .argument('<id>', 'the execution', executionId)
     .option('--reason <text>', 'why')
-    .option('--terminate', 'undo nothing, and stop what is being undone')
+    .option('--terminate', 'skip compensation, and stop one that is running')
     .action(cancel);
   clientCommand(program, 'signal', 'send a signal to an execution: pause, resume, retry a step, change parameters')
     .argument('<id>', 'the execution', executionId)
     .argument('<type>', SIGNAL_TYPES.join(', '), oneOf(SIGNAL_TYPES))
-    .option('--payload <json>', 'what it carries, e.g. {"stepId":"a"}; @file or - read it from there')
-    .option('--id <uuid>', 'the same id twice is one signal', signalId)
+    .option(
+      '--payload <json>',
+      'payload of the signal, e.g. {"stepId":"a"}; @file reads a file, - reads standard input',
+    )
+    .option('--id <uuid>', 'id of the signal; sending the same id twice sends one signal', signalId)
     .addHelpText('after', EXAMPLES)
     .action(signal);
 }

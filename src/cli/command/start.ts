@@ -28,9 +28,12 @@ interface StartFlags extends ClientFlags {
 export function register(program: Command): void {
   clientCommand(program, 'start', 'start a published workflow on a running server')
     .argument('<workflow>', 'its id (of a pipeline: its name)')
-    .option('-t, --trigger <json>', 'the trigger payload (for a pipeline: the body); @file or - read it from there')
+    .option(
+      '-t, --trigger <json>',
+      'trigger payload (for a pipeline: the body); @file reads a file, - reads standard input',
+    )
     .option('--spec <json>', 'the structured payload of a graph workflow (`spec`)')
-    .option('--request-id <text>', 'the same one twice starts one execution')
+    .option('--request-id <text>', 'sending the same request id twice starts one execution')
     .option('--workflow-version <number>', 'this version instead of the current one', wholeNumber(0, 1_000_000_000))
     .addOption(driverOption())
     .option('--priority <number>', '0 to 9, higher first (5)', wholeNumber(0, 9))
@@ -66,6 +69,8 @@ async function start(workflow: string, flags: StartFlags): Promise<number> {
   if (flags.wait !== true) {
     if (asJson) printJson(answer);
     else process.stdout.write(`${answer.executionId}\n`);
+    if (answer.plannedStartAt !== undefined)
+      process.stderr.write(`a rate limit delays it until ${answer.plannedStartAt}\n`);
     return EXIT.ok;
   }
   // First of all: whoever leaves can look it up.

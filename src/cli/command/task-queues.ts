@@ -6,7 +6,7 @@ import { table } from '../terminal/table.ts';
 import { printJson } from '../terminal/terminal.ts';
 
 export function register(program: Command): void {
-  clientCommand(program, 'task-queues', 'task queues: attempts that wait, attempts that run, workers').action(show);
+  clientCommand(program, 'task-queues', 'list task queues: waiting attempts, running attempts, workers').action(show);
 }
 
 async function show(flags: ClientFlags): Promise<void> {

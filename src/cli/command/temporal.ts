@@ -15,7 +15,7 @@ export function register(program: Command): void {
   const temporal = program.command('temporal').description('prepare a Temporal cluster for executions');
   temporal
     .command('setup')
-    .description('make the namespaces and search attributes that are missing')
+    .description('create the missing namespaces and search attributes')
     .option('--tenant <names...>', 'tenants whose namespaces are needed', ['default'])
     .option('--project <names...>', 'projects, where the template names {project}', ['default'])
     .option('--environment <names...>', 'environments whose namespaces are needed', ['default'])

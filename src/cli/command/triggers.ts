@@ -12,6 +12,7 @@ import { UsageError } from '../exit.ts';
 import { type ClientFlags, clientCommand, connect } from '../server-client.ts';
 import { table } from '../terminal/table.ts';
 import { printJson } from '../terminal/terminal.ts';
+import { registerChanges } from './trigger-changes.ts';
 
 interface ListFlags extends ClientFlags {
   readonly workflow?: string;
@@ -28,24 +29,25 @@ interface TestFlags extends ClientFlags {
 }
 
 export function register(program: Command): void {
-  const triggers = program.command('triggers').description('what starts the workflows of a server');
+  const triggers = program.command('triggers').description('the triggers that start workflows on a server');
   clientCommand(triggers, 'list', 'list the triggers of a server')
-    .option('--workflow <id>', 'of this workflow only')
+    .option('--workflow <id>', 'only triggers of this workflow')
     .action(list);
   clientCommand(triggers, 'test', 'send a webhook trigger a signed sample')
     .argument('<id>', 'the trigger')
-    .option('--data <json>', 'what the sample carries; @file or - read it from there')
+    .option('--data <json>', 'payload of the sample; @file reads a file, - reads standard input')
     .option(
       '--secret <secret>',
       'sign it here and send it to the public address, through everything that is in between',
     )
     .addHelpText('after', EXAMPLES)
     .action(test);
-  clientCommand(triggers, 'backfill', 'start the slots of a schedule between two times that were not started')
+  clientCommand(triggers, 'backfill', 'start the missed slots of a schedule between two times')
     .argument('<id>', 'the trigger')
     .requiredOption('--from <time>', 'e.g. 2026-01-31T09:30:00Z')
-    .option('--until <time>', 'by default now')
+    .option('--until <time>', 'end of the range (default: now)')
     .action(backfill);
+  registerChanges(triggers);
 }
 
 const EXAMPLES = `

@@ -10,7 +10,7 @@ import { readDefinitionFile } from '../file/definition-file.ts';
 export function register(program: Command): void {
   program
     .command('upgrade-plan')
-    .description('print an execution plan of schema version v1 as one of version v2')
+    .description('convert an execution plan from schema version v1 to v2')
     .argument('<file>', 'the plan, a JSON file; - for standard input')
     .action((file: string) => {
       process.exitCode = upgrade(file);

@@ -273,3 +273,40 @@ describe('pawl validate, of a lifecycle', () => {
     });
   });
 });
+
+describe('pawl test', () => {
+  it('runs the examples of docs/testing.md', () => {
+    expect(pawl('test', join(ROOT, 'examples'))).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('4 tests passed'),
+      stderr: '',
+    });
+  });
+
+  it('says what was not as expected, and exits with 1', () => {
+    file('wrong.json', '{"name":"wrong","tasks":{"a":{"url":"https://example.com"}}}');
+    const path = file(
+      'wrong.test.yaml',
+      'tests:\n  - name: fails\n    stubs: { http.step: { outputs: { status_code: 200 } } }\n    expect: { nodes: { a: Failed } }\n',
+    );
+    expect(pawl('test', path)).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('nodes.a.status: expected "Failed", got "Succeeded"'),
+    });
+    expect(JSON.parse(pawl('test', path, '--json').stdout)).toMatchObject({
+      ok: false,
+      files: [{ tests: [{ name: 'fails', ok: false }] }],
+    });
+  });
+
+  it('refuses a file that is no test, with every problem of it', () => {
+    const path = file('bad.test.yaml', 'workflow: wrong.json\ntests: [{ nam: x, expect: { status: Done } }]\n');
+    const { status, stderr } = pawl('test', path);
+    expect(status).toBe(2);
+    expect(stderr).toContain('tests.0.expect.status');
+    expect(pawl('test', join(folder, 'none.test.json'))).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('cannot read'),
+    });
+  });
+});

@@ -35,7 +35,7 @@ export function register(program: Command): void {
     )
     .argument('<file...>', 'definitions, JSON files; folders and patterns of them; - for standard input')
     .option('--actions <folder>', 'a folder with your own actions')
-    .option('--json', 'print { ok, format, problems } instead of text; of several, { ok, files }')
+    .option('--json', 'print { ok, format, problems } instead of text; { ok, files } for several files')
     .addHelpText('after', EXAMPLES)
     .action(async (files: string[], flags: ValidateFlags) => {
       process.exitCode = await validate(files, flags);
@@ -66,6 +66,9 @@ const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: fal
 const isThere = (name: string): boolean => statSync(name, { throwIfNoEntry: false }) !== undefined;
 const standsForSeveral = (name: string): boolean => isFolder(name) || (PATTERN.test(name) && !isThere(name));
 
+/** `pawl test` reads these. */
+const isWorkflowTest = (path: string): boolean => /\.test\.(json|ya?ml)$/.test(path);
+
 interface Found {
   readonly name: string;
   /** By looking into a folder: other JSON may lie there, and is not meant. */
@@ -76,7 +79,9 @@ function filesOf(name: string): Found[] {
   if (!standsForSeveral(name)) return [{ name, isMeant: true }];
   const pattern = isFolder(name) ? join(name, '**/*.json') : name;
   const exclude = (path: string) => path.split('/').includes('node_modules');
-  const files = globSync(pattern, { exclude }).sort();
+  const files = globSync(pattern, { exclude })
+    .filter((path) => !isWorkflowTest(path))
+    .sort();
   if (files.length === 0) throw new UsageError(`there is no JSON file in ${printable(name)}`);
   return files.map((file) => ({ name: file, isMeant: !isFolder(name) }));
 }
@@ -99,7 +104,7 @@ function validateAll(
   return code === EXIT.ok && !ok ? EXIT.failed : code;
 }
 
-/** What is no JSON at all may have been meant as one. */
+/** A file that is not JSON may still have been meant as a definition. */
 function looksLikeDefinition(read: DefinitionText): boolean {
   if (read.kind !== 'json') return true;
   return detectFormat(read.source.value) !== null || lifecycleFile(read.source.value) !== null;

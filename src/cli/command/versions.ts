@@ -18,8 +18,8 @@ export function register(program: Command): void {
     clientCommand(program, name, description).argument('<workflow>', 'its id (of a pipeline: its name)');
   of('versions', 'list the versions of a workflow, newest first').action(versions);
   of('diff', 'show what changed between two versions of a workflow')
-    .option('--from <version>', 'a number, or draft (by default the current version)')
-    .option('--to <version>', 'a number, or draft (by default the draft)')
+    .option('--from <version>', 'a version number, or draft (default: the current version)')
+    .option('--to <version>', 'a version number, or draft (default: the draft)')
     .addHelpText(
       'after',
       '\nExamples:\n  pawl diff orders --from 1 --to 2\n  pawl diff orders              the draft against what is live',

@@ -15,7 +15,7 @@ interface WorkflowFlags extends ClientFlags {
 
 export function register(program: Command): void {
   clientCommand(program, 'workflows', 'list the workflows of a server')
-    .option('--search <text>', 'whose id or name has this in it')
+    .option('--search <text>', 'only workflows whose id or name contains this text')
     .action(workflows);
 }
 

@@ -38,7 +38,7 @@ export function readDefinitionFile(path: string): DefinitionText {
   return { kind: 'bad', file, problems: looksLikeYaml(text) ? result.problems.map(explainYaml) : result.problems };
 }
 
-/** The bytes; the size when there are too many; the reason when there are none. */
+/** The bytes, or the size if the file is too large, or the reason if it cannot be read. */
 function readBytes(name: string): Buffer | number | string {
   try {
     if (name === STANDARD_INPUT) return limited(readStandardInput());

@@ -13,7 +13,7 @@ export interface Span {
 
 export interface JsonSource {
   readonly value: unknown;
-  /** Where a pointer's value stands, or its key; of what is not there, the nearest thing around it. */
+  /** The position of a pointer's value or key; for a missing value, that of its nearest parent. */
   locate(pointer: string, part: 'key' | 'value'): Span;
 }
 

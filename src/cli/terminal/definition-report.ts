@@ -32,14 +32,14 @@ export interface Verdict {
   readonly format: Format | LifecycleFile['format'] | null;
   /** With their places, in the order of the file. */
   readonly problems: readonly FileProblem[];
-  /** What a valid one is, e.g. "pipeline `orders`, 4 nodes". */
+  /** A summary of a valid definition, e.g. "pipeline `orders`, 4 nodes". */
   readonly what: string;
 }
 
 export interface JudgeOptions {
   /** The known action types; without a running engine, those that come with Pawl. */
   readonly actions?: ReadonlySet<string>;
-  /** What a server found wrong with it. */
+  /** The problems that a server reported. */
   readonly refused?: readonly Problem[];
   /** It may also be a lifecycle or its policies. */
   readonly lifecycles?: boolean;

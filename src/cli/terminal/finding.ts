@@ -1,4 +1,4 @@
-// What an examination found: one check, whether it is well, and if not what to do about it.
+// The result of one check of `pawl doctor`: whether it passed and, if not, what to do.
 
 export interface Finding {
   readonly check: string;

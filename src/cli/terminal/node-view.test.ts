@@ -109,4 +109,32 @@ Failed in 5 ms
 Cleaned up afterwards: refund.
 `);
   });
+
+  it('are told of where nothing can be drawn again: each round, and each tenth of the items', () => {
+    const written: string[] = [];
+    const stream = { isTTY: false, write: (text: string) => written.push(text) };
+    const view = createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false });
+    const node = { type: 'core.echo', status: 'Running' as const, attempts: 1 };
+    for (let done = 0; done <= 100; done++) {
+      view.show([{ ...node, id: 'each', items: { count: 100, succeeded: done, failed: 0, running: [] } }]);
+    }
+    expect(written).toHaveLength(11);
+    expect(written[5]).toContain('50 of 100 done');
+    for (const rounds of [1, 1, 2]) view.show([{ ...node, id: 'poll', rounds }]);
+    expect(written.slice(11).join('')).toMatch(/round 1\n.*round 2\n$/);
+  });
+});
+
+describe('a node that was skipped', () => {
+  it.each([
+    ['no satisfied edge', 'not run: no edge led here'],
+    ["condition false: trigger.vip === 'yes'", "not run: its condition was false: trigger.vip === 'yes'"],
+    ['fail fast', 'not run: fail fast'],
+  ])('says why in words: %s', (reason, said) => {
+    const written: string[] = [];
+    const stream = { write: (text: string) => written.push(text) };
+    const node = { id: 'call', type: 'core.echo', status: 'Skipped' as const, attempts: 0, reason };
+    createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false }).show([node]);
+    expect(written).toEqual([`– call  Skipped   ${said}\n`]);
+  });
 });

@@ -2,7 +2,7 @@
 // duration and error of every node. Elsewhere (a pipe, a log, a dumb terminal): one line whenever a node's status changes.
 
 import type { ExecutionJson, GraphJson } from '../../protocol/execution.ts';
-import { progressTexts, undoneText } from '../../protocol/step-text.ts';
+import { progressTexts, skipText, undoneText } from '../../protocol/step-text.ts';
 import { printable } from '../file/line-map.ts';
 import { canRedraw, type Paint, paintOn } from './terminal.ts';
 
@@ -78,8 +78,10 @@ function asLines(stream: NodeJS.WriteStream, paint: Paint, ending: Ending): Node
   const seen = new Map<number, string>();
   const show = (nodes: Snapshot['nodes']) => {
     for (const [index, line] of nodeLines(nodes, paint).entries()) {
-      const { status, attempts } = nodes[index]!;
-      const key = `${status}:${attempts}`;
+      const { status, attempts, rounds, items } = nodes[index]!;
+      // Of a loop of a thousand items ten lines are enough.
+      const tenth = items === undefined ? 0 : Math.floor((10 * (items.succeeded + items.failed)) / (items.count || 1));
+      const key = `${status}:${attempts}:${rounds ?? 0}:${tenth}`;
       if (status === 'Pending' || seen.get(index) === key) continue;
       seen.set(index, key);
       stream.write(`${line}\n`);
@@ -113,7 +115,7 @@ function details(node: Node, paint: Paint): string {
   if (until !== undefined) parts.push(paint('yellow', expectation(status, attempts, Date.parse(until) - Date.now())));
   if (status === 'Waiting' && childExecutionId !== undefined) parts.push(`for ${childExecutionId}`);
   parts.push(...standing(node));
-  if (reason !== undefined) parts.push(paint('dim', printable(reason)));
+  if (reason !== undefined) parts.push(paint('dim', printable(skipText(reason))));
   if (error !== undefined) parts.push(paint('red', printable(`${error.code}: ${error.message}`)));
   return parts.join('  ');
 }

@@ -4,7 +4,7 @@ import type { LogTarget } from '../../telemetry/log.ts';
 import { printable } from '../file/line-map.ts';
 import { paintOn } from './terminal.ts';
 
-/** What says nothing to the only person on the machine, or is said by another property. */
+/** Properties that add nothing for a single developer, or repeat another property. */
 const LEFT_OUT = new Set([
   'CorrelationId',
   'PrincipalUserId',

@@ -8,7 +8,7 @@ import { tellStart } from './evolve.ts';
 import { type ExecutionStart, type Frame, initialState, isFinal, type NodeState, type State } from './state.ts';
 import { pushTimer } from './timer-heap.ts';
 
-/** What a checkpoint keeps as it is. Everything else of a State follows from these, the plan and the start. */
+/** The fields that a checkpoint stores. The rest of a State is derived from them, the plan and the start. */
 const KEPT = [
   'status',
   'seq',

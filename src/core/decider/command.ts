@@ -2,6 +2,7 @@
 // all they need, so that a driver never has to look into the state.
 
 import type { Json } from '../json/json.ts';
+import type { Plan } from '../plan/plan.ts';
 import { placeOf, planNodeAt } from '../plan/virtual-node.ts';
 import type { Deciding } from './deciding.ts';
 import type { EndStatus, Fact, NodeError, Subscription } from './fact.ts';
@@ -31,7 +32,7 @@ export type Command =
   | { readonly type: 'abort'; readonly node: number; readonly attempt: number }
   /** Before the wait is durable: events of these types and keys are sent to this node. */
   | { readonly type: 'subscribe'; readonly node: number; readonly subscriptions: readonly Subscription[] }
-  /** What was done is being undone from now on: said where people look for it. */
+  /** Compensation starts, and the stored execution shows it. */
   | { readonly type: 'noteUndo' }
   /** What should undo a node has failed: somebody has to look at it. */
   | { readonly type: 'deadLetter'; readonly node: number; readonly error: NodeError }
@@ -116,9 +117,14 @@ export function startCommand(state: State, index: number, params: Json): Command
 
 /** Of an item or a round with its index: `execution:node:3`, or `execution:node:3:inner`. */
 function idempotencyKey({ plan, start, generation }: State, index: number): string {
+  const key = `${start.executionId}:${keyInExecution(plan, index)}`;
+  return generation === 0 ? key : `${key}:${generation}`;
+}
+
+function keyInExecution(plan: Plan, index: number): string {
   const place = placeOf(plan, index);
-  const item = place === null ? null : `${plan.nodes[place.owner]!.id}:${place.item}`;
-  const own = place === null || !place.body.isSingle ? planNodeAt(plan, index).id : null;
-  const nodeId = [item, own].filter((part) => part !== null).join(':');
-  return generation === 0 ? `${start.executionId}:${nodeId}` : `${start.executionId}:${nodeId}:${generation}`;
+  const { id } = planNodeAt(plan, index);
+  if (place === null) return id;
+  const item = `${plan.nodes[place.owner]!.id}:${place.item}`;
+  return place.body.isSingle ? item : `${item}:${id}`;
 }

@@ -25,7 +25,7 @@ export function succeededEntry(
   }
 }
 
-/** What a wait got, as the body of an answer would be read: `tasks.decision.by`, `tasks.decision.body`. */
+/** The result of a wait, readable like an answer: `tasks.decision.by`, `tasks.decision.body`. */
 function waited(outputs: Json): Json {
   return isJsonObject(outputs) ? { ...outputs, body: outputs.data ?? null } : outputs;
 }
@@ -60,7 +60,7 @@ export function failedEntry(
 
 const MAX_DETAIL_CHARS = 16 * 1024;
 
-/** What the failed attempt had to say, for conditions and messages. The whole of it stays with the attempt. */
+/** The part of a failed attempt's outputs that conditions and messages can read. The attempt keeps all of it. */
 function detailsOf(outputs: Json): Json {
   if (!isJsonObject(outputs)) return cutDetail(outputs);
   return Object.fromEntries(Object.entries(outputs).map(([key, value]) => [key, cutDetail(value)]));
@@ -89,7 +89,7 @@ export function absentEntry(format: Format, became: 'skipped' | 'cancelled'): Js
   }
 }
 
-/** 002's statuses of a step that did not succeed. */
+/** The pipeline statuses of a step that did not succeed. */
 function pipelineFailure(error: NodeError, timedOut: boolean): string {
   if (timedOut) return 'timeout';
   return error.code === 'TEMPLATE_ERROR' ? 'template_error' : 'failed';

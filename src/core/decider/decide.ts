@@ -26,7 +26,7 @@ export interface Decision {
   readonly commands: Command[];
   /** It had worked long enough (S4): send `goOn` for the rest. */
   readonly isCutShort: boolean;
-  /** What its evaluations and parameters took; 1 is all that one evaluation may take. */
+  /** The cost of its evaluations and parameters; 1 is the limit of one evaluation. */
   readonly effort: number;
   /** Virtual nodes whose attempts ended, with what is known of them: their items may be over. */
   readonly ended: ReadonlyMap<number, NodeState> | null;
@@ -191,7 +191,7 @@ function receiveWebhook(deciding: Deciding, nodeId: string, callback: Callback):
   }
 }
 
-/** The same event twice is one; one that comes when nobody waits any more changes nothing. */
+/** A repeated event counts once; an event that is no longer awaited changes nothing. */
 function receiveEvent(deciding: Deciding, input: Extract<Input, { type: 'eventReceived' }>): void {
   const { state } = deciding;
   const index = nodeIndexOf(state.plan, input.nodeId);

@@ -18,6 +18,24 @@ const each = (forEach: Fields, fields: Fields = {}): Fields =>
 const run = (nodes: readonly Fields[], fields: Fields = {}) => startRun(compiled(graph(nodes, fields)));
 
 describe('a loop', () => {
+  it('keeps the items of its start when it is retried, whatever they would be by then', () => {
+    const nodes = [
+      node('s', to('a', 'late')),
+      each({ items: '{{ context.data.late?.list ?? [1, 2] }}', parallel: 1 }),
+      node('late'),
+    ];
+    const loop = run(nodes, { startNode: 's' });
+    loop.succeed('s');
+    loop.succeed('late', { list: [7, 8, 9] });
+    loop.fail('a[0]');
+    expect(loop.state.error).toMatchObject({ code: 'ITEMS_FAILED' });
+    loop.signal('RETRY_STEP', { stepId: 'a' });
+    loop.succeed('a[0]', { n: 1 });
+    loop.succeed('a[1]', { n: 2 });
+    expect(loop.state.status).toBe('Succeeded');
+    expect([...loop.paramsOf('a[0]'), ...loop.paramsOf('a[1]')]).toEqual([{ n: 1 }, { n: 1 }, { n: 2 }]);
+  });
+
   it('that a join goes on without stops, with all that runs of it', () => {
     const race = run(
       [
@@ -115,11 +133,13 @@ describe('a decision', () => {
   it.each([
     ['expression.maxBytes', { maxBytes: 40 }],
     ['expression.maxRenderedBytes', { maxRenderedBytes: 40 }],
-  ])('keeps no parameters that exceed %s', (option, limits) => {
-    const large = compiled(graph([node('a', { parameters: { text: 'x'.repeat(100) }, ...once })]));
-    const state = initialState(large, START);
-    decide(state, { type: 'started' }, { ...context, limits: { ...DEFAULT_LIMITS, ...limits } });
-    expect(state.error).toMatchObject({ code: 'PARAMETERS_TOO_LARGE', message: expect.stringContaining(option) });
+  ])('keeps no parameters and no items that exceed %s', (option, limits) => {
+    const text = 'x'.repeat(100);
+    for (const large of [node('a', { parameters: { text }, ...once }), each({ items: [text] })]) {
+      const state = initialState(compiled(graph([large])), START);
+      decide(state, { type: 'started' }, { ...context, limits: { ...DEFAULT_LIMITS, ...limits } });
+      expect(state.error).toMatchObject({ code: 'PARAMETERS_TOO_LARGE', message: expect.stringContaining(option) });
+    }
   });
 });
 

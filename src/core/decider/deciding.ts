@@ -26,8 +26,8 @@ export interface Deciding {
   /** Nodes whose incoming edges may all be resolved now, in the order in which they were. */
   readonly admissible: number[];
   /** Loops that may start more items, or be over; and items that may be. */
-  readonly loops: Set<number>;
-  readonly frames: Set<number>;
+  loops: Set<number> | null;
+  frames: Set<number> | null;
   /** Virtual nodes whose attempts ended in this decision: their item may be over, and they gone, before it is. */
   ended: Map<number, NodeState> | null;
   /** What evaluations and parameters have taken so far; 1 is all that one evaluation may take. */
@@ -52,8 +52,8 @@ export function beginDecision(state: State, context: DecideContext): Deciding {
     inputs: undefined,
     finished: [],
     admissible: [],
-    loops: new Set(),
-    frames: new Set(),
+    loops: null,
+    frames: null,
     ended: null,
     effort: 0,
     spend: (effort) => {
@@ -89,6 +89,18 @@ export function emit(deciding: Deciding, fact: Fact, params?: Json): void {
   deciding.facts.push(fact);
   if ('attempt' in fact && fact.node >= deciding.state.nodes.length) remember(deciding, fact.node);
   evolve(deciding.state, fact, params);
+}
+
+/** The loop may start more items, or be over. */
+export function lookAtLoop(deciding: Deciding, owner: number): void {
+  deciding.loops ??= new Set();
+  deciding.loops.add(owner);
+}
+
+/** The item or round may be over. */
+export function lookAtFrame(deciding: Deciding, base: number): void {
+  deciding.frames ??= new Set();
+  deciding.frames.add(base);
 }
 
 function remember(deciding: Deciding, index: number): void {

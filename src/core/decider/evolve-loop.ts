@@ -67,7 +67,7 @@ export function endLoop(state: State, owner: number, node: NodeState): void {
   node.params = undefined;
 }
 
-/** What was under way is to be run again, should the loop be. */
+/** Items in progress run again if the loop is retried. */
 export function breakLoop(state: State, owner: number, loop: LoopState): void {
   for (const frame of [...framesOf(state, owner)]) {
     closeFrame(state, frame);

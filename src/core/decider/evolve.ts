@@ -264,7 +264,7 @@ function dataOf(state: State, { step }: PlanNode, frame: Frame, fact: FactOf<'No
   return isSingle(frame) ? fact.outputs : succeededEntry(state.plan.format, step.kind, fact);
 }
 
-/** Takes a node's data out of the context; what it was and how large stays known. */
+/** Removes a node's data from the context, but keeps its kind and size. */
 function forget(state: State, index: number): void {
   const node = state.nodes[index]!;
   delete state.data[state.plan.nodes[index]!.id];

@@ -91,7 +91,7 @@ export type Fact =
       readonly bytes: number;
       /** Why it failed; absent: it did not. */
       readonly error?: NodeError;
-      /** What it left. Absent: what its only node did. */
+      /** The outputs of the item. Absent: those of its only node. */
       readonly result?: Json;
       /** What `collect` of a repeat gave after this round. */
       readonly collected?: readonly Json[];
@@ -104,7 +104,7 @@ export type Fact =
       readonly bytes: number;
       /** Left out of the context because it would not fit (`DropOversize`). */
       readonly dropped?: true;
-      /** Of a callback: only the beginning of its payload was kept (002 "Response Payload Limits"). */
+      /** Of a callback: only the beginning of its payload was kept. */
       readonly truncated?: true;
       /** Nodes whose data made room for this one (`AutoPruneOldest`). */
       readonly pruned?: readonly number[];
@@ -114,7 +114,7 @@ export type Fact =
       readonly node: number;
       readonly attempt: number;
       readonly error: NodeError;
-      /** What a failed attempt still had to say, e.g. the response of an HTTP step. */
+      /** The outputs of a failed attempt, e.g. the response of an HTTP step. */
       readonly outputs?: Json;
     }
   | {
@@ -124,7 +124,7 @@ export type Fact =
       readonly error: NodeError;
       /** It waited for its next try: its last attempt had ended, and is on record, before. */
       readonly betweenAttempts?: true;
-      /** Given up by routing, because nobody needs it any more, and not because the execution ends. */
+      /** Skipped by routing because no path needs the node, not because the execution ends. */
       readonly lost?: true;
     }
   | {
@@ -173,7 +173,7 @@ export type Fact =
       readonly type: 'ExecutionCompensating';
       readonly outcome: EndStatus;
       readonly error?: ExecutionError;
-      /** What a succeeded execution returns. */
+      /** The outputs of a succeeded execution. */
       readonly result?: Json;
       readonly nodes: readonly number[];
       readonly until: number;

@@ -25,7 +25,11 @@ export const planNodeOf = (state: State, index: number): PlanNode => planNodeAt(
 export const idOf = (state: State, index: number): string => nodeIdAt(state.plan, index);
 
 /** All nodes there are at the moment: the written ones, then those of the items that run. */
-export function* allNodes(state: State): Generator<[number, NodeState]> {
+export function allNodes(state: State): Iterable<[number, NodeState]> {
+  return state.frames.size === 0 ? state.nodes.entries() : withFrames(state);
+}
+
+function* withFrames(state: State): Generator<[number, NodeState]> {
   yield* state.nodes.entries();
   for (const frame of state.frames.values()) {
     for (const [local, node] of frame.nodes.entries()) yield [frame.base + local, node];

@@ -71,7 +71,7 @@ export interface DecideContext {
   readonly effortPerDecision?: number | undefined;
   /** How parameters are rendered; absent: strictly. */
   readonly templateStyle?: TemplateStyle | undefined;
-  /** Around each evaluation and rendering, for whoever wants to know how long they take; they are the same without it. */
+  /** Wraps each evaluation and rendering to measure it; the results are the same without it. */
   readonly measure?: Measure | undefined;
 }
 

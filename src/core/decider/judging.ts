@@ -8,7 +8,7 @@ import { scopeAt } from './frame.ts';
 
 export type Scope = Readonly<Record<string, unknown>>;
 
-/** Why the condition does not hold; null: it does, or there is none. */
+/** Why the condition does not hold; null: it holds, or there is no condition. */
 export function conditionRefusal(deciding: Deciding, condition: Condition | null, node: number): string | null {
   if (condition === null) return null;
   const { value, warning } = judge(deciding, condition, scopeAt(deciding.state, node));

@@ -9,7 +9,7 @@ import { retryDelayMs } from '../retry/retry.ts';
 import { renderTemplate, TemplateError } from '../template/render.ts';
 import type { Template } from '../template/template.ts';
 import { whyAbsent } from './absence.ts';
-import { type Deciding, emit, hasWorkedEnough } from './deciding.ts';
+import { type Deciding, emit, hasWorkedEnough, lookAtLoop } from './deciding.ts';
 import type { FactOf, NodeError } from './fact.ts';
 import { framesOf, idOf, isSingle, scopeOfFrame } from './frame.ts';
 import { judge, type Scope } from './judging.ts';
@@ -24,16 +24,16 @@ type Repeat = Extract<Step, { kind: 'repeat' }>;
 
 /** Ends items that are over, and goes on with their loops. False: nothing came of it. */
 export function settleLoops(deciding: Deciding): boolean {
-  const { state, frames, loops, facts } = deciding;
+  const { state, facts } = deciding;
   const before = facts.length;
   if (state.stopping !== null) return false;
-  for (const base of frames) {
-    frames.delete(base);
+  for (const base of deciding.frames ?? []) {
+    deciding.frames!.delete(base);
     const frame = state.frames.get(base);
     if (frame !== undefined && isOver(frame)) finishItem(deciding, frame);
   }
-  for (const owner of loops) {
-    loops.delete(owner);
+  for (const owner of deciding.loops ?? []) {
+    deciding.loops!.delete(owner);
     continueLoop(deciding, owner);
   }
   return facts.length > before;
@@ -52,7 +52,7 @@ function finishItem(deciding: Deciding, frame: Frame): void {
   const left = failure === null ? leftBy(deciding, frame, step) : { error: failure };
   emit(deciding, { type: 'ItemFinished', node: owner, item, bytes: 0, ...left });
   if (step.kind === 'repeat') return afterRound(deciding, owner, step, item, left.error);
-  deciding.loops.add(owner);
+  lookAtLoop(deciding, owner);
 }
 
 function failureOf(frame: Frame): NodeError | null {
@@ -63,7 +63,7 @@ function failureOf(frame: Frame): NodeError | null {
 
 type Left = Partial<Pick<FactOf<'ItemFinished'>, 'error' | 'result' | 'bytes' | 'collected'>>;
 
-/** What an item leaves: of one node the outputs of that, which its attempt has on record. */
+/** The outputs of an item. With a single node they are the recorded outputs of its attempt. */
 function leftBy(deciding: Deciding, frame: Frame, step: ForEach | Repeat): Left {
   const { state } = deciding;
   const body = step.body;
@@ -201,17 +201,17 @@ function afterRound(deciding: Deciding, owner: number, step: Repeat, item: numbe
   }
   const delay = retryDelayMs({ ...step, baseDelayMs: step.delayMs, maxAttempts: 0, jitter: false }, succeeded, 0);
   if (delay > 0) emit(deciding, { type: 'NodeSleeping', node: owner, attempt, until: now + delay });
-  else deciding.loops.add(owner);
+  else lookAtLoop(deciding, owner);
 }
 
 /** The time between two rounds is over. */
 export function nextRound(deciding: Deciding, owner: number): void {
   const attempt = deciding.state.nodes[owner]!.attempts;
   emit(deciding, { type: 'NodeWaiting', node: owner, attempt, kind: 'rounds', until: null });
-  deciding.loops.add(owner);
+  lookAtLoop(deciding, owner);
 }
 
-/** Nothing new of it starts, and what runs is told to stop. Its results so far are not lost: a retry runs only the rest. */
+/** No further items start, and running ones are told to stop. Finished results stay: a retry runs only the rest. */
 function failLoop(deciding: Deciding, owner: number, error: NodeError): void {
   const { state } = deciding;
   for (const frame of framesOf(state, owner)) loseFrame(deciding, frame, `${idOf(state, owner)} has failed`);

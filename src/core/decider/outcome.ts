@@ -97,7 +97,7 @@ function roomFor({ state }: Deciding, bytes: number): Room {
 
 const MAX_NAMED = 10;
 
-/** Whoever reads what is not there any more learns of it only later, and the outputs of the execution may lack it. */
+/** A reader of removed data fails only when it reads, and the outputs of the execution may lack the data. */
 function warnOfOverflow(deciding: Deciding, index: number, { dropped, pruned }: Exclude<Room, 'none'>): void {
   const leftOut = dropped ? [index] : pruned;
   if (leftOut === undefined) return;

@@ -86,6 +86,7 @@ export function buildPlan(spec: PlanSpec): Plan {
   const nodes = spec.nodes.map((node, index) => buildNode(spec.format, node, index, edges));
   return {
     planVersion: 1,
+    ...(spec.format === 'graph' ? { readsAttempt: true as const } : {}),
     format: spec.format,
     id: 'workflow',
     nodes,

@@ -235,7 +235,7 @@ function summary({ plan, kinds, outcomes }: RandomPlan): string {
   return `${plan.format}, timeout ${plan.timeoutMs}\n${lines.join('\n')}\n`;
 }
 
-/** Pipelines have no subworkflows (002). */
+/** Pipelines have no subworkflows. */
 function kindOf(format: Format, draft: NodeDraft): NodeKind {
   const isChild = draft.kind === 'child' || draft.kind === 'fireAndForget';
   return format === 'pipeline' && isChild ? 'action' : draft.kind;

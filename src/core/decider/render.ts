@@ -23,8 +23,8 @@ export function render(deciding: Deciding, index: number, template: Template | n
 
 /** What templates of graphs see as `attempt`: the one that is being prepared. One object for all, set before each rendering. */
 export function tellAttempt({ state, now }: Deciding, index: number): void {
-  const attempt = state.scope.attempt as { number: number; startedAt: string | null } | undefined;
-  if (attempt === undefined) return;
+  if (!state.plan.readsAttempt) return;
+  const attempt = state.scope.attempt as { number: number; startedAt: string | null };
   const { attempts, attemptBase } = nodeAt(state, index)!;
   attempt.number = attempts - attemptBase + 1;
   attempt.startedAt = toIso(now);

@@ -140,3 +140,23 @@ describe('COMPLETE_STEP', () => {
     expect(refusalOf('kid')).toMatch(/requeue its dead letter/);
   });
 });
+
+describe('a parameter that could not be rendered', () => {
+  test.each([
+    ['UPDATE_PARAMS', { stepId: 'a', newParams: { region: 'us' } }],
+    ['INJECT_OVERRIDE', { stepId: 'a', override: { region: 'us' } }],
+  ] as const)('is repaired by %s, and no other is', (signal, payload) => {
+    const broken = () =>
+      graph({ id: 'a', parameters: { region: '{{ trigger.nowhere.region }}', size: '{{ trigger.value }}' } });
+    const run = broken();
+    expect(run.state.error).toMatchObject({ code: 'TEMPLATE_ERROR' });
+    run.signal(signal, { ...payload });
+    run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(run.paramsOf('a')).toEqual([{ region: 'us', size: 7 }]);
+    const other = broken();
+    other.signal('UPDATE_PARAMS', { stepId: 'a', newParams: { size: 1 } });
+    other.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(other.paramsOf('a')).toEqual([]);
+    expect(other.state.error).toMatchObject({ code: 'TEMPLATE_ERROR' });
+  });
+});

@@ -98,7 +98,7 @@ export function retryStep(deciding: Deciding, index: number, force: boolean): vo
   reconsiderAll(deciding);
 }
 
-/** The execution stays ended as it was; only what should have undone its work, or followed it, runs once more. */
+/** The execution stays ended; only its compensation or its `finally` runs again. */
 function undoAgain(deciding: Deciding, nodes: number[]): void {
   const { status, error, outputs } = deciding.state;
   const ending: Ending =
@@ -108,7 +108,7 @@ function undoAgain(deciding: Deciding, nodes: number[]): void {
   beginUndo(deciding, ending, nodes);
 }
 
-/** At its end nobody was to be told of events any more; now they count again, as from a start. */
+/** The end closed the waits for events; they open again as after a start. */
 function reopen(deciding: Deciding): void {
   const { state, now } = deciding;
   const deadline = state.plan.timeoutMs === null ? null : now + state.plan.timeoutMs;

@@ -5,7 +5,7 @@
 import type { Condition, FirstJoin, PlanEdge } from '../plan/plan.ts';
 import { isAmong } from '../retry/error-match.ts';
 import { failureOf } from './data-entry.ts';
-import { type Deciding, emit, hasWorkedEnough } from './deciding.ts';
+import { type Deciding, emit, hasWorkedEnough, lookAtFrame, lookAtLoop } from './deciding.ts';
 import { allNodes, frameOf, isSingle, nodeAt, planNodeOf } from './frame.ts';
 import { conditionRefusal } from './judging.ts';
 import { settleLoops } from './looping.ts';
@@ -46,7 +46,7 @@ function leave(deciding: Deciding, index: number): void {
   const frame = frameOf(deciding.state, index)!;
   // What runs at the end leads nowhere, and its failure ends nothing.
   if (frame.graph.nodes[index - frame.base]!.aside) return;
-  if (frame.owner >= 0) deciding.frames.add(frame.base);
+  if (frame.owner >= 0) lookAtFrame(deciding, frame.base);
   // The item of a loop over one step is over with it: there are no edges.
   if (!isSingle(frame)) resolveEdges(deciding, frame, index);
 }
@@ -119,13 +119,13 @@ export function reconsiderAll(deciding: Deciding): void {
     if (hasOpenEdges(frame, index - frame.base)) deciding.finished.push(index);
     if (isReady(frame, index - frame.base)) deciding.admissible.push(index);
   }
-  for (const { base } of state.frames.values()) deciding.frames.add(base);
-  for (const owner of state.plan.loops ?? []) deciding.loops.add(owner);
+  for (const { base } of state.frames.values()) lookAtFrame(deciding, base);
+  for (const owner of state.plan.loops ?? []) lookAtLoop(deciding, owner);
 }
 
-/** A decision on this execution was cut short, and nobody has gone on with it. */
+/** A decision on this execution was interrupted and not resumed. */
 export function isLeftOpen(state: State): boolean {
-  if (isTerminal(state.status)) return false;
+  if (state.status === 'Pending' || isTerminal(state.status)) return false;
   for (const [index] of allNodes(state)) {
     const frame = frameOf(state, index)!;
     const local = index - frame.base;
@@ -171,7 +171,8 @@ function joinRefusal(frame: Frame, local: number, node: NodeState): string | nul
   if (join === 'any') return node.satisfiedEdges > 0 ? null : 'no satisfied edge';
   if (typeof join === 'object') {
     if (node.satisfiedEdges >= join.first) return null;
-    return `${node.satisfiedEdges} satisfied edges where ${join.first} are needed`;
+    // How many were satisfied so far depends on who was quicker; this does not.
+    return `fewer than ${join.first} satisfied edges are possible`;
   }
   if (node.satisfiedEdges === incoming.length) return null;
   const edge = incoming.find((candidate) => edges[candidate] === 'unsatisfied')!;
@@ -194,6 +195,6 @@ function described({ status }: NodeState): string {
 
 function skipNode(deciding: Deciding, { graph, base, owner }: Frame, index: number, reason: string): void {
   emit(deciding, { type: 'NodeSkipped', node: index, reason });
-  if (owner >= 0) deciding.frames.add(base);
+  if (owner >= 0) lookAtFrame(deciding, base);
   for (const edge of graph.nodes[index - base]!.outgoing) deciding.admissible.push(base + graph.edges[edge]!.to);
 }

@@ -100,7 +100,7 @@ export function unknownStep(state: State, { signal, payload }: Pick<SignalInput,
   return `no step ${JSON.stringify(payload.stepId ?? null)}`;
 }
 
-/** What was held back comes first the deadline, then a failure that happened meanwhile, then what may start. */
+/** On resume the deadline comes first, then a failure that happened during the pause, then nodes that may start. */
 function resume(deciding: Deciding): void {
   const { state, now } = deciding;
   emit(deciding, { type: 'ExecutionResumed' });

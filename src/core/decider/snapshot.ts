@@ -4,7 +4,7 @@
 import { emptyRecord, type Json } from '../json/json.ts';
 import type { NodeState, State } from './state.ts';
 
-/** How the undoing went is told beside the nodes, under a name that no node has. */
+/** The outcome of the compensation is stored beside the nodes, under a name that no node can have. */
 export const COMPENSATION_KEY = '$compensation';
 
 export function contextSnapshot(state: State): Json {

@@ -4,10 +4,10 @@
 
 import { parseDuration } from '../duration/duration.ts';
 import { childExecutionId } from '../id/id.ts';
-import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
+import { emptyRecord, isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import type { Format, PlanNode, Step } from '../plan/plan.ts';
 import { TemplateError } from '../template/render.ts';
-import { type Deciding, emit, parameterRefusal, spendOnParameters } from './deciding.ts';
+import { type Deciding, emit, lookAtLoop, parameterRefusal, spendOnParameters } from './deciding.ts';
 import { frameOf, idOf, nodeAt, planNodeOf } from './frame.ts';
 import { failAttempt, receiveCallback, succeedAttempt } from './outcome.ts';
 import { render } from './render.ts';
@@ -40,7 +40,7 @@ export function startNode(deciding: Deciding, index: number): void {
     case 'repeat':
       emit(deciding, { type: 'NodeStarted', node: index, attempt });
       emit(deciding, { type: 'NodeWaiting', node: index, attempt, kind: 'rounds', until: null });
-      deciding.loops.add(index);
+      lookAtLoop(deciding, index);
       return;
   }
 }
@@ -62,16 +62,19 @@ function startForEach(
     return failAttempt(deciding, index, { error: problem, retryable: false });
   }
   const params = { items };
+  let rendered = {};
   if (known === undefined) {
-    spendOnParameters(deciding, items);
+    const bytes = spendOnParameters(deciding, items);
+    const refusal = parameterRefusal(deciding, bytes);
+    if (refusal !== null) return failTooLarge(deciding, index, attempt, refusal);
     deciding.inputs ??= emptyRecord<Json>();
     deciding.inputs[idOf(deciding.state, index)] = params;
+    rendered = renderedNow(bytes);
   }
-  const rendered = known === undefined ? { rendered: true as const } : {};
   emit(deciding, { type: 'NodeStarted', node: index, attempt, ...rendered }, params);
   const count = (items as Json[]).length;
   emit(deciding, { type: 'NodeWaiting', node: index, attempt, kind: 'items', until: null, count });
-  deciding.loops.add(index);
+  lookAtLoop(deciding, index);
 }
 
 function itemsProblem(items: Json, limit: number, format: Format): { code: string; message: string } | null {
@@ -87,7 +90,7 @@ function itemsProblem(items: Json, limit: number, format: Format): { code: strin
 
 const typeOf = (value: Json): string => (value === null ? 'null' : `a value of type ${typeof value}`);
 
-/** What it ends the execution with is on record; stopping.ts does the rest. */
+/** The error of the execution is recorded here; stopping.ts does the rest. */
 function reachEnd(deciding: Deciding, index: number, attempt: number, { parameters }: PlanNode): void {
   const outputs = render(deciding, index, parameters);
   if (outputs instanceof TemplateError) return failToRender(deciding, index, attempt, outputs);
@@ -100,7 +103,7 @@ function startWithParameters(deciding: Deciding, index: number, attempt: number,
   const node = nodeAt(state, index)!;
   const nodeId = idOf(state, index);
   const reused = reusableParameters(node, planNode);
-  const base = reused ?? render(deciding, index, planNode.parameters);
+  const base = reused ?? renderUnpatched(deciding, index, planNode.parameters);
   if (base instanceof TemplateError) return failToRender(deciding, index, attempt, base);
   const params = patched(state, index, node, base);
   const bytes = spendOnParameters(deciding, params);
@@ -113,8 +116,7 @@ function startWithParameters(deciding: Deciding, index: number, attempt: number,
     planNode.step.kind === 'subworkflow'
       ? { childId: childExecutionId(deciding.now, executionId, nodeId, attempt) }
       : {};
-  const counted = bytes < UNCOUNTED_BYTES ? {} : { bytes };
-  const rendered = reused === undefined ? { rendered: true as const, ...counted } : {};
+  const rendered = reused === undefined ? renderedNow(bytes) : {};
   emit(deciding, { type: 'NodeStarted', node: index, attempt, ...rendered, ...child }, params);
   if (planNode.step.kind === 'subworkflow' && planNode.step.waitForCompletion) {
     const { timeoutMs } = planNode.policy;
@@ -130,13 +132,29 @@ function reusableParameters(node: NodeState, planNode: PlanNode): Json | undefin
 
 /** UPDATE_PARAMS for the whole execution, then for this node, then the one-shot override: a shallow merge each. */
 function patched(state: State, index: number, node: NodeState, base: Json): Json {
-  const { patch } = state;
   const { owner } = frameOf(state, index)!;
-  // What is said of a loop is said of all its items.
-  const loop = owner < 0 ? null : state.nodes[owner]!;
-  const patches = [patch, loop?.patch, loop?.override, node.patch, node.override];
-  if (patches.every((part) => part === null || part === undefined)) return base;
+  if (owner < 0 && state.patch === null && node.patch === null && node.override === null) return base;
+  const patches = patchesOf(state, index, node);
+  if (patches.length === 0) return base;
   return Object.assign({ ...(isJsonObject(base) ? base : {}) }, ...patches) as Json;
+}
+
+/** What is said of a loop is said of all its items. */
+function patchesOf(state: State, index: number, node: NodeState): JsonObject[] {
+  const { owner } = frameOf(state, index)!;
+  const loop = owner < 0 ? null : state.nodes[owner]!;
+  const patches = [state.patch, loop?.patch, loop?.override, node.patch, node.override];
+  return patches.filter((part) => part !== null && part !== undefined);
+}
+
+/** A parameter that a patch replaces need not be renderable: that is how a template that failed is repaired. */
+function renderUnpatched(deciding: Deciding, index: number, template: PlanNode['parameters']): Json | TemplateError {
+  const { state } = deciding;
+  const rendered = render(deciding, index, template);
+  if (!(rendered instanceof TemplateError) || template?.kind !== 'object') return rendered;
+  const patches = patchesOf(state, index, nodeAt(state, index)!);
+  const left = template.entries.filter(([key]) => !patches.some((patch) => Object.hasOwn(patch, key)));
+  return left.length === template.entries.length ? rendered : render(deciding, index, { ...template, entries: left });
 }
 
 function startSleep(
@@ -173,6 +191,8 @@ function failTooLarge(deciding: Deciding, index: number, attempt: number, messag
 
 /** A thousand nodes with parameters below this are below any budget; most facts need not say how long theirs are. */
 const UNCOUNTED_BYTES = 4_096;
+const renderedNow = (bytes: number) =>
+  bytes < UNCOUNTED_BYTES ? { rendered: true as const } : { rendered: true as const, bytes };
 
 function failToRender(deciding: Deciding, index: number, attempt: number, { message }: TemplateError): void {
   emit(deciding, { type: 'NodeStarted', node: index, attempt });

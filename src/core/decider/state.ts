@@ -7,7 +7,7 @@ import { shownVersion } from '../plan/shown-version.ts';
 import type { Compensation, EndStatus, ExecutionError, NodeError } from './fact.ts';
 import { createTimerHeap, type TimerHeap } from './timer-heap.ts';
 
-/** What an execution was started with: the part of an expression's scope that never changes. */
+/** The inputs of an execution: the part of an expression's scope that never changes. */
 export interface ExecutionStart {
   readonly executionId: string;
   readonly tenantId: string;
@@ -37,7 +37,7 @@ export type NodeStatus =
 
 export type EdgeState = 'pending' | 'satisfied' | 'unsatisfied';
 
-/** What a callback brought. */
+/** The payload of a callback. */
 export interface Callback {
   readonly payload: Json;
   /** Only the beginning of it was kept. */
@@ -136,7 +136,7 @@ export interface Frame {
   readonly graph: Graph;
   readonly nodes: NodeState[];
   readonly edges: EdgeState[];
-  /** What its nodes left, by their ids. */
+  /** The outputs of its nodes, by id. */
   readonly data: Record<string, Json>;
   /** Nodes that are not final. */
   unresolved: number;

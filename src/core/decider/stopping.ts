@@ -89,7 +89,7 @@ function endError({ data, plan }: State, nodeId: string): { code: string; messag
   };
 }
 
-/** What the end node says, if one was reached and says something. */
+/** The outputs of the reached end node, if it declares any. */
 function endOutputs({ ending, plan, data }: State): Json | undefined {
   const node = ending === null ? undefined : plan.nodes[ending]!;
   if (node === undefined || node.parameters === null) return undefined;

@@ -31,7 +31,7 @@ function isBefore(time: number, node: number, otherTime: number, otherNode: numb
   return time < otherTime || (time === otherTime && node < otherNode);
 }
 
-/** The earliest entry that is still meant, after dropping stale ones; undefined when there is none. */
+/** The earliest valid entry, after dropping stale ones; undefined: none. */
 export function peekTimer(
   heap: TimerHeap,
   isCurrent: (node: number, time: number) => boolean,

@@ -52,7 +52,7 @@ export function continueUndo(deciding: Deciding): void {
   endUndo(deciding, null);
 }
 
-/** What still runs is told to stop, and what has not begun never will. */
+/** Running nodes are told to stop, and the others never start. */
 export function breakUndo(deciding: Deciding, status: 'TimedOut' | 'Terminated'): void {
   const { state } = deciding;
   const reason = status === 'TimedOut' ? 'the compensation took too long' : 'the execution was terminated';
@@ -76,11 +76,11 @@ function endUndo(deciding: Deciding, cut: 'TimedOut' | 'Terminated' | null): voi
 
 function finish(deciding: Deciding, ending: Ending, compensation: Compensation | undefined): void {
   const { state } = deciding;
-  for (const [index, { aside }] of state.plan.nodes.entries()) {
+  state.plan.nodes.forEach(({ aside }, index) => {
     if (aside && state.nodes[index]!.status === 'Pending') {
       emit(deciding, { type: 'NodeSkipped', node: index, reason: 'nothing to undo', stopped: true });
     }
-  }
+  });
   const told = compensation === undefined ? {} : { compensation };
   if (ending.outcome === 'Succeeded') emit(deciding, { type: 'ExecutionSucceeded', outputs: ending.outputs, ...told });
   else emit(deciding, { type: `Execution${ending.outcome}`, error: ending.error, ...told });

@@ -16,7 +16,7 @@ import { type Arrival, type ExecutionStart, initialState } from './state.ts';
 
 export type Wait = Extract<Step, { kind: 'wait' }>;
 
-/** What one wait may gather; more are a mistake in its condition. */
+/** The maximum number of events of one wait; more indicate a mistake in its condition. */
 const MAX_ARRIVALS = 1_000;
 
 /** Events that come between the start of the execution and the wait count: their keys are known from the start. */
@@ -51,7 +51,7 @@ function keyOf(deciding: Deciding, index: number, { at, key }: EventSource): str
   return value instanceof TemplateError ? value : eventKey(at, value);
 }
 
-/** What is long is told by its hash: keys are looked up in an index. */
+/** Long keys are replaced by their hash, because keys are looked up in an index. */
 export function eventKey(at: string, value: Json): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return `${at}=${text.length > MAX_KEY_LENGTH ? sha256Hex(text) : text}`;

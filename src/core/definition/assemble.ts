@@ -14,7 +14,7 @@ import { type Links, link } from './link.ts';
 import { checkList } from './loop.ts';
 import { checkShape } from './shape.ts';
 
-/** Stands for a step that could not be read, in a plan that nobody will see. */
+/** A placeholder for a step that could not be read, in a plan that is never used. */
 const UNKNOWN_STEP: Step = { kind: 'action', actionType: '' };
 
 /** Everything of a node but what depends on the other nodes. */
@@ -61,6 +61,7 @@ export function* assemble(draft: Draft, links: Links, expressions: ExpressionCom
     edges,
     start,
     ...(loops.length === 0 ? {} : { loops }),
+    ...(expressions.readsAttempt ? { readsAttempt: true as const } : {}),
     ...(earlyWaits.length === 0 ? {} : { earlyWaits }),
     ...(links.finally.length === 0 ? {} : { finally: links.finally }),
     ...(draft.compensationTimeoutMs === undefined ? {} : { compensationTimeoutMs: draft.compensationTimeoutMs }),
@@ -146,7 +147,7 @@ function* assembleNode(node: DraftNode, index: number, expressions: ExpressionCo
   };
 }
 
-/** What a loop's own step can read besides. */
+/** The extra names that a loop's own step can read. */
 function boundBy({ loop }: DraftNode): readonly string[] {
   if (loop === undefined) return [];
   return loop.kind === 'forEach' ? ['item', 'index'] : ['round', 'previous'];
@@ -232,7 +233,7 @@ function* assembleWait(step: DraftWait, index: number, expressions: ExpressionCo
   return { ...step, events, until };
 }
 
-/** What is known of an execution before it has begun. */
+/** The values of an execution that are known before it starts. */
 const KNOWN_AT_START = ['trigger', 'spec', 'vars', 'principal', 'execution.id'];
 
 /** Its keys read only what the execution is started with: events count for it from the start. */

@@ -9,7 +9,7 @@ const EXAMPLES = join(import.meta.dirname, '../../../examples');
 
 const examples = (['graph', 'pipeline', 'plan'] as const).flatMap((format) =>
   readdirSync(join(EXAMPLES, format))
-    .filter((name) => name.endsWith('.json'))
+    .filter((name) => name.endsWith('.json') && !name.endsWith('.test.json'))
     .map((name) => {
       const definition: unknown = JSON.parse(readFileSync(join(EXAMPLES, format, name), 'utf8'));
       return { format, name, definition };

@@ -64,7 +64,7 @@ export function compileDefinition(definition: unknown, options: CompileOptions =
   return allAtOnce(compileInSteps(definition, options));
 }
 
-/** For a server: a definition of a megabyte takes most of a second to compile, and nobody else may wait for that (S4). */
+/** For a server: a definition of a megabyte takes most of a second to compile, and other requests must not wait for it (S4). */
 export function* compileInSteps(definition: unknown, options: CompileOptions = {}): Steps<CompileResult> {
   const format = detectFormat(definition);
   const findings = new Findings({ isStored: options.isStored });

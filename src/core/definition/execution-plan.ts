@@ -68,7 +68,7 @@ export function readExecutionPlan(definition: JsonObject, findings: Findings, op
   };
 }
 
-/** What only schema version 2 has. A v1 plan that has it was meant to be one. */
+/** Fields that only schema version 2 has. A v1 plan with one of them was meant to be v2. */
 function checkVersion(raw: JsonObject, at: string, isSecond: boolean, findings: Findings): void {
   checkHooksVersion(raw, at, isSecond, findings);
   if (isSecond) return;

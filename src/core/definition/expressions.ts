@@ -62,6 +62,8 @@ export class ExpressionCompiler {
   readonly read = new Set<number>();
   /** Some expression reads the data as a whole, or by a name that is only known when it runs. */
   readsAll = false;
+  /** Some template reads `attempt`. */
+  readsAttempt = false;
 
   readonly #draft: Draft;
   readonly #links: Links;
@@ -157,9 +159,16 @@ export class ExpressionCompiler {
     }
     for (const reference of templateReferences(compiled.template)) {
       yield;
+      if (reference.path[0] === 'attempt') this.noteAttempt();
       this.#checkReference(reference, pointerOf(reference.templatePath, at), reader);
     }
     return compiled.template;
+  }
+
+  /** In the body of a loop it is the whole plan that reads it. */
+  noteAttempt(): void {
+    this.readsAttempt = true;
+    this.#enclosing?.compiler.noteAttempt();
   }
 
   #reportSyntax(code: string, at: string, problem: ExpressionProblem, source = ''): void {

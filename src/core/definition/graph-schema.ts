@@ -212,7 +212,7 @@ const repeat = z.strictObject({
   }),
 });
 
-/** What a node of a body cannot be: an end, or a wait. */
+/** Kinds that a node of a body cannot have: an end, or a wait. */
 const {
   status: _status,
   outputs: _outputs,

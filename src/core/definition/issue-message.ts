@@ -7,7 +7,7 @@ import { describeChoice, describeRange, typeName } from './schema-check.ts';
 const ZODS_OWN = /^(Invalid |Too (small|big):)/;
 const RECEIVED = /received (\w+)$/;
 
-/** Zod says of what is not there that it is of the wrong type. */
+/** Zod reports a missing value as one of the wrong type. */
 export function issueMessage(issue: z.core.$ZodIssue): string {
   const { message } = issue;
   if (issue.code === 'invalid_type' && message.endsWith('received undefined')) return 'is required';

@@ -11,7 +11,7 @@ export const MAX_DEPTH = 2 + MAX_PARAMETER_DEPTH;
 
 /** Values (members, elements) of a whole definition. Also stops on data that is shared or cyclic. */
 export const MAX_VALUES = 200_000;
-/** Of what a pipeline keeps of an answer or a callback (002 "Response Payload Limits"); the rest is cut off. */
+/** The part of an answer or a callback that a pipeline keeps; the rest is cut off. */
 export const MAX_STEP_BODY_BYTES = 256 * 1024;
 /** Items of a forEach, nodes of an inline body, rounds of a repeat. */
 export const MAX_ITEMS = 100_000;
@@ -20,6 +20,8 @@ export const MAX_ROUNDS = 100_000;
 export const MAX_PARALLEL = 1_000;
 /** The JSON text of one node's parameters, or of the outputs. A single expression is limited by its parser. */
 export const MAX_TEMPLATE_CHARS = 1_000_000;
+/** Of the payload that a schedule gives to each of its executions, as JSON. */
+export const MAX_SCHEDULE_PAYLOAD_CHARS = 65_536;
 
 /** Triggers that one file brings along. */
 export const MAX_FILE_TRIGGERS = 20;

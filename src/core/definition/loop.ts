@@ -65,7 +65,7 @@ export function readTolerance(tolerate: Json | undefined): { count: number } | {
   return typeof tolerate === 'string' ? { percent: Number.parseInt(tolerate, 10) } : { count: numberIn(tolerate, 0) };
 }
 
-/** What is written out is judged now; a value that a template gives is judged when the loop runs. */
+/** Literal values are checked now; values from templates are checked when the loop runs. */
 export function checkList(list: Template | null, at: string, limit: number, findings: Findings): void {
   if (list === null || list.kind === 'value') return;
   const length = lengthOf(list);

@@ -1,4 +1,4 @@
-// Pipelines of HTTP calls, sleeps and webhooks (002). Shape only: that a task is of exactly one type, and what names
+// Pipelines of HTTP calls, sleeps and webhooks. Shape only: that a task is of exactly one type, and what names
 // refer to, is checked in pipeline.ts.
 
 import { z } from 'zod';

@@ -234,6 +234,13 @@ describe('values of a pipeline', () => {
     expect(withCron({ trigger: 'webhook', enabled: false, description: 'x' })).toEqual([]);
   });
 
+  it('the payload of a schedule has a limit', () => {
+    const scheduled = (payload: object) =>
+      codesOf(pipeline({ a: call() }, { trigger: 'cron', cron_expression: '@daily', payload }));
+    expect(scheduled({ text: 'x'.repeat(65_000) })).toEqual([]);
+    expect(scheduled({ text: 'x'.repeat(65_536) })).toEqual(['PAYLOAD_TOO_LARGE /payload']);
+  });
+
   it('there is at least one task', () => {
     expect(codesOf(pipeline({}))).toEqual(['OUT_OF_RANGE /tasks']);
     expect(codesOf(pipeline({ a: 5 }))).toEqual(['WRONG_TYPE /tasks/a', 'MISSING_STEP_TYPE /tasks/a']);

@@ -1,4 +1,4 @@
-// Reads a pipeline (002) into a draft. Checks what the schema cannot say: that a task is of exactly one type, that the
+// Reads a pipeline into a draft. Checks what the schema cannot say: that a task is of exactly one type, that the
 // durations and the URL make sense, and that a cron expression stands where one is needed.
 
 import { DURATION_FORMS, MAX_DURATION_MS, parseDuration } from '../duration/duration.ts';
@@ -17,6 +17,7 @@ import { readDependencies } from './dependency.ts';
 import type { Draft, DraftEdge, DraftLoop, DraftNode, DraftStep, Located, ReadOptions } from './draft.ts';
 import { headerNameProblem, headerValueProblem } from './http-header.ts';
 import { flagIn, listIn, millisecondsIn, numberIn, objectIn, textIn } from './json-read.ts';
+import { MAX_SCHEDULE_PAYLOAD_CHARS } from './limits.ts';
 import { readForEach, readRepeat } from './loop.ts';
 import { readWait } from './wait.ts';
 
@@ -28,7 +29,7 @@ const UNTIL_KEYS = ['every', 'max_rounds', 'collect'] as const;
 const LOOP_KEYS = ['for_each', ...FOR_EACH_KEYS, 'until', ...UNTIL_KEYS] as const;
 const HTTP_KEYS = ['method', 'headers', 'body', 'connection', 'retries', 'timeout', ...LOOP_KEYS] as const;
 
-/** The action behind an HTTP task: as `http.request`, with the outputs and the outcomes of 002. */
+/** The action behind an HTTP task: like `http.request`, with the outputs and outcomes of a pipeline. */
 const HTTP_STEP_ACTION = 'http.step';
 
 const TEMPLATES_ARE_FOR_VALUES = 'templates are for values: write the name out';
@@ -39,7 +40,7 @@ const CRON = /^(@[a-z]+|[\d*,/?#+a-z-]+(\s+[\d*,/?#+a-z-]+){4,5})$/i;
 const HTTP_URL = /^https?:\/\/(\{\{|[^\s/?#{]+([/?#]|\{\{|$))/i;
 const URL_WITH_CREDENTIALS = /^https?:\/\/[^/?#]*@/i;
 
-/** An `if` may be null (002), and so may the rest: it is the same as saying nothing. Only a body of null is a body. */
+/** Any field of a task may be null, which means absent. Only a body of null is a body. */
 export function withoutNulls(definition: JsonObject): JsonObject {
   const given = present(definition);
   if (!isJsonObject(given.tasks)) return given;
@@ -106,7 +107,7 @@ export function readPipeline(definition: JsonObject, findings: Findings, options
   };
 }
 
-/** What undoes a task is a task of its own, under a name that nobody else has. */
+/** The compensation of a task is a separate task with a reserved name. */
 const undoOf = (name: string): string => `undo ${name}`;
 
 function readTask(name: string, raw: JsonObject, at: string, findings: Findings): DraftNode {
@@ -301,7 +302,12 @@ function errorCode(named: Json): string {
 }
 
 function checkCron(definition: JsonObject, findings: Findings): void {
-  const { trigger, cron_expression: cron } = definition;
+  const { trigger, cron_expression: cron, payload } = definition;
+  const payloadChars = payload === undefined ? 0 : JSON.stringify(payload).length;
+  if (payloadChars > MAX_SCHEDULE_PAYLOAD_CHARS) {
+    const message = `the payload is ${payloadChars} characters of JSON; the limit is ${MAX_SCHEDULE_PAYLOAD_CHARS}`;
+    findings.error('PAYLOAD_TOO_LARGE', '/payload', message, 'keep large data elsewhere, and let a task fetch it');
+  }
   if (trigger !== 'cron') {
     for (const key of CRON_KEYS) {
       if (definition[key] === undefined) continue;

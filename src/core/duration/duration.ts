@@ -3,7 +3,7 @@
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The form of a duration; how long it may be is said by MAX_DURATION_MS. */
+/** The form of a duration; MAX_DURATION_MS is its limit. */
 export const DURATION = /^(\d{1,15}) ?(ms|s|m|h|d)$/;
 
 /** Ten years: long enough for every real wait, and far from where adding it to a time stops being exact. */

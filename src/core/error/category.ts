@@ -23,6 +23,7 @@ const BY_CODE: Readonly<Record<string, ErrorCategory>> = {
   TRIGGER_INVALID: 'VALIDATION',
   REQUEST_REFUSED: 'VALIDATION',
   PLAN_INVALID: 'VALIDATION',
+  PLAN_UNAVAILABLE: 'VALIDATION',
   ACTION_NOT_FOUND: 'VALIDATION',
   STEP_OUTPUT_INVALID: 'VALIDATION',
   EXECUTION_TIMEOUT: 'TIMEOUT',
@@ -64,7 +65,7 @@ const BY_CODE: Readonly<Record<string, ErrorCategory>> = {
   WORKFLOW_NOT_FOUND: 'ENGINE',
 };
 
-/** A code that nobody here knows is the action's own. */
+/** An unknown code belongs to the action. */
 export function errorCategory(code: string): ErrorCategory {
   return Object.hasOwn(BY_CODE, code) ? BY_CODE[code]! : 'ACTION';
 }

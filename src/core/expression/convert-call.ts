@@ -2,6 +2,7 @@
 
 import type * as acorn from 'acorn';
 import { nearMiss } from '../problem/near-miss.ts';
+import { isZone } from '../time/iso-time.ts';
 import { ARRAY_METHODS, CALLBACK_METHODS, SORT_METHODS } from './array-methods.ts';
 import type { Expr } from './ast.ts';
 import { type Conversion, isData, namespaceOf, refuse, writtenKey } from './conversion.ts';
@@ -56,12 +57,23 @@ function convertFunction(name: string, node: acorn.CallExpression, conversion: C
       code: 'UNKNOWN_FUNCTION',
       message: `\`${name}\` is data, not a function`,
     });
+  if (name === 'formatTime') checkZone(node.arguments[2], args[2], conversion);
   if (FUNCTIONS.has(name)) return { op: 'function', name, args };
   const hint = REFUSED_CALLS.get(name) ?? didYouMean(nearMiss(name, FUNCTIONS.keys()));
   return refuse(conversion, node.callee, {
     code: 'UNKNOWN_FUNCTION',
     message: `There is no function \`${name}\``,
     hint,
+  });
+}
+
+/** A zone that is written out is known now; any other is looked at when the expression is evaluated. */
+function checkZone(node: acorn.AnyNode | undefined, zone: Expr | undefined, conversion: Conversion): void {
+  if (node === undefined || zone?.op !== 'const' || (typeof zone.value === 'string' && isZone(zone.value))) return;
+  conversion.report(node, {
+    code: 'BAD_ZONE',
+    message: `\`formatTime\` takes a fixed offset as its zone, not ${JSON.stringify(zone.value)}`,
+    hint: 'write "Z" or an offset such as "+02:00": what the name of a zone means depends on the machine and its tables, so let an action convert the time',
   });
 }
 

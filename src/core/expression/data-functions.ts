@@ -41,7 +41,9 @@ function format(evaluation: Evaluation, [ms, pattern, zone]: unknown[]): string 
   evaluation.build(text.length * 2);
   const written = formatTime(toNumber(evaluation, ms), text, textOf(evaluation, zone ?? 'Z'));
   if (written === null)
-    throw new EvaluationError('formatTime takes milliseconds, a pattern such as "yyyy-MM-dd" and "Z" or "+02:00"');
+    throw new EvaluationError(
+      'formatTime takes milliseconds, a pattern such as "yyyy-MM-dd" and a fixed offset: "Z" or "+02:00", no name of a zone',
+    );
   return written;
 }
 

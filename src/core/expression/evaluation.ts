@@ -41,7 +41,7 @@ export class EvaluationError extends Error {
   }
 }
 
-/** Something the expression needs is not there; the caller can say what. */
+/** A value that the expression needs is missing; the caller can name it. */
 export class MissingValueError extends EvaluationError {}
 
 export type Scope = Readonly<Record<string, unknown>>;
@@ -67,7 +67,7 @@ export class Evaluation {
     this.purpose = purpose;
   }
 
-  /** What was used, where 1 is all that the limits allow of steps or of memory. */
+  /** The used share of the limits of steps or memory; 1 is everything. */
   get effort(): number {
     return this.steps / this.limits.maxSteps + this.bytes / this.limits.maxBytes;
   }

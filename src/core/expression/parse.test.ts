@@ -18,6 +18,14 @@ function summary(source: string, dialect: Dialect = 'javascript'): string {
 
 describe('problems', () => {
   test.each([
+    [
+      "formatTime(0, 'HH:mm', 'Europe/Berlin')",
+      '1:24 BAD_ZONE `formatTime` takes a fixed offset as its zone, not "Europe/Berlin" (write "Z" or an offset such as "+02:00": what the name of a zone means depends on the machine and its tables, so let an action convert the time)',
+    ],
+    [
+      'formatTime(0, "HH", 2)',
+      '1:21 BAD_ZONE `formatTime` takes a fixed offset as its zone, not 2 (write "Z" or an offset such as "+02:00": what the name of a zone means depends on the machine and its tables, so let an action convert the time)',
+    ],
     ['', '1:1 EMPTY The expression is empty'],
     ['  \n ', '1:1 EMPTY The expression is empty'],
     [

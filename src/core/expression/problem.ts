@@ -22,6 +22,7 @@ type ProblemCode =
   | 'UNKNOWN_FUNCTION'
   | 'FORBIDDEN_MEMBER'
   | 'BAD_CALLBACK'
+  | 'BAD_ZONE'
   | 'UNCLOSED'
   | 'TOO_MANY';
 

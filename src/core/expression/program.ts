@@ -108,7 +108,7 @@ function isNothing(object: unknown): boolean {
 }
 
 /**
- * In the pipeline dialect a body that is text has no fields (002 "Response handling"): not its length, nor its first character where somebody
+ * In the pipeline dialect a body that is text has no fields: not its length, nor its first character where somebody
  * meant the first item of a list that was cut off or never was JSON.
  */
 function compileOwner({ object }: Access, reading: Reading): Program {

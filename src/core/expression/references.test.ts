@@ -9,9 +9,7 @@ function found(source: string, dialect: 'javascript' | 'pipeline' = 'javascript'
 }
 
 function summary(source: string, dialect: 'javascript' | 'pipeline' = 'javascript'): string[] {
-  return found(source, dialect).map(
-    ({ path, exact, guarded }) => `${pathText(path)}${exact ? '' : ' …'}${guarded ? ' guarded' : ''}`,
-  );
+  return found(source, dialect).map(({ path, guarded }) => `${pathText(path)}${guarded ? ' guarded' : ''}`);
 }
 
 describe('references', () => {
@@ -19,11 +17,11 @@ describe('references', () => {
     ["context.data['get-item'].items[0].Status === 'Approved'", ["context.data['get-item'].items[0].Status"]],
     ['trigger', ['trigger']],
     ['1 + 2', []],
-    ['context.data[trigger.node].items[0]', ['context.data …', 'trigger.node']],
+    ['context.data[trigger.node].items[0]', ['context.data', 'trigger.node']],
     ["context.data['a'].x ?? context.data.b.y", ['context.data.a.x guarded', 'context.data.b.y']],
     ['(trigger.a ?? trigger.b) ?? trigger.c', ['trigger.a guarded', 'trigger.b guarded', 'trigger.c']],
     ['context.data?.a.b', ['context.data.a.b guarded']],
-    ['context.data.a?.[trigger.i]', ['context.data.a … guarded', 'trigger.i']],
+    ['context.data.a?.[trigger.i]', ['context.data.a guarded', 'trigger.i']],
     [
       'trigger.items.filter(x => x.id === trigger.id && x[trigger.key].z).length',
       ['trigger.items', 'trigger.id', 'trigger.key'],

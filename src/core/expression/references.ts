@@ -5,8 +5,6 @@ import { children, type Expr } from './ast.ts';
 
 export interface Reference {
   readonly path: readonly (string | number)[];
-  /** False when the path goes on with a key that is computed. */
-  readonly exact: boolean;
   /** Under the left side of `??`, or reached through `?.`: it may be missing. */
   readonly guarded: boolean;
   /** Offsets in the expression's source. */
@@ -57,7 +55,6 @@ function collectPath(end: PathNode, guarded: boolean, found: Reference[]): void 
   }
   found.push({
     path,
-    exact: path.length === nodes.length + 1,
     guarded: guarded || optional,
     start: last.start,
     end: last.end,

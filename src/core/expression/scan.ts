@@ -1,7 +1,7 @@
 // The little that must be known about JavaScript's text before it is parsed: where literals and braces begin and end, so that
 // a `}}` inside a string does not close a template, and a hyphen inside one is no name.
 
-/** What is open around the current position: `{` for a brace, `` ` `` for a template literal. */
+/** The open brackets around the current position: `{` for a brace, `` ` `` for a template literal. */
 export type Nesting = ('{' | '`')[];
 
 export function inTemplateLiteral(nesting: Nesting): boolean {

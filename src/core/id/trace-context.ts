@@ -13,7 +13,7 @@ const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
 
-/** null: it is none, and whoever got it begins a trace of their own. */
+/** null: the header is invalid, so a new trace begins. */
 export function parseTraceparent(text: string): TraceContext | null {
   const [, version, traceId, spanId, flags, rest] = FORM.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;

@@ -19,11 +19,11 @@ export interface Graph {
   readonly start: readonly number[];
 }
 
-/** What a loop runs for each item or round: virtual nodes of the same execution (virtual-node.ts). */
+/** The body that a loop runs for each item or round, as virtual nodes of the same execution (virtual-node.ts). */
 export interface Body extends Graph {
   /** The loop's own step and nothing else: the item's data is the step's. */
   readonly isSingle: boolean;
-  /** What an item leaves; null: the outputs of the succeeded nodes that led nowhere. */
+  /** The outputs of an item; null: those of its succeeded nodes without a successor. */
   readonly outputs: Template | null;
   /** The number of the first virtual node. */
   readonly base: number;
@@ -42,6 +42,8 @@ export interface Plan extends Graph {
   readonly compensationTimeoutMs?: number;
   /** Waits whose keys are known when the execution starts: events count for them from then on. */
   readonly earlyWaits?: readonly number[];
+  /** Some template reads `attempt`; absent: none does. */
+  readonly readsAttempt?: true;
   /** Nodes that are loops; absent: none is. */
   readonly loops?: readonly number[];
   /**
@@ -174,7 +176,7 @@ export interface StepHooks {
   readonly postStep?: StepHook;
 }
 
-/** What the inputs of a hook can read. */
+/** The names that the inputs of a hook can read. */
 export const HOOK_ROOTS = ['step', 'run', 'outcome'] as const;
 
 /** `typed`: outputs that look like a StepOutput are held to it. `wrapped`: every output is one. */

@@ -5,9 +5,12 @@ import { actionTypeOf } from './action-type.ts';
 import type { PlanNode } from './plan.ts';
 
 export function taskQueueOf({ dispatch, step }: Pick<PlanNode, 'dispatch' | 'step'>, environmentId: string): string {
-  return (
-    dispatch?.taskQueue ?? (actionTypeOf(step).includes('DBT') ? dataQueue(environmentId) : controlQueue(environmentId))
-  );
+  return dispatch?.taskQueue ?? (isHeavy(actionTypeOf(step)) ? dataQueue(environmentId) : controlQueue(environmentId));
+}
+
+/** Steps that need much of a machine: they have workers and a rate limit of their own. */
+export function isHeavy(actionType: string): boolean {
+  return actionType.includes('DBT');
 }
 
 export function controlQueue(environmentId: string): string {

@@ -50,7 +50,7 @@ export function nodeIdAt(plan: Plan, index: number): string {
 
 const VIRTUAL = /^(.*)\[(\d{1,9})\](?:\.(.*))?$/s;
 
-/** The number of the node that is called so; -1: there is none. */
+/** The index of the node with this id; -1: none. */
 export function nodeIndexOf(plan: Plan, id: unknown): number {
   const written = plan.nodes.findIndex((node) => node.id === id);
   if (written >= 0 || plan.loops === undefined || typeof id !== 'string') return written;

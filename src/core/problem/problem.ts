@@ -22,7 +22,7 @@ export interface Problem {
 const MAX_NEAR_MISSES = 200;
 const MAX_PROBLEMS = 1_000;
 
-/** What one validation has found so far. */
+/** The problems that a validation has found so far. */
 export class Findings {
   readonly #problems = new ProblemList(MAX_PROBLEMS);
   readonly #isStored: boolean;

@@ -7,7 +7,7 @@ import type { RetryPolicy, RetryRule } from '../plan/plan.ts';
 export interface Failure {
   readonly error: { readonly code: string };
   readonly timedOut?: boolean | undefined;
-  /** What the failed attempt still had to say: the response of an HTTP call has its status there. */
+  /** The outputs of the failed attempt, e.g. the status of an HTTP response. */
   readonly outputs?: Json | undefined;
 }
 

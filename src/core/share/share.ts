@@ -7,13 +7,13 @@
 export const mayHoldOneMore = (held: number, used: number, total: number): boolean =>
   held + 4 * used < 5 * total || (held === 0 && used < 2 * total);
 
-/** How many more a tenant may have, if nobody else takes any meanwhile. */
+/** How many more places a tenant may take, if no other tenant takes any meanwhile. */
 export function shareLeft(held: number, used: number, total: number): number {
   const more = Math.ceil((5 * total - held - 4 * used) / 5);
   return Math.max(more, mayHoldOneMore(held, used, total) ? 1 : 0);
 }
 
-/** Places that are shared by name: by tenant, or by address where nobody has said who they are. */
+/** Places that are shared by name: by tenant, or by address for unknown callers. */
 export class SharedPlaces {
   readonly total: number;
   private readonly held = new Map<string, number>();

@@ -73,10 +73,9 @@ test('references of a template, with the place of each', () => {
   );
   if (!compiled.ok) throw new Error('does not compile');
   expect([...templateReferences(compiled.template)]).toEqual([
-    { path: ['trigger', 'x'], exact: true, guarded: false, start: 0, end: 9, source: 'trigger.x', templatePath: ['a'] },
+    { path: ['trigger', 'x'], guarded: false, start: 0, end: 9, source: 'trigger.x', templatePath: ['a'] },
     {
       path: ['context', 'data', 'y'],
-      exact: true,
       guarded: true,
       start: 0,
       end: 14,
@@ -85,7 +84,6 @@ test('references of a template, with the place of each', () => {
     },
     {
       path: ['trigger', 'z'],
-      exact: true,
       guarded: false,
       start: 18,
       end: 27,

@@ -1,4 +1,4 @@
-// Why a piece of a template could not be rendered, in words its author can act on. Pipelines get the exact messages of 002.
+// Why a piece of a template could not be rendered, in words its author can act on. Pipelines get the exact messages of docs/pipelines.md.
 
 import type { Expr } from '../expression/ast.ts';
 import { type EvaluationError, MissingValueError, type Scope } from '../expression/evaluation.ts';
@@ -21,7 +21,7 @@ export function explainFailure(
   return `Failed to resolve {{${source}}}${missing === undefined ? `: ${error.message}` : ''}`;
 }
 
-/** A response over the limit is kept as cut-off text and not parsed, so it has no fields. 002 writes a path with dots, however odd its names. */
+/** A response over the limit is kept as cut-off text and not parsed, so it has no fields. Messages write a path with dots, however odd its names. */
 function explainTruncation(expr: Expr, scope: Scope): string | undefined {
   for (const { path } of references(expr)) {
     const [root, task, ...field] = path;

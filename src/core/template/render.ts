@@ -34,7 +34,7 @@ export class TemplateError extends Error {
   }
 }
 
-/** What an installation decides about graphs and plans. */
+/** The installation's options for graphs and plans. */
 export interface TemplateStyle {
   /** What null is written as inside a text; null: it may not stand there. */
   readonly nullText: string | null;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatTime, parseIso, toIso } from './iso-time.ts';
+import { formatTime, isZone, parseIso, toIso } from './iso-time.ts';
 
 it('times are written and read as JavaScript does', () => {
   fc.assert(
@@ -36,5 +36,12 @@ it.each([
 it('what cannot be written is null', () => {
   expect(toIso(Number.NaN)).toBeNull();
   expect(toIso(1e18)).toBeNull();
+  expect(toIso(-1e15)).toBeNull();
+  expect(formatTime(1e18, 'HH', 'Z')).toBeNull();
   expect(formatTime(0, 'HH', 'Europe/Berlin')).toBeNull();
+});
+
+it('a zone is a fixed offset, and no name', () => {
+  expect(['Z', 'UTC', '+02:00', '-0130'].map(isZone)).toEqual([true, true, true, true]);
+  expect(['Europe/Berlin', 'CET', '+2', ''].map(isZone)).toEqual([false, false, false, false]);
 });

@@ -19,7 +19,18 @@ export function parseIso(text: string): number {
 
 /** `2026-02-10T12:34:56.000Z`; null: it is no time that can be written. */
 export function toIso(ms: number): string | null {
-  return formatTime(ms, 'yyyy-MM-ddTHH:mm:ss.SSS', 'Z')?.concat('Z') ?? null;
+  if (!Number.isFinite(ms)) return null;
+  const whole = Math.floor(ms);
+  const days = Math.floor(whole / DAY_MS);
+  const time = whole - days * DAY_MS;
+  const { year, month, day } = civilFromDays(days);
+  if (year < 0 || year > 9_999) return null;
+  // Every attempt asks for this, so the text is put together here and not by a pattern.
+  const date = `${padded(year, 4)}-${two(month)}-${two(day)}`;
+  const hour = two(Math.floor(time / 3_600_000));
+  const minute = two(Math.floor(time / 60_000) % 60);
+  const second = two(Math.floor(time / 1_000) % 60);
+  return `${date}T${hour}:${minute}:${second}.${padded(time % 1_000, 3)}Z`;
 }
 
 /** `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS` in a zone of a fixed offset (`Z`, `+02:00`); the rest stands as it is. */
@@ -42,6 +53,11 @@ export function formatTime(ms: number, pattern: string, zone: string): string | 
   };
   return pattern.replaceAll(/yyyy|MM|dd|HH|mm|ss|SSS/g, (name) => values[name]!);
 }
+
+/** Whether `formatTime` can use it: a fixed offset. What a name such as Europe/Berlin means changes with the tables of each machine. */
+export const isZone = (text: string): boolean => offsetMs(text) !== null;
+
+const two = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
 
 const padded = (value: number, length: number): string => String(value).padStart(length, '0');
 

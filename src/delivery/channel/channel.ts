@@ -30,7 +30,7 @@ export const PROCESSED: Sent = { stage: 'Processed', outcome: 'succeeded', messa
 
 const MAX_MESSAGE = 2_000;
 
-/** What a consumer said about a message, in its answer; what says nothing of the kind is just a delivery. */
+/** The acknowledgement in a consumer's answer. An answer without one counts as delivered. */
 export function sentOf(answer: unknown): Sent {
   if (answer === null || typeof answer !== 'object') return DELIVERED;
   const { stage, outcome, message, retryAt, result } = answer as Record<string, unknown>;

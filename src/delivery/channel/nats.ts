@@ -15,7 +15,7 @@ export interface NatsChannelDeps {
 }
 
 interface Line {
-  /** What the connection was made with. */
+  /** The settings that the connection was opened with. */
   readonly key: string;
   readonly connection: Promise<NatsConnection>;
 }

@@ -48,7 +48,7 @@ export class WebhookChannel implements Channel {
     return sentOf(saidIn(response));
   }
 
-  /** Of the tenant: nobody in particular receives messages. */
+  /** The connection of the tenant, because messages have no single recipient. */
   private async credentialFor({ tenantId, settings }: Consumer): Promise<Credential | null> {
     const { connection = null } = settings;
     if (connection === null) return null;
@@ -76,7 +76,7 @@ function signature(secret: string, signed: string): string {
   return `v1,${createHmac('sha256', Buffer.from(encoded, 'base64')).update(signed).digest('base64')}`;
 }
 
-/** What is JSON is read as JSON, whatever it is called; anything else, or what was cut off, says nothing beyond its status. */
+/** A JSON body is read whatever its content type. For any other or truncated body only the status counts. */
 function saidIn({ body, truncated }: HttpResponse): unknown {
   if (truncated || body.length === 0) return DELIVERED;
   try {

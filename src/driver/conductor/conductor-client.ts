@@ -108,6 +108,13 @@ export class ConductorClient {
     return (await this.json<PolledTask[] | null>('GET', `/api/tasks/poll/batch/${taskType}?${query}`)) ?? [];
   }
 
+  /** When a worker last asked for tasks of this type; null: none ever did. */
+  async lastPollAt(taskType: string): Promise<number | null> {
+    const path = `/api/tasks/queue/polldata?taskType=${encodeURIComponent(taskType)}`;
+    const polls = (await this.json<{ lastPollTime?: number }[] | null>('GET', path)) ?? [];
+    return polls.length === 0 ? null : Math.max(...polls.map(({ lastPollTime }) => lastPollTime ?? 0));
+  }
+
   async answer(answer: TaskAnswer): Promise<void> {
     await this.text('POST', '/api/tasks', answer);
   }

@@ -6,23 +6,37 @@ import type { Plan } from '../../core/plan/plan.ts';
 import type { Problem } from '../../core/problem/problem.ts';
 import type { EngineRunRef } from '../../protocol/driver.ts';
 import type { PlanSource } from '../../workflow/plan-cache.ts';
-import type { EngineHealth, OutsideEngine, RunContext, RunStatusSnapshot, Signal, SignalOutcome } from '../driver.ts';
+import {
+  type EngineHealth,
+  EngineUnavailableError,
+  type OutsideEngine,
+  type RunContext,
+  type RunStatusSnapshot,
+  type Signal,
+  type SignalOutcome,
+} from '../driver.ts';
 import { answeredInTime } from '../health-deadline.ts';
 import type { RunCommands } from '../run-commands.ts';
 import type { StartLatency } from '../start-latency.ts';
 import type { ConductorClient } from './conductor-client.ts';
-import { conductorProblems, laneDefinition } from './lane-definition.ts';
+import type { ConductorInstances } from './conductor-instances.ts';
+import { conductorProblems, laneDefinition, stepTask } from './lane-definition.ts';
 
 export interface ConductorEngineDeps {
-  readonly client: ConductorClient;
+  readonly instances: ConductorInstances;
   readonly plans: Pick<PlanSource, 'plan'>;
   readonly commands: RunCommands;
   readonly latency: StartLatency;
   readonly monotonicMs: () => number;
+  readonly wallClockMs: () => number;
   /** Takes a turn for a run that has mail; its lanes look again by themselves. */
   readonly advance: (run: { executionId: string; epoch: number }) => Promise<unknown>;
+  /** A run was started on this server: its first turn waits there. A hint. */
+  readonly started: (client: ConductorClient) => void;
 }
 
+/** Idle workers with very many queues ask for the tasks of each one this seldom at most. */
+const UNSERVED_MS = 60_000;
 const RUNNING = new Set(['RUNNING', 'PAUSED']);
 
 export class ConductorEngine implements OutsideEngine {
@@ -39,9 +53,10 @@ export class ConductorEngine implements OutsideEngine {
 
   async startRun(
     { planId, planVersion }: { planId: string; planVersion: string },
-    { runId: executionId, epoch, tenantId }: RunContext,
+    { runId: executionId, epoch, tenantId, environmentId }: RunContext,
   ): Promise<EngineRunRef> {
-    const { client, plans, latency, monotonicMs } = this.deps;
+    const { instances, plans, latency, monotonicMs, started } = this.deps;
+    const client = instances.of(environmentId);
     const loaded = await plans.plan({ tenantId, workflowId: planId, version: Number(planVersion) });
     if (loaded === null || 'problem' in loaded) throw new Error(`the plan of ${planId} cannot be loaded`);
     const definition = laneDefinition(loaded.plan);
@@ -50,18 +65,25 @@ export class ConductorEngine implements OutsideEngine {
     const askedAt = monotonicMs();
     const workflowId = known?.workflowId ?? (await client.start(definition, correlationId, { executionId, epoch }));
     if (known === undefined) latency.took(monotonicMs() - askedAt);
+    started(client);
     return { provider: 'conductor', workflowId, runId: correlationId, conductorUrl: client.url };
   }
 
   async cancelRun(ref: EngineRunRef, { reason, terminate }: { reason?: string; terminate?: boolean }): Promise<void> {
     const { executionId } = runOf(ref);
     await this.deps.commands.cancel(executionId, reason);
-    if (terminate === true) await this.deps.client.terminate(ref.workflowId, reason ?? 'terminated');
-    else await this.mail(ref);
+    await this.mail(ref);
+    if (terminate !== true) return;
+    await this.clientOf(ref)
+      .terminate(ref.workflowId, reason ?? 'terminated')
+      .catch((error: unknown) => {
+        // The execution is cancelled all the same: when Conductor is back, the next task of the run ends it there (conductor-workers.ts).
+        if (!(error instanceof EngineUnavailableError)) throw error;
+      });
   }
 
   async getRunStatus(ref: EngineRunRef): Promise<RunStatusSnapshot> {
-    const run = await this.deps.client.get(ref.workflowId);
+    const run = await this.clientOf(ref).get(ref.workflowId);
     if (run === null) return { state: 'absent', providerStatus: 'NOT_FOUND' };
     const { status, reasonForIncompletion: reason } = run;
     return {
@@ -81,22 +103,30 @@ export class ConductorEngine implements OutsideEngine {
     await this.deps.advance(runOf(ref));
   }
 
+  async isServed(ref: EngineRunRef, taskQueue: string): Promise<boolean> {
+    const { wallClockMs } = this.deps;
+    const polledAt = await this.clientOf(ref).lastPollAt(stepTask(taskQueue));
+    return polledAt !== null && wallClockMs() - polledAt < UNSERVED_MS;
+  }
+
+  /** As well as its worst instance. */
   async health(): Promise<EngineHealth> {
-    const { client, latency } = this.deps;
+    const { instances, latency } = this.deps;
     const p95 = latency.p95Ms();
-    const numbers = { url: client.url, ...(p95 === null ? {} : { startLatencyP95Ms: Math.round(p95) }) };
-    try {
-      const isHealthy = await answeredInTime(`Conductor at ${client.url}`, client.isHealthy());
-      if (isHealthy) return { status: (p95 ?? 0) > 5_000 ? 'degraded' : 'healthy', numbers };
-      return { status: 'degraded', detail: `Conductor at ${client.url} says that it is not healthy`, numbers };
-    } catch (error) {
-      return { status: 'degraded', detail: (error as Error).message, numbers };
-    }
+    const url = instances.all.map((client) => client.url).join(' ');
+    const numbers = { url, ...(p95 === null ? {} : { startLatencyP95Ms: Math.round(p95) }) };
+    const problems = (await Promise.all(instances.all.map(problemOf))).filter((problem) => problem !== null);
+    if (problems.length > 0) return { status: 'degraded', detail: problems.join('; '), numbers };
+    return { status: (p95 ?? 0) > 5_000 ? 'degraded' : 'healthy', numbers };
   }
 
   async ping(): Promise<void> {
-    const { client } = this.deps;
-    await answeredInTime(`Conductor at ${client.url}`, client.isHealthy());
+    const { all } = this.deps.instances;
+    await Promise.all(all.map((client) => answeredInTime(`Conductor at ${client.url}`, client.isHealthy())));
+  }
+
+  private clientOf(ref: EngineRunRef): ConductorClient {
+    return this.deps.instances.at(ref.provider === 'conductor' ? ref.conductorUrl : undefined);
   }
 
   async close(): Promise<void> {}
@@ -110,4 +140,14 @@ export function correlationOf(executionId: string, epoch: number): string {
 function runOf(ref: EngineRunRef): { executionId: string; epoch: number } {
   const [executionId = '', epoch = '0'] = (ref.runId ?? '').split('_');
   return { executionId, epoch: Number(epoch) };
+}
+
+/** Null: the server is well. */
+async function problemOf(client: ConductorClient): Promise<string | null> {
+  try {
+    const isHealthy = await answeredInTime(`Conductor at ${client.url}`, client.isHealthy());
+    return isHealthy ? null : `Conductor at ${client.url} says that it is not healthy`;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

@@ -5,17 +5,24 @@
 import { randomUUID } from 'node:crypto';
 import { Stop } from '../../action/stop.ts';
 import type { Timers } from '../../clock/timers.ts';
-import { controlQueue, dataQueue } from '../../core/plan/task-queue.ts';
+import { type ExecutionStatus, isTerminal } from '../../core/decider/state.ts';
+import { isUuid } from '../../core/id/id.ts';
+import { controlQueue, dataQueue, INFERRED_QUEUES, isQueueAmong } from '../../core/plan/task-queue.ts';
 import type { Open } from '../../engine/turn/open.ts';
 import { InterruptedAttemptError, type OutsideAttempt, type OutsideTurns } from '../../engine/turn/outside-turn.ts';
 import type { ConductorClient, PolledTask, TaskAnswer } from './conductor-client.ts';
 import { laneOf, NOOP_TASK, stepTask, TURN_TASK } from './lane-definition.ts';
+import { BUSY_POLL_MS, idlePollMs, nextPollMs, type PollKind } from './poll-pace.ts';
 
 export interface ConductorWorkersDeps {
   readonly client: ConductorClient;
   readonly turns: Pick<OutsideTurns, 'advance' | 'runAttempt' | 'lookAt'>;
   /** Which run an execution was handed over to; null: it is over, or was never handed over. */
   readonly ownerOf: (executionId: string, epoch: number) => Promise<string | null>;
+  /** How an execution stands; null: there is no such execution. */
+  readonly statusOf: (executionId: string) => Promise<string | null>;
+  /** How many loops of this process ask for tasks, at all instances together. */
+  readonly loops: Record<PollKind, number>;
   readonly timers: Timers;
   readonly wallClockMs: () => number;
   /** Environments that have executions. */
@@ -26,10 +33,8 @@ export interface ConductorWorkersDeps {
   readonly warn: (event: string, details: Record<string, unknown>) => void;
 }
 
-const BUSY_MS = 20;
-const IDLE_MS = 800;
 const BATCH = 50;
-/** A worker waits for something that is due this soon, and looks so often. */
+/** A worker waits for work that is due this soon, and polls at this interval. */
 const SOON_MS = 1_000;
 const SOON_LOOKS = 3;
 const PLACES_MS = 5_000;
@@ -40,8 +45,9 @@ const ANSWER_TRIES = 20;
 /** Instead of the number of an attempt: everything that is open in the items of a loop. */
 const ALL_ITEMS = 0;
 
-/** Asks for tasks of one type, more and more seldom while there are none. */
+/** Polls for tasks of one type, less often while there are none. */
 interface Loop {
+  readonly kind: PollKind;
   done: Promise<void>;
   delayMs: number;
   /** Ends the pause before the next question. */
@@ -66,11 +72,11 @@ export class ConductorWorkers {
   async start(): Promise<void> {
     const { taskQueues } = this.deps;
     if (taskQueues.length > 0) {
-      for (const queue of taskQueues) this.poll(stepTask(queue), (task) => this.attempt(task));
+      for (const queue of taskQueues) this.poll(stepTask(queue), 'step', (task) => this.attempt(task));
       return;
     }
-    this.poll(TURN_TASK, (task) => this.turn(task));
-    this.poll(NOOP_TASK, () => Promise.resolve({ status: 'COMPLETED' }));
+    this.poll(TURN_TASK, 'turn', (task) => this.turn(task));
+    this.poll(NOOP_TASK, 'step', () => Promise.resolve({ status: 'COMPLETED' }));
     await this.lookForPlaces();
   }
 
@@ -87,41 +93,51 @@ export class ConductorWorkers {
     const found = await environments().catch(() => []);
     for (const environment of new Set(['default', ...found])) {
       for (const queue of [controlQueue(environment), dataQueue(environment)]) {
-        this.poll(stepTask(queue), (task) => this.attempt(task));
+        this.poll(stepTask(queue), 'step', (task) => this.attempt(task));
       }
     }
     if (!this.stopped) this.cancelLook = timers.after(PLACES_MS, () => void this.lookForPlaces());
   }
 
-  private poll(taskType: string, work: (task: PolledTask) => Promise<Answer>): void {
+  private poll(taskType: string, kind: PollKind, work: (task: PolledTask) => Promise<Answer>): void {
     if (this.loops.has(taskType)) return;
-    const loop: Loop = { done: Promise.resolve(), delayMs: BUSY_MS, wake: () => {} };
+    const loop: Loop = { kind, done: Promise.resolve(), delayMs: BUSY_POLL_MS, wake: () => {} };
+    this.deps.loops[kind]++;
     this.loops.set(taskType, loop);
     loop.done = this.ask(taskType, loop, work);
   }
 
   /** A task of this type is about to come: asking in a while would make it wait. */
-  private hint(taskType: string): void {
+  hint(taskType: string): void {
     const loop = this.loops.get(taskType);
     if (loop === undefined) return;
-    loop.delayMs = BUSY_MS;
+    loop.delayMs = BUSY_POLL_MS;
     loop.wake();
   }
 
+  /** The same, also of an environment that has no loops here yet. */
+  private expect(taskType: string): void {
+    const isServed = isQueueAmong(INFERRED_QUEUES.map(stepTask), taskType);
+    if (isServed && this.deps.taskQueues.length === 0) this.poll(taskType, 'step', (task) => this.attempt(task));
+    this.hint(taskType);
+  }
+
   private async ask(taskType: string, loop: Loop, work: (task: PolledTask) => Promise<Answer>): Promise<void> {
-    const { client, maxParallelActions, warn } = this.deps;
+    const { client, maxParallelActions, warn, loops } = this.deps;
+    const { kind } = loop;
     let isDown = false;
     while (!this.stopped) {
       const room = Math.min(BATCH, maxParallelActions - this.working.size);
       try {
+        // Without room nobody asks, and nobody becomes slower.
         const tasks = room <= 0 ? [] : await client.poll(taskType, room, this.workerId);
         for (const task of tasks) this.take(task, work);
-        loop.delayMs = tasks.length > 0 ? BUSY_MS : Math.min(loop.delayMs * 1.5, IDLE_MS);
+        loop.delayMs = room <= 0 ? BUSY_POLL_MS : nextPollMs(loop.delayMs, tasks.length, kind, loops);
         isDown = false;
       } catch (error) {
         if (!isDown) warn('Conductor does not give out tasks; asking again', { taskType, error: String(error) });
         isDown = true;
-        loop.delayMs = IDLE_MS;
+        loop.delayMs = idlePollMs(kind, loops);
       }
       await this.pause(loop.delayMs, loop);
     }
@@ -146,7 +162,7 @@ export class ConductorWorkers {
       try {
         await this.deps.client.answer({ taskId, workflowInstanceId, ...answer });
         // What follows in the lane: an attempt after a gate, a turn after an attempt.
-        this.hint(String(answer.outputData?.taskType ?? TURN_TASK));
+        this.expect(String(answer.outputData?.taskType ?? TURN_TASK));
         return;
       } catch (error) {
         if (tries === ANSWER_TRIES || this.stopped) throw error;
@@ -160,12 +176,38 @@ export class ConductorWorkers {
   private async turn(task: PolledTask): Promise<Answer> {
     const { executionId, epoch, kind, node } = task.inputData as Record<string, unknown>;
     const run = { executionId: String(executionId), epoch: Number(epoch) };
-    if (!(await this.isOwned(task, run))) return { status: 'FAILED_WITH_TERMINAL_ERROR', ...ABANDONED };
+    if (!isUuid(run.executionId)) return this.refuse(task, run, UNKNOWN);
+    if (!(await this.isOwned(task, run))) return this.refuse(task, run, ABANDONED);
     const name = node === null || node === undefined ? null : String(node);
     const { open, isSettled } = await this.lookUntilDue(run, name);
-    if (kind === 'finish') return this.finish(task, open);
-    if (kind === 'done') return { status: 'COMPLETED', outputData: { again: !(isSettled || open.ended === true) } };
+    if (open.ended === true) return this.over(task, run, kind === 'finish');
+    if (kind === 'finish') return this.hold(task, open);
+    if (kind === 'done') return { status: 'COMPLETED', outputData: { again: !isSettled } };
     return this.gate(task, open, name, isSettled);
+  }
+
+  /**
+   * The execution has ended, which Conductor learns here, also when it was away at that time: the run of a cancelled execution is
+   * terminated, any other comes to its end without running anything more.
+   */
+  private async over(
+    task: PolledTask,
+    run: { executionId: string; epoch: number },
+    isFinish: boolean,
+  ): Promise<Answer> {
+    const status = await this.deps.statusOf(run.executionId);
+    if (status === null) return this.refuse(task, run, UNKNOWN);
+    if (!isTerminal(status as ExecutionStatus)) return this.refuse(task, run, ABANDONED);
+    if (status === 'Cancelled')
+      await this.deps.client.terminate(task.workflowInstanceId, 'The execution was cancelled');
+    if (isFinish && status !== 'Succeeded') return terminally(`The execution ended as ${status}`);
+    return { status: 'COMPLETED', outputData: { taskType: NOOP_TASK, again: false } };
+  }
+
+  private refuse({ workflowInstanceId }: PolledTask, run: object, reason: string): Answer {
+    const workflowId = workflowInstanceId;
+    this.deps.warn('a run of Conductor is told to end', { ...run, workflowId, reason });
+    return terminally(reason);
   }
 
   /** Something that is due in a moment is waited for here: Conductor would come back after a second at the earliest. */
@@ -181,7 +223,7 @@ export class ConductorWorkers {
   }
 
   private async gate(task: PolledTask, open: Open, node: string | null, isSettled: boolean): Promise<Answer> {
-    if (open.ended === true || isSettled) return { status: 'COMPLETED', outputData: { taskType: NOOP_TASK } };
+    if (isSettled) return { status: 'COMPLETED', outputData: { taskType: NOOP_TASK } };
     const found =
       node === null ? await this.stray(task, open) : open.attempts.find(({ nodeId }) => laneOf(nodeId) === node);
     if (found === undefined) return this.hold(task, open);
@@ -201,10 +243,6 @@ export class ConductorWorkers {
     return attempts.find(({ nodeId }) => ended.has(laneOf(nodeId)));
   }
 
-  private finish(task: PolledTask, open: Open): Answer {
-    return open.ended === true ? { status: 'COMPLETED', outputData: {} } : this.hold(task, open);
-  }
-
   /** It waits without a worker: for a time that is known, or for a look every few seconds. */
   private hold({ scheduledTime }: PolledTask, { nextDueAt }: Open): Answer {
     const now = this.deps.wallClockMs();
@@ -214,7 +252,7 @@ export class ConductorWorkers {
     return { status: 'IN_PROGRESS', callbackAfterSeconds: Math.max(1, Math.min(dueS, patienceS)) };
   }
 
-  /** Of two runs of one execution the one that was noted counts; before it is noted, nobody knows. */
+  /** If an execution has two runs, the recorded one counts. Before it is recorded, the answer is unknown. */
   private async isOwned({ workflowInstanceId }: PolledTask, run: { executionId: string; epoch: number }) {
     const owner = await this.deps.ownerOf(run.executionId, run.epoch);
     return owner === null || owner === workflowInstanceId;
@@ -291,6 +329,10 @@ export class ConductorWorkers {
   }
 }
 
-const ABANDONED = {
-  reasonForIncompletion: 'Another run owns this execution, or the execution was reopened as a new run',
-};
+const ABANDONED = 'Another run owns this execution, or the execution was reopened as a new run';
+const UNKNOWN = 'Pawl does not know this execution: it belongs to another installation, or was removed';
+
+const terminally = (reasonForIncompletion: string): Answer => ({
+  status: 'FAILED_WITH_TERMINAL_ERROR',
+  reasonForIncompletion,
+});

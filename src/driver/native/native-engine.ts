@@ -8,7 +8,7 @@ import type { RunCommands } from '../run-commands.ts';
 
 export interface NativeEngineDeps {
   readonly store: Pick<ExecutionReader, 'executionGet'> & {
-    runnerList(): Promise<{ state: string; owned: number }[]>;
+    runnerList(): Promise<{ state: string; hasLease: boolean; owned: number }[]>;
   };
   readonly commands: RunCommands;
 }
@@ -45,7 +45,7 @@ export class NativeEngine implements WorkflowEngine {
   }
 
   async health(): Promise<EngineHealth> {
-    const live = (await this.deps.store.runnerList()).filter(({ state }) => state === 'live');
+    const live = (await this.deps.store.runnerList()).filter(({ state, hasLease }) => state === 'live' && hasLease);
     const owned = live.reduce((sum, runner) => sum + runner.owned, 0);
     const numbers = { liveRunners: live.length, owned };
     return live.length > 0

@@ -32,9 +32,9 @@ export interface Interpretation {
 }
 
 export interface InterpreterLimits {
-  /** A worker that is silent for so long is taken for dead, and its attempt is run again by another one. */
+  /** How long a worker may be silent before another one runs its attempt again. */
   readonly heartbeatMs: number;
-  /** What an attempt has beyond its own timeout before Temporal ends it. */
+  /** Extra time beyond an attempt's own timeout before Temporal ends it. */
   readonly graceMs: number;
   /** Of an attempt without a timeout. */
   readonly longestAttemptMs: number;

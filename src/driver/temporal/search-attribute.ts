@@ -1,4 +1,4 @@
-// What a run can be searched by in Temporal. All are of type Keyword, of which a namespace has ten.
+// The search attributes of a run in Temporal. All are of type Keyword, of which a namespace has ten.
 
 export const SEARCH_ATTRIBUTES = [
   'tenantId',

@@ -1,13 +1,18 @@
 // Connections to Temporal: one for the client and one for the workers of a process, made when they are first needed.
 
 import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
 import type { Client, Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import { EngineUnavailableError } from '../driver.ts';
 import { loadClientSdk, loadWorkerSdk } from './sdk.ts';
 import type { TemporalOptions, TemporalTls } from './temporal-options.ts';
 import { temporalProblem } from './temporal-problem.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a server has to refuse our certificate. */
+const REFUSAL_MS = 300;
 
 export class TemporalConnections {
   private readonly options: TemporalOptions;
@@ -28,7 +33,7 @@ export class TemporalConnections {
     return client;
   }
 
-  /** One that could not be made is tried again by whoever asks next. */
+  /** A failed connection is tried again by the next caller. */
   forClient(): Promise<Connection> {
     this.connection ??= this.open(async (settings) => {
       const { Connection: SdkConnection } = await loadClientSdk();
@@ -66,9 +71,33 @@ export class TemporalConnections {
     try {
       return await connect({ address, tls: files, ...(apiKey === undefined ? {} : { apiKey }) });
     } catch (error) {
-      throw temporalProblem(error, { address });
+      throw temporalProblem((await handshakeProblem(address, files)) ?? error, { address });
     }
   }
+}
+
+/** The SDK says of a wrong certificate only that nobody answered in time; a handshake of our own says what is wrong with it. */
+async function handshakeProblem(address: string, tls: Tls): Promise<Error | null> {
+  if (tls === false) return null;
+  const { hostname, port } = new URL(`tcp://${address}`);
+  const { serverRootCACertificate: ca, clientCertPair, serverNameOverride } = tls;
+  const servername = serverNameOverride ?? (isIP(hostname) === 0 ? hostname : undefined);
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    ALPNProtocols: ['h2'],
+    ...(ca === undefined ? {} : { ca }),
+    ...(clientCertPair === undefined ? {} : { cert: clientCertPair.crt, key: clientCertPair.key }),
+    ...(servername === undefined ? {} : { servername }),
+  });
+  const { promise, resolve } = Promise.withResolvers<Error | null>();
+  socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED' ? null : error));
+  // A server that wants another certificate of ours says so after its own part of the handshake.
+  socket.once('secureConnect', () => setTimeout(resolve, REFUSAL_MS, null));
+  socket.setTimeout(CONNECT_TIMEOUT_MS, () => resolve(null));
+  const problem = await promise;
+  socket.destroy();
+  return problem;
 }
 
 type Settings = { address: string; tls: Tls; apiKey?: string };
@@ -84,7 +113,7 @@ async function tlsFiles({ enabled, caFile, certFile, keyFile, serverName }: Temp
   const isWanted = enabled || [caFile, certFile, keyFile, serverName].some((given) => given !== undefined);
   if (!isWanted) return false;
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    throw new Error('temporal.tls needs both certFile and keyFile, or neither');
+    throw new EngineUnavailableError('temporal.tls needs both certFile and keyFile, or neither');
   }
   return {
     ...(serverName === undefined ? {} : { serverNameOverride: serverName }),
@@ -99,6 +128,7 @@ async function pem(file: string, option: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new Error(`temporal.tls.${option}: ${file} cannot be read (${(error as Error).message})`, { cause: error });
+    const why = (error as Error).message;
+    throw new EngineUnavailableError(`temporal.tls.${option}: ${file} cannot be read (${why})`, { cause: error });
   }
 }

@@ -5,14 +5,15 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { controlQueue } from '../../core/plan/task-queue.ts';
 import type { Problem } from '../../core/problem/problem.ts';
 import type { EngineRunRef } from '../../protocol/driver.ts';
-import type {
-  EngineHealth,
-  OutsideEngine,
-  RunContext,
-  RunPlace,
-  RunStatusSnapshot,
-  Signal,
-  SignalOutcome,
+import {
+  type EngineHealth,
+  EngineUnavailableError,
+  type OutsideEngine,
+  type RunContext,
+  type RunPlace,
+  type RunStatusSnapshot,
+  type Signal,
+  type SignalOutcome,
 } from '../driver.ts';
 import { answeredInTime } from '../health-deadline.ts';
 import type { RunCommands } from '../run-commands.ts';
@@ -28,7 +29,9 @@ import { MissingNamespaceError, MissingSearchAttributeError, temporalProblem } f
 export const INTERPRETER = 'interpret';
 const MAIL = 'mail';
 const NOT_FOUND = 5;
-/** What an attempt has beyond its own timeout: time to stop, and to say so. */
+/** The number of TASK_QUEUE_TYPE_ACTIVITY. */
+const ACTIVITY_QUEUE = 2;
+/** Extra time beyond an attempt's own timeout, to stop and to report it. */
 const GRACE_MS = 15_000;
 
 export interface TemporalEngineDeps {
@@ -85,7 +88,10 @@ export class TemporalEngine implements OutsideEngine {
   async cancelRun(ref: EngineRunRef, { reason, terminate }: { reason?: string; terminate?: boolean }): Promise<void> {
     await this.deps.commands.cancel(executionOf(ref), reason);
     if (terminate !== true) return this.mail(ref);
-    await this.withHandle(ref, (handle) => handle.terminate(reason));
+    await this.withHandle(ref, (handle) => handle.terminate(reason)).catch((error: unknown) => {
+      // The cancel is kept: the run reads it when Temporal is back.
+      if (!(error instanceof EngineUnavailableError || isNotFound(error))) throw error;
+    });
   }
 
   async getRunStatus(ref: EngineRunRef): Promise<RunStatusSnapshot> {
@@ -118,6 +124,15 @@ export class TemporalEngine implements OutsideEngine {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
+  }
+
+  async isServed(ref: EngineRunRef, name: string): Promise<boolean> {
+    if (ref.provider !== 'temporal') return true;
+    const { namespace } = ref;
+    const connection = await this.deps.connections.forClient();
+    const asked = { namespace, taskQueue: { name }, taskQueueType: ACTIVITY_QUEUE };
+    const { pollers } = await connection.workflowService.describeTaskQueue(asked);
+    return (pollers ?? []).length > 0;
   }
 
   async health(): Promise<EngineHealth> {

@@ -1,4 +1,4 @@
-// What the Temporal driver is told by the configuration.
+// The options of the Temporal driver.
 
 export interface TemporalOptions {
   /** host:port */
@@ -14,7 +14,7 @@ export interface TemporalOptions {
   /** Whether missing namespaces and search attributes are made when they are first needed. */
   readonly autoSetup: boolean;
   readonly lostRun: 'close' | 'again';
-  /** A worker that is silent for so long is taken for dead. */
+  /** How long a worker may be silent before it counts as dead. */
   readonly heartbeatMs: number;
   /** Of an attempt without a timeout of its own. */
   readonly longestAttemptMs: number;
@@ -32,7 +32,7 @@ export interface TemporalTls {
   readonly serverName?: string | undefined;
 }
 
-/** What was made of a namespace and its search attributes. */
+/** The namespaces and search attributes that were created. */
 export interface SetupReport {
   readonly namespace: string;
   readonly created: boolean;

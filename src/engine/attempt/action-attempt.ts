@@ -2,8 +2,9 @@
 // where the two meet. A resource that another execution holds already fails the attempt (WFENG003). While the database is away, an
 // attempt waits for the rows it needs: an outage of ours is no failure of the action, and uses up none of its tries.
 
-import type { ActionDefinition, Principal } from '../../action/action.ts';
+import type { ActionDefinition, AttemptArtifacts, Principal, ResourceKey } from '../../action/action.ts';
 import type { AttemptLink, AttemptRequest, AttemptResult, RunAttempt } from '../../action/attempt.ts';
+import type { AttemptContext } from '../../action/attempt-scope.ts';
 import type { Credential, ResolveCredential } from '../../action/credential.ts';
 import { describeThrown } from '../../action/failure.ts';
 import type { HttpClient } from '../../action/http-client.ts';
@@ -57,7 +58,7 @@ export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
   };
 }
 
-/** What an attempt is given besides what its request says. */
+/** The context of an attempt besides its request. */
 interface Given {
   /** Instead of the recorded parameters: with secrets, or with what was too large to be recorded. */
   readonly params?: Json;
@@ -173,7 +174,7 @@ function patiently<Result>(deps: ActionAttemptDeps, signal: StopSignal, read: ()
 const isOutage = (thrown: unknown): boolean =>
   thrown instanceof StoreError && (thrown.failure === 'retry' || thrown.failure === 'unknown');
 
-/** A credential is for its own connector, or for whatever the node names it for. */
+/** A credential is only for its own connector, or for the connector that the node names. */
 function tokenFor(
   { registry, environmentToken }: ActionAttemptDeps,
   { tenantId, actionType, connection }: AttemptRequest,
@@ -197,9 +198,7 @@ function invoke(
   given: Given,
   credential: Credential | null,
 ): AttemptResult | Promise<AttemptResult> {
-  const { registry, http, artifacts, store, wallClockMs: now, outputLimitBytes, abortGraceMs } = deps;
-  const { executionId, nodeId, attempt, idempotencyKey, correlationId, tenantId, traceparent, signal } = request;
-  const maker = { tenantId, executionId, nodeId, attempt };
+  const { registry, artifacts, outputLimitBytes, abortGraceMs } = deps;
   const { plugin } = request;
   const result = invokeAction({
     registry: plugin === undefined ? registry : { get: (type) => deps.plugins.actionFor(plugin, type) },
@@ -207,34 +206,104 @@ function invoke(
     parameters: given.params ?? (request.params as Json),
     timeoutMs: request.timeoutMs,
     outputLimitBytes,
-    ...(artifacts.isThere ? { keepLarge: (text) => artifacts.put(maker, LARGE_OUTPUT, text) } : {}),
+    keepLarge: artifacts.isThere ? (text) => artifacts.put(makerOf(request), LARGE_OUTPUT, text) : undefined,
     abortGraceMs,
-    context: {
-      executionId,
-      nodeId,
-      attempt,
-      mayHaveRun: request.mayHaveRun,
-      idempotencyKey,
-      principal: request.principal as Principal,
-      correlationId,
-      tenantId,
-      traceparent,
-      credentials: { token: (connectorId) => tokenFor(deps, request, credential, connectorId) },
-      credential,
-      http,
-      now,
-      signal,
-      ...(given.secrets === undefined ? {} : { secrets: given.secrets }),
-      findResource: (key) => patiently(deps, signal, () => store.resourceFind({ tenantId, ...key })),
-      artifacts: {
-        put: (artifact, content) => artifacts.put(maker, artifact, content),
-        open: async (uri) => (await artifacts.open(tenantId, uri)).content,
-      },
-    },
+    context: new GivenContext(deps, request, given, credential),
   });
   return result instanceof Promise
     ? result.then((settled) => afterwards(deps, request, settled))
     : afterwards(deps, request, result);
+}
+
+const makerOf = ({ tenantId, executionId, nodeId, attempt }: AttemptRequest) => ({
+  tenantId,
+  executionId,
+  nodeId,
+  attempt,
+});
+
+/** The services of an attempt. Each is created on first use, because most actions use few. */
+class GivenContext implements AttemptContext {
+  readonly credential: Credential | null;
+  private readonly deps: ActionAttemptDeps;
+  private readonly request: AttemptRequest;
+  private readonly given: Given;
+
+  constructor(deps: ActionAttemptDeps, request: AttemptRequest, given: Given, credential: Credential | null) {
+    this.credential = credential;
+    this.deps = deps;
+    this.request = request;
+    this.given = given;
+  }
+
+  get executionId() {
+    return this.request.executionId;
+  }
+
+  get nodeId() {
+    return this.request.nodeId;
+  }
+
+  get attempt() {
+    return this.request.attempt;
+  }
+
+  get mayHaveRun() {
+    return this.request.mayHaveRun;
+  }
+
+  get idempotencyKey() {
+    return this.request.idempotencyKey;
+  }
+
+  get principal() {
+    return this.request.principal as Principal;
+  }
+
+  get correlationId() {
+    return this.request.correlationId;
+  }
+
+  get tenantId() {
+    return this.request.tenantId;
+  }
+
+  get traceparent() {
+    return this.request.traceparent;
+  }
+
+  get signal() {
+    return this.request.signal;
+  }
+
+  get secrets() {
+    return this.given.secrets;
+  }
+
+  get http() {
+    return this.deps.http;
+  }
+
+  get now() {
+    return this.deps.wallClockMs;
+  }
+
+  get credentials() {
+    return { token: (id: string) => tokenFor(this.deps, this.request, this.credential, id) };
+  }
+
+  findResource(key: ResourceKey) {
+    const { tenantId, signal } = this.request;
+    return patiently(this.deps, signal, () => this.deps.store.resourceFind({ tenantId, ...key }));
+  }
+
+  get artifacts(): AttemptArtifacts {
+    const { artifacts } = this.deps;
+    return {
+      put: (artifact, content) => artifacts.put(makerOf(this.request), artifact, content),
+      open: async (uri) => (await artifacts.open(this.tenantId, uri)).content,
+    };
+  }
 }
 
 /** At once, when there is nothing to look up. */

@@ -129,12 +129,12 @@ export class AttemptDesk {
     return this.turns.reduce((sum, lane) => sum + (this.isHeldBack(lane) ? lane.waiting.length : 0), 0);
   }
 
-  /** Places that are free now. What waits behind a limit of its own takes none: others may have them (I22). */
+  /** Places that are free now. Attempts that wait behind their own limit take none, so others may have them (I22). */
   free(): number {
     return Math.max(0, this.unwanted());
   }
 
-  /** Below zero: so many wait for a place. */
+  /** Below zero: the number of attempts that wait for a place. */
   private unwanted(): number {
     let wanted = 0;
     for (const lane of this.turns) if (!this.isHeldBack(lane)) wanted += lane.waiting.length;

@@ -6,7 +6,7 @@ import type { ClaimedExecution, LoadedExecution, Store } from '../../store/port.
 import type { EngineOptions } from '../environment.ts';
 import { SlotMap } from '../slot-map.ts';
 import { nextStoredSeq } from '../turn/dead-letter.ts';
-import { freshResident, type LoadingDeps, loadResidents } from '../turn/loading.ts';
+import { freshResident, inGroups, type LoadingDeps, loadResidents } from '../turn/loading.ts';
 import type { Resident } from '../turn/resident.ts';
 import { lastChance } from '../turn/suspects.ts';
 import type { Incarnation } from './incarnation.ts';
@@ -16,6 +16,8 @@ export interface ArrivalsDeps extends LoadingDeps {
   readonly options: EngineOptions;
   readonly incarnation: Incarnation;
   readonly placeFreed: () => void;
+  /** Executions of these tenants were given back, for lack of memory. */
+  readonly noRoom: (tenantIds: readonly string[]) => void;
   /** Some did not arrive: they belong to this runner and are not in its memory. */
   readonly lost: (error: unknown) => Promise<void>;
 }
@@ -25,6 +27,11 @@ interface Arriving {
   readonly claim: ClaimedExecution;
 }
 
+/** About; what is larger is loaded alone. */
+const LOADED_AT_ONCE_BYTES = 16 * 1024 * 1024;
+/** Smaller executions are always admitted. */
+const SMALL_BYTES = 64 * 1024;
+
 export class Arrivals {
   private readonly deps: ArrivalsDeps;
   private readonly arriving = new SlotMap<ClaimedExecution>();
@@ -32,6 +39,11 @@ export class Arrivals {
 
   constructor(deps: ArrivalsDeps) {
     this.deps = deps;
+  }
+
+  /** How many bytes are loaded before the next look at the memory that is left. */
+  private get atOnce(): number {
+    return Math.min(LOADED_AT_ONCE_BYTES, this.deps.options.maxResidentBytes / 8);
   }
 
   get size(): number {
@@ -89,9 +101,40 @@ export class Arrivals {
     const trusted = await this.buryCulprits(claimed);
     if (trusted.length === 0) return;
     const claims = new Map(trusted.map((row) => [row.executionId, row]));
-    const executionIds = [...claims.keys()];
-    const executions = await store.executionLoad({ executionIds, deciderVersion: DECIDER_VERSION });
-    await this.takeAll(executions.map((execution) => ({ execution, claim: claims.get(execution.executionId)! })));
+    const bytes = await this.bytesOf(trusted);
+    const tooMuch: ClaimedExecution[] = [];
+    for (const group of inGroups(trusted, this.atOnce, ({ executionId }) => bytes.get(executionId) ?? 0)) {
+      const fitting = group.filter((claim) => this.hasRoom(claim, bytes.get(claim.executionId) ?? 0));
+      tooMuch.push(...group.filter((claim) => !fitting.includes(claim)));
+      if (fitting.length === 0) continue;
+      const executionIds = fitting.map(({ executionId }) => executionId);
+      const executions = await store.executionLoad({ executionIds, deciderVersion: DECIDER_VERSION });
+      await this.takeAll(executions.map((execution) => ({ execution, claim: claims.get(execution.executionId)! })));
+    }
+    await this.giveBack(tooMuch);
+  }
+
+  /** One alone is loaded however large it is: there is nothing to choose. */
+  private async bytesOf(claimed: readonly ClaimedExecution[]): Promise<ReadonlyMap<string, number>> {
+    if (claimed.length === 1) return new Map();
+    const executionIds = claimed.map(({ executionId }) => executionId);
+    const rows = await this.deps.store.executionLoadBytes({ executionIds });
+    return new Map(rows.map(({ executionId, bytes }) => [executionId, bytes]));
+  }
+
+  private hasRoom({ tenantId }: ClaimedExecution, bytes: number): boolean {
+    return bytes < SMALL_BYTES || this.deps.incarnation.residents.memory.hasRoomToLoad(tenantId, bytes);
+  }
+
+  /** Those that memory has no room for now are ready for any runner, this one included. */
+  private async giveBack(claimed: readonly ClaimedExecution[]): Promise<void> {
+    if (claimed.length === 0) return;
+    const { store, incarnation } = this.deps;
+    const items = claimed.map(({ executionId, epoch }) => ({ executionId, epoch }));
+    const slotId = incarnation.registration.slotIds[0]!;
+    await incarnation.runInSlotZero(() => store.executionRelease({ slotId, items }));
+    this.notArriving(claimed);
+    this.deps.noRoom([...new Set(claimed.map(({ tenantId }) => tenantId))]);
   }
 
   /** At once when its plan is at hand; returns what has to be loaded, which is done for all of a claim together. */
@@ -105,15 +148,18 @@ export class Arrivals {
   private async takeAll(items: readonly Arriving[]): Promise<void> {
     const { incarnation } = this.deps;
     if (items.length === 0) return;
-    for (const [place, loaded] of (await loadResidents(this.deps, items)).entries()) {
-      const { execution, claim } = items[place]!;
-      if (loaded.ok) {
-        this.arrived(loaded.resident, claim);
-        continue;
+    const hasRoom = ({ claim }: Arriving, bytes: number) => this.hasRoom(claim, bytes);
+    const tooMuch: ClaimedExecution[] = [];
+    for await (const { item, loaded } of loadResidents(this.deps, items, { atOnce: this.atOnce, hasRoom })) {
+      const { execution, claim } = item;
+      if (loaded === null) tooMuch.push(claim);
+      else if (loaded.ok) this.arrived(loaded.resident, claim);
+      else {
+        const error = { code: loaded.code, message: loaded.problem };
+        await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
       }
-      const error = { code: loaded.code, message: loaded.problem };
-      await incarnation.bury({ execution, error, crashes: claim.crashes, seq: nextStoredSeq(execution) });
     }
+    await this.giveBack(tooMuch);
   }
 
   /** In memory from now on: it would count twice. */

@@ -35,6 +35,7 @@ const CLAIM_AT_MOST = 400;
 /** How often a full runner looks at the lanes: for cancelled executions, which leave at once, and for tenants that hold little here. */
 const FULL_LOOK_EVERY_MS = 200;
 const CANCELLED_AT_ONCE = 50;
+const NO_ROOM_FOR_MS = 500;
 const MOST_HINTED = 64;
 const WHOLE_LANES_PAST_CROWD_MS = 5_000;
 
@@ -65,17 +66,24 @@ export class Claimer {
   private leftCrashes = Number.POSITIVE_INFINITY;
   private wholeLanesAt = Number.NEGATIVE_INFINITY;
   private fullLookAt = Number.NEGATIVE_INFINITY;
-  /** Lanes that something was said to be in, while nobody knew whether there are others. */
+  /** Lanes that a hint named, while it was unknown whether other lanes have work. */
   private hinted: HintedLane[] = [];
   /** A full runner left something of a tenant that may have more places when one of its executions has ended. */
   private leftNewcomers = false;
+  /** Tenants of whom something was given back a moment ago, for lack of memory. */
+  private readonly crowdedOut = new Set<string>();
   private readonly quarantine = new Quarantine();
   private door: Door = 'open';
 
   constructor(deps: ClaimerDeps) {
     this.deps = deps;
     this.crowd = new Crowd(deps.options.maxResident);
-    this.arrivals = new Arrivals({ ...deps, placeFreed: () => this.placeFreed(), lost: this.lost });
+    this.arrivals = new Arrivals({
+      ...deps,
+      placeFreed: () => this.placeFreed(),
+      noRoom: (tenants) => this.noRoom(tenants),
+      lost: this.lost,
+    });
     const isStopped = () => this.stopped;
     this.lostClaims = new LostClaims({ ...deps, arrivals: this.arrivals, isStopped, returned: () => this.hint() });
   }
@@ -86,7 +94,7 @@ export class Claimer {
     return this.lostClaims.reconcile();
   }
 
-  /** Something may be ready: in these lanes, or nobody knows where. */
+  /** Something may be ready: in these lanes, or in unknown ones. */
   hint(lanes?: readonly HintedLane[]): void {
     // The last look took everything: then these are all, and need not be looked for.
     const isAll = !this.claiming && !this.leftSome && this.lanesFreshAt !== Number.NEGATIVE_INFINITY;
@@ -148,8 +156,18 @@ export class Claimer {
     return this.deps.incarnation.capacity() - this.arrivals.size;
   }
 
+  /** What these tenants have in the queue does not fit into memory now: looking at once would bring the same. */
+  private noRoom(tenants: readonly string[]): void {
+    for (const tenantId of tenants) this.crowdedOut.add(tenantId);
+    this.deps.timers.after(NO_ROOM_FOR_MS, () => {
+      for (const tenantId of tenants) this.crowdedOut.delete(tenantId);
+      this.rescan();
+    });
+  }
+
   private shareOf(tenantId: string): number {
     const { incarnation, stepsAtOnce } = this.deps;
+    if (!incarnation.residents.memory.hasRoomFor(tenantId) || this.crowdedOut.has(tenantId)) return 0;
     const atOnce = stepsAtOnce(tenantId);
     if (atOnce === Number.POSITIVE_INFINITY) return atOnce;
     let held = this.arrivals.ofTenant(tenantId);
@@ -195,7 +213,7 @@ export class Claimer {
     if (claimed.length > 0) this.deps.timers.soon(() => void this.arrivals.bringIn(claimed));
   }
 
-  /** Takes nothing now. What is here empties, or one on its last chance runs. */
+  /** Takes nothing now, because the runner empties itself or runs a suspect alone. */
   private isClosed(): boolean {
     const { incarnation, timers } = this.deps;
     const before = this.door;

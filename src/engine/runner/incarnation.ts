@@ -27,7 +27,7 @@ import { Turns } from '../turn/turn.ts';
 import { depart } from './departure.ts';
 import { keepLease, type Lease } from './lease.ts';
 
-/** What a runner is given, and all its lives work with. */
+/** The dependencies of a runner, shared by all its incarnations. */
 export interface RunningDeps extends Omit<TurnParts, 'clock' | 'options'>, Omit<LoadingDeps, 'store'> {
   readonly run: RunAttempt;
   /** How many attempts of one tenant and one action type may run here at once; absent: as the options say. */
@@ -61,7 +61,7 @@ export class Incarnation {
   private readonly committer: Committer;
   private readonly alarms: Alarms;
   private readonly parking: ParkingLot;
-  /** Null: nobody uses it. */
+  /** Null: it is not used. */
   private slotZeroTail: Promise<unknown> | null = null;
   private leaseStopped: Promise<void> = Promise.resolve();
   private over = false;
@@ -196,7 +196,7 @@ export class Incarnation {
     for (const message of await this.deps.store.inboxRead({ executionIds })) this.deliver(message.executionId, message);
   }
 
-  /** What was accepted before a wait ran out counts, also when the hint of it was slower than the clock (I10). */
+  /** Mail that was accepted before a wait ran out counts, even if its hint arrived after the timer (I10). */
   private ring(resident: Resident): void {
     const ring = () => this.turns.enqueue(resident, { input: { type: 'timerDue' } });
     if (!isWaitEnding(resident.state)) return ring();
@@ -290,7 +290,7 @@ export class Incarnation {
     await this.leaseStopped;
   }
 
-  /** Forgets everything at once. What was running is told to stop; its results are not wanted any more. */
+  /** Drops all executions at once. Running attempts are told to stop, and their results are ignored. */
   abandon(): void {
     this.over = true;
     this.leaseStopped = this.lease.stop();

@@ -21,7 +21,7 @@ export interface RunnerDeps extends RunningDeps {
 
 const WAKE_LIMIT = 5_000;
 const RECONCILE_EVERY_MS = 60_000;
-/** A runner that lost only the connection which guards its lease has so long to renew it over another. */
+/** How long a runner that lost only the connection guarding its lease has to renew it over another. */
 const SESSION_GRACE_MS = 750;
 const WATCH_EVERY_MS = 900;
 const REPORT_EVERY_MS = 5_000;
@@ -165,7 +165,7 @@ export class Runner {
     });
   }
 
-  /** Tells how busy it is, and hears whether it is to drain. What was asked of a life that ended by itself is not asked of the next. */
+  /** Reports the load, and learns whether to drain. A drain request does not carry over to the next incarnation. */
   private async report(): Promise<void> {
     const { life } = this;
     const now = this.deps.timers.monotonicMs();

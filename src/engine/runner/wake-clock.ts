@@ -21,7 +21,7 @@ type Seen = Pick<QueueLook, 'hasReady' | 'hasMail'>;
 const WAKE_LIMIT = 5_000;
 /** Those that become due within this time of each other share one statement. */
 const TOGETHER_MS = 20;
-/** What is due later is known again by then. */
+/** Later due times are read again before they are needed. */
 const HORIZON_MS = 60_000;
 
 export class WakeClock {
@@ -41,7 +41,7 @@ export class WakeClock {
     if (dueAt < this.nextAt) this.ringAt(dueAt);
   }
 
-  /** Wakes everything that is due, and tells what else there is to do. One look at a time: who asks meanwhile gets the one that is under way. */
+  /** Wakes everything that is due, and returns what else there is to do. One query at a time: concurrent callers share it. */
   runOnce(): Promise<Seen> {
     this.looking ??= this.look().finally(() => {
       this.looking = null;

@@ -18,17 +18,31 @@ export function attemptRequest(
   const { step } = planNodeOf(state, node);
   const nodeId = idOf(state, node);
   if (step.kind !== 'action') return null;
-  const { executionId, tenantId, workflowId, version, correlationId, environmentId } = execution;
+  const { executionId, tenantId, workflowId, version, correlationId, environmentId, projectId } = execution;
   const { actionType, connection, secretRefs, hooks, plugin } = step;
   const { principal } = state.start;
-  const asked = { nodeId, actionType, connection, environmentId, attempt, mayHaveRun };
-  const place = { executionId, tenantId, workflowId, version, ...asked };
-  if (state.plan.format === 'plan') {
-    const contract = state.plan.contract ?? 'typed';
-    const ofStep = { secretRefs, contract, hooks, plugin };
-    return { ...place, ...ofStep, params, timeoutMs, idempotencyKey, principal, correlationId, traceparent, signal };
-  }
-  return { ...place, params, timeoutMs, idempotencyKey, principal, correlationId, traceparent, signal };
+  const request = {
+    executionId,
+    tenantId,
+    workflowId,
+    version,
+    nodeId,
+    actionType,
+    connection,
+    environmentId,
+    projectId,
+    attempt,
+    mayHaveRun,
+    params,
+    timeoutMs,
+    idempotencyKey,
+    principal,
+    correlationId,
+    traceparent,
+    signal,
+  };
+  if (state.plan.format !== 'plan') return request;
+  return { ...request, secretRefs, contract: state.plan.contract ?? 'typed', hooks, plugin };
 }
 
 export function attemptInput(node: number, attempt: number, result: AttemptResult): QueuedInput {

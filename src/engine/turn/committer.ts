@@ -11,13 +11,13 @@ import type { CommitBatch } from '../../store/port.ts';
 import { StoreError, type StoreFailure } from '../../store/store-error.ts';
 import type { EngineObserver } from '../environment.ts';
 
-/** What one turn of one execution leaves to be written. */
+/** The writes of one turn of one execution. */
 export interface TurnRows extends Omit<CommitBatch, 'slotId'> {
   readonly executionId: string;
   readonly bytes: number;
 }
 
-/** What one execution wants written, atomically and in order. */
+/** The pending writes of one execution, applied atomically and in order. */
 export interface CommitItem {
   readonly rows: TurnRows;
   /** `at`: the database's time, 0 when the reply was lost. */
@@ -43,7 +43,7 @@ export interface CommitterDeps {
 const MAX_ITEMS = 256;
 const MAX_ROWS = 1024;
 const MAX_BYTES = 1024 * 1024;
-/** What does not fill a batch waits for the commit that is on its way, but not longer than this: it may be large, or have lost its connection. */
+/** How long a batch that is not full waits for the commit in flight, which may be large or have lost its connection. */
 const WAIT_AT_MOST_MS = 10;
 const RETRY_DELAY_MS = 50;
 

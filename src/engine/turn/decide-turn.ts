@@ -38,9 +38,9 @@ export interface TurnParts {
 export interface Turn {
   readonly written: TurnRows;
   readonly commands: Command[];
-  /** What was decided, in order. */
+  /** The decided facts, in order. */
   readonly transitions: Transition[];
-  /** It ended in this turn. One that had ended before is written down as it was, and that is no news. */
+  /** True if the execution ended in this turn. An execution that had ended before is written unchanged. */
   readonly ends: boolean;
 }
 

@@ -65,7 +65,7 @@ export class Dispatch {
     else resident.running.get(node)?.stop.abort();
   }
 
-  /** The execution has ended. Rows that are left over do no harm, so nobody waits for this. */
+  /** The execution has ended. Leftover rows do no harm, so this is not awaited. */
   executionEnded(resident: Resident): void {
     this.deps.remote.ended(resident);
   }

@@ -2,24 +2,32 @@
 
 export class HeldBytes<Waiting> {
   private readonly mayHold: (ofTenant: number, ofAll: number) => boolean;
-  private readonly byTenant = new Map<string, number>();
+  private readonly byTenant = new Map<string, { bytes: number }>();
   private readonly waiting = new Map<Waiting, string>();
   private held = 0;
 
-  /** `mayHold`: whether a tenant that holds so many of so many may hold more. */
+  /** `mayHold`: whether a tenant may hold more, given its share and the total. */
   constructor(mayHold: (ofTenant: number, ofAll: number) => boolean) {
     this.mayHold = mayHold;
   }
 
   add(tenantId: string, bytes: number): void {
-    const left = this.of(tenantId) + bytes;
     this.held += bytes;
-    if (left > 0) this.byTenant.set(tenantId, left);
-    else this.byTenant.delete(tenantId);
+    const entry = this.byTenant.get(tenantId);
+    if (entry === undefined) {
+      if (bytes > 0) this.byTenant.set(tenantId, { bytes });
+      return;
+    }
+    entry.bytes += bytes;
+    if (entry.bytes <= 0) this.byTenant.delete(tenantId);
   }
 
-  hasRoom(tenantId: string, more = 0): boolean {
-    return this.mayHold(this.of(tenantId) + more, this.held + more);
+  hasRoom(tenantId: string, more = 0, moreOfAll = more): boolean {
+    return this.mayHold(this.of(tenantId) + more, this.held + moreOfAll);
+  }
+
+  get ofAll(): number {
+    return this.held;
   }
 
   wait(tenantId: string, who: Waiting): void {
@@ -28,12 +36,13 @@ export class HeldBytes<Waiting> {
 
   /** Takes out those whose tenant has room now, the longest first. They may have to wait again. */
   ready(): Waiting[] {
+    if (this.waiting.size === 0) return [];
     const ready = [...this.waiting].filter(([, tenantId]) => this.hasRoom(tenantId)).map(([who]) => who);
     for (const who of ready) this.waiting.delete(who);
     return ready;
   }
 
-  private of(tenantId: string): number {
-    return this.byTenant.get(tenantId) ?? 0;
+  of(tenantId: string): number {
+    return this.byTenant.get(tenantId)?.bytes ?? 0;
   }
 }

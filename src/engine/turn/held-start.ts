@@ -67,7 +67,7 @@ export function isHeldStart({ written, commands }: Turn): boolean {
   return commands.length > 0 && commands.every(({ type }) => type === 'runAction');
 }
 
-/** What was held goes first, and is held no more. Its commands have been carried out. */
+/** Releases the held facts, which go first. Their commands were already carried out. */
 export function withHeldStart(resident: Resident, turn: Turn): Turn {
   const heldStart = resident.takeHeldStart();
   if (heldStart === null) return turn;

@@ -20,7 +20,7 @@ export function encodeFacts(facts: readonly Fact[]): JsonText {
   return JSON.stringify(facts.map(withoutOutputs));
 }
 
-/** What is undefined is not written. Faster than leaving it out of the copy. */
+/** Undefined fields are not written. This is faster than omitting them from the copy. */
 function withoutOutputs(fact: Fact): object {
   return 'outputs' in fact ? { ...fact, outputs: undefined } : fact;
 }
@@ -100,7 +100,7 @@ function attemptEnding(fact: Fact): AttemptEnding | null {
   }
 }
 
-/** What an ended execution's outcome says; its ExecutionSucceeded leaves the outputs to that row. */
+/** The outcome row of an ended execution. Its ExecutionSucceeded fact leaves the outputs to that row. */
 const END = 'end';
 
 /** Folds what is stored. The parameters of attempts are not part of it: see loading.ts. */

@@ -33,27 +33,71 @@ export interface Loading {
 }
 
 export async function loadResident(deps: LoadingDeps, execution: LoadedExecution, claim: Claim): Promise<Loaded> {
-  const [loaded] = await loadResidents(deps, [{ execution, claim }]);
-  return loaded!;
+  const folded = await fold(deps, { execution, claim });
+  if (!('state' in folded)) return folded;
+  const [given] = await restoreParameters(deps.store, [folded.state]);
+  return { ok: true, resident: residentOf({ item: { execution, claim }, ...folded }, given!) };
 }
 
-/** What a whole claim brought, in its order. Plans are looked up side by side, and recorded parameters read by one statement. */
-export async function loadResidents(deps: LoadingDeps, items: readonly Loading[]): Promise<Loaded[]> {
-  const folded = await Promise.all(items.map((item) => fold(deps, item)));
-  const states = folded.flatMap((one) => ('state' in one ? [one.state] : []));
-  const givenTo = new Map((await restoreParameters(deps.store, states)).map((given, place) => [states[place], given]));
-  return folded.map((one, place): Loaded => {
-    if (!('state' in one)) return one;
-    const { execution, claim } = items[place]!;
-    const { state, isArchived } = one;
-    const waiting = waitingInputs(execution, state, isArchived);
-    return { ok: true, resident: new Resident({ execution, state, claim, waiting, given: givenTo.get(state)! }) };
-  });
+/**
+ * What a whole claim brought, in its order. Plans are looked up side by side, and recorded parameters read by few statements. `hasRoom`:
+ * whether an execution may take so many bytes more, asked when all before it have been taken over. Null: there is no room for it now.
+ */
+export async function* loadResidents<Item extends Loading>(
+  deps: LoadingDeps,
+  items: readonly Item[],
+  { atOnce, hasRoom }: { atOnce: number; hasRoom: (item: Item, bytes: number) => boolean },
+): AsyncGenerator<{ readonly item: Item; readonly loaded: Loaded | null }> {
+  const folded = await Promise.all(items.map(async (item) => ({ item, ...(await fold(deps, item)) })));
+  const bytesOf = (one: (typeof folded)[number]) => ('state' in one ? recordedBytes(one.state) : 0);
+  for (const group of inGroups(folded, atOnce, bytesOf)) {
+    const states = group.flatMap((one) => ('state' in one && hasRoom(one.item, bytesOf(one)) ? [one.state] : []));
+    const given = await restoreParameters(deps.store, states);
+    const givenTo = new Map(states.map((state, place) => [state, given[place]!]));
+    for (const one of group) {
+      const found = 'state' in one ? givenTo.get(one.state) : undefined;
+      if (!('state' in one)) yield { item: one.item, loaded: one };
+      else if (found === undefined) yield { item: one.item, loaded: null };
+      else yield { item: one.item, loaded: { ok: true, resident: residentOf(one, found) } };
+    }
+  }
 }
 
-type Folded = { readonly state: State; readonly isArchived: boolean } | Extract<Loaded, { ok: false }>;
+function residentOf(
+  { item, state, isArchived }: Folded & { item: Loading },
+  given: ReadonlyMap<number, Json>,
+): Resident {
+  const { execution, claim } = item;
+  return new Resident({ execution, state, claim, waiting: waitingInputs(execution, state, isArchived), given });
+}
 
-async function fold(deps: LoadingDeps, { execution }: Loading): Promise<Folded> {
+/** The maximum number of bytes in a group, unless it has a single item. */
+export function inGroups<Item>(items: readonly Item[], atMost: number, bytesOf: (item: Item) => number): Item[][] {
+  const groups: Item[][] = [];
+  let left = 0;
+  for (const item of items) {
+    const bytes = bytesOf(item);
+    if (groups.length === 0 || bytes > left) {
+      groups.push([]);
+      left = atMost;
+    }
+    groups.at(-1)!.push(item);
+    left -= bytes;
+  }
+  return groups;
+}
+
+/** The maximum number of parameter bytes that it reads. */
+const recordedBytes = (state: State): number => (recordedAt(state).length === 0 ? 0 : state.renderedBytes);
+
+interface Folded {
+  readonly state: State;
+  readonly isArchived: boolean;
+}
+
+type Broken = Extract<Loaded, { ok: false }>;
+
+async function fold(deps: LoadingDeps, { execution }: Loading): Promise<Folded | Broken> {
   try {
     const found = await deps.plans.plan(execution);
     if (found === null) {

@@ -32,7 +32,7 @@ export type Mail =
       readonly outputs?: Json;
       readonly error?: ExecutionError;
     }
-  /** The outcome of an attempt that ran where nobody may write state. */
+  /** The outcome of an attempt from a process that may not write state. */
   | {
       readonly kind: 'attemptResult';
       readonly nodeId: string;

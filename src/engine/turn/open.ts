@@ -18,7 +18,7 @@ export interface Open {
   readonly children: readonly OpenChild[];
   /** Milliseconds since the epoch. */
   readonly nextDueAt?: number;
-  /** Every attempt is told to stop. */
+  /** Tells every attempt to stop. */
   readonly stopping?: true;
   readonly ended?: true;
 }

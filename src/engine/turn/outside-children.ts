@@ -7,7 +7,7 @@ import type { TurnParts } from './decide-turn.ts';
 import { parametersOf, type Remembered } from './outside-memory.ts';
 import { startAgain } from './subworkflow.ts';
 
-/** Whoever took the last turn may have died before it told a node that its child is there, or was refused. */
+/** The process of the last turn may have died before it told a node that its child was started or refused. */
 export async function takeUpChildren(parts: TurnParts, found: Remembered): Promise<void> {
   const { resident, knownChildren, driver } = found;
   const starts: Extract<Command, { type: 'startChild' }>[] = [];

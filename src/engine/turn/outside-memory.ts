@@ -96,7 +96,7 @@ export class OutsideMemory {
     const loaded = await loadResident(this.deps, execution, { epoch, crashes: 0 });
     if (!loaded.ok) return { found: null, broken: loaded };
     const { resident } = loaded;
-    const given = new Map(resident.given);
+    const given = new Map(resident.takeGiven());
     const seenAt = timers.monotonicMs();
     if (!withMail) resident.queue.length = 0;
     const found = { resident, driver, given, seenAt, knownChildren: new Set<string>(), hasNews: true, bytes: 0 };
@@ -128,7 +128,7 @@ export class OutsideMemory {
   }
 }
 
-/** What the node's current attempt was given, as it is on record. */
+/** The recorded parameters of the node's current attempt. */
 export async function parametersOf(store: Store, { resident, given }: Remembered, node: number): Promise<Json> {
   const known = given.get(node);
   if (known !== undefined) return known;

@@ -122,7 +122,7 @@ export class OutsideTurns {
     return this.settle(asked, node, result);
   }
 
-  /** The outcome of an attempt that ran where nobody may write state: it waits in the inbox, and twice is once. */
+  /** The outcome of an attempt from a process that may not write state: it waits in the inbox, and a duplicate counts once. */
   async handIn(asked: OutsideAttempt, tenantId: string, result: AttemptResult): Promise<{ live: boolean }> {
     const { executionId, epoch, nodeId, attempt } = asked;
     const mail = { kind: 'attemptResult' as const, nodeId, attempt, epoch, result };
@@ -154,7 +154,7 @@ export class OutsideTurns {
     return open;
   }
 
-  /** Null: nobody waits for it any more, or it is not there. */
+  /** Null: the attempt is unknown or no longer awaited. */
   private async attemptToRun(asked: OutsideAttempt): Promise<Remembered | null> {
     const { executionId, epoch } = asked;
     const known = this.memory.peek(executionId, epoch);
@@ -165,7 +165,7 @@ export class OutsideTurns {
     return now !== undefined && isOpenAttempt(now, asked) ? now : null;
   }
 
-  /** An attempt whose execution stops, or that nobody waits for any more, is told so, whichever process decided that. */
+  /** Tells an attempt to stop if its execution stops or no longer waits for it, whichever process decided that. */
   private watch(asked: OutsideAttempt, stop: Stop): () => void {
     const { timers } = this.deps;
     let isOver = false;
@@ -190,7 +190,7 @@ export class OutsideTurns {
    * What is open, and nothing is decided. The answer about an attempt may be thrown away, because another worker has given one already:
    * mail that it had used up would have woken nobody.
    */
-  private look(run: OutsideRun): Promise<Open> {
+  look(run: OutsideRun): Promise<Open> {
     return this.inTurn(run, () => []);
   }
 
@@ -333,7 +333,7 @@ export class OutsideTurns {
     return true;
   }
 
-  /** The turn is durable: what it commands is read off the state by whoever asks, but for these. */
+  /** The turn is durable. Other commands are derived from the state when they are needed; these are not. */
   private carryOut(found: Remembered, { commands, ends }: Turn, children: readonly NewExecution[]): void {
     const { resident, given, knownChildren } = found;
     const { executionId, parentId } = resident.execution;
@@ -373,7 +373,7 @@ function isOpenAttempt(found: Remembered, { nodeId: id, attempt }: OutsideAttemp
   return node?.status === 'Running' && node.attempts === attempt;
 }
 
-/** A result that nobody waits for is no input: it was recorded before, or its node was stopped. */
+/** A result that is no longer awaited is no input: it was already recorded, or its node was stopped. */
 const whileOpen =
   (asked: OutsideAttempt, outcome: QueuedInput): Inputs =>
   (found) =>

@@ -118,7 +118,7 @@ export class ParkingLot {
   }
 }
 
-/** What the queue row says while the execution is away; a checkpoint when folding its journal again would cost something. */
+/** The queue row of a parked execution, with a checkpoint if folding its journal again would be expensive. */
 export function parkItem({ state, execution, epoch, factsSinceCheckpoint }: Resident, dueAt: number | null): ParkItem {
   const paused = state.status === 'Paused';
   let waiting = 0;

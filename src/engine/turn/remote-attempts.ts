@@ -15,7 +15,7 @@ import type { EngineObserver } from '../environment.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { Resident } from './resident.ts';
 
-/** Which attempts go to workers, and who is told. */
+/** Decides which attempts go to workers, and hands them over. */
 export interface TaskRouting {
   /** Whether the runner runs attempts of this queue itself. */
   readonly serves: (taskQueue: string) => boolean;
@@ -108,7 +108,7 @@ export class RemoteAttempts {
     }
   }
 
-  /** Tells the worker to stop. True: nobody has the attempt, and no result will come. */
+  /** Tells the worker to stop. True: no worker holds the attempt, and no result will come. */
   async stop(resident: Resident, node: number, attempt: number): Promise<boolean> {
     const { executionId } = resident.execution;
     const nodeId = idOf(resident.state, node);
@@ -123,7 +123,7 @@ export class RemoteAttempts {
     return isGone;
   }
 
-  /** The execution has ended. Rows that are left are found by the sweep, too, so nobody waits for this. */
+  /** The execution has ended. The sweep also removes leftover rows, so this is not awaited. */
   ended({ state, execution }: Resident): void {
     const { routing, store } = this.deps;
     if (routing === undefined || !this.mayLeave(state.plan, routing)) return;
@@ -143,7 +143,7 @@ function namesQueue(node: PlanNode): boolean {
   return node.dispatch?.taskQueue !== undefined || (bodyOf(node)?.nodes.some(namesQueue) ?? false);
 }
 
-/** What the node hears whose attempt cannot be stored. */
+/** The failure of a node whose attempt cannot be stored. */
 export function unqueueable(error: unknown) {
   const message = error instanceof StoreError || error instanceof Error ? error.message : String(error);
   return {

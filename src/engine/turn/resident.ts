@@ -6,10 +6,11 @@ import type { AttemptLink, AttemptLogLine } from '../../action/attempt.ts';
 import type { Stop } from '../../action/stop.ts';
 import type { Command } from '../../core/decider/command.ts';
 import type { Decision } from '../../core/decider/decide.ts';
+import { nodeAt } from '../../core/decider/frame.ts';
 import type { Input } from '../../core/decider/input.ts';
 import { isLeftOpen } from '../../core/decider/routing.ts';
 import type { State } from '../../core/decider/state.ts';
-import type { Json } from '../../core/json/json.ts';
+import { type Json, weightOf } from '../../core/json/json.ts';
 import type { JsonText, LoadedExecution } from '../../store/port.ts';
 import type { Turn } from './decide-turn.ts';
 
@@ -21,7 +22,7 @@ export interface QueuedInput {
   readonly outputsText?: JsonText;
   /** Of a finished attempt: how long it waited for a free place, where that was a millisecond or more. */
   readonly waitedMs?: number;
-  /** What a finished attempt leaves besides its result; written in the same commit. */
+  /** The links and log lines of a finished attempt, written in the commit of its result. */
   readonly extras?: { readonly links: readonly AttemptLink[]; readonly logs: readonly AttemptLogLine[] };
 }
 
@@ -56,7 +57,6 @@ export class Resident {
   readonly crashes: number;
   /** The claim by which this runner has the execution (I5). */
   readonly epoch: number;
-  readonly given: ReadonlyMap<number, Json>;
   readonly queue: QueuedInput[];
   readonly running = new Map<number, RunningAttempt>();
   private busy = false;
@@ -67,17 +67,23 @@ export class Resident {
   private owesReset: boolean;
   private facts: number;
   private counted = 0;
+  private begun = false;
+  private givenBefore: ReadonlyMap<number, Json>;
+  /** Bytes of the large parameters that its state keeps, by node: of those at work, and of those that are tried again later. */
+  private kept: Map<number, number> | null = null;
   private lingersUntil: number | null = null;
   private nextAlarm: Alarm | null = null;
   /** Null: no mail came. */
   private seenMail: Set<string> | null;
 
   constructor({ execution, state, claim, waiting, given }: NewResident) {
-    this.execution = execution;
+    // The state holds what these texts say: a large execution would be in memory twice.
+    this.execution = isFolded(execution) ? { ...execution, ...FOLDED } : execution;
     this.state = state;
     this.crashes = claim.crashes;
     this.epoch = claim.epoch;
-    this.given = given;
+    this.givenBefore = given;
+    for (const node of given.keys()) this.keeps(node, weightOf(nodeAt(state, node)?.params ?? null, MAX_HELD_BYTES));
     this.queue = waiting;
     this.leftOpen = isLeftOpen(state);
     this.owesReset = claim.crashes > 0;
@@ -103,6 +109,26 @@ export class Resident {
     return this.gone;
   }
 
+  /**
+   * The execution has made its first decision, so its bytes count against its tenant. This is a field because a Set of residents
+   * promotes them to the old generation (docs/decisions/0020).
+   */
+  get hasBegun(): boolean {
+    return this.begun;
+  }
+
+  /** True: it had not begun before. */
+  begin(): boolean {
+    const isFirst = !this.begun;
+    this.begun = true;
+    return isFirst;
+  }
+
+  /** The bytes it was last counted with. */
+  get bytes(): number {
+    return this.counted;
+  }
+
   /** Returns the bytes that it was last counted with. */
   leave(): number {
     this.gone = true;
@@ -119,6 +145,9 @@ export class Resident {
   decided({ transition, isCutShort }: Decision, { input }: QueuedInput): void {
     if (input.type === 'goOn' || isCutShort) this.leftOpen = isCutShort;
     if (transition.facts.length === 0) return;
+    for (const fact of transition.facts) {
+      if (fact.type === 'NodeStarted' && fact.bytes !== undefined) this.keeps(fact.node, fact.bytes);
+    }
     this.facts += transition.facts.length;
     this.lingersUntil = null;
   }
@@ -193,10 +222,15 @@ export class Resident {
 
   /**
    * By how many bytes it has grown since this was last asked. Counts about what it holds in memory: what started it, what its nodes
-   * gave, and the parameters of those at work.
+   * gave, and the parameters of those at work and of those that are tried again later.
    */
   growth(): number {
-    const bytes = this.execution.trigger.length + this.state.contextBytes + this.runningBytes();
+    const bytes =
+      this.execution.trigger.length +
+      this.state.contextBytes +
+      this.runningBytes() +
+      this.keptBytes() +
+      this.queuedBytes();
     const by = bytes - this.counted;
     this.counted = bytes;
     return by;
@@ -204,6 +238,36 @@ export class Resident {
 
   mayHoldMore(): boolean {
     return this.runningBytes() < MAX_HELD_BYTES;
+  }
+
+  /** Parameters of attempts that a former owner left running, by node. They are handed over once. */
+  takeGiven(): ReadonlyMap<number, Json> {
+    const given = this.givenBefore;
+    this.givenBefore = NOTHING_GIVEN;
+    return given;
+  }
+
+  private keeps(node: number, bytes: number): void {
+    this.kept ??= new Map();
+    this.kept.set(node, bytes);
+  }
+
+  /** The parameters of an attempt that runs are counted with it. */
+  private keptBytes(): number {
+    let sum = 0;
+    if (this.kept === null) return sum;
+    for (const [node, bytes] of this.kept) {
+      if (nodeAt(this.state, node)?.params === undefined) this.kept.delete(node);
+      else if (!this.running.has(node)) sum += bytes;
+    }
+    return sum;
+  }
+
+  /** Of results that wait to be decided on: the text, and the value that was read from it. */
+  private queuedBytes(): number {
+    let bytes = 0;
+    for (const { outputsText } of this.queue) bytes += 2 * (outputsText?.length ?? 0);
+    return bytes;
   }
 
   private runningBytes(): number {
@@ -223,3 +287,14 @@ export class Resident {
     }
   }
 }
+
+const NOTHING_GIVEN: ReadonlyMap<number, Json> = new Map();
+const FOLDED: Pick<LoadedExecution, 'checkpoint' | 'journal' | 'attempts' | 'inbox'> = {
+  checkpoint: null,
+  journal: [],
+  attempts: [],
+  inbox: [],
+};
+
+const isFolded = ({ checkpoint, journal, attempts, inbox }: LoadedExecution): boolean =>
+  checkpoint !== null || journal.length + attempts.length + inbox.length > 0;

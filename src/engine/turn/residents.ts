@@ -78,8 +78,9 @@ export class Residents {
   remove(resident: Resident): void {
     const { executionId } = resident.execution;
     this.idle.delete(resident);
-    this.bytes -= resident.leave();
-    this.memory.left(resident);
+    const bytes = resident.leave();
+    this.bytes -= bytes;
+    this.memory.left(resident, bytes);
     if (this.all.get(executionId) === resident) this.all.delete(executionId);
   }
 

@@ -11,7 +11,7 @@ type Crashed = Pick<ClaimedExecution, 'crashes'>;
 
 export const isSuspect = ({ crashes }: Crashed): boolean => crashes >= SUSPICIOUS_CRASHES;
 
-/** With so many crashes, the next one with nobody else in the runner proves that it is the cause. */
+/** After this many crashes, another crash with no other execution in the runner proves the cause. */
 export const lastChance = (maxPoisonRetries: number): number => Math.max(SUSPICIOUS_CRASHES, maxPoisonRetries);
 
 /** The most crashes that an execution may have had to be claimed now, beside the suspects that are here. */

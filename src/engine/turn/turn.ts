@@ -38,6 +38,8 @@ export interface TurnsDeps extends TurnParts, DispatchDeps {
 /** How long an execution is away that there was no room for: see crowd.ts. */
 const SET_ASIDE_MS = 1_000;
 
+const LARGE_RESULT = 4_096;
+
 type StartChild = Extract<Command, { type: 'startChild' }>;
 
 export class Turns {
@@ -65,6 +67,9 @@ export class Turns {
 
   enqueue(resident: Resident, queued: QueuedInput): void {
     resident.queue.push(queued);
+    // A large result counts while it waits: its execution may have to wait for its writes.
+    if (queued.outputsText !== undefined && queued.outputsText.length > LARGE_RESULT)
+      this.deps.residents.weigh(resident);
     this.advance(resident);
   }
 
@@ -74,10 +79,11 @@ export class Turns {
     // Until everything is dispatched: an action that needs no time would be decided on in between.
     resident.occupy();
     const children: StartChild[] = [];
+    const given = resident.takeGiven();
     for (const [index, node] of allNodes(state)) {
       const isOpenChild = node.status === 'Waiting' && planNodeOf(state, index).step.kind === 'subworkflow';
       if (node.status !== 'Running' && !isOpenChild) continue;
-      const command = startCommand(state, index, resident.given.get(index) ?? {});
+      const command = startCommand(state, index, given.get(index) ?? {});
       const isRemote = node.status === 'Running' && this.dispatch.isRemote(resident, index);
       // Its result may be among the mail already.
       if (isRemote && resident.queue.some(({ input }) => isResultOf(input, index))) continue;
@@ -112,7 +118,7 @@ export class Turns {
     const { memory } = this.deps.residents;
     if (this.deps.isOver() || resident.isGone || memory.waitsForWrites(resident)) return;
     // Room may have been found for many before the first of them was weighed.
-    if (resident.state.seq === 0 && memory.waits(resident)) return resident.release();
+    if (memory.mayWait(resident) && memory.waits(resident)) return resident.release();
     // Where the durable journal goes on, should this come to nothing.
     const seq = resident.heldStart?.written.events[0]?.seq ?? resident.state.seq;
     const turn = this.decided(resident, seq);
@@ -125,7 +131,7 @@ export class Turns {
     else this.prepare(resident, turn).catch(({ message }: Error) => this.bury(resident, message, seq));
   }
 
-  /** A decision that throws is a bug, and this execution met it: it goes to the dead letters, and nobody crashes for it. */
+  /** A decision that throws is a bug. The execution becomes a dead letter, and the runner goes on. */
   private decided(resident: Resident, seq: number): Turn | null {
     try {
       return decideTurn(this.deps, resident);
@@ -243,18 +249,21 @@ export class Turns {
     const { clock, alarms, parking, residents } = this.deps;
     resident.release();
     if (this.deps.isOver()) return;
-    if (resident.isLeftOpen && residents.memory.mayGoOn(resident)) resident.queue.unshift({ input: { type: 'goOn' } });
+    const isTooMuch = residents.memory.isTooMuch(resident);
+    const goesOn = resident.isLeftOpen && (resident.running.size > 0 || !isTooMuch);
+    if (goesOn && residents.memory.mayGoOn(resident)) resident.queue.unshift({ input: { type: 'goOn' } });
     if (resident.queue.length > 0) return this.advance(resident);
     const due = nextDue(resident.state);
     if (resident.running.size > 0 || this.deps.isDraining()) return alarms.set(resident, due);
-    const until = resident.isSetAside ? null : residents.staysUntil(resident, due);
+    const until = resident.isSetAside || isTooMuch ? null : residents.staysUntil(resident, due);
     if (until !== null) {
       residents.rest(resident);
       return alarms.set(resident, until);
     }
     if (resident.heldStart !== null) return this.writeHeldStart(resident);
     resident.occupy();
-    parking.park(resident, parkItem(resident, resident.isSetAside ? clock.now() + SET_ASIDE_MS : due));
+    const comesBack = resident.isSetAside || resident.isLeftOpen;
+    parking.park(resident, parkItem(resident, comesBack ? clock.now() + SET_ASIDE_MS : due));
   }
 
   // Out of memory: it ended, it was parked or given back, or somebody else has it.

@@ -9,7 +9,7 @@ import type { Driver } from '../../protocol/driver.ts';
 import { workflowRef } from '../../protocol/workflow.ts';
 import type { OutsideDriver } from '../../store/external-port.ts';
 import { type HintedLane, hintedLanes } from '../../store/hint-port.ts';
-import type { NewExecution, Store } from '../../store/port.ts';
+import type { NewExecution, StartHold, Store } from '../../store/port.ts';
 import type { PlanSource, VersionKey } from '../../workflow/plan-cache.ts';
 import type { SchemaCheck } from '../../workflow/schema-check.ts';
 import { TriggerCheck } from '../../workflow/trigger-check.ts';
@@ -36,6 +36,8 @@ export interface StartRequest {
   readonly driver?: Driver;
   /** W3C trace context of what asks for it: its spans belong to that trace. */
   readonly traceparent?: string;
+  /** A rate limit lets it start later. */
+  readonly hold?: StartHold | undefined;
 }
 
 export interface ExecutionStartDeps {
@@ -81,6 +83,8 @@ export class ExecutionStart {
   private readonly starter: Starter;
   private readonly limitedStarter: LimitedStarter;
   private readonly externalStarter: Starter;
+  /** Nobody has work by what waits for its time. */
+  private readonly heldStarter: Starter;
   /** Which driver each version asks for: a version never changes. */
   private readonly driversOfVersions = new Map<string, string | null>();
   private readonly triggers: TriggerCheck;
@@ -95,6 +99,7 @@ export class ExecutionStart {
     this.starter = new Starter(deps.store, deps.timers, deps.workWanted, deps.adopt);
     this.limitedStarter = new LimitedStarter(deps.store);
     this.externalStarter = new Starter(deps.store, deps.timers, () => deps.drivers?.wanted());
+    this.heldStarter = new Starter(deps.store, deps.timers, () => {});
     this.triggers = new TriggerCheck(deps.store, deps.schemas);
     this.earlyWaits = new EarlyWaits(deps);
     const allowDraft = deps.allowDraftExecution ?? false;
@@ -120,7 +125,7 @@ export class ExecutionStart {
 
   /**
    * A request that was accepted stays accepted, whatever has become of its workflow since; and its id stays taken, whatever
-   * there is to say about another workflow (000, sp_StartWorkflowExecution: the requestId comes first).
+   * there is to say about another workflow (the requestId comes first).
    */
   private async startedBefore({ tenantId, workflowId, requestId }: StartRequest): Promise<Started | null> {
     if (requestId === undefined) return null;
@@ -204,6 +209,7 @@ export class ExecutionStart {
       ifCurrent,
       traceparent: request.traceparent ?? null,
       driver,
+      hold: request.hold,
     };
     const started = await this.admit(item);
     if (started.isNew) this.deps.accepted?.(item);
@@ -230,6 +236,7 @@ export class ExecutionStart {
       else this.deps.drivers?.wanted();
       return started;
     }
-    return (item.driver ?? null) === null ? this.starter.start(item) : this.externalStarter.start(item);
+    if ((item.driver ?? null) !== null) return this.externalStarter.start(item);
+    return (item.hold === undefined ? this.starter : this.heldStarter).start(item);
   }
 }

@@ -2,7 +2,7 @@
 // answers belong to. Kept by src/delivery; the write is refused when the generation has moved on meanwhile.
 
 export interface ConsumerDirectory {
-  /** What the answers below belong to; '' before the first refresh. */
+  /** The generation of the answers below; '' before the first refresh. */
   readonly generation: string;
   refresh(): Promise<void>;
   /** Ids of the consumers whose subscriptions match. */
@@ -19,6 +19,6 @@ export interface ConsumerDirectory {
   /** The consumer that starts workflows; null: not known here yet, `ensureBuiltIn` makes it so. */
   builtInId(tenantId: string, kind: 'workflow'): string | null;
   ensureBuiltIn(tenantId: string, kind: 'workflow'): Promise<void>;
-  /** Makes a consumer for every code that nobody registered yet: what is sent to it waits. */
+  /** Creates a placeholder for every unregistered code; messages to it wait. */
   ensureCodes(tenantId: string, codes: readonly string[]): Promise<void>;
 }

@@ -9,6 +9,7 @@
 import type { Clock } from '../../clock/clock.ts';
 import type { Timers } from '../../clock/timers.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
+import { Gathering } from '../../store/gathering.ts';
 import type {
   InstanceKey,
   InstanceRow,
@@ -19,7 +20,6 @@ import type {
 import type { Decision, Instance, Notice, Trigger } from '../machine/decision.ts';
 import { transition } from '../machine/transition.ts';
 import type { ConsumerDirectory } from './consumer-directory.ts';
-import { Gathering } from './gathering.ts';
 import { InstanceCache, keyText } from './instance-cache.ts';
 import type { KnownMachine, MachineBook } from './machine-book.ts';
 import { MoveCommitter, type MoveItem } from './move-committer.ts';
@@ -53,11 +53,11 @@ export interface InstanceTriggersDeps {
   readonly cacheLimit: number;
 }
 
-/** What requestIds of our own begin with: nobody else's may, or a request could pass for a timeout and keep it from firing. */
+/** The prefix of our own requestIds. Callers must not use it, or a request could pass for a timeout and keep it from firing. */
 export const RESERVED_REQUESTS = 'pawl:';
 
 const LOAD_BATCH = 256;
-/** Each round lost means that another trigger of the same instance won: so many in a row is not contention any more. */
+/** Every lost round means that another trigger of the instance won; this many in a row is more than contention. */
 const MAX_ROUNDS = 200;
 const PAUSE_MS = 100;
 
@@ -207,7 +207,7 @@ export class InstanceTriggers {
     return { applied: false, ...states, notice: 'DuplicateRequest' };
   }
 
-  /** What is answered without a move uses up its requestId, what is rejected does not. False: something happened meanwhile. */
+  /** An answer without a move uses up its requestId; a rejection does not. False: the instance changed meanwhile. */
   private async isAnswer(order: TriggerOrder, instance: Instance, { notices }: Decision): Promise<boolean> {
     if (notices[0]?.kind !== 'NoOpAlreadyInState') return true;
     const { instanceId, revision } = instance;

@@ -1,6 +1,7 @@
 // Lifecycles for callers: import machines, trigger events, look at instances. What the HTTP routes, the SDK's server side and
 // `pawl.lifecycles` of an embedding program all use.
 
+import type { Clock } from '../../clock/clock.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Problem } from '../../core/problem/problem.ts';
@@ -33,6 +34,13 @@ export interface LifecyclesDeps {
   readonly directory: ConsumerDirectory;
   readonly triggers: InstanceTriggers;
   readonly newId: () => string;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface NewInstance {
+  readonly externalRef: string;
+  readonly actor?: string | undefined;
+  readonly payload?: Json | undefined;
 }
 
 export interface TriggerRequest {
@@ -102,6 +110,41 @@ export class Lifecycles {
     // Only an order that holds at one revision alone can come to nothing.
     if (answer === null) throw new Error('a trigger without a revision was overtaken');
     return answer;
+  }
+
+  /** Creates an instance in its initial state and starts its timeout; no message is sent. An existing instance is unchanged. */
+  async create(
+    tenantId: string,
+    { env, name }: Place,
+    { externalRef, actor, payload }: NewInstance,
+  ): Promise<{ readonly instance: InstanceView; readonly created: boolean }> {
+    const { directory, machines, store, newId, clock } = this.deps;
+    const key: InstanceKey = { tenantId, env, definition: name, externalRef };
+    for (;;) {
+      if (directory.generation === '') await directory.refresh();
+      const { generation } = directory;
+      const known = await machines.newest(key, generation);
+      if (known === null) throw lifecycleNotFound(env, name);
+      const { machine, version } = known;
+      const at = clock.now();
+      const state = machine.initial;
+      const dueAt = timeoutOf(machine, { state, stateSince: at, timeoutsFired: 0, dueAt: null })?.dueAt ?? null;
+      const text = payload === undefined ? null : JSON.stringify(payload);
+      const made = {
+        ...key,
+        generation,
+        instanceId: newId(),
+        version,
+        state,
+        at,
+        dueAt,
+        actor: actor ?? null,
+        payload: text,
+      };
+      const { current, created } = await store.instanceCreate(made);
+      if (current) return { created, instance: await this.instance(tenantId, { env, name }, externalRef) };
+      await directory.refresh();
+    }
   }
 
   list(tenantId: string, page: { readonly after: Place | null; readonly limit: number }): Promise<LifecycleVersion[]> {

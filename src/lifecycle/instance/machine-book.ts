@@ -28,7 +28,7 @@ export class MachineBook {
     this.store = store;
   }
 
-  /** What is in memory, without waiting; undefined: ask `newest`. */
+  /** The machine in memory, without waiting; undefined: call `newest`. */
   newestNow(name: LifecycleName, generation: string): KnownMachine | undefined {
     const found = this.newestOf.get(nameText(name));
     return found?.generation === generation ? found.known : undefined;
@@ -66,7 +66,7 @@ export class MachineBook {
   }
 }
 
-/** What was imported was checked then; that it no longer compiles would be a bug of ours. */
+/** A machine was checked when it was imported; if it no longer compiles, that is our bug. */
 export function machineOf({ definition, policies, env, name, version }: LifecycleVersion): Machine {
   const read = (text: string) => JSON.parse(text) as Json;
   const { machine, problems } = compileLifecycle(read(definition), policies === null ? null : read(policies));

@@ -14,7 +14,7 @@ export interface ReactionsDeps {
   readonly store: Pick<LifecycleStore, 'reactionClaim' | 'reactionSettle'>;
   readonly triggers: InstanceTriggers;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-  /** What was taken by a process that died is due again after so long. */
+  /** How long until work that a dead process had taken is due again. */
   readonly claimMs: number;
 }
 

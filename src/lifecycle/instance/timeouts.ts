@@ -17,7 +17,7 @@ export interface TimeoutsDeps {
   readonly triggers: InstanceTriggers;
   readonly clock: Clock;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-  /** What was taken by a process that died is due again after so long. */
+  /** How long until work that a dead process had taken is due again. */
   readonly claimMs: number;
 }
 

@@ -22,7 +22,7 @@ export interface Moving {
 export interface WorkEvents {
   readonly messages: NewMessageRow[];
   readonly deliveries: NewDelivery[];
-  /** Codes of consumers that a hook goes to and that are not there: to be made before this is written. */
+  /** Codes of missing consumers that a hook goes to: created before this is written. */
   readonly missing: readonly string[];
   readonly bytes: number;
 }

@@ -74,7 +74,7 @@ function checksumOf({ $schema: _of, ...definition }: JsonObject, policies: JsonO
   return sha256Hex(canonicalJson({ definition, policies: policies === null ? null : rest }));
 }
 
-/** Of a draft without errors: every name in it is there. */
+/** Only for a draft without errors: every name in it exists. */
 function assemble(draft: MachineDraft, policies: readonly Policy[], checksum: string): Machine {
   const transitions = draft.transitions.map(({ from, event, to, reenter }): MachineTransition => {
     const transition = { from, event, to, reenter };

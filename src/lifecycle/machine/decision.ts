@@ -13,7 +13,7 @@ export interface Instance {
   readonly stateSince: number;
   /** How often the timeout of this stay in the state has fired. */
   readonly timeoutsFired: number;
-  /** When the timeout is due, as it was last set; null: it is not. */
+  /** When the timeout is due; null: no timeout is set. */
   readonly dueAt: number | null;
 }
 

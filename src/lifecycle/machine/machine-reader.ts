@@ -139,7 +139,7 @@ function readTransition(
   return [{ at, from, event, to, reenter }];
 }
 
-/** The name, or what it was probably meant to be; null: neither. */
+/** The name, or its near miss; null: neither. */
 export function resolveName(
   what: 'state' | 'event',
   value: Json | undefined,

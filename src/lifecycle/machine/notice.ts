@@ -6,7 +6,7 @@ import { nearMiss } from '../../core/problem/near-miss.ts';
 import type { Instance, Notice, NoticeKind, Trigger } from './decision.ts';
 import type { Machine, MachineTransition, Policy } from './machine.ts';
 
-/** What the notices of one decision have in common. */
+/** The common fields of the notices of one decision. */
 export interface Subject {
   readonly machine: Machine;
   readonly instance: Instance;

@@ -8,7 +8,7 @@ import type { Findings } from '../../core/problem/problem.ts';
 import { entersState, type MachineTransition, type Policy, type PolicySelector, type Route } from './machine.ts';
 import { type Known, type MachineDraft, resolveName } from './machine-reader.ts';
 
-/** What a condition can see. */
+/** The names that a condition can use. */
 const CONDITION_ROOTS = ['payload', 'instance', 'transition'] as const;
 
 /** The place of a message among those of its transition has to fit into one byte. */

@@ -49,7 +49,7 @@ function moved({ machine, instance, trigger }: Subject, move: MachineTransition,
   return { ...common, stateSince, timeoutsFired, dueAt: timeoutOf(machine, instance)?.dueAt ?? null };
 }
 
-/** A condition that cannot be evaluated sends nothing, is told about, and does not stop the transition. */
+/** A condition that cannot be evaluated sends nothing and raises a notice; the transition still happens. */
 function applies(
   { when }: Policy,
   subject: Subject,
@@ -64,7 +64,7 @@ function applies(
   }
 }
 
-/** What a condition can see (policy-reader.ts). A missing payload is null. */
+/** The values that a condition can use (policy-reader.ts). A missing payload is null. */
 function scopeOf(
   { machine, instance, trigger }: Subject,
   { event, from, to }: MachineTransition,

@@ -9,7 +9,7 @@ import type { TableSecretKey as Key, SecretPage, SecretProvider, TableSecretsPor
 export interface TableSecretsDeps {
   readonly store: SecretStore & Pick<AuditStore, 'audited'>;
   readonly box: Box;
-  /** What is kept of a tenant elsewhere is out of date. */
+  /** Other caches of the tenant are out of date. */
   readonly changed: (tenantId: string) => void;
 }
 

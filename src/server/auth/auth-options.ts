@@ -1,4 +1,4 @@
-// From options to who may ask: API keys always, tokens when keys for them are configured, nobody else unless it is loose.
+// Builds the authenticators from the options: API keys always, tokens if their keys are configured, and anonymous callers only in loose mode.
 
 import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet } from 'jose';
@@ -17,7 +17,7 @@ export interface AuthOptions {
   readonly clockToleranceSeconds: number;
 }
 
-/** What is configured cannot protect anything: better not to start. */
+/** The configured authentication cannot protect anything, so the server does not start. */
 export class AuthConfigError extends Error {
   override readonly name = 'AuthConfigError';
 }

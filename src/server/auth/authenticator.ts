@@ -23,7 +23,7 @@ const REMEMBERED_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
 const LONGEST_REMEMBERED = 4_096;
 
-/** Tried in turn; without any proof, strict refuses and loose takes the word of whoever asks. */
+/** The authenticators are tried in turn. Without any credential, strict mode refuses and loose mode trusts the request. */
 export function createAuth(mode: 'strict' | 'loose', verifiers: readonly Verifier[]): Auth {
   const verify = async (headers: IncomingHttpHeaders): Promise<Caller> => {
     for (const verifier of verifiers) {
@@ -70,7 +70,7 @@ export function createAuth(mode: 'strict' | 'loose', verifiers: readonly Verifie
   };
 }
 
-/** What a request proves itself with; empty: nothing. */
+/** The credentials of a request; empty: none. */
 export function credentialIn({ authorization = '', ...headers }: IncomingHttpHeaders): string {
   const key = headers['x-api-key'];
   return authorization === '' && key === undefined ? '' : `${authorization}\n${String(key ?? '')}`;

@@ -85,7 +85,7 @@ function refuseForeignKeys(token: string): void {
     throw new PawlError('UNAUTHENTICATED', `a token with the header \`${foreign}\` is not accepted`);
 }
 
-/** The reason helps whoever sent the token and tells nobody else anything. */
+/** The reason helps the sender of the token and reveals nothing to anyone else. */
 function refuse(error: unknown): never {
   if (error instanceof errors.JWTExpired) throw new PawlError('UNAUTHENTICATED', 'the token has expired');
   if (error instanceof errors.JWTClaimValidationFailed) {

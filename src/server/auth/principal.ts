@@ -15,7 +15,7 @@ export function principalFor(caller: Caller, named: Principal | undefined): Prin
   return caller.principal;
 }
 
-/** By whom: the token's subject, or somebody that the request names and may. Undefined where nobody proved anything and nobody is named. */
+/** The actor: the token's subject, or one that the request names and is allowed to. Undefined in loose mode without a name. */
 export function actorFor(caller: Caller, named: string | undefined): string | undefined {
   if (named === undefined) return caller.loose ? undefined : caller.subject;
   if (!maySpeakForOthers(caller) && named !== caller.subject) throw notOthers('actor');

@@ -7,7 +7,7 @@ import type { NoticeView } from '../../delivery/notices.ts';
 import type { consumerSchema, deliverySchema, messageSchema, noticeSchema } from '../../protocol/delivery.ts';
 import type { DeliveryStage, ListedDelivery } from '../../store/delivery-port.ts';
 import type { ConsumerBacklog } from '../../store/overview-port.ts';
-import { isoTime, parsed, present } from './execution.ts';
+import { isoTime, parsed, present } from './field.ts';
 
 type ConsumerJson = z.input<typeof consumerSchema>;
 
@@ -29,7 +29,7 @@ export function presentConsumer(
     connection: view.connection ?? undefined,
     isPaused,
     validSecrets,
-    createdAt: isoTime(view.createdAt)!,
+    createdAt: isoTime(view.createdAt),
     updatedAt: isoTime(view.updatedAt)!,
     secret: secret ?? undefined,
     backlog: backlog === null ? undefined : presentBacklog(backlog),
@@ -82,14 +82,14 @@ export function presentDelivery(
     ...instance,
     source,
     event,
-    createdAt: isoTime(createdAt)!,
+    createdAt: isoTime(createdAt),
   };
 }
 
 export function presentMessage(view: MessageView): z.input<typeof messageSchema> {
   const { ackGuid, kind, subjectId, source, event, createdAt, body, deliveries } = view;
   const message = parsed(body) as Record<string, unknown>;
-  const shown = { ackGuid, kind, subjectId, source, event, createdAt: isoTime(createdAt)!, message };
+  const shown = { ackGuid, kind, subjectId, source, event, createdAt: isoTime(createdAt), message };
   return { ...shown, deliveries: deliveries.map(presentState) };
 }
 

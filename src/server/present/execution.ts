@@ -3,7 +3,7 @@
 import { framesOf } from '../../core/decider/frame.ts';
 import { COMPENSATION_KEY } from '../../core/decider/snapshot.ts';
 import type { State } from '../../core/decider/state.ts';
-import { isJsonObject, type Json, weightOf } from '../../core/json/json.ts';
+import { isJsonObject, weightOf } from '../../core/json/json.ts';
 import { actionTypeOf } from '../../core/plan/action-type.ts';
 import { shownVersion } from '../../core/plan/shown-version.ts';
 import type { ExecutionEvent } from '../../execution/execution-event.ts';
@@ -18,6 +18,7 @@ import type { ExecutionRowJson } from '../../protocol/execution-list.ts';
 import type { ItemJson, NodeDetailJson } from '../../protocol/journal.ts';
 import { asideOf, waitText } from '../../protocol/step-text.ts';
 import type { ExecutionStanding, ExecutionView, LinkView, TreeRow } from '../../store/reader-port.ts';
+import { isoTime, parsed, present } from './field.ts';
 
 export function presentExecution(view: ExecutionView & { why?: Why | null }): ExecutionJson {
   return present<ExecutionJson>({
@@ -38,7 +39,7 @@ export function presentExecution(view: ExecutionView & { why?: Why | null }): Ex
     environmentId: view.environmentId,
     driver: view.driver ?? 'native',
     engineRunRef: view.engineRunRef === null ? undefined : parseRef(view.engineRunRef),
-    createdAt: isoTime(view.createdAt)!,
+    createdAt: isoTime(view.createdAt),
     startedAt: isoTime(view.startedAt),
     completedAt: isoTime(view.endedAt),
     error: parsed(view.error) as ExecutionJson['error'],
@@ -73,7 +74,7 @@ export function presentRow(row: ExecutionRow): ExecutionRowJson {
     environmentId: row.environmentId,
     driver: row.driver ?? 'native',
     engineRunRef: row.engineRunRef === null ? undefined : parseRef(row.engineRunRef),
-    createdAt: isoTime(row.createdAt)!,
+    createdAt: isoTime(row.createdAt),
     startedAt: isoTime(row.startedAt),
     completedAt: isoTime(row.endedAt),
     error: error && { ...error, message: error.message.slice(0, ROW_MESSAGE_LENGTH) },
@@ -87,7 +88,7 @@ export function presentRow(row: ExecutionRow): ExecutionRowJson {
   });
 }
 
-/** What a live execution waits for, where one is shown. */
+/** The reason why a live execution waits. */
 export const presentStanding = (standing: ExecutionStanding | null) =>
   standing === null
     ? {}
@@ -163,7 +164,7 @@ function fitting(attempts: NodeDetail['attempts']) {
   return newestFirst.reverse();
 }
 
-/** Parameters and outputs of one answer. What comes on top of that is shown without them, and says so: it has an address of its own. */
+/** The limit of parameters and outputs in one answer. Further attempts are shown without them and say so; each has its own address. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 export function presentAttempts(attempts: readonly AttemptView[]): AttemptJson[] {
@@ -238,7 +239,7 @@ export function presentGraph({ view, state }: Pick<Inspection, 'view' | 'state'>
         to: nameOf(to),
         when,
         condition: condition?.source,
-        // What an execution that has ended left undecided was not taken.
+        // An edge that was still undecided when the execution ended was not taken.
         state: view.endedAt !== null && state.edges[index] === 'pending' ? 'unsatisfied' : state.edges[index]!,
       }),
     ),
@@ -273,17 +274,6 @@ export function presentHierarchy(rows: readonly TreeRow[]): HierarchyJson {
   }
   return byId.get(rows[0]!.executionId)!;
 }
-
-/** Takes undefined fields out, so that what is absent is absent in every form of the answer. */
-export function present<Shape extends object>(fields: { [Key in keyof Shape]: Shape[Key] | undefined }): Shape {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Shape;
-}
-
-export const parsed = (text: string | null): Json | undefined =>
-  text === null ? undefined : (JSON.parse(text) as Json);
-
-export const isoTime = (time: number | null): string | undefined =>
-  time === null ? undefined : new Date(time).toISOString();
 
 /** How the undoing went is stored with the snapshot, and told beside it. */
 function snapshotOf({ contextSnapshot }: ExecutionView): Pick<ExecutionJson, 'contextSnapshot' | 'compensation'> {

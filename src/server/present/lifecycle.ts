@@ -10,11 +10,11 @@ import type {
   timelineEntrySchema,
 } from '../../protocol/lifecycle.ts';
 import type { LifecycleVersion, TimelineEntry } from '../../store/lifecycle-port.ts';
-import { isoTime, parsed, present } from './execution.ts';
+import { isoTime, parsed, present } from './field.ts';
 
 export function presentLifecycle(row: LifecycleVersion): z.input<typeof lifecycleSchema> {
   const { env, name, version, checksum, createdAt } = row;
-  return { env, name, version, checksum, importedAt: isoTime(createdAt)! };
+  return { env, name, version, checksum, importedAt: isoTime(createdAt) };
 }
 
 export function presentLifecycleDetail(

@@ -1,28 +1,24 @@
 // Artifacts of executions: listed by execution, and downloaded as they are.
 
 import { z } from 'zod';
-import { type Artifacts, artifactUri } from '../../artifact/artifacts.ts';
+import { artifactUri } from '../../artifact/artifacts.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { executionRef } from '../../protocol/identifier.ts';
 import { pageOf, pageQuery, uuidCursor } from '../../protocol/page.ts';
 import { artifactSchema } from '../../protocol/step-output.ts';
 import type { ArtifactRow } from '../../store/artifact-port.ts';
-import type { Store } from '../../store/port.ts';
+import { page } from '../cursor.ts';
+import type { RouteParts } from '../parts.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 const common = { tag: 'Artifacts', access: 'workflows:read', method: 'GET' } as const;
 
-export interface ArtifactRoutesDeps {
-  readonly artifacts: Artifacts;
-  readonly store: Pick<Store, 'executionGet'>;
-}
-
-export function artifactRoutes({ artifacts, store }: ArtifactRoutesDeps): RouteSpec[] {
+export function artifactRoutes({ artifacts, store }: Pick<RouteParts, 'artifacts' | 'store'>): RouteSpec[] {
   return [
     defineRoute({
       ...common,
       path: '/api/v1/executions/:executionId/artifacts',
-      summary: 'Artifacts that the attempts of an execution left behind',
+      summary: 'List the artifacts of an execution',
       notFound: 'EXECUTION_NOT_FOUND',
       params: z.object({ executionId: executionRef }),
       query: z.strictObject({ limit: pageQuery.limit, cursor: uuidCursor.optional() }),
@@ -31,11 +27,12 @@ export function artifactRoutes({ artifacts, store }: ArtifactRoutesDeps): RouteS
         const { tenantId } = caller;
         const isTheirs = (await store.executionGet({ tenantId, executionId })) !== null;
         if (!isTheirs) throw new PawlError('EXECUTION_NOT_FOUND', `there is no execution ${executionId}`);
-        const page = { afterId: cursor ?? null, limit: limit + 1 };
-        const rows = await artifacts.list(tenantId, executionId, page);
-        const data = rows.slice(0, limit).map(presentArtifact);
-        const next = rows.length > limit ? { nextCursor: data.at(-1)!.artifactId } : {};
-        return { status: 200, body: { data, ...next } };
+        return page(
+          limit,
+          (limit) => artifacts.list(tenantId, executionId, { afterId: cursor ?? null, limit }),
+          ({ artifactId }) => artifactId,
+          (rows) => rows.map(presentArtifact),
+        );
       },
     }),
     defineRoute({

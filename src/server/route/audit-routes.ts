@@ -1,33 +1,32 @@
-// The audit log: what was changed in this tenant, by whom. It is read here and written with each deed.
+// The audit log of a tenant: who changed what. These routes read it; every change writes its own entry.
 
 import { auditEntrySchema, auditQuery, auditVerifyAnswer, auditVerifyQuery } from '../../protocol/audit.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { readLink, verifyChain, writeLink } from '../../store/audit-chain.ts';
-import type { AuditLink, AuditRecord, AuditStore } from '../../store/audit-port.ts';
-import { isoTime } from '../present/execution.ts';
+import type { AuditLink, AuditRecord } from '../../store/audit-port.ts';
+import { page } from '../cursor.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
-export function auditRoutes({ audit }: { readonly audit: AuditStore }): RouteSpec[] {
+export function auditRoutes({ store }: Pick<RouteParts, 'store'>): RouteSpec[] {
   return [
     defineRoute({
       access: 'admin',
       tag: 'Admin',
       method: 'GET',
       path: '/api/v1/admin/audit',
-      summary: 'Who changed what, newest first',
+      summary: 'The audit log, newest first',
       query: auditQuery,
       responses: { 200: pageOf(auditEntrySchema) },
       async handle({ query: { limit, cursor, after, before, ...filter }, caller: { tenantId } }) {
-        const found = await audit.auditList({
-          ...filter,
-          tenantId,
-          beforeId: cursor ?? null,
-          limit: limit + 1,
-          after: timeOf(after),
-          before: timeOf(before),
-        });
-        const data = found.slice(0, limit).map(presentEntry);
-        return { status: 200, body: { data, ...(found.length > limit ? { nextCursor: data.at(-1)!.id } : {}) } };
+        const wanted = { ...filter, tenantId, beforeId: cursor ?? null, after: timeOf(after), before: timeOf(before) };
+        return page(
+          limit,
+          (limit) => store.auditList({ ...wanted, limit }),
+          ({ id }) => id,
+          (records) => records.map(presentEntry),
+        );
       },
     }),
     defineRoute({
@@ -35,11 +34,12 @@ export function auditRoutes({ audit }: { readonly audit: AuditStore }): RouteSpe
       tag: 'Admin',
       method: 'GET',
       path: '/api/v1/admin/audit/verify',
-      summary: 'Whether a record of the audit log was changed or removed; `head` is what an earlier answer named',
+      summary:
+        'Check whether a record of the audit log was changed or removed since `head`, which an earlier answer named',
       query: auditVerifyQuery,
       responses: { 200: auditVerifyAnswer },
       async handle({ query: { head }, caller: { tenantId } }) {
-        const { problem, ...verified } = await verifyChain(audit, tenantId, readLink(head));
+        const { problem, ...verified } = await verifyChain(store, tenantId, readLink(head));
         return { status: 200, body: { ok: problem === null, ...presentChain(verified), ...(problem && { problem }) } };
       },
     }),

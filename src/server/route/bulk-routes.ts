@@ -2,56 +2,45 @@
 
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
-import type { BulkActions, BulkSelection } from '../../execution/bulk-actions.ts';
+import type { BulkSelection } from '../../execution/bulk-actions.ts';
 import { type BulkJson, bulkAnswer, bulkRequest, bulkSchema } from '../../protocol/bulk.ts';
 import { executionId } from '../../protocol/identifier.ts';
 import { pageOf, pageQuery, uuidCursor } from '../../protocol/page.ts';
 import { SIGNAL_ROLES } from '../../protocol/signal-role.ts';
 import type { BulkRecord } from '../../store/bulk-port.ts';
-import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
 import type { Caller } from '../caller.ts';
-import { isoTime, present } from '../present/execution.ts';
+import { page } from '../cursor.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime, present } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
-
-export interface BulkRoutesDeps {
-  readonly bulk: BulkActions;
-  readonly workflowQueries: WorkflowQueries;
-}
 
 const BASE = '/api/v1/bulk';
 const common = { tag: 'Bulk', notFound: 'BULK_NOT_FOUND' } as const;
 const one = { ...common, params: z.object({ bulkId: executionId }) } as const;
 
-export function bulkRoutes(deps: BulkRoutesDeps): RouteSpec[] {
-  return [orderRoute(deps), ...lookRoutes(deps)];
-}
-
-function orderRoute({ bulk, workflowQueries }: BulkRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...common,
-    method: 'POST',
-    path: BASE,
-    access: 'executions:signal',
-    summary:
-      'Cancel, retry, pause, resume or replay many executions: 202 when it is new, 200 when the requestId is known or in a dry run',
-    body: bulkRequest,
-    responses: { 200: bulkAnswer, 202: bulkAnswer },
-    async handle({ body, caller, by }) {
-      requireRight(caller, body.action);
-      const { tenantId } = caller;
-      const selection = await selectionOf(body, (name) => workflowQueries.nameIn(tenantId, name));
-      if (body.dryRun === true) return { status: 200, body: await bulk.count(tenantId, selection) };
-      const { requestId, action, reason, version = null } = body;
-      const { bulk: made, isNew } = await bulk.order(tenantId, { requestId, action, reason, version, selection }, by);
-      const { id: bulkId, count, isCapped } = made;
-      const headers = { location: `${BASE}/${bulkId}` };
-      return { status: isNew ? 202 : 200, headers, body: { bulkId, count, isCapped } };
-    },
-  });
-}
-
-function lookRoutes({ bulk }: BulkRoutesDeps): RouteSpec[] {
+export function bulkRoutes({ bulk, workflowQueries }: Pick<RouteParts, 'bulk' | 'workflowQueries'>): RouteSpec[] {
   return [
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: BASE,
+      access: 'executions:signal',
+      summary:
+        'Cancel, retry, pause, resume or replay many executions: 202 when it is new, 200 when the requestId is known or in a dry run',
+      body: bulkRequest,
+      responses: { 200: bulkAnswer, 202: bulkAnswer },
+      async handle({ body, caller, by }) {
+        requireRight(caller, body.action);
+        const { tenantId } = caller;
+        const selection = await selectionOf(body, (name) => workflowQueries.nameIn(tenantId, name));
+        if (body.dryRun === true) return { status: 200, body: await bulk.count(tenantId, selection) };
+        const { requestId, action, reason, version = null } = body;
+        const { bulk: made, isNew } = await bulk.order(tenantId, { requestId, action, reason, version, selection }, by);
+        const { id: bulkId, count, isCapped } = made;
+        const headers = { location: `${BASE}/${bulkId}` };
+        return { status: isNew ? 202 : 200, headers, body: { bulkId, count, isCapped } };
+      },
+    }),
     defineRoute({
       ...common,
       method: 'GET',
@@ -60,19 +49,20 @@ function lookRoutes({ bulk }: BulkRoutesDeps): RouteSpec[] {
       summary: 'Bulk actions, newest first',
       query: z.object({ limit: pageQuery.limit, cursor: uuidCursor.optional() }),
       responses: { 200: pageOf(bulkSchema) },
-      async handle({ query: { limit, cursor }, caller: { tenantId } }) {
-        const found = await bulk.list(tenantId, { beforeId: cursor ?? null, limit: limit + 1 });
-        const page = found.slice(0, limit);
-        const next = found.length > limit ? { nextCursor: page.at(-1)!.id } : {};
-        return { status: 200, body: { data: page.map(presentBulk), ...next } };
-      },
+      handle: ({ query: { limit, cursor }, caller: { tenantId } }) =>
+        page(
+          limit,
+          (limit) => bulk.list(tenantId, { beforeId: cursor ?? null, limit }),
+          ({ id }) => id,
+          (bulks) => bulks.map(presentBulk),
+        ),
     }),
     defineRoute({
       ...one,
       method: 'GET',
       path: `${BASE}/:bulkId`,
       access: 'workflows:read',
-      summary: 'How far a bulk action is',
+      summary: 'The progress of a bulk action',
       responses: { 200: bulkSchema },
       handle: async ({ params, caller }) => ({
         status: 200,
@@ -84,7 +74,7 @@ function lookRoutes({ bulk }: BulkRoutesDeps): RouteSpec[] {
       method: 'DELETE',
       path: `${BASE}/:bulkId`,
       access: 'executions:signal',
-      summary: 'Stop a bulk action; what is done stays done',
+      summary: 'Stop a bulk action; finished work is not undone',
       responses: { 200: bulkSchema },
       handle: async ({ params, caller, by }) => ({
         status: 200,
@@ -115,7 +105,7 @@ async function selectionOf(
   };
 }
 
-/** What one may not do to one execution one may not do to many. */
+/** A bulk action needs the same rights as the action on one execution. */
 function requireRight({ scopes, roles }: Caller, action: 'cancel' | 'retry' | 'pause' | 'resume' | 'replay'): void {
   if (action === 'cancel' || action === 'replay') {
     if (!scopes.has('workflows:execute'))
@@ -141,6 +131,6 @@ const presentBulk = (bulk: BulkRecord): BulkJson =>
     lastError: bulk.lastError ?? undefined,
     reason: bulk.reason,
     by: bulk.actor,
-    createdAt: isoTime(bulk.createdAt)!,
+    createdAt: isoTime(bulk.createdAt),
     endedAt: isoTime(bulk.endedAt),
   });

@@ -1,4 +1,4 @@
-// `POST /wh/{token}`: the callback that a waiting node was promised. The token is the proof, so nobody is asked who they are.
+// `POST /wh/{token}`: the callback of a waiting node. The token in the address is the only credential.
 
 import { z } from 'zod';
 import type { Callback } from '../../core/decider/state.ts';
@@ -6,10 +6,10 @@ import { MAX_STEP_BODY_BYTES } from '../../core/definition/limits.ts';
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json } from '../../core/json/json.ts';
-import type { Executions } from '../../execution/executions.ts';
+import type { RouteParts } from '../parts.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
-export function callbackRoutes({ executions }: { readonly executions: Executions }): RouteSpec[] {
+export function callbackRoutes({ executions }: Pick<RouteParts, 'executions'>): RouteSpec[] {
   return [
     defineRoute({
       method: 'POST',
@@ -39,7 +39,7 @@ export function callbackRoutes({ executions }: { readonly executions: Executions
   ];
 }
 
-/** What is longer than 256 KB is cut there, kept as text and marked (002 "Response Payload Limits"). */
+/** A longer payload is cut at 256 KB, kept as text and marked. */
 function callbackIn(rawBody: Buffer, body: Json): Callback {
   const isTooLong = rawBody.length > MAX_STEP_BODY_BYTES;
   return isTooLong ? { payload: cutText(rawBody), truncated: true } : { payload: body };

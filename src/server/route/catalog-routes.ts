@@ -1,27 +1,20 @@
-// The catalog of connectors and actions, and what an operator allows of it.
+// The catalog of connectors and actions, and the switches with which an operator disables them.
 
 import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { label } from '../../protocol/identifier.ts';
 import { actionPatch, actionSchema, connectorPatch, connectorSchema } from '../../protocol/operation.ts';
 import { pageOf, shortListQuery } from '../../protocol/page.ts';
-import { type AuditStore, type Deed, EVERY_TENANT } from '../../store/audit-port.ts';
+import { type Deed, EVERY_TENANT } from '../../store/audit-port.ts';
 import type { ActionEntry, CatalogStore, ConnectorEntry } from '../../store/catalog-port.ts';
-import type { ConnectionRow, ConnectionStore } from '../../store/secret-port.ts';
-import { isoTime } from '../present/execution.ts';
+import type { ConnectionRow } from '../../store/secret-port.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { shortList } from '../short-list.ts';
 
-export interface CatalogRoutesDeps {
-  readonly catalog: CatalogStore & Pick<AuditStore, 'audited'> & Pick<ConnectionStore, 'connectionList'>;
-  /** Whether the environment has a token for the connector, which counts for the default tenant. */
-  readonly hasToken: (tenantId: string, connectorId: string) => boolean;
-  /** The catalog is not as it was. */
-  readonly changed?: () => void;
-}
-
 const common = { tag: 'Catalog' } as const;
-/** The catalog is the installation's: no tenant may change it for the others (S1). */
+/** The catalog belongs to the installation: no tenant may change it for the others (S1). */
 const ofEveryone = { access: 'admin', role: 'System' } as const;
 const connector = {
   ...common,
@@ -38,13 +31,13 @@ const listQuery = z.object(shortListQuery);
 const actionQuery = z.object({ connectorId: text, category: text, search: text }).partial().extend(shortListQuery);
 const idOf = ({ id }: { readonly id: string }): string => id;
 
-export function catalogRoutes(deps: CatalogRoutesDeps): RouteSpec[] {
-  return [...connectorRoutes(deps), ...actionRoutes(deps)];
-}
-
-function connectorRoutes({ catalog, changed, hasToken }: CatalogRoutesDeps): RouteSpec[] {
+export function catalogRoutes({
+  store,
+  disabled,
+  hasToken,
+}: Pick<RouteParts, 'disabled' | 'hasToken' | 'store'>): RouteSpec[] {
   const shown = async (tenantId: string, connectors: readonly ConnectorEntry[]) => {
-    const connections = await catalog.connectionList({
+    const connections = await store.connectionList({
       tenantId,
       after: FIRST,
       limit: MOST_CONNECTIONS,
@@ -69,7 +62,7 @@ function connectorRoutes({ catalog, changed, hasToken }: CatalogRoutesDeps): Rou
       responses: { 200: pageOf(connectorSchema) },
       handle: async ({ query, caller }) => ({
         status: 200,
-        body: shortList(await shown(caller.tenantId, await catalog.connectorList()), idOf, query),
+        body: shortList(await shown(caller.tenantId, await store.connectorList()), idOf, query),
       }),
     }),
     defineRoute({
@@ -80,7 +73,7 @@ function connectorRoutes({ catalog, changed, hasToken }: CatalogRoutesDeps): Rou
       summary: 'One connector',
       responses: { 200: connectorSchema },
       async handle({ params: { id }, caller }) {
-        const [body] = await shown(caller.tenantId, [await connectorOf(catalog, id)]);
+        const [body] = await shown(caller.tenantId, [await connectorOf(store, id)]);
         return { status: 200, body };
       },
     }),
@@ -93,8 +86,8 @@ function connectorRoutes({ catalog, changed, hasToken }: CatalogRoutesDeps): Rou
       query: listQuery,
       responses: { 200: pageOf(actionSchema) },
       async handle({ params: { id }, query }) {
-        await connectorOf(catalog, id);
-        const found = await catalog.actionList({ connectorId: id });
+        await connectorOf(store, id);
+        const found = await store.actionList({ connectorId: id });
         return { status: 200, body: shortList(found.map(presentAction), idOf, query) };
       },
     }),
@@ -108,21 +101,16 @@ function connectorRoutes({ catalog, changed, hasToken }: CatalogRoutesDeps): Rou
       responses: { 200: connectorSchema },
       async handle({ params: { id }, body, by }) {
         const work = (store: CatalogStore) => store.connectorUpdate({ id, ...body });
-        await catalog.audited({
+        await store.audited({
           tenantId: EVERY_TENANT,
           by,
           work,
           deed: (found) => (found ? deedOf('connector', id, body) : null),
         });
-        changed?.();
-        return { status: 200, body: presentConnector(await connectorOf(catalog, id)) };
+        disabled.forget();
+        return { status: 200, body: presentConnector(await connectorOf(store, id)) };
       },
     }),
-  ];
-}
-
-function actionRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
-  return [
     defineRoute({
       ...common,
       method: 'GET',
@@ -132,7 +120,7 @@ function actionRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       query: actionQuery,
       responses: { 200: pageOf(actionSchema) },
       async handle({ query: { limit, cursor, ...filter } }) {
-        const found = await catalog.actionList(filter as Parameters<CatalogStore['actionList']>[0]);
+        const found = await store.actionList(filter as Parameters<CatalogStore['actionList']>[0]);
         return { status: 200, body: shortList(found.map(presentAction), idOf, { limit, cursor }) };
       },
     }),
@@ -143,7 +131,7 @@ function actionRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       access: 'workflows:read',
       summary: 'One action with its schemas',
       responses: { 200: actionSchema },
-      handle: async ({ params: { id } }) => ({ status: 200, body: presentAction(await actionOf(catalog, id)) }),
+      handle: async ({ params: { id } }) => ({ status: 200, body: presentAction(await actionOf(store, id)) }),
     }),
     defineRoute({
       ...action,
@@ -155,14 +143,14 @@ function actionRoutes({ catalog, changed }: CatalogRoutesDeps): RouteSpec[] {
       responses: { 200: actionSchema },
       async handle({ params: { id }, body, by }) {
         const work = (store: CatalogStore) => store.actionUpdate({ id, ...body });
-        await catalog.audited({
+        await store.audited({
           tenantId: EVERY_TENANT,
           by,
           work,
           deed: (found) => (found ? deedOf('action', id, body) : null),
         });
-        changed?.();
-        return { status: 200, body: presentAction(await actionOf(catalog, id)) };
+        disabled.forget();
+        return { status: 200, body: presentAction(await actionOf(store, id)) };
       },
     }),
   ];
@@ -174,14 +162,14 @@ const deedOf = (kind: 'connector' | 'action', id: string, changes: object): Deed
   details: { ...changes },
 });
 
-async function connectorOf(catalog: CatalogStore, id: string): Promise<ConnectorEntry> {
-  const found = await catalog.connectorGet({ id });
+async function connectorOf(store: CatalogStore, id: string): Promise<ConnectorEntry> {
+  const found = await store.connectorGet({ id });
   if (found === null) throw new PawlError('CONNECTOR_NOT_FOUND', `no connector "${id}"`);
   return found;
 }
 
-async function actionOf(catalog: CatalogStore, id: string): Promise<ActionEntry> {
-  const found = await catalog.actionGet({ id });
+async function actionOf(store: CatalogStore, id: string): Promise<ActionEntry> {
+  const found = await store.actionGet({ id });
   if (found === null) throw new PawlError('ACTION_NOT_FOUND', `no action "${id}"`);
   return found;
 }
@@ -189,7 +177,7 @@ async function actionOf(catalog: CatalogStore, id: string): Promise<ActionEntry>
 const FIRST = { name: '', principalId: '' };
 const MOST_CONNECTIONS = 1_000;
 
-/** What is known of a connector's credentials, never the credentials themselves (S6). */
+/** The state of a connector's credentials, never the credentials themselves (S6). */
 function credentialOf(connections: readonly ConnectionRow[], isInEnvironment: boolean) {
   const newest = (times: readonly (number | null)[]) => Math.max(...times.map((at) => at ?? 0), 0);
   const good = connections.filter(({ problem }) => problem === null);

@@ -30,7 +30,7 @@ export function documentRoutes({ openApi, schemas, dashboard }: DocumentRoutesDe
     defineRoute({
       ...common,
       path: '/docs',
-      summary: 'This API for people',
+      summary: 'The API reference for people',
       responses: { 200: null },
       sends: 'text/html',
       handle: async () => referencePage(),
@@ -38,7 +38,7 @@ export function documentRoutes({ openApi, schemas, dashboard }: DocumentRoutesDe
     defineRoute({
       ...common,
       path: '/schemas',
-      summary: 'The JSON Schemas there are',
+      summary: 'List the JSON Schemas',
       responses: { 200: z.object({ data: z.array(z.string()) }) },
       handle: async () => ({ status: 200, body: { data: [...schemas.keys()].map((name) => `/schemas/${name}`) } }),
     }),
@@ -55,20 +55,11 @@ export function documentRoutes({ openApi, schemas, dashboard }: DocumentRoutesDe
         return { status: 200, headers: { 'content-type': 'application/schema+json; charset=utf-8' }, body: schema };
       },
     }),
-    ...dashboardRoutes(dashboard),
-  ];
-}
-
-/** They hold no data, so they are for everybody (S2). */
-const page = { ...common, isPage: true } as const;
-
-function dashboardRoutes(dashboard: Dashboard): RouteSpec[] {
-  return [
     ...PAGE_PATHS.map((path) =>
       defineRoute({
         ...page,
         path,
-        summary: 'The dashboard, for people',
+        summary: 'The dashboard',
         responses: { 200: null },
         sends: 'text/html',
         handle: async () => dashboard.page(),
@@ -89,3 +80,6 @@ function dashboardRoutes(dashboard: Dashboard): RouteSpec[] {
     }),
   ];
 }
+
+/** They hold no data, so they are for everybody (S2). */
+const page = { ...common, isPage: true } as const;

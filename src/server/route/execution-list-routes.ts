@@ -1,18 +1,17 @@
 // Lists of executions, whole or as rows of a table.
 
 import { timeOfId } from '../../core/id/id.ts';
-import type { ExecutionLists, WantedExecutions } from '../../execution/execution-lists.ts';
+import type { WantedExecutions } from '../../execution/execution-lists.ts';
 import { executionListQuery, executionPageSchema, MAX_ROWS_WITH_NODES } from '../../protocol/execution-list.ts';
-import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
-import { isoTime, presentExecution, presentRow } from '../present/execution.ts';
+import type { RouteParts } from '../parts.ts';
+import { presentExecution, presentRow } from '../present/execution.ts';
+import { isoTime } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
-export interface ExecutionListDeps {
-  readonly lists: ExecutionLists;
-  readonly workflowQueries: WorkflowQueries;
-}
-
-export function executionListRoutes({ lists, workflowQueries }: ExecutionListDeps): RouteSpec[] {
+export function executionListRoutes({
+  lists,
+  workflowQueries,
+}: Pick<RouteParts, 'lists' | 'workflowQueries'>): RouteSpec[] {
   return [
     defineRoute({
       method: 'GET',

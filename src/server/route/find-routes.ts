@@ -1,14 +1,14 @@
-// What a pasted text belongs to: an id, a requestId, a reference.
+// Finds the resource that a pasted text names: an id, a requestId or a reference.
 
 import { isUuid } from '../../core/id/id.ts';
 import { type FoundJson, findQuery, foundSchema } from '../../protocol/find.ts';
 import { executionRef } from '../../protocol/identifier.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { workflowRef } from '../../protocol/workflow.ts';
-import type { ExecutionReader } from '../../store/reader-port.ts';
+import type { RouteParts } from '../parts.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
-export function findRoutes({ store }: { readonly store: Pick<ExecutionReader, 'findText'> }): RouteSpec[] {
+export function findRoutes({ store }: Pick<RouteParts, 'store'>): RouteSpec[] {
   return [
     defineRoute({
       method: 'GET',

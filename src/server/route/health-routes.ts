@@ -1,21 +1,16 @@
 // Probes and metrics. The probes say nothing about anybody's data, so they are public; the rest is for operators.
 
 import { detailedHealthSchema, healthSchema, livenessSchema, readinessSchema } from '../../protocol/operation.ts';
-import type { DetailedHealth, Health } from '../../telemetry/health.ts';
+import type { DetailedHealth } from '../../telemetry/health.ts';
 import { withoutNames } from '../../telemetry/metric/nameless.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Caller } from '../caller.ts';
+import type { RouteParts } from '../parts.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
-
-export interface HealthRoutesDeps {
-  readonly health: Health;
-  readonly metrics: Metrics;
-}
 
 const probe = { method: 'GET', tag: 'Health', access: 'public', unlimited: true, anyQuery: true } as const;
 const forOperators = { method: 'GET', tag: 'Health', access: 'admin', unlimited: true, anyQuery: true } as const;
 
-export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[] {
+export function healthRoutes({ health, metrics }: Pick<RouteParts, 'health' | 'metrics'>): RouteSpec[] {
   return [
     defineRoute({
       ...probe,
@@ -27,7 +22,7 @@ export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[]
     defineRoute({
       ...probe,
       path: '/health/ready',
-      summary: 'Can it do its work? Database, queue and actions',
+      summary: 'Readiness: database, queue and actions',
       responses: { 200: readinessSchema, 503: readinessSchema },
       async handle() {
         const readiness = await health.readiness();
@@ -37,7 +32,7 @@ export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[]
     defineRoute({
       ...probe,
       path: '/engine/health',
-      summary: 'healthy, degraded or unhealthy, and why',
+      summary: 'Whether the installation is healthy, degraded or unhealthy, and why',
       responses: { 200: healthSchema, 503: healthSchema },
       async handle() {
         const brief = await health.brief();
@@ -47,7 +42,7 @@ export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[]
     defineRoute({
       ...forOperators,
       path: '/engine/health/detailed',
-      summary: 'The same, with every check and its numbers',
+      summary: 'Health in detail: every check with its numbers',
       responses: { 200: detailedHealthSchema, 503: detailedHealthSchema },
       async handle({ caller }) {
         const detailed = await health.detailed();
@@ -70,7 +65,7 @@ export function healthRoutes({ health, metrics }: HealthRoutesDeps): RouteSpec[]
   ];
 }
 
-/** The probe's port, which only the inside of an installation reaches, asks nobody who they are. */
+/** The probe port needs no token, because only the inside of an installation reaches it. */
 const seesNames = (caller: Caller | null): boolean => caller?.roles.has('System') ?? true;
 
 function withoutHolders({ checks, ...health }: DetailedHealth): DetailedHealth {

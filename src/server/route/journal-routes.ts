@@ -1,8 +1,6 @@
 // The journal of an execution as it was recorded, and one node with its attempts.
 
 import { z } from 'zod';
-import type { ExecutionJournals } from '../../execution/execution-journals.ts';
-import type { ExecutionQueries } from '../../execution/execution-queries.ts';
 import { executionRef } from '../../protocol/identifier.ts';
 import { itemQuery, itemSchema, journalQuery, journalSchema, nodeDetailSchema } from '../../protocol/journal.ts';
 import { pageOf } from '../../protocol/page.ts';
@@ -14,19 +12,15 @@ import {
   transitionMessage,
   wantsEventStream,
 } from '../event-stream.ts';
+import type { RouteParts } from '../parts.ts';
 import { presentItem, presentNode } from '../present/execution.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
-
-export interface JournalRoutesDeps {
-  readonly queries: ExecutionQueries;
-  readonly journals: ExecutionJournals;
-}
 
 const BASE = '/api/v1/executions/:executionId';
 const common = { method: 'GET', tag: 'Executions', access: 'workflows:read' } as const;
 const nodeId = z.string().min(1).max(300);
 
-export function journalRoutes({ queries, journals }: JournalRoutesDeps): RouteSpec[] {
+export function journalRoutes({ queries, journals }: Pick<RouteParts, 'journals' | 'queries'>): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -68,7 +62,7 @@ export function journalRoutes({ queries, journals }: JournalRoutesDeps): RouteSp
     defineRoute({
       ...common,
       path: `${BASE}/nodes/:nodeId/items`,
-      summary: 'What became of the items or rounds of a loop, by index, as far as their attempts have ended',
+      summary: 'The finished items or rounds of a loop, by index',
       notFound: 'EXECUTION_NOT_FOUND',
       params: z.object({ executionId: executionRef, nodeId }),
       query: itemQuery,

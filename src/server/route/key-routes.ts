@@ -5,17 +5,17 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import { keyRequest, keySchema, newKeySchema } from '../../protocol/key.ts';
 import type { Limits } from '../../protocol/limit.ts';
 import { pageOf, shortListQuery } from '../../protocol/page.ts';
-import type { Store } from '../../store/port.ts';
 import { createApiKey, revokeApiKey } from '../auth/api-key.ts';
 import type { Caller } from '../caller.ts';
-import { isoTime, parsed, present } from '../present/execution.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime, parsed, present } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 import { shortList } from '../short-list.ts';
 
 const BASE = '/api/v1/admin/keys';
 const common = { tag: 'Admin', access: 'admin', notFound: 'KEY_NOT_FOUND' } as const;
 
-export function keyRoutes({ store }: { readonly store: Store }): RouteSpec[] {
+export function keyRoutes({ store }: Pick<RouteParts, 'store'>): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -31,7 +31,7 @@ export function keyRoutes({ store }: { readonly store: Store }): RouteSpec[] {
           present({
             ...{ id, name, scopes, roles },
             limits: parsed(limits) as Limits | undefined,
-            createdAt: isoTime(createdAt)!,
+            createdAt: isoTime(createdAt),
             expiresAt: isoTime(expiresAt),
             revokedAt: isoTime(revokedAt),
           }),
@@ -43,7 +43,7 @@ export function keyRoutes({ store }: { readonly store: Store }): RouteSpec[] {
       ...common,
       method: 'POST',
       path: BASE,
-      summary: 'Make an API key; it is in the answer and nowhere else',
+      summary: 'Create an API key; only this answer contains it',
       body: keyRequest,
       responses: { 201: newKeySchema },
       async handle({ body: { name, scopes, roles, limits, expiresAt }, caller, by }) {

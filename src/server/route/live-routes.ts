@@ -1,13 +1,15 @@
-// What a dashboard shows at all times: one answer, or a stream of what changes.
+// The live overview of the dashboard: one answer, or a stream of changes.
 
-import type { LiveBoard, LiveSample } from '../../execution/live-board.ts';
+import type { LiveSample } from '../../execution/live-board.ts';
 import { WHY } from '../../protocol/execution.ts';
 import { type LiveEvent, type LiveNowJson, liveNowSchema, liveQuery } from '../../protocol/live.ts';
 import { EVENT_STREAM, EVENT_STREAM_HEADERS, serverSent, wantsEventStream } from '../event-stream.ts';
-import { isoTime, present, presentRow } from '../present/execution.ts';
+import type { RouteParts } from '../parts.ts';
+import { presentRow } from '../present/execution.ts';
+import { isoTime, present } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
-export function liveRoutes({ board }: { readonly board: LiveBoard }): RouteSpec[] {
+export function liveRoutes({ board }: Pick<RouteParts, 'board'>): RouteSpec[] {
   return [
     defineRoute({
       method: 'GET',

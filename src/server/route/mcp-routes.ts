@@ -1,7 +1,8 @@
-// `/mcp`: the Model Context Protocol by streamable HTTP. Translation only: what answers is given by the application, and asks the API with the
-// caller's own token.
+// `/mcp`: the Model Context Protocol over streamable HTTP. This file only translates. The application supplies the answering function,
+// which calls the API with the caller's own token.
 
 import type { IncomingHttpHeaders } from 'node:http';
+import type { RouteParts } from '../parts.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
 
 export interface McpRequest {
@@ -17,12 +18,14 @@ export type AnswerMcp = (request: McpRequest) => Promise<Response>;
 const IDENTITY = ['authorization', 'x-api-key', 'x-tenant-id', 'x-correlation-id'];
 const OF_THE_PROTOCOL = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-session-id'];
 
-export function mcpRoutes({ answer, ownUrl }: { answer: AnswerMcp; ownUrl: () => string }): RouteSpec[] {
+export function mcpRoutes({ mcp, ownUrl }: Pick<RouteParts, 'mcp' | 'ownUrl'>): RouteSpec[] {
+  if (mcp === undefined) return [];
   return [
     defineRoute({
       method: 'POST',
       path: '/mcp',
-      summary: 'The Model Context Protocol (streamable HTTP): exposed workflows as tools, and tools to look and repair',
+      summary:
+        'The Model Context Protocol (streamable HTTP): exposed workflows as tools, and tools to inspect and repair executions',
       tag: 'Agents',
       access: 'authenticated',
       bodyKind: 'raw',
@@ -31,7 +34,7 @@ export function mcpRoutes({ answer, ownUrl }: { answer: AnswerMcp; ownUrl: () =>
       sends: 'text/event-stream',
       responses: { 200: null, 202: null },
       async handle({ headers, rawBody, signal }): Promise<Answer> {
-        const told = await answer({
+        const told = await mcp({
           url: ownUrl(),
           identity: only(headers, IDENTITY),
           headers: only(headers, OF_THE_PROTOCOL),

@@ -1,24 +1,21 @@
-// Notices: what somebody may want to know and nobody has to answer, as a list and as they come.
+// Notices: information for operators that needs no answer, as a list and as a live stream.
 
-import type { Notices, NoticeView } from '../../delivery/notices.ts';
+import type { NoticeView } from '../../delivery/notices.ts';
 import { noticeQuery, noticeSchema } from '../../protocol/delivery.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { EVENT_STREAM, EVENT_STREAM_HEADERS, serverSent, wantsEventStream } from '../event-stream.ts';
+import type { RouteParts } from '../parts.ts';
 import { presentNotice } from '../present/delivery.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
-export interface NoticeRoutesDeps {
-  readonly notices: Notices;
-}
-
-export function noticeRoutes({ notices }: NoticeRoutesDeps): RouteSpec[] {
+export function noticeRoutes({ notices }: Pick<RouteParts, 'notices'>): RouteSpec[] {
   return [
     defineRoute({
       tag: 'Notices',
       access: 'workflows:read',
       method: 'GET',
       path: '/api/v1/notices',
-      summary: 'The last notices, newest last; with `Accept: text/event-stream`, as they come',
+      summary: 'The last notices, newest last; with `Accept: text/event-stream`, a live stream',
       query: noticeQuery,
       unlimited: 'streams',
       responses: { 200: pageOf(noticeSchema) },

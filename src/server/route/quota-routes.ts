@@ -6,12 +6,13 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import { tenantListQuery, tenantSchema } from '../../protocol/audit.ts';
 import { pageOf } from '../../protocol/page.ts';
 import { type QuotaJson, type QuotaLimits, quotaParams, quotaRequest, quotaSchema } from '../../protocol/quota.ts';
-import type { QuotaReport, Quotas } from '../../quota/quotas.ts';
+import type { QuotaReport } from '../../quota/quotas.ts';
 import { nextMonthAt } from '../../store/quota-refusal.ts';
 import type { Caller } from '../caller.ts';
-import { cursorAfter, placeOf } from '../cursor.ts';
+import { cursorAfter, page, placeOf } from '../cursor.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
-import { isoTime } from './workflow-view.ts';
 
 const one = {
   access: 'admin',
@@ -22,7 +23,7 @@ const one = {
   responses: { 200: quotaSchema },
 } as const;
 
-export function quotaRoutes({ quotas }: { readonly quotas: Quotas }): RouteSpec[] {
+export function quotaRoutes({ quotas }: Pick<RouteParts, 'quotas'>): RouteSpec[] {
   const report = async (tenantId: string) => {
     const found = await quotas.report(tenantId);
     if (found === null) throw unknownTenant();
@@ -34,23 +35,23 @@ export function quotaRoutes({ quotas }: { readonly quotas: Quotas }): RouteSpec[
       tag: 'Admin',
       method: 'GET',
       path: '/api/v1/admin/tenants',
-      summary: 'Tenants and what they have: all of them for the role System, otherwise your own',
+      summary: 'Tenants and their usage: all of them for the role System, otherwise your own',
       query: tenantListQuery,
       responses: { 200: pageOf(tenantSchema) },
       async handle({ query: { limit, cursor }, caller }) {
         const only = caller.roles.has('System') ? null : caller.tenantId;
-        const found = await quotas.tenants({ afterId: placeOf(cursor), limit: limit + 1, only });
-        const data = found.slice(0, limit).map(({ preset, ...tenant }) => {
-          return { ...tenant, ...(preset === null ? {} : { preset }) };
-        });
-        const next = found.length > limit ? { nextCursor: cursorAfter(data.at(-1)!.tenantId) } : {};
-        return { status: 200, body: { data, ...next } };
+        return page(
+          limit,
+          (limit) => quotas.tenants({ afterId: placeOf(cursor), limit, only }),
+          ({ tenantId }) => cursorAfter(tenantId),
+          (tenants) => tenants.map(({ preset, ...tenant }) => ({ ...tenant, ...(preset === null ? {} : { preset }) })),
+        );
       },
     }),
     defineRoute({
       ...one,
       method: 'GET',
-      summary: 'What a tenant may have, and what it uses',
+      summary: 'The quota of a tenant and its usage',
       handle: ({ params: { tenantId }, caller }) => {
         requireKnown(caller, tenantId);
         return report(tenantId);
@@ -59,7 +60,7 @@ export function quotaRoutes({ quotas }: { readonly quotas: Quotas }): RouteSpec[
     defineRoute({
       ...one,
       method: 'PUT',
-      summary: 'Set the quota of a tenant: a preset, limits of its own, or both; `{ "preset": null }` lifts it',
+      summary: 'Set the quota of a tenant: a preset, its own limits, or both; `{ "preset": null }` removes it',
       body: quotaRequest,
       async handle({ params: { tenantId }, body, caller, by }) {
         requireKnown(caller, tenantId);

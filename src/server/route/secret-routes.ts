@@ -3,17 +3,17 @@
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { secretListQuery, secretParams, secretQuery, secretRequest, secretSchema } from '../../protocol/connection.ts';
 import { pageOf } from '../../protocol/page.ts';
-import type { TableSecretsPort } from '../../secret/secret.ts';
 import type { SecretSummary } from '../../store/secret-port.ts';
-import { cursorAfter, placeOf } from '../cursor.ts';
+import { cursorAfter, page, placeOf } from '../cursor.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
-import { isoTime } from './workflow-view.ts';
 
 const PATH = '/api/v1/secrets';
 const common = { access: 'secrets:manage', tag: 'Secrets' } as const;
 const ofOne = { ...common, notFound: 'SECRET_NOT_FOUND', params: secretParams } as const;
 
-export function secretRoutes({ tableSecrets }: { readonly tableSecrets: TableSecretsPort }): RouteSpec[] {
+export function secretRoutes({ tableSecrets }: Pick<RouteParts, 'tableSecrets'>): RouteSpec[] {
   return [
     defineRoute({
       ...common,
@@ -25,17 +25,19 @@ export function secretRoutes({ tableSecrets }: { readonly tableSecrets: TableSec
       responses: { 200: pageOf(secretSchema) },
       async handle({ query: { limit, cursor }, caller }) {
         const [name = '', environmentId = ''] = placeOf(cursor).split('\n');
-        const found = await tableSecrets.list(caller.tenantId, { after: { name, environmentId }, limit: limit + 1 });
-        const page = found.slice(0, limit);
-        const next = found.length > limit ? { nextCursor: cursorOf(page.at(-1)!) } : {};
-        return { status: 200, body: { data: page.map(secretView), ...next } };
+        return page(
+          limit,
+          (limit) => tableSecrets.list(caller.tenantId, { after: { name, environmentId }, limit }),
+          cursorOf,
+          (secrets) => secrets.map(secretView),
+        );
       },
     }),
     defineRoute({
       ...ofOne,
       method: 'PUT',
       path: `${PATH}/:name`,
-      summary: 'Set a secret: its next version',
+      summary: 'Set a secret, which creates its next version',
       body: secretRequest,
       responses: { 200: secretSchema },
       async handle({ params: { name }, body: { value, environmentId = '' }, caller: { tenantId }, by }) {

@@ -1,17 +1,18 @@
-// Who asks: the one route that needs a proof and no scope.
+// Who the caller is: the one route that needs a token but no scope.
 
 import { sessionSchema } from '../../protocol/session.ts';
-import { isoTime, present } from '../present/execution.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime, present } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
-export function sessionRoutes(version: string): RouteSpec[] {
+export function sessionRoutes({ version }: Pick<RouteParts, 'version'>): RouteSpec[] {
   return [
     defineRoute({
       method: 'GET',
       path: '/api/v1/session',
       tag: 'Session',
       access: 'authenticated',
-      summary: 'Who asks: tenant, subject, scopes and roles of the token or key',
+      summary: 'The caller: tenant, subject, scopes and roles of the token or key',
       responses: { 200: sessionSchema },
       handle: async ({ caller: { loose, tenantId, subject, scopes, roles, expiresAt, keyExpiresAt } }) => ({
         status: 200,

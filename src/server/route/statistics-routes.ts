@@ -9,27 +9,25 @@ import {
   statPointSchema,
   statQuery,
 } from '../../protocol/statistics.ts';
-import type { Statistics, StatPoint } from '../../statistics/statistics.ts';
+import type { StatPoint } from '../../statistics/statistics.ts';
 import type { FailureGroup } from '../../store/statistics-port.ts';
-import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
-import { isoTime, present } from '../present/execution.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime, present } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
-
-export interface StatisticsRoutesDeps {
-  readonly statistics: Statistics;
-  readonly workflowQueries: WorkflowQueries;
-}
 
 const HOUR_MS = 3_600_000;
 const BY_DEFAULT_MS = { minute: HOUR_MS, hour: 24 * HOUR_MS, day: 30 * 24 * HOUR_MS };
 const common = { method: 'GET', tag: 'Statistics', access: 'workflows:read' } as const;
 
-export function statisticsRoutes({ statistics, workflowQueries }: StatisticsRoutesDeps): RouteSpec[] {
+export function statisticsRoutes({
+  statistics,
+  workflowQueries,
+}: Pick<RouteParts, 'statistics' | 'workflowQueries'>): RouteSpec[] {
   return [
     defineRoute({
       ...common,
       path: '/api/v1/stats',
-      summary: 'Numbers over time by workflow, version or action; written every ten seconds',
+      summary: 'Statistics over time by workflow, version or action, updated every ten seconds',
       query: statQuery,
       responses: { 200: pageOf(statPointSchema) },
       async handle({ query: { bucket, by, ...query }, caller: { tenantId } }) {

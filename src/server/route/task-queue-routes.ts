@@ -13,13 +13,14 @@ import {
   taskQueueSchema,
 } from '../../protocol/task-queue.ts';
 import type { LeasedAttempt } from '../../store/task-queue-port.ts';
-import type { TaskQueues } from '../../task-queue/task-queues.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
 const common = { tag: 'Task queues', method: 'POST', access: 'tasks:work', notFound: 'TASK_QUEUE_NOT_FOUND' } as const;
 const params = z.object({ taskQueue: taskQueueName });
 
-export function taskQueueRoutes({ taskQueues }: { readonly taskQueues: TaskQueues }): RouteSpec[] {
+export function taskQueueRoutes({ taskQueues }: Pick<RouteParts, 'taskQueues'>): RouteSpec[] {
   return [
     defineRoute({
       method: 'GET',
@@ -27,7 +28,7 @@ export function taskQueueRoutes({ taskQueues }: { readonly taskQueues: TaskQueue
       access: 'workflows:read',
       orScope: 'tasks:work',
       path: '/api/v1/task-queues',
-      summary: 'Task queues: what waits, what runs, who works',
+      summary: 'Task queues: waiting attempts, running attempts, workers',
       query: z.strictObject({}),
       responses: { 200: z.object({ data: z.array(taskQueueSchema) }) },
       async handle({ caller: { tenantId } }) {
@@ -43,7 +44,7 @@ export function taskQueueRoutes({ taskQueues }: { readonly taskQueues: TaskQueue
     defineRoute({
       ...common,
       path: '/api/v1/task-queues/:taskQueue/poll',
-      summary: 'Take attempts of a queue; waits for one if asked to',
+      summary: 'Take attempts from a queue, and optionally wait for one',
       params,
       body: pollRequestSchema,
       responses: { 200: pollAnswerSchema },
@@ -58,7 +59,7 @@ export function taskQueueRoutes({ taskQueues }: { readonly taskQueues: TaskQueue
     defineRoute({
       ...common,
       path: '/api/v1/task-queues/:taskQueue/heartbeat',
-      summary: 'Keep attempts, and hear which of them shall stop',
+      summary: 'Renew the leases of attempts, and learn which of them must stop',
       params,
       body: heartbeatRequestSchema,
       responses: { 200: heartbeatAnswerSchema },
@@ -77,7 +78,7 @@ export function taskQueueRoutes({ taskQueues }: { readonly taskQueues: TaskQueue
     defineRoute({
       ...common,
       path: '/api/v1/task-queues/:taskQueue/complete',
-      summary: 'Report what became of an attempt',
+      summary: 'Report the result of an attempt',
       params,
       body: completeRequestSchema,
       bodyIsPayload: true,
@@ -91,8 +92,6 @@ export function taskQueueRoutes({ taskQueues }: { readonly taskQueues: TaskQueue
     }),
   ];
 }
-
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 function presentTask({ leaseId, leaseUntil, taskQueue, request, takes, attempt, timeoutMs }: LeasedAttempt): TaskJson {
   const asked = JSON.parse(request) as Omit<AttemptRequest, 'signal'>;

@@ -23,15 +23,12 @@ import {
   versionQuery,
 } from '../../protocol/template.ts';
 import type { Actor } from '../../store/audit-port.ts';
-import type { Author, DocumentRef, DocumentTemplates } from '../../template/document-templates.ts';
+import type { Author, DocumentRef } from '../../template/document-templates.ts';
 import type { Caller } from '../caller.ts';
-import { cursorAfter, placeOf } from '../cursor.ts';
+import { cursorAfter, page, placeOf } from '../cursor.ts';
+import type { RouteParts } from '../parts.ts';
+import { presentDocument, presentDocumentSummary, presentSet } from '../present/template.ts';
 import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
-import { documentSummaryView, documentView, setView } from './template-view.ts';
-
-export interface TemplateRoutesDeps {
-  readonly documents: DocumentTemplates;
-}
 
 const PATH = '/api/v1/templates';
 const MAX_VERSION = 2 ** 31 - 1;
@@ -39,39 +36,36 @@ const reading = { access: 'templates:read', tag: 'Document templates', notFound:
 const managing = { ...reading, access: 'templates:manage' } as const;
 const ofSet = { notFound: 'TEMPLATE_SET_NOT_FOUND', params: setParams } as const;
 
-export function templateRoutes(deps: TemplateRoutesDeps): RouteSpec[] {
-  return [
-    ...setRoutes(deps),
-    listRoute(deps),
-    ...getRoutes(deps),
-    ...renderRoutes(deps),
-    addRoute(deps),
-    versionsRoute(deps),
-    patchRoute(deps),
-  ];
-}
-
-const authorOf = ({ tenantId, scopes, roles }: Caller, by: Actor): Author => ({
-  tenantId,
-  isSystem: scopes.has('admin') && roles.has('System'),
-  by,
-});
-
-function setRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
+export function templateRoutes({ documents }: Pick<RouteParts, 'documents'>): RouteSpec[] {
+  const shown = async (caller: Caller, ref: DocumentRef): Promise<Answer> => {
+    return { status: 200, body: presentDocument(await documents.get(caller.tenantId, ref)) };
+  };
+  const getting = { ...reading, method: 'GET', responses: { 200: documentSchema } } as const;
+  const rendered = async (
+    caller: Caller,
+    ref: DocumentRef,
+    input: { answers: JsonObject; extras?: JsonObject | undefined },
+    signal: AbortSignal,
+  ): Promise<Answer> => {
+    const { body } = await documents.render(caller.tenantId, ref, input, signal);
+    return { status: 200, body: { renderedBody: body } };
+  };
+  const rendering = { ...reading, method: 'POST', body: renderRequest, responses: { 200: renderAnswer } } as const;
   return [
     defineRoute({
       ...reading,
       method: 'GET',
       path: `${PATH}/sets`,
-      summary: 'List sets of document templates: your own, and those of everyone',
+      summary: 'List sets of document templates: your own and the shared ones',
       query: setListQuery,
       responses: { 200: pageOf(setSchema) },
-      async handle({ query: { team = null, limit, cursor }, caller }) {
-        const found = await documents.sets(caller.tenantId, team, { afterId: placeOf(cursor), limit: limit + 1 });
-        const data = found.slice(0, limit).map(setView);
-        const next = found.length > limit ? { nextCursor: cursorAfter(data.at(-1)!.id) } : {};
-        return { status: 200, body: { data, ...next } };
-      },
+      handle: ({ query: { team = null, limit, cursor }, caller }) =>
+        page(
+          limit,
+          (limit) => documents.sets(caller.tenantId, team, { afterId: placeOf(cursor), limit }),
+          ({ templateSetId }) => cursorAfter(templateSetId),
+          (sets) => sets.map(presentSet),
+        ),
     }),
     defineRoute({
       ...reading,
@@ -81,7 +75,7 @@ function setRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
       summary: 'One set of document templates',
       responses: { 200: setSchema },
       async handle({ params, caller }) {
-        return { status: 200, body: setView(await documents.set(caller.tenantId, params.templateSetId)) };
+        return { status: 200, body: presentSet(await documents.set(caller.tenantId, params.templateSetId)) };
       },
     }),
     defineRoute({
@@ -95,41 +89,31 @@ function setRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
       responses: { 200: setSchema, 201: setSchema },
       async handle({ params, body: { tenantId: _checked, ...content }, caller, by }) {
         const { set, created } = await documents.putSet(authorOf(caller, by), params.templateSetId, content);
-        return { status: created ? 201 : 200, body: setView(set) };
+        return { status: created ? 201 : 200, body: presentSet(set) };
       },
     }),
-  ];
-}
-
-function listRoute({ documents }: TemplateRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...reading,
-    method: 'GET',
-    path: PATH,
-    summary: 'List document templates, each in its newest enabled version',
-    query: documentListQuery,
-    responses: { 200: pageOf(documentSummarySchema) },
-    async handle({ query: { team = null, set = null, limit, cursor }, caller }) {
-      const [templateSetId = '', templateId = ''] = placeOf(cursor).split('.');
-      const page = { after: { templateSetId, templateId }, limit: limit + 1 };
-      const found = await documents.list(caller.tenantId, { team, templateSetId: set }, page);
-      const data = found.slice(0, limit).map(documentSummaryView);
-      const last = data.at(-1);
-      const next = found.length > limit ? { nextCursor: cursorAfter(`${last?.templateSetId}.${last?.id}`) } : {};
-      return { status: 200, body: { data, ...next } };
-    },
-  });
-}
-
-/** With the set in the address, or without. */
-function getRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
-  const shown = async (caller: Caller, ref: DocumentRef): Promise<Answer> => {
-    return { status: 200, body: documentView(await documents.get(caller.tenantId, ref)) };
-  };
-  const common = { ...reading, method: 'GET', responses: { 200: documentSchema } } as const;
-  return [
     defineRoute({
-      ...common,
+      ...reading,
+      method: 'GET',
+      path: PATH,
+      summary: 'List document templates, each in its newest enabled version',
+      query: documentListQuery,
+      responses: { 200: pageOf(documentSummarySchema) },
+      async handle({ query: { team = null, set = null, limit, cursor }, caller }) {
+        const [templateSetId = '', templateId = ''] = placeOf(cursor).split('.');
+        const after = { templateSetId, templateId };
+        return page(
+          limit,
+          (limit) => documents.list(caller.tenantId, { team, templateSetId: set }, { after, limit }),
+          (last) => cursorAfter(`${last.templateSetId}.${last.templateId}`),
+          (found) => found.map(presentDocumentSummary),
+        );
+      },
+    }),
+
+    /** With the set in the address, or without. */
+    defineRoute({
+      ...getting,
       path: `${PATH}/:templateSetId/:templateId`,
       summary: 'A document template with its fields and body',
       params: documentParams,
@@ -137,7 +121,7 @@ function getRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
       handle: async ({ params, query, caller }) => shown(caller, { ...params, ...query }),
     }),
     defineRoute({
-      ...common,
+      ...getting,
       path: `${PATH}/:templateId`,
       summary: 'The same by its id alone; 409 when several sets have it',
       params: loneDocumentParams,
@@ -145,23 +129,8 @@ function getRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
       handle: async ({ params: { templateId }, query: { set: templateSetId, version }, caller }) =>
         shown(caller, { templateId, templateSetId, version }),
     }),
-  ];
-}
-
-function renderRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
-  const rendered = async (
-    caller: Caller,
-    ref: DocumentRef,
-    input: { answers: JsonObject; extras?: JsonObject | undefined },
-    signal: AbortSignal,
-  ): Promise<Answer> => {
-    const { body } = await documents.render(caller.tenantId, ref, input, signal);
-    return { status: 200, body: { renderedBody: body } };
-  };
-  const common = { ...reading, method: 'POST', body: renderRequest, responses: { 200: renderAnswer } } as const;
-  return [
     defineRoute({
-      ...common,
+      ...rendering,
       path: `${PATH}/:templateSetId/:templateId/render`,
       summary: 'Render a document',
       params: documentParams,
@@ -170,7 +139,7 @@ function renderRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
         rendered(caller, { ...params, ...query }, body, signal),
     }),
     defineRoute({
-      ...common,
+      ...rendering,
       path: `${PATH}/:templateId/render`,
       summary: 'The same by its id alone; 409 when several sets have it',
       params: loneDocumentParams,
@@ -178,58 +147,55 @@ function renderRoutes({ documents }: TemplateRoutesDeps): RouteSpec[] {
       handle: async ({ params: { templateId }, query: { set: templateSetId, version }, body, caller, signal }) =>
         rendered(caller, { templateId, templateSetId, version }, body, signal),
     }),
+    defineRoute({
+      ...managing,
+      method: 'POST',
+      path: `${PATH}/:templateSetId/:templateId`,
+      summary: 'Add a document template, or a new version of one',
+      params: documentParams,
+      body: documentRequest,
+      responses: { 201: documentSchema },
+      async handle({ params, body: { tenantId: _checked, fields, ...content }, caller, by }) {
+        const added = await documents.add(authorOf(caller, by), params, { ...content, fields: fields as Json });
+        return { status: 201, body: presentDocument(added) };
+      },
+    }),
+    defineRoute({
+      ...reading,
+      method: 'GET',
+      path: `${PATH}/:templateSetId/:templateId/versions`,
+      summary: 'The versions of a document template, newest first',
+      params: documentParams,
+      query: documentVersionsQuery,
+      responses: { 200: pageOf(documentSummarySchema) },
+      handle: ({ params, query: { limit, cursor }, caller }) =>
+        page(
+          limit,
+          (limit) => documents.versions(caller.tenantId, params, { before: cursor ?? MAX_VERSION, limit }),
+          ({ version }) => String(version),
+          (versions) => versions.map(presentDocumentSummary),
+        ),
+    }),
+    defineRoute({
+      ...managing,
+      method: 'PATCH',
+      path: `${PATH}/:templateSetId/:templateId/versions/:version`,
+      summary: 'Enable or disable a version; its content never changes',
+      params: documentVersionParams,
+      body: documentPatch,
+      responses: { 200: documentSchema },
+      async handle({ params, body, caller, by }) {
+        return {
+          status: 200,
+          body: presentDocument(await documents.setEnabled(authorOf(caller, by), params, body.isEnabled)),
+        };
+      },
+    }),
   ];
 }
 
-function addRoute({ documents }: TemplateRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...managing,
-    method: 'POST',
-    path: `${PATH}/:templateSetId/:templateId`,
-    summary: 'Add a document template, or a new version of one',
-    params: documentParams,
-    body: documentRequest,
-    responses: { 201: documentSchema },
-    async handle({ params, body: { tenantId: _checked, fields, ...content }, caller, by }) {
-      const added = await documents.add(authorOf(caller, by), params, { ...content, fields: fields as Json });
-      return { status: 201, body: documentView(added) };
-    },
-  });
-}
-
-function versionsRoute({ documents }: TemplateRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...reading,
-    method: 'GET',
-    path: `${PATH}/:templateSetId/:templateId/versions`,
-    summary: 'The versions of a document template, newest first',
-    params: documentParams,
-    query: documentVersionsQuery,
-    responses: { 200: pageOf(documentSummarySchema) },
-    async handle({ params, query: { limit, cursor }, caller }) {
-      const page = { before: cursor ?? MAX_VERSION, limit: limit + 1 };
-      const found = await documents.versions(caller.tenantId, params, page);
-      const data = found.slice(0, limit).map(documentSummaryView);
-      const next = found.length > limit ? { nextCursor: String(data.at(-1)!.version) } : {};
-      return { status: 200, body: { data, ...next } };
-    },
-  });
-}
-
-function patchRoute({ documents }: TemplateRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...managing,
-    method: 'PATCH',
-    path: `${PATH}/:templateSetId/:templateId/versions/:version`,
-    summary: 'Enable or disable a version; its content never changes',
-    params: documentVersionParams,
-    body: documentPatch,
-    responses: { 200: documentSchema },
-    async handle({ params, body, caller, by }) {
-      return {
-        status: 200,
-        body: documentView(await documents.setEnabled(authorOf(caller, by), params, body.isEnabled)),
-      };
-    },
-  });
-}
+const authorOf = ({ tenantId, scopes, roles }: Caller, by: Actor): Author => ({
+  tenantId,
+  isSystem: scopes.has('admin') && roles.has('System'),
+  by,
+});

@@ -12,63 +12,49 @@ import {
   workflowTemplateSchema,
   workflowTemplateSummarySchema,
 } from '../../protocol/template-workflow.ts';
-import type { TemplateContent, WorkflowTemplates } from '../../template/workflow-templates.ts';
-import { cursorAfter, placeOf } from '../cursor.ts';
+import type { TemplateContent } from '../../template/workflow-templates.ts';
+import { cursorAfter, page, placeOf } from '../cursor.ts';
+import type { RouteParts } from '../parts.ts';
+import { presentTemplate, presentTemplateSummary } from '../present/template.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
-import { templateSummaryView, templateView } from './template-view.ts';
-
-export interface TemplateWorkflowRoutesDeps {
-  readonly workflowTemplates: WorkflowTemplates;
-}
 
 const PATH = '/api/v1/templates/workflows';
 const common = { tag: 'Workflow templates', notFound: 'WORKFLOW_TEMPLATE_NOT_FOUND' } as const;
 const ofTemplate = { ...common, params: workflowTemplateParams } as const;
 
-export function templateWorkflowRoutes(deps: TemplateWorkflowRoutesDeps): RouteSpec[] {
-  return [listRoute(deps), getRoute(deps), ...writeRoutes(deps), instantiateRoute(deps)];
-}
-
-function listRoute({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...common,
-    access: 'templates:read',
-    method: 'GET',
-    path: PATH,
-    summary: 'List workflow templates: the official ones and your own',
-    query: workflowTemplateListQuery,
-    responses: { 200: pageOf(workflowTemplateSummarySchema) },
-    async handle({ query, caller: { tenantId } }) {
-      const { category = null, isOfficial = null, search = null, limit, cursor } = query;
-      const page = { afterId: placeOf(cursor), limit: limit + 1 };
-      const found = await workflowTemplates.list({ tenantId, category, isOfficial, search }, page);
-      const data = found.slice(0, limit).map(templateSummaryView);
-      const next = found.length > limit ? { nextCursor: cursorAfter(data.at(-1)!.id) } : {};
-      return { status: 200, body: { data, ...next } };
-    },
-  });
-}
-
-function getRoute({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...ofTemplate,
-    access: 'templates:read',
-    method: 'GET',
-    path: `${PATH}/:workflowTemplateId`,
-    summary: 'A workflow template with its definition and the schema of its config',
-    responses: { 200: workflowTemplateSchema },
-    async handle({ params, caller }) {
-      const template = await workflowTemplates.get(caller.tenantId, params.workflowTemplateId);
-      return { status: 200, body: templateView(template) };
-    },
-  });
-}
-
-/** Sound because what a request holds was parsed from JSON. */
-const contentOf = <Body extends object>(body: Body) => body as unknown as TemplateContent;
-
-function writeRoutes({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSpec[] {
+export function templateWorkflowRoutes({ workflowTemplates }: Pick<RouteParts, 'workflowTemplates'>): RouteSpec[] {
   return [
+    defineRoute({
+      ...common,
+      access: 'templates:read',
+      method: 'GET',
+      path: PATH,
+      summary: 'List workflow templates: the official ones and your own',
+      query: workflowTemplateListQuery,
+      responses: { 200: pageOf(workflowTemplateSummarySchema) },
+      async handle({ query, caller: { tenantId } }) {
+        const { category = null, isOfficial = null, search = null, limit, cursor } = query;
+        const filter = { tenantId, category, isOfficial, search };
+        return page(
+          limit,
+          (limit) => workflowTemplates.list(filter, { afterId: placeOf(cursor), limit }),
+          ({ templateId }) => cursorAfter(templateId),
+          (templates) => templates.map(presentTemplateSummary),
+        );
+      },
+    }),
+    defineRoute({
+      ...ofTemplate,
+      access: 'templates:read',
+      method: 'GET',
+      path: `${PATH}/:workflowTemplateId`,
+      summary: 'A workflow template with its definition and the schema of its config',
+      responses: { 200: workflowTemplateSchema },
+      async handle({ params, caller }) {
+        const template = await workflowTemplates.get(caller.tenantId, params.workflowTemplateId);
+        return { status: 200, body: presentTemplate(template) };
+      },
+    }),
     defineRoute({
       ...common,
       access: 'templates:manage',
@@ -79,7 +65,7 @@ function writeRoutes({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSp
       responses: { 201: workflowTemplateSchema },
       async handle({ body, caller, by }) {
         const created = await workflowTemplates.create(caller.tenantId, body.id, contentOf(body), by);
-        return { status: 201, body: templateView(created) };
+        return { status: 201, body: presentTemplate(created) };
       },
     }),
     defineRoute({
@@ -94,7 +80,7 @@ function writeRoutes({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSp
       async handle({ params, body, caller: { tenantId }, by }) {
         const { workflowTemplateId } = params;
         const replaced = await workflowTemplates.replace(tenantId, workflowTemplateId, contentOf(body), by);
-        return { status: 200, body: templateView(replaced) };
+        return { status: 200, body: presentTemplate(replaced) };
       },
     }),
     defineRoute({
@@ -109,22 +95,22 @@ function writeRoutes({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSp
         return { status: 204 };
       },
     }),
+    defineRoute({
+      ...ofTemplate,
+      access: 'workflows:manage',
+      method: 'POST',
+      path: `${PATH}/:workflowTemplateId/instantiate`,
+      summary: 'Create a workflow from a template, as a draft',
+      body: instantiateRequest,
+      responses: { 201: instantiateAnswer },
+      async handle({ params, body: { displayName, config }, caller }) {
+        const wanted = { displayName, config: config as JsonObject };
+        const made = await workflowTemplates.instantiate(caller.tenantId, params.workflowTemplateId, wanted);
+        return { status: 201, body: { ...made, status: 'Draft' } };
+      },
+    }),
   ];
 }
 
-function instantiateRoute({ workflowTemplates }: TemplateWorkflowRoutesDeps): RouteSpec {
-  return defineRoute({
-    ...ofTemplate,
-    access: 'workflows:manage',
-    method: 'POST',
-    path: `${PATH}/:workflowTemplateId/instantiate`,
-    summary: 'Make a workflow from a template: a Draft, to look at and publish',
-    body: instantiateRequest,
-    responses: { 201: instantiateAnswer },
-    async handle({ params, body: { displayName, config }, caller }) {
-      const wanted = { displayName, config: config as JsonObject };
-      const made = await workflowTemplates.instantiate(caller.tenantId, params.workflowTemplateId, wanted);
-      return { status: 201, body: { ...made, status: 'Draft' } };
-    },
-  });
-}
+/** Sound because what a request holds was parsed from JSON. */
+const contentOf = <Body extends object>(body: Body) => body as unknown as TemplateContent;

@@ -1,24 +1,21 @@
-// Open callbacks: who waits for one, and an answer by hand.
+// Open callbacks: a list of the waiting nodes, and an answer by hand.
 
 import { z } from 'zod';
 import type { Json } from '../../core/json/json.ts';
 import { shownVersion } from '../../core/plan/shown-version.ts';
-import type { ExecutionLists, OpenWait } from '../../execution/execution-lists.ts';
-import type { Executions } from '../../execution/executions.ts';
+import type { OpenWait } from '../../execution/execution-lists.ts';
 import { executionRef } from '../../protocol/identifier.ts';
 import { type WaitJson, waitListQuery, waitSchema } from '../../protocol/open-wait.ts';
 import { pageOf } from '../../protocol/page.ts';
-import type { WorkflowQueries } from '../../workflow/workflow-queries.ts';
-import { isoTime, present } from '../present/execution.ts';
+import type { RouteParts } from '../parts.ts';
+import { isoTime, present } from '../present/field.ts';
 import { defineRoute, type RouteSpec } from '../route.ts';
 
-export interface WaitRoutesDeps {
-  readonly lists: ExecutionLists;
-  readonly executions: Executions;
-  readonly workflowQueries: WorkflowQueries;
-}
-
-export function waitRoutes({ lists, executions, workflowQueries }: WaitRoutesDeps): RouteSpec[] {
+export function waitRoutes({
+  lists,
+  executions,
+  workflowQueries,
+}: Pick<RouteParts, 'executions' | 'lists' | 'workflowQueries'>): RouteSpec[] {
   return [
     defineRoute({
       method: 'GET',
@@ -26,7 +23,7 @@ export function waitRoutes({ lists, executions, workflowQueries }: WaitRoutesDep
       tag: 'Executions',
       access: 'workflows:read',
       summary:
-        'Open callbacks, newest execution first; a wait appears here when its execution has left memory (engine.parkAfterMs)',
+        'Open callbacks, newest execution first; a wait appears once its execution is parked (engine.parkAfterMs)',
       query: waitListQuery,
       responses: { 200: pageOf(waitSchema) },
       async handle({ query: { limit, cursor, workflowId }, caller: { tenantId } }) {
@@ -43,7 +40,7 @@ export function waitRoutes({ lists, executions, workflowQueries }: WaitRoutesDep
       path: '/api/v1/executions/:executionId/nodes/:nodeId/callback',
       tag: 'Executions',
       access: 'executions:signal',
-      summary: 'Call back in place of the other side: the body is the payload; 410 when nobody waits any more',
+      summary: 'Answer an open callback by hand: the body is the payload; 410 when the node no longer waits',
       notFound: 'EXECUTION_NOT_FOUND',
       params: z.object({ executionId: executionRef, nodeId: z.string().min(1).max(300) }),
       body: z.unknown(),
@@ -66,5 +63,5 @@ const presentWait = ({ view, nodeId, since, until }: OpenWait): WaitJson =>
     since: isoTime(since)!,
     until: isoTime(until),
     requestId: view.requestId ?? undefined,
-    createdAt: isoTime(view.createdAt)!,
+    createdAt: isoTime(view.createdAt),
   });

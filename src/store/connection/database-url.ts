@@ -30,7 +30,7 @@ type SslMode = (typeof SSL_MODES)[number];
 
 const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'];
 
-/** What the driver reads in another way than libpq, or not at all. */
+/** Parameters that the driver reads differently from libpq, or not at all. */
 const READ_HERE = [
   ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat'],
   ...['target_session_attrs', 'options', 'host', 'port'],

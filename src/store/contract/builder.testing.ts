@@ -120,7 +120,7 @@ export function newLink(executionId: string, overrides: Partial<ResourceLinkRow>
 export const anyEpoch = (ids: readonly string[]): OwnedExecution[] =>
   ids.map((executionId) => ({ executionId, epoch: null }));
 
-/** What a runner owns, by id. */
+/** The ids of the executions that a runner owns. */
 export const ownedIds = async (store: Store, runnerId: string): Promise<string[]> =>
   (await store.executionListOwned({ runnerId })).map(({ executionId }) => executionId);
 

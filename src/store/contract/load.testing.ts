@@ -85,6 +85,18 @@ export function describeLoad(store: () => Store): void {
     expect(loaded!.inbox).toEqual(messages.map(({ id, kind, key, body }) => ({ id, kind, key, body })));
   });
 
+  it('says about how many bytes it would load, before it does', async () => {
+    const { runner, ids } = await owning(store(), 2);
+    const [executionId = '', small = ''] = ids;
+    const facts = JSON.stringify([{ text: 'x'.repeat(300_000) }]);
+    await store().executionCommit(newBatch(runner.commitSlot, { events: [{ ...newEvent(executionId, 0), facts }] }));
+    const rows = await store().executionLoadBytes({ executionIds: [...ids, newId()] });
+    const bytes = new Map(rows.map((row) => [row.executionId, row.bytes]));
+    expect([...bytes.keys()].sort()).toEqual([executionId, small].sort());
+    expect(bytes.get(executionId)).toBeGreaterThanOrEqual(300_000);
+    expect(bytes.get(small)).toBeLessThan(10_000);
+  });
+
   it('gives the parameters recorded at given places of the journal', async () => {
     const { runner, ids } = await owning(store(), 1);
     const executionId = ids[0]!;

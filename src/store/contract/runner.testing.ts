@@ -44,6 +44,7 @@ export function describeRunner(store: () => Store): void {
     const { runnerId } = await newRunner(store(), -1);
     await newRunner(store(), 60_000);
     expect(await expired(0)).toEqual([runnerId]);
+    expect((await store().runnerList()).map(({ hasLease }) => hasLease)).toEqual([false, true]);
     expect(await expired(60_000)).toEqual([]);
   });
 

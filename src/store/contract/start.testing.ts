@@ -1,8 +1,17 @@
 // Starting executions: durable once answered (I1), once per request id and tenant.
 
 import { expect, it } from 'vitest';
-import type { Store } from '../port.ts';
-import { AWKWARD_JSON, claim, claimedIds, newExecution, newId, newRunner, TENANT } from './builder.testing.ts';
+import { CANCEL_LANE, type Store } from '../port.ts';
+import {
+  AWKWARD_JSON,
+  claim,
+  claimedIds,
+  newExecution,
+  newId,
+  newMessage,
+  newRunner,
+  TENANT,
+} from './builder.testing.ts';
 
 export function describeStart(store: () => Store): void {
   it('keeps every field as it was given', async () => {
@@ -127,5 +136,26 @@ export function describeStart(store: () => Store): void {
     const bad = newExecution({ trigger: '{"a":' });
     await expect(store().executionStart({ items: [good, bad] })).rejects.toMatchObject({ failure: 'data' });
     expect(await store().executionGet({ tenantId: TENANT, executionId: good.executionId })).toBeNull();
+  });
+
+  it('keeps a start that a limit holds back until it is due, whatever mail it gets, but lets a cancel through', async () => {
+    const held = newExecution({ hold: { waitMs: 3_600_000, policy: 'DELAY' } });
+    const due = newExecution({ hold: { waitMs: 0, policy: 'QUEUE' } });
+    const plain = newExecution();
+    expect(await store().executionStart({ items: [held, due, plain] })).toHaveLength(3);
+    expect(await store().queueAudit()).toEqual([]);
+    const { slot } = await newRunner(store());
+    expect(await claimedIds(store(), slot)).toEqual([plain.executionId]);
+    const { executionId } = held;
+    const send = (kind: 'signal' | 'cancel') =>
+      store().inboxSend({ message: newMessage(executionId, { kind, key: kind }), tenantId: TENANT });
+    expect(await send('signal')).toMatchObject({ live: true, fresh: true });
+    await store().queueWakeMail({ limit: 10 });
+    await store().queueWake({ limit: 10 });
+    expect(await claimedIds(store(), slot)).toEqual([due.executionId]);
+    expect(await store().executionGet({ tenantId: TENANT, executionId })).toMatchObject({ status: 'Pending' });
+    await send('cancel');
+    const { claimed } = await claim(store(), slot, { lanes: [{ tenantId: TENANT, priority: CANCEL_LANE, mark: 0 }] });
+    expect(claimed).toMatchObject([{ executionId, epoch: 1 }]);
   });
 }

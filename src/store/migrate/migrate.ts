@@ -117,7 +117,7 @@ async function undo(client: pg.Client, migration: Migration, { force, undone }: 
   }
 }
 
-/** Asked of the catalog: to_regclass may still know from before the lock that there is none. */
+/** Reads the catalog, because to_regclass may still answer from before the lock. */
 async function hasVersionTable(client: pg.Client, schema: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `select from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -166,7 +166,7 @@ function refuseUnknown(states: MigrationState[], to: number): void {
     throw new Error(`${unknown.join(', ')} must be undone by the version of the program that has it.`);
 }
 
-/** PostgreSQL asks for the right to make a schema even if it is there already, so it is made only where it is missing. */
+/** PostgreSQL checks the right to create a schema even if it exists, so it is only created when missing. */
 async function prepareSchema(client: pg.Client, { schema = 'public' }: MigrateOptions): Promise<void> {
   const { rows } = await client.query('select from pg_namespace where nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`create schema if not exists ${quoteIdentifier(schema)}`);

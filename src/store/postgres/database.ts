@@ -7,7 +7,8 @@ import { FairGate } from '../../clock/fair-gate.ts';
 import { Address, type ClientOptions } from '../connection/address.ts';
 import type { Candidate } from '../connection/database-url.ts';
 import { beginWith, commonSettings, type Settings, type SettingsOptions } from '../connection/settings.ts';
-import { currentTenant } from '../tenant-scope.ts';
+import { currentTenant, walledTenant } from '../tenant-scope.ts';
+import { wallSettings } from './row-security.ts';
 import { connectionIsBroken, storeError } from './sqlstate.ts';
 import { type Statement, type Values, valuesOf } from './statement.ts';
 import { parseTimestamp } from './timestamp-text.ts';
@@ -26,7 +27,7 @@ export interface Database extends Session {
   close(): Promise<void>;
 }
 
-/** What is begun on it joins the transaction that the session is in. */
+/** Work on this connection joins the session's transaction. */
 export const joining = (session: Session): Database => ({
   ...session,
   transaction: (work) => work(session),
@@ -47,6 +48,8 @@ export interface DatabaseOptions {
   isPooled?: boolean;
   /** See commonSettings. */
   allowAsyncCommit?: boolean;
+  /** While a tenant's request is worked on, statements run under this role: see row-security.ts. */
+  rowSecurity?: string | undefined;
   /** How long an unused connection is kept; 0 = for ever. */
   idleTimeoutMs?: number;
   /** An unused connection ended by itself. */
@@ -84,8 +87,14 @@ export function openReadDatabase(options: DatabaseOptions): Database {
 type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 function openDatabase(options: DatabaseOptions, settings: Settings, inTurn: InTurn = (work) => work()): Database {
-  const { isPooled = false } = options;
-  const begin = unnamed(isPooled ? beginWith(settings) : BEGIN);
+  const { isPooled = false, rowSecurity } = options;
+  const open = unnamed(isPooled ? beginWith(settings) : BEGIN);
+  /** Null: as the owner of the tables. */
+  const wall = (): Statement | null => {
+    const tenantId = rowSecurity === undefined ? null : walledTenant();
+    if (rowSecurity === undefined || tenantId === null) return null;
+    return unnamed(beginWith({ ...(isPooled ? settings : {}), ...wallSettings(rowSecurity, tenantId) }));
+  };
   const { connect, close } = openPool(options, settings);
 
   const connected = <Result>(work: (connection: Session) => Promise<Result>): Promise<Result> =>
@@ -115,9 +124,10 @@ function openDatabase(options: DatabaseOptions, settings: Settings, inTurn: InTu
     run: <Row extends CamelCase<Row>>(statement: Statement, values: Values) =>
       connected((to) => {
         const work = () => to.run<Row>(statement, values);
-        return isPooled ? alone(to, begin, work) : work();
+        const begin = wall() ?? (isPooled ? open : null);
+        return begin === null ? work() : alone(to, begin, work);
       }),
-    transaction: (work) => connected((connection) => inTransaction(connection, begin, work)),
+    transaction: (work) => connected((connection) => inTransaction(connection, wall() ?? open, work)),
     close,
   };
 }
@@ -230,8 +240,10 @@ interface FieldDescription {
 function rowReader<Row>(fields: readonly FieldDescription[]): RowReader<Row> {
   const names = fields.map(({ name }) => camelCase(name));
   const parsers = fields.map(({ dataTypeID }) => getTypeParser(dataTypeID));
+  // Rows are copied from one that has every field already: an object that grows field by field is moved again and again.
+  const blank: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, null]));
   return (raw) => {
-    const row: Record<string, unknown> = {};
+    const row = { ...blank };
     for (let i = 0; i < names.length; i++) {
       const value = raw[i]!;
       row[names[i]!] = value === null ? null : parsers[i]!(value);
@@ -242,7 +254,7 @@ function rowReader<Row>(fields: readonly FieldDescription[]): RowReader<Row> {
 
 const camelNames = new Map<string, string>();
 
-/** Columns are named in the statements, so there are only so many names. */
+/** Column names come from the statements, so their number is bounded. */
 function camelCase(name: string): string {
   let camel = camelNames.get(name);
   if (camel === undefined) {

@@ -27,7 +27,7 @@ interface Note {
   readonly work?: true;
   /** Tenant, priority and number of each; absent: it is not known where the work is. */
   readonly lanes?: readonly (readonly [string, number, number])[];
-  /** Who is to look; absent: everybody. */
+  /** The runner that should poll; absent: every runner. */
   readonly to?: readonly string[];
   readonly mail?: readonly string[];
   /** Task queues that attempts came into. */
@@ -47,7 +47,7 @@ interface Note {
 /** A note carries at most 8,000 bytes. Where this is not enough, those who look find the lanes by themselves. */
 const MAX_LANE_BYTES = 2_000;
 const BEAT_MS = 30_000;
-/** A runner that was killed is told of work in vain until it is not believed to have room any more. */
+/** How long a runner counts as having room without news. Hints to a killed runner are lost until then. */
 const ROOM_BEAT_MS = 5_000;
 const ROOM_KNOWN_MS = 12_000;
 /** How often it looks whether its runner still has room, or has room again. */
@@ -175,8 +175,10 @@ class PostgresHints implements Hints {
     await Promise.race([this.sayGoodbye(), passed(CLOSE_MS, undefined, { ref: false })]);
   }
 
-  /** So that nobody sends work here any more. */
+  /** Announces that this process takes no more work, and what it gave back a moment ago. */
   private async sayGoodbye(): Promise<void> {
+    this.roomy.delete(this.self);
+    if (this.work) await this.notify(this.takeWork());
     if (this.options.hasRoom !== undefined) await this.notify({ room: { of: this.self, has: false } });
     await this.client?.end().catch(() => undefined);
   }
@@ -245,6 +247,8 @@ class PostgresHints implements Hints {
   private withRoom(): string[] {
     const oldest = performance.now() - ROOM_KNOWN_MS;
     for (const [of, at] of this.roomy) if (at < oldest) this.roomy.delete(of);
+    // Its own entry may be stale: a stopping runner gives back its work before it announces that it has no room.
+    if (this.options.hasRoom?.() !== true) this.roomy.delete(this.self);
     return [...this.roomy.keys()];
   }
 

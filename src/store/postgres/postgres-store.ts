@@ -9,6 +9,7 @@ import { catalogStore } from './catalog/catalog-store.ts';
 import { connectionStore, secretStore } from './connection/connection-store.ts';
 import { type Database, engineSettings, openEngineDatabase, openReadDatabase, readSettings } from './database.ts';
 import { deliveryStore } from './delivery/delivery-store.ts';
+import { erasureStore } from './erasure/erasure-store.ts';
 import { eventWaitStore } from './event-wait/event-wait-store.ts';
 import { executionReader } from './execution/execution-reader.ts';
 import { executionStore } from './execution/execution-store.ts';
@@ -19,7 +20,9 @@ import { instanceStore } from './lifecycle/instance-store.ts';
 import { lifecycleStore } from './lifecycle/lifecycle-store.ts';
 import { operationStore } from './operation/operation-store.ts';
 import { overviewStore } from './overview/overview-store.ts';
+import { pluginStore } from './plugin/plugin-store.ts';
 import { quotaStore } from './quota/quota-store.ts';
+import { secureRows } from './row-security.ts';
 import { runnerStore } from './runner/runner-store.ts';
 import { checkSession } from './session-check.ts';
 import { statisticsStore } from './statistics/statistics-store.ts';
@@ -39,6 +42,8 @@ export interface PostgresStoreOptions {
   /** The connection leads through a transaction pooler: see DatabaseOptions. */
   isPooled?: boolean;
   allowAsyncCommit?: boolean;
+  /** The role of row-security.ts; absent: there is no second wall. */
+  rowSecurity?: string | undefined;
 }
 
 export function createPostgresStore(options: PostgresStoreOptions): Store {
@@ -46,11 +51,12 @@ export function createPostgresStore(options: PostgresStoreOptions): Store {
   return storeOn(engine, reader);
 }
 
-/** The same, after a look at what kind of session its connections get. Whatever is wrong is said before anything is written. */
+/** Opens a store after inspecting its sessions, so that problems are reported before anything is written. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<{ store: Store; isAsync: boolean }> {
   const { engine, reader } = openDatabases(options);
   const store = storeOn(engine, reader);
   try {
+    if (options.rowSecurity !== undefined) await secureRows(engine, options.rowSecurity);
     const { isAsync } = await checkSession(engine, engineSettings(withSchema(options)));
     await checkSession(reader, readSettings(withSchema(options)));
     return { store, isAsync };
@@ -63,11 +69,22 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 const withSchema = ({ schema = 'public', ...options }: PostgresStoreOptions) => ({ ...options, schema });
 
 function openDatabases(options: PostgresStoreOptions): { engine: Database; reader: Database } {
-  const { engineConnections = 10, readConnections = 5, queryTimeoutMs = 60_000, ...rest } = withSchema(options);
+  const {
+    engineConnections = 10,
+    readConnections = 5,
+    queryTimeoutMs = 60_000,
+    rowSecurity,
+    ...rest
+  } = withSchema(options);
   const common = { ...rest, queryTimeoutMs };
   return {
     engine: openEngineDatabase({ ...common, maxConnections: engineConnections, applicationName: 'pawl engine' }),
-    reader: openReadDatabase({ ...common, maxConnections: readConnections, applicationName: 'pawl reads' }),
+    reader: openReadDatabase({
+      ...common,
+      rowSecurity,
+      maxConnections: readConnections,
+      applicationName: 'pawl reads',
+    }),
   };
 }
 
@@ -99,6 +116,8 @@ export function storeOn(engine: Database, reader: Database): Store {
     ...connectionStore(engine, reader),
     ...operationStore(engine, reader),
     ...eventWaitStore(engine),
+    ...erasureStore(reader),
+    ...pluginStore(reader),
     ...taskQueueStore(engine, reader),
     async close() {
       await Promise.all([engine.close(), reader.close()]);

@@ -115,7 +115,7 @@ const PROBLEM_OF_CODE: Readonly<Record<string, ConnectionProblem>> = {
   '08P01': 'pooler', // "unsupported startup parameter"
 };
 
-/** What the driver itself finds has a text and no code. */
+/** Errors of the driver itself have a text but no code. */
 const PROBLEM_OF_TEXT: readonly (readonly [RegExp, ConnectionProblem])[] = [
   [/password must be a (non-empty )?string/, 'login'],
   [/timeout expired|connection timeout/i, 'timeout'],

@@ -4,13 +4,15 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptRequest, AttemptResult } from '../../action/attempt.ts';
 import { ERROR_CATEGORIES, errorCategory } from '../../core/error/category.ts';
+import { isJsonObject, type Json } from '../../core/json/json.ts';
 import type { EndedExecution } from '../../engine/environment.ts';
 import { seriesCap } from './series-cap.ts';
 
-/** What running costs, as far as it was configured; 0: it is not counted. */
+/** The configured cost of running; 0: not counted. */
 export interface CostRates {
   readonly usdPerAttempt: number;
   readonly usdPerAttemptHour: number;
+  readonly usdPerUnit: number;
 }
 
 export interface ExecutionMetrics {
@@ -104,7 +106,7 @@ const VALIDATION_CODES = new Set([
 
 function actionMetrics(
   registry: Registry,
-  { usdPerAttempt, usdPerAttemptHour }: CostRates,
+  { usdPerAttempt, usdPerAttemptHour, usdPerUnit }: CostRates,
   failed: Failed,
 ): Pick<ExecutionMetrics, 'attemptEnded'> {
   const registers = [registry];
@@ -142,14 +144,24 @@ function actionMetrics(
     labelNames: ['tenant'],
     registers,
   });
+  const units = new Counter({
+    name: 'engine_tenant_cost_units',
+    help: 'The `costUnits` that the steps of a tenant have reported in their metrics.',
+    labelNames: ['tenant'],
+    registers,
+  });
   const named = seriesCap();
   return {
-    attemptEnded({ actionType, attempt, tenantId }, result, durationMs) {
+    attemptEnded(request, result, durationMs) {
+      const { actionType, attempt, tenantId } = request;
       const status = statusOf(result);
       duration.observe({ actionType }, durationMs / 1000);
       stepDuration.observe({ type: actionType }, durationMs / 1000);
       steps.inc({ type: actionType, status });
-      cost.inc({ tenant: named(tenantId) }, usdPerAttempt + (usdPerAttemptHour * durationMs) / MS_PER_HOUR);
+      const tenant = named(tenantId);
+      const used = request.contract === undefined ? 0 : costUnitsOf(result);
+      if (used > 0) units.inc({ tenant }, used);
+      cost.inc({ tenant }, usdPerAttempt + (usdPerAttemptHour * durationMs) / MS_PER_HOUR + usdPerUnit * used);
       if (attempt > 1) retries.inc({ actionType });
       if (result.ok) return;
       failures.inc({ actionType, status });
@@ -163,4 +175,12 @@ function statusOf(result: AttemptResult): string {
   if (result.aborted === true) return 'Cancelled';
   if (result.timedOut === true) return 'TimedOut';
   return result.retryable ? 'RetriableFailure' : 'Failed';
+}
+
+/** The cost that a step reports; a failed step costs, too. */
+function costUnitsOf({ outputs, outputsText }: AttemptResult): number {
+  const known = outputs ?? (outputsText?.includes('"costUnits"') ? (JSON.parse(outputsText) as Json) : null);
+  const metrics = isJsonObject(known) ? known.metrics : undefined;
+  const used = isJsonObject(metrics) ? metrics.costUnits : undefined;
+  return typeof used === 'number' && Number.isFinite(used) && used > 0 ? used : 0;
 }

@@ -14,6 +14,8 @@ export interface ProcessMetrics {
   conditionEvaluated(durationMs: number): void;
   /** An event could not be handed to a bus; it is tried again. */
   publishFailed(bus: string): void;
+  /** A message for a bus has become a dead letter. */
+  buried(bus: string): void;
 }
 
 /** From microseconds, for parameters and conditions, to seconds, for documents. */
@@ -46,16 +48,23 @@ export function processMetrics(registry: Registry, counts: ReadonlyMap<EngineMet
     labelNames: ['bus'],
     registers,
   });
+  const buried = new Counter({
+    name: 'eventbus_dead_letters_total',
+    help: 'Messages that a bus did not take in any attempt, and that wait among the dead letters.',
+    labelNames: ['bus'],
+    registers,
+  });
   engineCounters(registry, counts);
   return {
     triggerFired: ({ triggerType }, { outcome }) => firings.inc({ triggerType, outcome }),
     templateRendered: (durationMs) => rendered.observe(durationMs / 1000),
     conditionEvaluated: (durationMs) => evaluated.observe(durationMs / 1000),
     publishFailed: (bus) => unpublished.inc({ bus }),
+    buried: (bus) => buried.inc({ bus }),
   };
 }
 
-/** What the runner counts for itself: claims, commits, takeovers … and whether any execution was without a wake-up (I12). */
+/** The runner's own counters: claims, commits, takeovers … and executions without a wake-up (I12). */
 function engineCounters(registry: Registry, counts: ReadonlyMap<EngineMetric, number>): void {
   const registers = [registry];
   new Counter({

@@ -18,7 +18,7 @@ export interface ExecutionTrace {
 
 type Traced = Pick<NewExecution, 'executionId' | 'parentId' | 'traceparent'>;
 
-/** `sampleRatio` is of executions that nobody asked to be recorded or not; whoever asks decides for all that follows. */
+/** `sampleRatio` applies to executions whose caller did not decide about sampling; a caller decides for everything that follows. */
 export function traceOf({ executionId, parentId, traceparent }: Traced, sampleRatio: number): ExecutionTrace {
   const given = traceparent == null ? null : parseTraceparent(traceparent);
   const ownId = executionId.replaceAll('-', '');

@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from '../../core/json/json.ts';
 
 const MAX_LENGTH = 2_000;
 
-/** Slack's `url_verification`, and Monday's body with nothing but a challenge. Null: it is none. */
+/** Slack's `url_verification`, and Monday's body with only a challenge. Null: the body is no challenge. */
 export function challengeIn(body: Json): string | null {
   if (!isJsonObject(body) || typeof body.challenge !== 'string' || body.challenge.length > MAX_LENGTH) return null;
   const isSlacks = body.type === 'url_verification';

@@ -71,7 +71,7 @@ const OF_THE_TOKEN = [
   errors.JWKSMultipleMatchingKeys,
 ];
 
-/** What is wrong with the token is the sender's; keys that cannot be had now may be there when the sender tries again. */
+/** A bad token is the sender's mistake. Keys that cannot be fetched may be available on the next try. */
 function refusal(error: unknown, jwksUrl: string): Proof {
   if (error instanceof errors.JWTExpired) return refused('the token has expired', true);
   if (OF_THE_TOKEN.some((kind) => error instanceof kind)) {

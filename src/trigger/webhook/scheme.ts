@@ -6,7 +6,7 @@ import { SECRET_PREFIX } from '../../protocol/webhook-secret.ts';
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What a request says of its own signature. */
+/** The signature that a request carries. */
 export interface Claim {
   /** As they stand in the header, without prefixes; any one of them will do. */
   readonly signatures: readonly string[];
@@ -30,7 +30,7 @@ export interface Scheme {
   readonly proofHeaders: readonly string[];
   /** A text says what is missing. */
   read(headers: Headers): Claim | string;
-  /** What is signed around the body. */
+  /** The text that is signed before and after the body. */
   around(claim: Pick<Claim, 'timestamp' | 'id'>): readonly [before: string, after: string];
   keyOf(secret: string): string | Buffer;
   /** The headers of a request with this signature. */

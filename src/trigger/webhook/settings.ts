@@ -19,7 +19,7 @@ export const WEBHOOK_FIELDS: readonly string[] = Object.keys(webhookFields);
 
 const MAX_SECRET = 500;
 
-/** Of the fields of a webhook; others are for whoever has them. */
+/** Checks only the fields of a webhook; the caller checks the others. */
 export function webhookProblems(given: JsonObject, at: string): Problem[] {
   const known = Object.fromEntries(Object.entries(given).filter(([name]) => WEBHOOK_FIELDS.includes(name)));
   const { verification, ...rest } = known as JsonObject;
@@ -73,7 +73,7 @@ export function usableSecret(verification: Verification, secret: string): string
   return secret.length > MAX_SECRET ? `must have at most ${MAX_SECRET} characters` : undefined;
 }
 
-/** What counts where nothing is said: a secret is there to be used, and without one only a loose server takes a request. */
+/** The default verification: a secret is used if there is one; without one, only a loose server accepts the request. */
 export function verificationOf(
   { verification }: Pick<WebhookSettings, 'verification'>,
   { hasSecret, strict }: { readonly hasSecret: boolean; readonly strict: boolean },
@@ -103,7 +103,7 @@ export function pipelineWebhookProblems(webhook: JsonObject, strict: boolean): P
   return unsigned === null ? problems : [unsigned];
 }
 
-/** Whether a secret is to be made: not where the sender makes one, nor where there is none to make. */
+/** Whether to generate a secret: not if the sender provides one, nor if the verification uses none. */
 export function makesSecret(settings: WebhookSettings, hasSecret: boolean): boolean {
   const { verification, secret } = settings;
   if (verification === undefined || secret !== undefined || hasSecret) return false;

@@ -33,6 +33,7 @@ type ExecutionStatements = Pick<
   | 'executionStartOwned'
   | 'executionClaim'
   | 'executionLoad'
+  | 'executionLoadBytes'
   | 'executionInputs'
   | 'executionPark'
   | 'parkCheck'
@@ -66,6 +67,11 @@ export function executionStatements(tables: Tables): ExecutionStatements {
     executionClaim: (params) => claim(tables, params),
     executionLoad: ({ executionIds, deciderVersion }) =>
       executionIds.flatMap((id) => load(tables, id, deciderVersion) ?? []),
+    executionLoadBytes: ({ executionIds }) =>
+      executionIds.flatMap((executionId) => {
+        const loaded = load(tables, executionId, 0);
+        return loaded === undefined ? [] : [{ executionId, bytes: JSON.stringify(loaded).length }];
+      }),
     executionInputs: ({ items }) =>
       items.flatMap(({ executionId, seq: wanted }) =>
         (tables.events.get(executionId) ?? [])

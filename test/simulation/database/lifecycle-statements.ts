@@ -38,6 +38,7 @@ export function lifecycleStatements(tables: Tables): Pick<Statements, keyof Life
     lifecycleGeneration: () => String(messaging.generation),
     instanceLoad: ({ keys }) => keys.map(({ requestId, ...key }) => load(tables, key, requestId)),
     lifecycleApply: (batch) => apply(tables, batch),
+    instanceCreate: (params) => create(tables, params),
     instanceStay: (params) => stay(tables, params),
     instanceClaimDue({ limit, leaseMs }) {
       const now = tables.clock();
@@ -148,6 +149,35 @@ function isPossible(tables: Tables, move: LifecycleMove): boolean {
   const row = messaging.instances.get(move.instanceId);
   const timeline = messaging.timelines.get(move.instanceId) ?? [];
   return row?.revision === move.revision && !timeline.some(({ requestId }) => requestId === move.requestId);
+}
+
+function create(
+  tables: Tables,
+  params: Parameters<Statements['instanceCreate']>[0],
+): ReturnType<Statements['instanceCreate']> {
+  const { generation, instanceId, version, state, at, dueAt, actor, payload, ...key } = params;
+  const { messaging } = tables;
+  const current = generation === String(messaging.generation);
+  if (!current || find(tables, key) !== undefined || !messaging.lifecycles.has(machineKey(key)))
+    return { current, created: false };
+  const row = {
+    ...key,
+    instanceId,
+    version,
+    state,
+    revision: 1,
+    stateSince: at,
+    timeoutsFired: 0,
+    dueAt,
+    createdAt: at,
+  };
+  messaging.instances.set(instanceId, row);
+  addEntry(tables, instanceId, {
+    ...noTransition,
+    ...{ at, kind: 'activity', activityId: instanceId, activity: 'created', status: state, actor, payload },
+    ...{ requestId: null, event: null, fromState: null, toState: null },
+  });
+  return { current, created: true };
 }
 
 function stay(tables: Tables, params: Parameters<Statements['instanceStay']>[0]): boolean {

@@ -5,6 +5,7 @@ import { CANCEL_LANE } from '../../../src/store/port.ts';
 import { checkMessage } from './column.ts';
 import {
   EXTERNAL,
+  isHeld,
   liveRunner,
   mailOf,
   OWNED,
@@ -41,7 +42,9 @@ export function queueStatements(tables: Tables): QueueStatements {
     },
     queueWakeMail({ limit }) {
       const rows = [...tables.queue.values()]
-        .filter((row) => (row.state === PARKED ? mailOf(tables, row.executionId).length > 0 : isToCancel(tables, row)))
+        .filter((row) =>
+          row.state === PARKED && !isHeld(row) ? mailOf(tables, row.executionId).length > 0 : isToCancel(tables, row),
+        )
         .slice(0, limit);
       for (const row of rows) {
         if (isToCancel(tables, row)) row.priority = CANCEL_LANE;
@@ -56,7 +59,7 @@ export function queueStatements(tables: Tables): QueueStatements {
       const row = tables.queue.get(message.executionId);
       if (row === undefined || row.tenantId !== tenantId)
         return { live: false, fresh: false, owner: null, isExternal: false };
-      if (row.state === PARKED) wake(tables, row);
+      if (row.state === PARKED && (!isHeld(row) || message.kind === 'cancel')) wake(tables, row);
       if (message.kind === 'cancel' && row.runnerId === null && row.state !== EXTERNAL) {
         row.priority = CANCEL_LANE;
         row.readyAt = tables.clock();

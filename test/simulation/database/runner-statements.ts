@@ -73,6 +73,7 @@ export function runnerStatements(tables: Tables): RunnerStatements {
         ...runner,
         state: slotsOf(runnerId)[0]?.state ?? 'dead',
         leaseExpiresAt: Math.floor(tables.leases.get(runnerId) ?? runner.registeredAt),
+        hasLease: (tables.leases.get(runnerId) ?? 0) > tables.clock(),
         owned: owned(runnerId).length,
       })),
     runnerReport({ runnerId, places }) {

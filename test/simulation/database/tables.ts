@@ -89,7 +89,7 @@ export type EventRow = CommitBatch['events'][number];
 export interface Tables {
   /** clock_timestamp(). */
   readonly clock: () => number;
-  readonly runners: Map<string, Omit<RunnerInfo, 'runnerId' | 'state' | 'leaseExpiresAt' | 'owned'>>;
+  readonly runners: Map<string, Omit<RunnerInfo, 'runnerId' | 'state' | 'leaseExpiresAt' | 'hasLease' | 'owned'>>;
   readonly slots: Map<string, Slot>;
   readonly leases: Map<string, number>;
   readonly executions: Map<string, NewExecution & { readonly behaviour: number }>;
@@ -188,8 +188,12 @@ export function wake(tables: Tables, row: QueueRow): void {
   row.dueAt = null;
 }
 
+/** Parked before its first claim: a rate limit holds it back, and only a cancel wakes it early. */
+export const isHeld = ({ state, epoch }: QueueRow): boolean => state === PARKED && epoch === 0;
+
 export function addToQueue(tables: Tables, execution: NewExecution & { behaviour: number }, epoch = 0): void {
-  const { executionId, tenantId, workflowId, version, priority, behaviour } = execution;
+  const { executionId, tenantId, workflowId, version, priority, behaviour, hold } = execution;
+  const isOutside = tables.externalRuns.has(executionId);
   tables.queue.set(executionId, {
     executionId,
     tenantId,
@@ -197,9 +201,9 @@ export function addToQueue(tables: Tables, execution: NewExecution & { behaviour
     version,
     priority,
     behaviour,
-    state: tables.externalRuns.has(executionId) ? EXTERNAL : READY,
+    state: isOutside ? EXTERNAL : hold !== undefined && epoch === 0 ? PARKED : READY,
     readyAt: tables.clock(),
-    dueAt: null,
+    dueAt: hold !== undefined && epoch === 0 ? tables.clock() + hold.waitMs : null,
     runnerId: null,
     epoch,
     crashes: 0,

@@ -7,6 +7,8 @@ import { Button } from '../../component/button.tsx';
 import { Skeleton } from '../../component/state.tsx';
 import { Status } from '../../component/status.tsx';
 import { Took } from '../../component/time.tsx';
+import { asideEdges, joinText } from '../../model/aside.ts';
+import { endedLoopText } from '../../model/loop.ts';
 import { clipped, plural } from '../../model/text.ts';
 import type { ExecutionView, GraphNodeJson } from './execution-view.ts';
 
@@ -36,8 +38,11 @@ export function GraphTab({ view }: { readonly view: ExecutionView }) {
         <Suspense fallback={<Skeleton />}>
           <PlanGraph
             label={`Graph of ${plural(nodes.length, 'node')}`}
-            nodes={nodes.map((node) => ({ ...node, note: noteOf(node) }))}
-            edges={edges.map((edge) => ({ ...edge, hint: edge.state === 'unsatisfied' ? hintOf(edge) : undefined }))}
+            nodes={nodes.map((node) => ({ ...node, note: noteOf(node, view) }))}
+            edges={[
+              ...edges.map((edge) => ({ ...edge, hint: edge.state === 'unsatisfied' ? hintOf(edge) : undefined })),
+              ...asideEdges(nodes, edges),
+            ]}
             selected={view.node}
             onSelect={(id) => view.select(id)}
           />
@@ -47,12 +52,15 @@ export function GraphTab({ view }: { readonly view: ExecutionView }) {
   );
 }
 
-function noteOf(node: GraphNodeJson): string | undefined {
+function noteOf(node: GraphNodeJson, view: ExecutionView): string | undefined {
   const { reason, error, attempts, status, waits, items, rounds } = node;
   if (reason !== undefined) return `skipped: ${reason}`;
   if (error !== undefined) return `${error.code}: ${error.message}`;
   const texts = progressTexts(node);
-  if (waits !== undefined && items === undefined && rounds === undefined) texts.push(waits);
+  if (items === undefined && rounds === undefined) {
+    const told = waits ?? endedLoopText(view.journal, node.id, view.at) ?? joinText(view.journal.plan, node.id);
+    if (told !== undefined) texts.push(told);
+  }
   if (texts.length > 0) return texts.join(', ');
   return attempts > 1 && status !== 'Pending' ? `attempt ${attempts}` : undefined;
 }
@@ -79,7 +87,7 @@ function NodeList({ view }: { readonly view: ExecutionView }) {
             <span className="text-xs text-muted">
               {node.startedAt !== undefined && <Took from={node.startedAt} to={node.completedAt} />}
             </span>
-            <span className="basis-full text-xs text-muted md:basis-auto">{noteOf(node)}</span>
+            <span className="basis-full text-xs text-muted md:basis-auto">{noteOf(node, view)}</span>
           </button>
         </li>
       ))}

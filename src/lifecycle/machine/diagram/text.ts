@@ -5,7 +5,7 @@ const NARROW = 7.2;
 const WIDE = 14;
 const MAX_SHOWN = 48;
 
-/** What is longer is cut where it is shown. */
+/** Longer text is cut. */
 export function shown(text: string): string {
   const characters = [...text];
   return characters.length <= MAX_SHOWN ? text : `${characters.slice(0, MAX_SHOWN - 1).join('')}…`;

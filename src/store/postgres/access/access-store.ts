@@ -10,6 +10,9 @@ const ANY = statement('api_key_any');
 const LIST = statement('api_key_list');
 const REVOKE = statement('api_key_revoke');
 const SPEND = statement('rate_spend');
+const RESERVE_BUCKET = statement('rate_reserve_bucket');
+const RESERVE_WINDOW = statement('rate_reserve_window');
+const RESERVE_LOG = statement('rate_reserve_log');
 const PURGE = statement('rate_purge');
 
 export function accessStore(database: Database): AccessStore {
@@ -32,6 +35,22 @@ export function accessStore(database: Database): AccessStore {
       const [row] = await database.run<{ tokens: number; granted: boolean }>(SPEND, [key, perSecond, burst]);
       return { allowed: row!.granted, tokens: row!.tokens };
     },
+    async rateReserve({ key, algorithm, perMinute, mayWaitMs }) {
+      const longest = mayWaitMs / 1000;
+      const [row] = await (algorithm === 'token-bucket'
+        ? database.run<Reserved>(RESERVE_BUCKET, [key, perMinute / 60, perMinute, longest])
+        : database.run<Reserved>(algorithm === 'fixed-window' ? RESERVE_WINDOW : RESERVE_LOG, [
+            key,
+            perMinute,
+            longest,
+          ]));
+      return { granted: row!.granted, waitMs: Math.ceil(row!.wait * 1000) };
+    },
     ratePurge: async ({ olderThanMs }) => (await database.run(PURGE, [olderThanMs / 1000])).length,
   };
+}
+
+interface Reserved {
+  granted: boolean;
+  wait: number;
 }

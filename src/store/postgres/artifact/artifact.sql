@@ -11,7 +11,7 @@ where artifact_id = $1
 returning artifact_id;
 
 -- name: artifact_get
-select * from artifacts where artifact_id = $2 and tenant_id = $1 and sha256 is not null;
+select * from artifacts where artifact_id = $2 and tenant_id = $1 and sha256 is not null and (expires_at is null or expires_at > now());
 
 -- name: artifact_list
 select * from artifacts

@@ -1,6 +1,8 @@
 -- Lists of executions: which ids, then their rows. What drives the first differs by what is asked. Each goes along one index, newest
 -- first, stops when the page is full, and looks at no more than @maxLooked rows: what comes back short says how far it looked, by the
 -- statement of the same name that begins with execution_bound. Ids begin with their time, so @belowId and @fromId bound the time too.
+-- Of executions and outcomes, bounds are rows, (tenant_id, status, execution_id) < (…), and the order has all columns: only the index that has them fits. With
+-- `status = …` PostgreSQL took the primary key for a status that it believed frequent, and read every execution to find none.
 
 -- fragment: execution_where
 -- What a filter asks of the execution itself. A new filter is a line here and one in executionFilterFields (src/protocol).
@@ -45,20 +47,22 @@ select id from workflow_executions
 where tenant_id = @tenantId and id < @belowId::uuid and id >= @fromId::uuid order by id desc offset @maxLooked::int - 1 limit 1;
 
 -- name: execution_page_of_workflow
--- Along execution_by_workflow.
+-- Along execution_by_workflow. Without the equality on tenant_id, PostgreSQL sorts every row of the tenant when its
+-- statistics say that the table is empty.
 select e.id
 from (
   select e.* from workflow_executions e
-  where e.tenant_id = @tenantId and e.workflow_id = @workflowId::text and e.id < @belowId::uuid and e.id >= @fromId::uuid
-  order by e.id desc limit @maxLooked::int
+  where e.tenant_id = @tenantId and (e.tenant_id, e.workflow_id, e.id) < (@tenantId, @workflowId::text, @belowId::uuid)
+    and (e.tenant_id, e.workflow_id, e.id) >= (@tenantId, @workflowId::text, @fromId::uuid)
+  order by e.tenant_id desc, e.workflow_id desc, e.id desc limit @maxLooked::int
 ) e
 where @{use execution_where_status}
 order by e.id desc limit @limit::int;
 
 -- name: execution_bound_of_workflow
 select id from workflow_executions
-where tenant_id = @tenantId and workflow_id = @workflowId and id < @belowId::uuid and id >= @fromId::uuid
-order by id desc offset @maxLooked::int - 1 limit 1;
+where tenant_id = @tenantId and (tenant_id, workflow_id, id) < (@tenantId, @workflowId, @belowId::uuid) and (tenant_id, workflow_id, id) >= (@tenantId, @workflowId, @fromId::uuid)
+order by tenant_id desc, workflow_id desc, id desc offset @maxLooked::int - 1 limit 1;
 
 -- name: execution_page_of_parent
 -- Along execution_by_parent: the children of one execution are few.
@@ -166,7 +170,7 @@ select
       select from task_queue_workers w where w.task_queue = a.task_queue and w.tenant_id in ('', a.tenant_id)
         and w.seen_at > clock_timestamp() - interval '1 minute') limit @limit::int) n) as unserved,
   (select coalesce(json_object_agg(k.bits, k.count), '{}') from (
-    select wanted.bits, n.count from generate_series(0, 127) wanted (bits) cross join lateral (
+    select wanted.bits, n.count from (select generate_series(0, 127) union all values (128), (256)) wanted (bits) cross join lateral (
       select count(*)::int as count from (
         select from execution_queue q where q.state = 2 and q.tenant_id = @tenantId and q.parked_for = wanted.bits limit @limit::int) n) n
     where n.count > 0) k) as parked,
@@ -194,8 +198,9 @@ cross join lateral (
   select page.id
   from (
     select o.execution_id as id, o.error from execution_outcomes o
-    where o.tenant_id = @tenantId and o.status = wanted.status and o.execution_id < @belowId::uuid and o.execution_id >= @fromId::uuid
-    order by o.execution_id desc limit @maxLooked::int
+    where (o.tenant_id, o.status, o.execution_id) < (@tenantId, wanted.status, @belowId::uuid)
+      and (o.tenant_id, o.status, o.execution_id) >= (@tenantId, wanted.status, @fromId::uuid)
+    order by o.tenant_id desc, o.status desc, o.execution_id desc limit @maxLooked::int
   ) page
   where (@errorPattern::text is null or page.error::text ilike @errorPattern)
     and @{use page_where}
@@ -209,8 +214,9 @@ select bound.id
 from unnest(@statuses::text[]) wanted (status)
 cross join lateral (
   select o.execution_id as id from execution_outcomes o
-  where o.tenant_id = @tenantId and o.status = wanted.status and o.execution_id < @belowId::uuid and o.execution_id >= @fromId::uuid
-  order by o.execution_id desc offset @maxLooked::int - 1 limit 1
+  where (o.tenant_id, o.status, o.execution_id) < (@tenantId, wanted.status, @belowId::uuid)
+      and (o.tenant_id, o.status, o.execution_id) >= (@tenantId, wanted.status, @fromId::uuid)
+  order by o.tenant_id desc, o.status desc, o.execution_id desc offset @maxLooked::int - 1 limit 1
 ) bound
 order by bound.id desc limit 1;
 

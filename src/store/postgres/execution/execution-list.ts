@@ -90,7 +90,7 @@ export async function attemptCounts(
   return new Map(rows.map(({ executionId, attempt }) => [executionId, attempt]));
 }
 
-/** At most `limit` ids, newest first. What is live and what has ended are asked for apart, and merged. */
+/** At most `limit` ids, newest first. Live and ended executions are queried separately and merged. */
 export async function pageOfExecutions(
   reader: Database,
   given: ExecutionFilter,
@@ -144,7 +144,7 @@ async function readPage(
   return { ids, searchedTo: stop?.id ?? null };
 }
 
-/** What the page asks of the executions themselves: see execution_where. */
+/** The filters on the executions themselves: see execution_where. */
 const FILTERS = (statement('execution_page').parameters ?? []).flatMap(({ name }) =>
   ['tenantId', 'belowId', 'fromId', 'maxLooked', 'statuses', 'limit'].includes(name)
     ? []
@@ -155,7 +155,7 @@ const FILTERS = (statement('execution_page').parameters ?? []).flatMap(({ name }
 const askedOf = ({ parameters = [] }: Statement, values: Readonly<Record<string, unknown>>): Values =>
   Object.fromEntries(parameters.map(({ name }) => [name, values[name]]));
 
-/** What has an error has not succeeded, and is not live. */
+/** An execution with an error has ended without success. */
 function withStatuses(filter: ExecutionFilter): ExecutionFilter {
   if (filter.errorText === undefined) return filter;
   const { status = UNSUCCESSFUL_STATUSES } = filter;
@@ -186,7 +186,7 @@ function driversFor(filter: ExecutionFilter): Driver[] {
   ];
 }
 
-/** What is parked is found by an index; what a runner has in memory, or waits for one, is asked one by one. */
+/** Parked executions are found by an index; resident and ready ones are checked one by one. */
 function driversOfWhy(why: Why, statuses: readonly string[] | undefined): Driver[] {
   const parkedFor = BITS_OF[why];
   if (parkedFor === undefined) return [along(LIVE, statuses)];
@@ -203,6 +203,7 @@ const BITS_OF: Partial<Record<Why, readonly number[]>> = {
   retrying: UNPAUSED.filter((bits) => has(bits, PARKED_FOR.retry)),
   waiting: UNPAUSED.filter((bits) => !has(bits, PARKED_FOR.retry) && has(bits, WAITS)),
   sleeping: UNPAUSED.filter((bits) => !has(bits, PARKED_FOR.retry | WAITS | PARKED_FOR.worker)),
+  delayed: [PARKED_FOR.delayed],
 };
 
 /** Those whose attempts run elsewhere, or wait for somebody who runs them. */
@@ -230,7 +231,9 @@ export async function liveNow(reader: Database, tenantId: string, limit: number)
       BITS_OF[why]?.reduce((total, bits) => total + (counts[bits] ?? 0), 0),
     );
   return {
-    queued: count('queued', hasRunner ? ready - tooNew : 0),
+    hasRunner,
+    queued: count('queued', (hasRunner ? ready - tooNew : 0) + (counts[PARKED_FOR.queued] ?? 0)),
+    delayed: sum('delayed'),
     needsNewerRunner: tooNew,
     noWorker: unserved + (hasRunner ? 0 : ready),
     running: count('running', owned + Math.max(0, withWorkers - unserved)),
@@ -279,6 +282,6 @@ interface LiveRow {
   hasRunner: boolean;
   /** Of those that are ready: no runner that is alive understands them. */
   tooNew: number;
-  /** Of those that are parked: nobody serves a queue that one of their attempts waits in. */
+  /** Parked executions with an attempt in a task queue that has no worker. */
   unserved: number;
 }

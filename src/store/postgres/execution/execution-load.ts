@@ -42,12 +42,17 @@ function addPart(execution: LoadedExecution, row: LoadRow): void {
 
 const FIELDS = Object.keys(EXECUTION_FIELDS) as (keyof typeof EXECUTION_FIELDS)[];
 
-/** Without a journal and without mail. */
+const BLANK: object = { ...Object.fromEntries(FIELDS.map((field) => [field, null])), checkpoint: null };
+
+/** Without a journal and without mail. Copied from an object that has every field already: all of them are of one shape. */
 export function loadedExecution(row: NewExecution): LoadedExecution {
-  const loaded: Partial<Record<keyof LoadedExecution, unknown>> = {};
+  const loaded = { ...BLANK, journal: [], attempts: [], inbox: [] } as unknown as Record<
+    keyof LoadedExecution,
+    unknown
+  >;
   for (const field of FIELDS) loaded[field] = row[field];
-  if (row.traceparent === null) delete loaded.traceparent;
-  return Object.assign(loaded, { checkpoint: null, journal: [], attempts: [], inbox: [] }) as LoadedExecution;
+  loaded.traceparent ??= undefined;
+  return loaded as unknown as LoadedExecution;
 }
 
 /** Which of these are null depends on `kind`. */

@@ -2,6 +2,7 @@
 
 import { signalKey } from '../../../core/decider/signal-type.ts';
 import { BUS_KINDS } from '../../../protocol/consumer-kind.ts';
+import { Gathering } from '../../gathering.ts';
 import type { AttemptRow, JsonText, Timestamp } from '../../port.ts';
 import type { CallbackTarget, ExecutionReader, ExecutionView, FoundText, StoreHealth } from '../../reader-port.ts';
 import type { Database } from '../database.ts';
@@ -48,7 +49,25 @@ const ACCEPTED_SIGNALS = statement('signal_accepted');
 const SIGNAL_FACTS = statement('signal_facts');
 const FIND_RESOURCE = statement('resource_find');
 
+const MAX_CALLBACKS = 256;
+
+async function callbackTargets(
+  reader: Database,
+  asked: readonly { executionId: string; nodeId: string }[],
+): Promise<(CallbackTarget | null)[]> {
+  const executionIds = asked.map(({ executionId }) => executionId);
+  const nodeIds = asked.map(({ nodeId }) => nodeId);
+  const found: (CallbackTarget | null)[] = asked.map(() => null);
+  const rows = await reader.run<CallbackTarget & { place: number }>(CALLBACK, { executionIds, nodeIds });
+  for (const { place, ...target } of rows) found[place - 1] = target;
+  return found;
+}
+
 export function executionReader(reader: Database): ExecutionReader {
+  const soon = (callback: () => void) => void setImmediate(callback);
+  const callbacks = new Gathering({ soon }, MAX_CALLBACKS, (asked: { executionId: string; nodeId: string }[]) =>
+    callbackTargets(reader, asked),
+  );
   return {
     async executionGet(params) {
       const [row] = await reader.run<ExecutionView>(GET, params);
@@ -63,7 +82,7 @@ export function executionReader(reader: Database): ExecutionReader {
       const [row] = await reader.run<{ tenantId: string }>(TENANT, params);
       return row?.tenantId ?? null;
     },
-    callbackTarget: (params) => firstOf(reader.run<CallbackTarget>(CALLBACK, params)),
+    callbackTarget: (params) => callbacks.ask(params),
     async executionByRequest(params) {
       const [row] = await reader.run<{ id: string }>(BY_REQUEST, params);
       return row?.id ?? null;

@@ -6,6 +6,7 @@ import {
   type NewExecution,
   type OwnedExecution,
   type OwnedStart,
+  PARKED_FOR,
   type ParkItem,
   type StartOutcome,
   SUSPICIOUS_CRASHES,
@@ -21,8 +22,10 @@ import { loadExecutions } from './execution-load.ts';
 
 const START = statement('execution_start');
 const START_EXTERNAL = statement('external_start');
+const START_HELD = statement('execution_start_held');
 const EXISTING = statement('execution_existing');
 const CLAIM = statement('execution_claim');
+const LOAD_BYTES = statement('execution_load_bytes');
 const INPUTS = statement('execution_inputs');
 const PARK = statement('execution_park');
 const PARK_CHECK = statement('park_check');
@@ -61,6 +64,7 @@ export function executionStore(engine: Database): ExecutionStore {
       });
       return claimOf(rows);
     },
+    executionLoadBytes: ({ executionIds }) => engine.run(LOAD_BYTES, { executionIds: uuidArray(executionIds) }),
     executionInputs: ({ items }) =>
       engine.run(INPUTS, { executionIds: idArray(items), seqs: encodeColumn(SEQ, items) }),
     executionPark: (params) => parkExecutions(engine, params),
@@ -123,15 +127,20 @@ export async function startExecutions(
   const existing = new Map<string, StartOutcome['existing']>();
   const owned: string[] = [];
   let at = 0;
-  const external = items.filter(runsOutside);
-  if (external.length > 0 && external.length < items.length) return startApart(engine, items, slotId);
+  const kind = kindOf(items[0]);
+  if (items.some((item) => kindOf(item) !== kind)) return startApart(engine, items, slotId);
   let open = items.toSorted(byRequest);
   while (open.length > 0) {
     const given = { given: encodeColumns(EXECUTION, open), ifCurrent: encodeColumn(IF_CURRENT, open) };
     const rows =
-      external.length > 0
-        ? await engine.run<StartRow>(START_EXTERNAL, { ...given, drivers: encodeColumn(DRIVER, open) })
-        : await engine.run<StartRow>(START, { ...given, slotId });
+      kind === 'here'
+        ? await engine.run<StartRow>(START, { ...given, slotId })
+        : await engine.run<StartRow>(kind === 'held' ? START_HELD : START_EXTERNAL, {
+            ...given,
+            ...(kind === 'held' ? {} : { drivers: encodeColumn(DRIVER, open) }),
+            waits: encodeColumn(HOLD_MS, open),
+            bits: encodeColumn(HOLD_BITS, open),
+          });
     const accepted = rows.flatMap(({ id }) => id ?? []);
     for (const id of accepted) existing.set(id, null);
     if (rows[0]!.isOwned) owned.push(...accepted);
@@ -158,16 +167,27 @@ export async function startExecutions(
   return { outcomes, owned, at };
 }
 
-/** What runs natively and what does not is inserted by different statements. */
+/** Ready, waiting and external executions are inserted by different statements. */
 async function startApart(engine: Session, items: NewExecution[], slotId: string | null): Promise<OwnedStart> {
-  const native = items.filter((item) => !runsOutside(item));
-  const here = await startExecutions(engine, native, slotId);
-  const there = await startExecutions(engine, items.filter(runsOutside));
-  const byId = new Map([...here.outcomes, ...there.outcomes].map((outcome) => [outcome.executionId, outcome]));
-  return { outcomes: items.map(({ executionId }) => byId.get(executionId)!), owned: here.owned, at: there.at };
+  const parts: OwnedStart[] = [];
+  for (const kind of ['here', 'held', 'outside']) {
+    const some = items.filter((item) => kindOf(item) === kind);
+    if (some.length > 0) parts.push(await startExecutions(engine, some, slotId));
+  }
+  const byId = new Map(parts.flatMap(({ outcomes }) => outcomes).map((outcome) => [outcome.executionId, outcome]));
+  const outcomes = items.map(({ executionId }) => byId.get(executionId)!);
+  return { outcomes, owned: parts.flatMap(({ owned }) => owned), at: parts.at(-1)!.at };
 }
 
-const runsOutside = ({ driver }: NewExecution): boolean => (driver ?? null) !== null;
+function kindOf(item: NewExecution | undefined): 'here' | 'held' | 'outside' {
+  if ((item?.driver ?? null) !== null) return 'outside';
+  return item?.hold === undefined ? 'here' : 'held';
+}
+
+const HOLD_MS = int4((item: NewExecution) => item.hold?.waitMs ?? 0);
+const HOLD_BITS = int2(({ hold }: NewExecution) =>
+  hold === undefined ? PARKED_FOR.sleep : PARKED_FOR[hold.policy === 'DELAY' ? 'delayed' : 'queued'],
+);
 
 const DRIVER = text((item: NewExecution) => item.driver ?? null);
 const IF_CURRENT = bool((item: NewExecution) => item.ifCurrent === true);

@@ -98,6 +98,17 @@ queued as (
 -- A row also when nothing was accepted: the time is news in itself.
 select accepted.id, exists (select from fence) as is_owned, clock_timestamp() as at from (select) once left join accepted on true;
 
+-- name: execution_start_held
+-- As execution_start, but a rate limit lets it start later: it is parked, and was never claimed.
+with @{use accepted},
+queued as (
+  insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, behaviour, state, due_at, parked_for)
+  select a.id, a.tenant_id, a.workflow_id, a.version, a.priority, a.behaviour, 2,
+    clock_timestamp() + held.wait_ms * interval '1 millisecond', held.bits
+  from accepted a join unnest(@given.id::uuid[], @waits::int[], @bits::smallint[]) held (id, wait_ms, bits) on held.id = a.id
+)
+select accepted.id, false as is_owned, clock_timestamp() as at from (select) once left join accepted on true;
+
 -- name: execution_existing
 select wanted.id as wanted_id, coalesce(same.id, other.id) as execution_id, coalesce(same.workflow_id, other.workflow_id) as workflow_id
 from unnest(@executionIds::uuid[], @tenantIds::text[], @requestIds::text[]) wanted (id, tenant_id, request_id)
@@ -139,13 +150,15 @@ claimed as (
   returning q.execution_id, q.tenant_id, q.workflow_id, q.version, q.priority, q.epoch, q.crashes, q.ready_at
 )
 -- A row also when nothing was claimed: the time is news in itself. What was never claimed before has no journal, and all
--- there is to know of it never changes: without mail it needs no execution_load, which would cost as much again as the claim.
+-- there is to know of it never changes: without mail it needs no execution_load, which would cost as much again as the claim. A large
+-- trigger is left to execution_load, which is asked for no more than there is room for.
 select claimed.*, clock_timestamp() as at,
   (select priority || ':' || tenant_id from picked where crashes = @lastChance::smallint and not @alone::boolean limit 1) as left_alone,
   @{fresh.execution except id, tenant_id, workflow_id, version, priority}
 from (select) once
 left join claimed on true
 left join workflow_executions fresh on fresh.id = claimed.execution_id and claimed.epoch = 1
+  and case when pg_column_compression(fresh.trigger) is null then pg_column_size(fresh.trigger) else octet_length(fresh.trigger::text) end < 65536
   and not exists (select from execution_inbox m where m.execution_id = claimed.execution_id);
 
 -- name: execution_load
@@ -177,6 +190,24 @@ from unnest(@executionIds::uuid[]) wanted (id)
 cross join lateral (
   select * from execution_inbox m where m.execution_id = wanted.id order by m.at, m.id
 ) m;
+
+-- fragment: weighed
+-- Without unpacking what is not packed, which most is not.
+cross join lateral (
+  select case when pg_column_compression(of.value) is null then coalesce(pg_column_size(of.value), 0) else octet_length(of.value::text) end as bytes
+) weight
+
+-- name: execution_load_bytes
+-- What execution_load would bring, by about.
+select e.id as execution_id, weight.bytes::float8
+  + coalesce((select sum(weight.bytes) from (
+    select c.state as value from execution_checkpoints c where c.execution_id = e.id
+    union all select t.facts from execution_events t where t.execution_id = e.id
+    union all select a.outputs from action_executions a where a.execution_id = e.id
+    union all select m.body from execution_inbox m where m.execution_id = e.id
+  ) of @{use weighed}), 0)::float8 as bytes
+from workflow_executions e cross join lateral (select e.trigger as value) of @{use weighed}
+where e.id = any(@executionIds::uuid[]);
 
 -- name: execution_inputs
 -- Of a whole batch at once: after a burst of callbacks one statement each was most of the time.

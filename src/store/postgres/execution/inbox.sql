@@ -4,12 +4,13 @@
 -- The update has no state predicate: it locks the row whatever it is, so a park in flight is waited for and then undone.
 -- A cancel does not wait for the backlog: its execution moves to the lane above all priorities (CANCEL_LANE).
 -- A signal is audited first; one that was seen before is not sent again, also after its inbox row was consumed (I10).
+-- A start that a rate limit holds back (bits 128 and 256 of parked_for) is woken by a cancel only.
 with target as (
   update execution_queue q
-  set state = case when q.state = 2 then 0 else q.state end,
-    ready_at = case when q.state = 2 or (q.state = 0 and $4 = 'cancel') then clock_timestamp() else q.ready_at end,
+  set state = case when q.state = 2 and (q.parked_for < 128 or $4 = 'cancel') then 0 else q.state end,
+    ready_at = case when (q.state = 2 and q.parked_for < 128) or (q.state in (0, 2) and $4 = 'cancel') then clock_timestamp() else q.ready_at end,
     priority = case when q.state in (0, 2) and $4 = 'cancel' then 10 else q.priority end,
-    due_at = case when q.state = 2 then null else q.due_at end
+    due_at = case when q.state = 2 and (q.parked_for < 128 or $4 = 'cancel') then null else q.due_at end
   where q.execution_id = $2 and q.tenant_id = $3
   returning q.execution_id, q.runner_id, q.state = 3 as is_external
 ),
@@ -26,6 +27,32 @@ sent as (
   returning id
 )
 select target.runner_id, target.is_external, exists (select from sent) as fresh from target;
+
+-- name: inbox_send_many
+-- Sends a batch of callbacks of one tenant. It locks the rows in the order of their ids, as a commit does when it deletes them, so the
+-- two cannot deadlock. Like inbox_send, the update has no state predicate. is_message tells new messages from targets.
+with locked as materialized (
+  select q.execution_id from execution_queue q
+  where q.execution_id = any(@messages.execution_id) and q.tenant_id || '' = @tenantId
+  order by q.execution_id for no key update
+),
+target as (
+  update execution_queue q
+  set state = case when q.state = 2 and q.parked_for < 128 then 0 else q.state end,
+    ready_at = case when q.state = 2 and q.parked_for < 128 then clock_timestamp() else q.ready_at end,
+    due_at = case when q.state = 2 and q.parked_for < 128 then null else q.due_at end
+  where q.execution_id = any(array(select execution_id from locked))
+  returning q.execution_id, q.runner_id, q.state = 3 as is_external
+),
+sent as (
+  insert into execution_inbox (id, execution_id, kind, key, body)
+  select m.id, m.execution_id, m.kind, m.key, m.body from @{messages: message} m (id, execution_id, kind, key, body)
+  where m.execution_id = any(array(select execution_id from target))
+  on conflict (execution_id, kind, key) do nothing
+  returning id
+)
+select execution_id as id, runner_id, is_external, false as is_message from target
+union all select id, null, null, true from sent;
 
 -- name: signal_known
 select exists (select from execution_signals where execution_id = $1 and signal_id = $2 and tenant_id = $3) as known;

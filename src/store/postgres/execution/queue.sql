@@ -64,7 +64,7 @@ found as materialized (
   from (select execution_id, bool_or(kind = 'cancel') as cancels from execution_inbox group by execution_id) mail
   cross join lateral (
     select q.execution_id from execution_queue q
-    where q.execution_id = mail.execution_id and (q.state = 2 or (mail.cancels and q.state = 0 and q.priority <> 10))
+    where q.execution_id = mail.execution_id and ((q.state = 2 and (mail.cancels or q.parked_for < 128)) or (mail.cancels and q.state = 0 and q.priority <> 10))
     for update skip locked
   ) waiting
   limit $1::int

@@ -27,16 +27,22 @@ select tenant_id from workflow_executions where id = @executionId;
 select tenant_id from workflow_executions where request_id = @requestId order by id desc limit 1;
 
 -- name: callback_target
--- Three probes by key. Nearly always nothing of the node has ended yet and nothing was skipped, and that is all there is to know.
-select e.tenant_id, e.workflow_id, e.version, live.found as is_live, coalesce(ended.status = 'Succeeded', false) as was_received,
-  ended.status is not null or exists (
-    select from execution_events v where v.execution_id = @executionId and v.facts::text like '%"NodeSkipped"%') as may_be_over
-from workflow_executions e
-cross join lateral (select exists (select from execution_queue q where q.execution_id = e.id) as found) live
-left join lateral (
-  select a.status from action_executions a where a.execution_id = e.id and a.node_id = @nodeId order by a.attempt desc limit 1
-) ended on true
-where e.id = @executionId;
+-- Callbacks come in bursts, so one statement looks up many targets, each by three index probes. Usually the node has no ended attempt
+-- and the execution skipped nothing; then nothing else has to be read.
+select asked.place::int, e.*
+from unnest(@executionIds::uuid[], @nodeIds::text[]) with ordinality asked (execution_id, node_id, place)
+cross join lateral (
+  select e.tenant_id, e.workflow_id, e.version, live.found as is_live, coalesce(ended.status = 'Succeeded', false) as was_received,
+    ended.status is not null or exists (
+      select from execution_events v where v.execution_id = asked.execution_id and v.facts::text like '%"NodeSkipped"%') as may_be_over
+  from workflow_executions e
+  cross join lateral (select exists (select from execution_queue q where q.execution_id = e.id) as found) live
+  left join lateral (
+    select a.status from action_executions a where a.execution_id = e.id and a.node_id = asked.node_id order by a.attempt desc limit 1
+  ) ended on true
+  where e.id = asked.execution_id
+  limit 1
+) e;
 
 -- name: execution_by_request
 select id from workflow_executions where tenant_id = @tenantId and request_id = @requestId;

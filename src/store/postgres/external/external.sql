@@ -9,13 +9,18 @@ x.execution_id, x.driver, greatest(q.epoch, 1) as epoch, e.tenant_id, e.project_
 -- name: external_start
 -- As execution_start, but nobody here claims what is new, and it waits to be handed over.
 with @{use accepted},
+held as (
+  select * from unnest(@given.id::uuid[], @drivers::text[], @waits::int[], @bits::smallint[]) given (id, driver, wait_ms, bits)
+),
 queued as (
-  insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, behaviour, state)
-  select id, tenant_id, workflow_id, version, priority, behaviour, 3 from accepted
+  insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, behaviour, state, due_at, parked_for)
+  select a.id, a.tenant_id, a.workflow_id, a.version, a.priority, a.behaviour, 3,
+    case when held.bits > 16 then clock_timestamp() + held.wait_ms * interval '1 millisecond' end, held.bits
+  from accepted a join held on held.id = a.id
 ),
 runs as (
-  insert into external_runs (execution_id, driver)
-  select accepted.id, given.driver from accepted join unnest(@given.id::uuid[], @drivers::text[]) given (id, driver) on given.id = accepted.id
+  insert into external_runs (execution_id, driver, look_at)
+  select held.id, held.driver, clock_timestamp() + held.wait_ms * interval '1 millisecond' from accepted a join held on held.id = a.id
 )
 select accepted.id, false as is_owned, clock_timestamp() as at from (select) once left join accepted on true;
 

@@ -20,6 +20,7 @@ import { statement } from '../statement.ts';
 
 const APPLY = statement('lifecycle_apply');
 const LOAD = statement('instance_load');
+const CREATE = statement('instance_create');
 const STAY = statement('instance_stay');
 const CLAIM_DUE = statement('instance_claim_due');
 const LIST = statement('instance_list');
@@ -76,6 +77,18 @@ export function instanceStore(engine: Database, reader: Database): Omit<Lifecycl
       const loaded: (LoadedInstance | null)[] = keys.map(() => null);
       for (const row of rows) loaded[Number(row.place) - 1] = loadedInstance(row);
       return loaded;
+    },
+    async instanceCreate({ generation, instanceId, tenantId, env, definition, externalRef, version, state, ...rest }) {
+      const actor = rest.actor === null ? null : readable(rest.actor);
+      const times = [new Date(rest.at), rest.dueAt === null ? null : new Date(rest.dueAt)];
+      const key = [generation, instanceId, tenantId, env, definition, externalRef, version, state];
+      const [row] = await engine.run<{ current: boolean; created: boolean }>(CREATE, [
+        ...key,
+        ...times,
+        actor,
+        rest.payload,
+      ]);
+      return row!;
     },
     instanceStay: async ({ instanceId, revision, requestId, event }) =>
       (await engine.run(STAY, [instanceId, revision, requestId, event])).length > 0,

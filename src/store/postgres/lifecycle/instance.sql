@@ -86,6 +86,24 @@ left join lateral (
   where t.instance_id = i.id and t.request_id = w.request_id offset 0
 ) t on true;
 
+-- name: instance_create
+-- An instance without a move: it stands in the initial state, and its timeout begins. Whoever is second finds the first's.
+with present as materialized (
+  select from lifecycle_generation where slot = pg_backend_pid() & 15 and generation = $1::bigint for share
+),
+created as (
+  insert into lifecycle_instances (id, definition_id, external_ref, version, state, revision, state_since, timeouts_fired, due_at, created_at)
+  select $2::uuid, d.id, $6, $7::int, $8, 1, $9::timestamptz, 0, $10::timestamptz, $9::timestamptz
+  from lifecycle_definitions d where d.tenant_id = $3 and d.env = $4 and d.name = $5 and exists (select from present)
+  on conflict do nothing
+  returning id, state, created_at
+),
+told as (
+  insert into lifecycle_timeline (instance_id, kind, at, activity_id, activity, status, actor, payload)
+  select id, 'activity', created_at, id, 'created', state, $11, $12::json from created
+)
+select exists (select from present) as current, exists (select from created) as created;
+
 -- name: instance_stay
 -- The lock holds back moves until the entry is there for them to see. Of two that use up the same request, one does.
 with present as materialized (

@@ -13,10 +13,12 @@ const ADD = statement('dead_letter_add');
 const NOTE = statement('dead_letter_note');
 const UNDOING = statement('execution_undoing');
 const LIST = statement('dead_letter_list');
+const LIST_ALL = statement('dead_letter_list_all');
 const PURGE_LETTERS = statement('dead_letter_purge');
 const PURGE = statement('retention_purge');
 const PURGE_RUNNERS = statement('runner_purge');
 const CREATE_SECRET = statement('secret_create');
+const PURGE_PLANS = statement('plan_version_purge');
 const GET_SECRET = statement('secret_get');
 const NOW = statement('clock_now');
 
@@ -58,12 +60,19 @@ export function operationStore(engine: Database, reader: Database): OperationSto
       return { applied: rows.length > 0 };
     },
     async deadLetterList({ tenantId, afterId, limit }) {
+      if (tenantId === null) return await reader.run<DeadLetter>(LIST_ALL, [afterId, limit]);
       return await reader.run<DeadLetter>(LIST, [tenantId, afterId, limit]);
     },
     deadLetterPurge: async ({ tenantId, ids }) => (await engine.run(PURGE_LETTERS, [tenantId, ids])).length,
     async retentionPurge({ endedBefore, limit }) {
       const before = new Date(endedBefore);
-      const [row] = await engine.run<{ purged: number }>(PURGE, [before, limit, uuidV7(endedBefore, NO_RANDOM)]);
+      const params = [before, limit, uuidV7(endedBefore, NO_RANDOM)];
+      const [row] = await engine.run<{ purged: number; plans: string }>(PURGE, params);
+      const plans = JSON.parse(row!.plans) as { tenant_id: string; workflow_id: string; version: number }[];
+      if (plans.length > 0) {
+        const keys = [plans.map((one) => one.tenant_id), plans.map((one) => one.workflow_id)];
+        await engine.run(PURGE_PLANS, [...keys, plans.map((one) => one.version)]);
+      }
       await engine.run(PURGE_RUNNERS, []);
       return row!.purged;
     },

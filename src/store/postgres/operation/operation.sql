@@ -62,6 +62,11 @@ returning q.execution_id;
 select id, execution_id, trigger_id, request_id, enqueued_at, reason, payload, attempts, last_error from dead_letters
 where tenant_id = $1 and id > $2 order by id limit $3;
 
+-- name: dead_letter_list_all
+-- Of every tenant, along the primary key.
+select id, tenant_id, execution_id, trigger_id, request_id, enqueued_at, reason, payload, attempts, last_error from dead_letters
+where id > $1 order by id limit $2;
+
 -- name: dead_letter_purge
 delete from dead_letters where tenant_id = $1 and ($2::bigint[] is null or id = any($2::bigint[])) returning id;
 
@@ -81,7 +86,9 @@ with doomed as materialized (
   for update of o skip locked
 ),
 outcomes as (delete from execution_outcomes where execution_id = any(array(select execution_id from doomed))),
-executions as (delete from workflow_executions where id = any(array(select execution_id from doomed))),
+executions as (
+  delete from workflow_executions where id = any(array(select execution_id from doomed)) returning tenant_id, workflow_id, version, format
+),
 events as (delete from execution_events where execution_id = any(array(select execution_id from doomed))),
 attempts as (delete from action_executions where execution_id = any(array(select execution_id from doomed))),
 checkpoints as (delete from execution_checkpoints where execution_id = any(array(select execution_id from doomed))),
@@ -90,7 +97,20 @@ external_runs as (delete from external_runs where execution_id = any(array(selec
 signals as (delete from execution_signals where execution_id = any(array(select execution_id from doomed))),
 links as (delete from workflow_resource_links where execution_id = any(array(select execution_id from doomed))),
 logs as (delete from action_logs where execution_id = any(array(select execution_id from doomed)))
-select count(*)::int as purged from doomed;
+select (select count(*)::int from doomed) as purged, coalesce(json_agg(used), '[]') as plans
+from (select distinct tenant_id, workflow_id, version from executions where format = 'plan') used;
+
+-- name: plan_version_purge
+-- A planner makes a version for nearly every run. One that is not current, and that no execution refers to any more, goes with the last of
+-- them (I24). Not while the workflow changes: a start may have found the version a moment ago.
+delete from workflow_definitions d
+using unnest($1::text[], $2::text[], $3::int[]) used (tenant_id, workflow_id, version)
+where d.tenant_id = used.tenant_id and d.workflow_id = used.workflow_id and d.version = used.version and d.format = 'plan'
+  and not exists (select from workflow_executions e
+    where e.tenant_id = d.tenant_id and e.workflow_id = d.workflow_id and e.version = d.version)
+  and exists (select from workflows w
+    where w.tenant_id = d.tenant_id and w.id = d.workflow_id and w.current_version is distinct from d.version
+      and w.updated_at < now() - interval '1 hour');
 
 -- name: runner_purge
 -- Incarnations that ended a day ago and own nothing: every start leaves one, however long executions are kept.

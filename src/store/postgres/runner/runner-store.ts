@@ -15,7 +15,7 @@ const REPORT = statement('runner_report');
 const DRAIN = statement('runner_drain');
 
 export function runnerStore(engine: Database, reader: Database): RunnerStore {
-  /** One transaction: a runner that is fenced but still owns rows would leave them to nobody. */
+  /** One transaction: if a fenced runner still owned rows, no other runner would ever take them. */
   function retire(
     runnerId: string,
     state: 'stopped' | 'dead',
@@ -55,6 +55,7 @@ export function runnerStore(engine: Database, reader: Database): RunnerStore {
         name: row.name,
         state: row.state,
         leaseExpiresAt: row.leaseExpiresAt,
+        hasLease: row.hasLease,
         owned: row.owned,
         registeredAt: row.registeredAt,
         host: row.host,
@@ -83,6 +84,7 @@ interface RunnerRow {
   name: string;
   state: RunnerInfo['state'];
   leaseExpiresAt: Timestamp;
+  hasLease: boolean;
   owned: number;
   registeredAt: Timestamp;
   host: string | null;

@@ -82,7 +82,7 @@ returning id;
 
 -- name: runner_list
 select r.id as runner_id, r.name, r.registered_at, r.host, r.version, r.places, r.busy, r.drain_asked_at is not null as is_draining,
-  coalesce(l.expires_at, r.registered_at) as lease_expires_at,
+  coalesce(l.expires_at, r.registered_at) as lease_expires_at, coalesce(l.expires_at > clock_timestamp(), false) as has_lease,
   -- All slots change together, so any of them tells the state.
   coalesce((select s.state from runner_slots s where s.runner_id = r.id limit 1), 'dead') as state,
   (select count(*)::int from execution_queue q where q.runner_id = r.id and q.state = 1) as owned

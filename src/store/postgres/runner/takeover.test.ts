@@ -58,30 +58,39 @@ describe('declaring a runner dead', () => {
     await store.runnerDeclareDead({ runnerId: runner.runnerId });
   });
 
-  it('releases also what a claim in flight took', async () => {
-    const runner = await newRunner(store);
-    const [executionId] = await start(store, {});
-    // The claim holds its fence and waits in the middle of its update.
-    await withClient(database.connectionString, (client) =>
-      client.query(`
+  // A role or a database may have another isolation, with which the takeover would not see what the claim took.
+  it.each(['read committed', 'repeatable read', 'serializable'])(
+    'releases also what a claim in flight took, where the default is %s',
+    async (isolation) => {
+      await withClient(database.connectionString, (client) =>
+        client.query(`do $$ begin execute format('alter database %I set default_transaction_isolation = %L',
+        current_database(), '${isolation}'); end $$`),
+      );
+      const runner = await newRunner(store);
+      const [executionId] = await start(store, {});
+      // The claim holds its fence and waits in the middle of its update.
+      await withClient(database.connectionString, (client) =>
+        client.query(`
         create function wait_at_update() returns trigger language plpgsql as
           $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
         create trigger wait_at_update before update on execution_queue for each row execute function wait_at_update();`),
-    );
-    const { claimed } = await heldUp(
-      (client) => client.query('select pg_advisory_xact_lock(1)'),
-      () => claim(store, runner.slot),
-      async (release) => {
-        const declared = store.runnerDeclareDead({ runnerId: runner.runnerId });
-        await untilWaiting(2);
-        await release();
-        expect(await declared).toEqual({ declared: true, released: 1 });
-      },
-    );
-    expect(claimed).toMatchObject([{ executionId, epoch: 1 }]);
-    const heir = await newRunner(store);
-    expect((await claim(store, heir.slot)).claimed).toMatchObject([{ executionId, epoch: 2, crashes: 1 }]);
-  });
+      );
+      const { claimed } = await heldUp(
+        (client) => client.query('select pg_advisory_xact_lock(1)'),
+        () => claim(store, runner.slot),
+        async (release) => {
+          const declared = store.runnerDeclareDead({ runnerId: runner.runnerId });
+          await untilWaiting(2);
+          await release();
+          expect(await declared).toEqual({ declared: true, released: 1 });
+        },
+      );
+      expect(claimed).toMatchObject([{ executionId, epoch: 1 }]);
+      expect(await store.queueAudit()).toEqual([]);
+      const heir = await newRunner(store);
+      expect((await claim(store, heir.slot)).claimed).toMatchObject([{ executionId, epoch: 2, crashes: 1 }]);
+    },
+  );
 });
 
 describe('start', () => {

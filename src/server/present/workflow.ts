@@ -4,11 +4,12 @@ import type { z } from 'zod';
 import type { Problem } from '../../core/problem/problem.ts';
 import type { workflowSchema } from '../../protocol/workflow.ts';
 import type { WorkflowActivity, WorkflowRecord } from '../../store/workflow-port.ts';
+import { isoTime } from './field.ts';
 
 type WireWorkflow = z.input<typeof workflowSchema>;
 
 /** `definition`: as JSON text, where it was asked for. */
-export function workflowView(
+export function presentWorkflow(
   workflow: WorkflowRecord,
   definition?: string,
   warnings: readonly Problem[] = [],
@@ -32,7 +33,7 @@ export function workflowView(
   };
 }
 
-export const activityView = ({ lastExecution, nextFireAt }: WorkflowActivity) => ({
+export const presentActivity = ({ lastExecution, nextFireAt }: WorkflowActivity) => ({
   ...(lastExecution === null
     ? {}
     : {
@@ -47,5 +48,3 @@ export const activityView = ({ lastExecution, nextFireAt }: WorkflowActivity) =>
 
 /** As `If-Match` has it. */
 export const etagOf = (checksum: string): Record<string, string> => ({ etag: `"${checksum}"` });
-
-export const isoTime = (at: number): string => new Date(at).toISOString();

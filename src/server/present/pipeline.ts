@@ -1,4 +1,4 @@
-// Pipelines and their runs as 002 shows them. Status names are 002's: a received webhook is `success`, a run whose tasks are
+// Pipelines and their runs in the shape of the pipeline API, with its status names: a received webhook is `success`, a run whose tasks are
 // all done is `completed` whatever became of them.
 
 import type { z } from 'zod';
@@ -18,13 +18,12 @@ import type {
 } from '../../protocol/pipeline.ts';
 import { prefixedId } from '../../protocol/workflow.ts';
 import type { ExecutionView } from '../../store/reader-port.ts';
-import type { RunRow, WorkflowIdentity, WorkflowRecord } from '../../store/workflow-port.ts';
-import { isoTime } from './workflow-view.ts';
+import type { RunRow, WorkflowActivity, WorkflowIdentity, WorkflowRecord } from '../../store/workflow-port.ts';
+import { isoTime } from './field.ts';
 
 /** The secret that was just made for a pipeline's webhook; null: it needs none, or has one already. */
-export type FirstSecretOf = (tenantId: string, pipeline: WorkflowRecord) => Promise<string | null>;
 
-export function pipelineView(
+export function presentPipeline(
   workflow: WorkflowRecord,
   webhookBase: string,
   secret: string | null = null,
@@ -46,7 +45,21 @@ export function pipelineView(
   };
 }
 
-/** What a pipeline was given and has no column of its own: what is shown can be edited and sent back, and nothing of it is lost. */
+/** The newest run, and when the next one starts. */
+export const presentPipelineActivity = ({ lastExecution, nextFireAt }: WorkflowActivity) => ({
+  ...(lastExecution === null
+    ? {}
+    : {
+        last_run: {
+          id: prefixedId('run', lastExecution.executionId),
+          status: runStatus(lastExecution.status),
+          started_at: isoTime(lastExecution.createdAt),
+        },
+      }),
+  ...(nextFireAt === null ? {} : { next_run_at: isoTime(nextFireAt) }),
+});
+
+/** Fields of a pipeline without a column of their own, so that a client can edit the answer and send it back without losing any. */
 const KEPT_FIELDS = [
   'max_duration_seconds',
   'timezone',
@@ -58,7 +71,7 @@ const KEPT_FIELDS = [
   'driver',
 ] as const;
 
-export function pipelineDefinitionView(
+export function presentPipelineDefinition(
   workflow: WorkflowRecord,
   webhookBase: string,
   definition: string,
@@ -66,7 +79,7 @@ export function pipelineDefinitionView(
   const { tasks, ...stored } = JSON.parse(definition) as JsonObject;
   const own = KEPT_FIELDS.filter((name) => stored[name] !== undefined && stored[name] !== null);
   return {
-    ...pipelineView(workflow, webhookBase),
+    ...presentPipeline(workflow, webhookBase),
     ...Object.fromEntries(own.map((name) => [name, stored[name]])),
     tasks: tasks as JsonObject,
   };
@@ -96,12 +109,12 @@ export function executionStatuses(shown: readonly RunStatus[]): string[] {
 
 type RunTimes = Pick<RunRow, 'executionId' | 'status' | 'createdAt' | 'endedAt'> & { readonly failedNodes?: number };
 
-export function runView({ uid }: WorkflowIdentity, run: RunTimes): z.input<typeof runSchema> {
+export function presentRunSummary({ uid }: WorkflowIdentity, run: RunTimes): z.input<typeof runSchema> {
   return {
     id: prefixedId('run', run.executionId),
     workflow_id: prefixedId('wf', uid),
     status: runStatus(run.status),
-    // 002 has no pending run: a run starts when it is triggered, and every answer says the same.
+    // The pipeline API has no pending run: a run starts when it is triggered, and every answer says the same.
     started_at: isoTime(run.createdAt),
     ...(run.endedAt === null ? {} : { finished_at: isoTime(run.endedAt) }),
     ...(run.failedNodes ? { task_failures: run.failedNodes } : {}),
@@ -114,7 +127,7 @@ const failuresAmong = ({ status }: ExecutionView, tasks: Record<string, TaskResu
 
 const FAILURES: ReadonlySet<TaskStatus> = new Set(['failed', 'timeout', 'template_error']);
 
-export function runDetailView(
+export function presentRunDetail(
   workflow: WorkflowIdentity,
   view: ExecutionView,
   inspection: Inspection | null,
@@ -124,9 +137,13 @@ export function runDetailView(
   const latest = inspection?.view ?? view;
   const error = latest.error === null ? undefined : (JSON.parse(latest.error) as { message?: string }).message;
   const tasks = inspection === null ? {} : taskViews(inspection, withBodies);
+  const trigger = JSON.parse(latest.trigger) as Json;
+  const deadline = inspection?.state.deadline ?? null;
   return {
-    ...runView(workflow, { ...latest, failedNodes: failuresAmong(latest, tasks) }),
+    ...presentRunSummary(workflow, { ...latest, failedNodes: failuresAmong(latest, tasks) }),
     ...(error === undefined ? {} : { error_message: error }),
+    ...(deadline === null || latest.endedAt !== null ? {} : { expires_at: isoTime(deadline) }),
+    trigger_body: isJsonObject(trigger) ? (trigger.body ?? null) : trigger,
     tasks,
   };
 }
@@ -140,7 +157,7 @@ function taskViews({ view, state, outputs }: Inspection, withBodies: boolean): R
   return Object.fromEntries(views);
 }
 
-/** Where the engine gave up on a run its nodes stand as they stood, for whoever retries it; but nobody is at them any more. */
+/** A run that the engine gave up on keeps the states of its nodes for a retry, but none of them is running any more. */
 function asLeft(node: NodeState, { endedAt, error }: ExecutionView): NodeState {
   if (endedAt === null || error === null || isFinal(node.status)) return node;
   if (node.status === 'Pending') return { ...node, status: 'Skipped', endedAt, reason: 'the run failed' };

@@ -7,18 +7,18 @@ import type { Fired } from '../../trigger/firing.ts';
 import type { EventAnswer } from '../../trigger/intake.ts';
 import { type LastFirings, nextFireTimes } from '../../trigger/triggers.ts';
 import type { Answer } from '../route.ts';
-import { isoTime } from './workflow-view.ts';
+import { isoTime } from './field.ts';
 
-export interface TriggerViewContext {
+export interface TriggerContext {
   readonly webhookBase: string;
   readonly now: number;
   /** Made by this very request. */
   readonly secret?: string | null;
 }
 
-export function triggerView(
+export function presentTrigger(
   trigger: TriggerRecord,
-  { webhookBase, now, secret = null }: TriggerViewContext,
+  { webhookBase, now, secret = null }: TriggerContext,
 ): z.input<typeof triggerSchema> {
   const { triggerId, workflowId, triggerType, isEnabled, activationCondition } = trigger;
   const fireTimes = nextFireTimes(trigger, now);
@@ -30,7 +30,7 @@ export function triggerView(
     isEnabled,
     config: JSON.parse(trigger.config) as Record<string, unknown>,
     ...(activationCondition === null ? {} : { activationCondition }),
-    ...(fireTimes === undefined ? {} : { nextFireTimes: fireTimes.map(isoTime) }),
+    ...(fireTimes === undefined ? {} : { nextFireTimes: fireTimes.map((at) => isoTime(at)) }),
     ...(isWebhook ? { webhookUrl: webhookUrlOf(webhookBase, trigger), hasSecret: trigger.hasSecret } : {}),
     ...(secret === null ? {} : { secret }),
     createdAt: isoTime(trigger.createdAt),
@@ -46,7 +46,7 @@ function webhookUrlOf(webhookBase: string, { triggerId, config }: TriggerRecord)
     : new URL(`/api/v1/webhooks/${triggerId}`, webhookBase).href;
 }
 
-export function firingView(firing: FiringRecord): z.input<typeof firingSchema> {
+export function presentFiring(firing: FiringRecord): z.input<typeof firingSchema> {
   const { requestId, slot, outcome, executionId, reason } = firing;
   return {
     firedAt: isoTime(firing.firedAt),
@@ -58,12 +58,12 @@ export function firingView(firing: FiringRecord): z.input<typeof firingSchema> {
   };
 }
 
-export function lastFiringsView(last: LastFirings | undefined) {
+export function presentLastFirings(last: LastFirings | undefined) {
   const views = Object.entries(last ?? {}).filter(([, firing]) => firing !== undefined);
-  return Object.fromEntries(views.map(([name, firing]) => [name, firingView(firing as FiringRecord)]));
+  return Object.fromEntries(views.map(([name, firing]) => [name, presentFiring(firing as FiringRecord)]));
 }
 
-/** 202: started; 200: started before, or not at all, and why. What the sender can do something about is an error. */
+/** 202: started; 200: already started, or not started and why. Anything the sender can fix is an error. */
 export function firedAnswer(fired: Fired): Answer {
   if (fired.outcome === 'started') {
     const { executionId, isNew } = fired;
@@ -73,7 +73,7 @@ export function firedAnswer(fired: Fired): Answer {
   return { status: 200, body: { started: false, reason: fired.reason } };
 }
 
-export function eventView({ eventId, fired }: EventAnswer): z.input<typeof eventAnswer> {
+export function presentEventAnswer({ eventId, fired }: EventAnswer): z.input<typeof eventAnswer> {
   return {
     eventId,
     executions: fired.map(({ triggerId, fired: one }) =>

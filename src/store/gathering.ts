@@ -1,7 +1,7 @@
 // Many questions that are put in the same turn of the loop become one statement. For reading only: what is written has its
 // own rules about who pays for whose fault (store/group-write.ts).
 
-import type { Timers } from '../../clock/timers.ts';
+import type { Timers } from '../clock/timers.ts';
 
 interface Waiting<Question, Answer> {
   readonly question: Question;
@@ -10,12 +10,12 @@ interface Waiting<Question, Answer> {
 }
 
 export class Gathering<Question, Answer> {
-  private readonly timers: Timers;
+  private readonly timers: Pick<Timers, 'soon'>;
   private readonly maxBatch: number;
   private readonly askAll: (questions: Question[]) => Promise<Answer[]>;
   private waiting: Waiting<Question, Answer>[] = [];
 
-  constructor(timers: Timers, maxBatch: number, askAll: (questions: Question[]) => Promise<Answer[]>) {
+  constructor(timers: Pick<Timers, 'soon'>, maxBatch: number, askAll: (questions: Question[]) => Promise<Answer[]>) {
     this.timers = timers;
     this.maxBatch = maxBatch;
     this.askAll = askAll;

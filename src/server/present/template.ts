@@ -10,22 +10,22 @@ import type {
   WorkflowTemplate,
   WorkflowTemplateSummary,
 } from '../../store/template-port.ts';
-import { isoTime } from './workflow-view.ts';
+import { isoTime } from './field.ts';
 
-export function setView({ templateSetId, createdAt, updatedAt, ...set }: TemplateSet): z.input<typeof setSchema> {
+export function presentSet({ templateSetId, createdAt, updatedAt, ...set }: TemplateSet): z.input<typeof setSchema> {
   return { id: templateSetId, ...set, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
 }
 
-export function documentSummaryView(document: DocumentSummary): z.input<typeof documentSummarySchema> {
+export function presentDocumentSummary(document: DocumentSummary): z.input<typeof documentSummarySchema> {
   const { templateSetId, team, isGlobal, templateId, version, displayName, isEnabled, createdAt } = document;
   const createdAtText = isoTime(createdAt);
   return { templateSetId, team, isGlobal, id: templateId, version, displayName, isEnabled, createdAt: createdAtText };
 }
 
-export function documentView(document: DocumentTemplate): z.input<typeof documentSchema> {
+export function presentDocument(document: DocumentTemplate): z.input<typeof documentSchema> {
   const { fields, bodyTemplate, helpMarkdown, isEnabled, setEnabled } = document;
   return {
-    ...documentSummaryView(document),
+    ...presentDocumentSummary(document),
     isEnabled: isEnabled && setEnabled,
     fields: JSON.parse(fields) as unknown,
     bodyTemplate,
@@ -33,7 +33,9 @@ export function documentView(document: DocumentTemplate): z.input<typeof documen
   };
 }
 
-export function templateSummaryView(template: WorkflowTemplateSummary): z.input<typeof workflowTemplateSummarySchema> {
+export function presentTemplateSummary(
+  template: WorkflowTemplateSummary,
+): z.input<typeof workflowTemplateSummarySchema> {
   const { templateId, displayName, description, category, thumbnailUrl, author, isOfficial, tags } = template;
   return {
     id: templateId,
@@ -49,9 +51,9 @@ export function templateSummaryView(template: WorkflowTemplateSummary): z.input<
   };
 }
 
-export function templateView(template: WorkflowTemplate): z.input<typeof workflowTemplateSchema> {
+export function presentTemplate(template: WorkflowTemplate): z.input<typeof workflowTemplateSchema> {
   return {
-    ...templateSummaryView(template),
+    ...presentTemplateSummary(template),
     definition: JSON.parse(template.definition) as unknown,
     configSchema: JSON.parse(template.configSchema) as unknown,
   };

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { ConductorInstances } from './conductor-instances.ts';
+
+const instances = new ConductorInstances({
+  url: 'http://main:8080/',
+  instances: { eu: 'https://eu.example', same: 'http://main:8080' },
+  byEnvironment: { prod: 'eu', stage: 'same' },
+});
+
+test('an environment has the server of its name, and all others the first one', () => {
+  expect(['prod', 'stage', 'dev'].map((environmentId) => instances.of(environmentId).url)).toEqual([
+    'https://eu.example',
+    'http://main:8080',
+    'http://main:8080',
+  ]);
+});
+
+test('two names of one server are one server', () => {
+  expect(instances.all.map(({ url }) => url)).toEqual(['http://main:8080', 'https://eu.example']);
+});
+
+test('a run is looked for where its reference says, and a server that is not configured any more is named', () => {
+  expect(instances.at('https://eu.example')).toBe(instances.of('prod'));
+  expect(instances.at(undefined)).toBe(instances.first);
+  expect(() => instances.at('http://gone')).toThrow(/http:\/\/gone, which is not configured here. Add it to conductor/);
+});

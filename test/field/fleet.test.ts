@@ -1,0 +1,85 @@
+// Many processes on one database: what a start costs does not grow with the number of runners, and a server that stops drops nobody.
+
+import { Agent, get } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { countQueries, type QueryCounter } from '../../bench/query-counter.ts';
+import { command } from '../cli/dev-process.ts';
+import { engineUnderTest } from '../engine/engine-under-test.ts';
+import { echo, graph, to } from '../engine/workflow-definition.ts';
+
+const engine = engineUnderTest({ runner: false });
+const NEVER_MS = 600_000;
+
+describe('a start', () => {
+  /** What the runners ask for the sake of executions. Their services look now and then, whatever is started. */
+  const statementsOf = (counter: QueryCounter) =>
+    [...counter.byName].reduce((sum, [name, times]) => sum + (/^(execution|queue)_/.test(name) ? times : 0), 0);
+
+  it('costs as many statements with eight runners as with one', { timeout: 120_000 }, async () => {
+    await engine.pawl.publish(graph('two-steps', [echo('one', {}, to('two')), echo('two')]));
+    const statementsWith = async (runners: number) => {
+      const counter = await countQueries(engine.url);
+      onTestFinished(() => counter.close());
+      // Nothing is polled within the time of the test.
+      const settings = { pollMs: NEVER_MS, inboxPollMs: NEVER_MS, leaseMs: NEVER_MS };
+      const opened = await Promise.all(
+        Array.from({ length: runners }, (_, n) =>
+          engine.open({ database: { url: counter.url }, engine: { ...settings, name: `${runners}-${n}` } }),
+        ),
+      );
+      const start = async () => engine.pawl.result((await engine.pawl.start('two-steps')).executionId);
+      // Until every runner has said that it has room.
+      for (let n = 0; n < 2 * runners; n++) await start();
+      const before = statementsOf(counter);
+      for (let n = 0; n < 40; n++) await start();
+      const statements = statementsOf(counter) - before;
+      await Promise.all(opened.map((pawl) => pawl.close()));
+      return statements;
+    };
+    const one = await statementsWith(1);
+    expect(one).toBeGreaterThanOrEqual(40);
+    // Seven more that looked each time would make seven times as many.
+    expect(await statementsWith(8)).toBeLessThanOrEqual(one * 1.25);
+  });
+});
+
+describe('a server that is told to stop by SIGTERM', () => {
+  it('answers every request of clients that leave when they are told to', { timeout: 60_000 }, async () => {
+    const environment = { DATABASE_URL: engine.url, PAWL_SERVER_STOP_DELAY_MS: '1500' };
+    const server = command(environment, ['serve', '--insecure', '--no-runner', '--port', '0']);
+    onTestFinished(() => void server.process.kill('SIGKILL'));
+    await expect.poll(() => server.output.stderr, { timeout: 30_000 }).toMatch(/ready at http/);
+    const url = /ready at (\S+)/.exec(server.output.stderr)![1]!;
+    const statuses = new Set<number | string>();
+    let served = 0;
+    const client = async () => {
+      const agent = new Agent({ keepAlive: true });
+      for (let stays = true; stays; ) {
+        const { status, isLast } = await ask(`${url}/api/v1/workflows`, agent);
+        statuses.add(status);
+        served++;
+        stays = !isLast;
+      }
+      agent.destroy();
+    };
+    const clients = Promise.all(Array.from({ length: 6 }, client));
+    await expect.poll(() => served).toBeGreaterThan(20);
+    server.process.kill('SIGTERM');
+    await clients;
+    expect(await ask(`${url}/health/ready`)).toMatchObject({ status: 503 });
+    expect([...statuses]).toEqual([200]);
+    expect(await server.finished).toMatchObject({ code: 0 });
+  });
+});
+
+/** `isLast`: the server closes the connection, and wants no more. */
+function ask(url: string, agent?: Agent): Promise<{ status: number | string; isLast: boolean }> {
+  return new Promise((resolve) => {
+    get(url, agent === undefined ? {} : { agent }, (answer) => {
+      answer.resume();
+      answer.once('end', () =>
+        resolve({ status: answer.statusCode!, isLast: answer.headers.connection === 'close' && agent !== undefined }),
+      );
+    }).once('error', (error) => resolve({ status: String(error), isLast: true }));
+  });
+}

@@ -1,0 +1,15 @@
+// A database that is lost comes back from its base backup and its WAL, to a point in time; and a standby takes over.
+
+import { expect, it } from 'vitest';
+import { restoreDrill } from '../../scripts/restore-drill.ts';
+
+it('keeps what was acknowledged up to the moment, goes on with what was live, and sends the same events again', async () => {
+  expect(await restoreDrill()).toEqual({
+    kept: [10, 10],
+    later: 0,
+    asleep: 'Succeeded',
+    replayed: [10, 10],
+    violations: 0,
+    standby: { kept: 3, runs: 'Succeeded' },
+  });
+}, 120_000);
