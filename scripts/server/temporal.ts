@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SEARCH_ATTRIBUTES } from '../../src/driver/temporal/search-attribute.ts';
+import { SEARCH_ATTRIBUTES } from '../../src/driver/temporal/setup.ts';
 import { cacheFolder, goInstall, inPath, runProgram, type Server, startListening } from './server.ts';
 
 /** Later versions replace a module in their go.mod, which `go install` refuses. */

@@ -3,9 +3,9 @@
 
 import type { Json } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
+import type { ExecutionJson, GraphJson } from '../protocol/execution.ts';
 import { EXIT, exitCodeOf, SAME_KEYSTROKE_MS } from './exit.ts';
 import { createNodeView, failedOf, type NodeView, type Snapshot } from './terminal/node-view.ts';
-import { reportRun } from './terminal/run-report.ts';
 import { printJson } from './terminal/terminal.ts';
 
 export interface Followed {
@@ -77,5 +77,39 @@ function cancelOnInterrupt(followed: Followed, otherwise: string): () => void {
   return () => {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
+  };
+}
+
+type Node = GraphJson['nodes'][number];
+
+/** What `pawl run --json` and `pawl start --wait --json` print. */
+export interface RunReport {
+  readonly executionId: string;
+  readonly status: ExecutionJson['status'];
+  readonly error?: ExecutionJson['error'];
+  readonly outputs?: unknown;
+  readonly nodes: Record<string, Pick<Node, 'status' | 'attempts' | 'reason' | 'error'> & { readonly outputs?: Json }>;
+  readonly durationMs: number;
+}
+
+export function reportRun({ execution, nodes, outputs }: FinalSnapshot, durationMs: number): RunReport {
+  const { executionId, status, error } = execution;
+  return {
+    executionId,
+    status,
+    ...(error === undefined ? {} : { error }),
+    ...(execution.outputs === undefined ? {} : { outputs: execution.outputs }),
+    nodes: Object.fromEntries(nodes.map((node) => [node.id, reportNode(node, outputs.get(node.id))])),
+    durationMs,
+  };
+}
+
+function reportNode({ status, attempts, reason, error }: Node, outputs: Json | undefined): RunReport['nodes'][string] {
+  return {
+    status,
+    attempts,
+    ...(reason === undefined ? {} : { reason }),
+    ...(outputs === undefined ? {} : { outputs }),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
   };
 }

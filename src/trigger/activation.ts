@@ -3,7 +3,7 @@
 // and says why. One is bounded by its limits, but an event may have thousands of them to pass: after a while of judging the
 // event loop has a turn (S4).
 
-import { ByteCache } from '../core/cache/byte-cache.ts';
+import { RecentCache } from '../core/cache/recent-cache.ts';
 import type { Measure } from '../core/decider/input.ts';
 import { evaluateCondition } from '../core/expression/evaluate.ts';
 import type { Limits, Scope } from '../core/expression/evaluation.ts';
@@ -47,7 +47,7 @@ export class Judge {
   private readonly limits: Limits | undefined;
   private readonly measure: Measure;
   /** Parsed expressions: an event may have to pass the filters of a thousand triggers, again and again. */
-  private readonly parsed = new ByteCache<ParseResult>(PARSED_BYTES);
+  private readonly parsed = new RecentCache<ParseResult>(PARSED_BYTES);
   private usedMs = 0;
   private resting: Promise<void> | null = null;
 

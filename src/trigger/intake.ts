@@ -2,7 +2,7 @@
 // that a repetition starts nothing new and is answered with the same execution (S7). A firing is recorded before it is answered.
 
 import { SharedLookup } from '../clock/shared-lookup.ts';
-import { ByteCache } from '../core/cache/byte-cache.ts';
+import { RecentCache } from '../core/cache/recent-cache.ts';
 import type { Verification, WebhookSettings } from '../core/definition/webhook-schema.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
@@ -77,7 +77,7 @@ const FILTER_BYTES = 8 * 1024 * 1024;
 export class Intake {
   private readonly deps: IntakeDeps;
   /** Filters by the text of their configuration; null: it has none. */
-  private readonly filters = new ByteCache<string | null>(FILTER_BYTES);
+  private readonly filters = new RecentCache<string | null>(FILTER_BYTES);
 
   /** Events of one type that come together share one reading of its triggers. */
   private readonly listening: SharedLookup<readonly TriggerRecord[]>;

@@ -3,7 +3,7 @@
 // the same slots find the same executions. So each slot starts at most one execution, however many schedulers run (I9).
 
 import { isoTime } from '../clock/clock.ts';
-import { ByteCache } from '../core/cache/byte-cache.ts';
+import { RecentCache } from '../core/cache/recent-cache.ts';
 import type { Json } from '../core/json/json.ts';
 import type {
   ClaimedSchedule,
@@ -75,7 +75,7 @@ export class Scheduler {
   private cancelTimer: () => void = () => {};
   private round: Promise<void> = Promise.resolve();
   private running = false;
-  private readonly configs = new ByteCache<ScheduleConfig | string>(CONFIG_BYTES);
+  private readonly configs = new RecentCache<ScheduleConfig | string>(CONFIG_BYTES);
   private purgeAt = 0;
 
   constructor(deps: SchedulerDeps) {

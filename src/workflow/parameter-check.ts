@@ -3,28 +3,22 @@
 // said about it, nor about anything that depends on it.
 
 import { type RawProblem, type RawSchema, rawSchema } from '../action/supplied-schema.ts';
+import { RecentCache } from '../core/cache/recent-cache.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
 
 const CAPACITY = 500;
-const compiled = (): ((text: string) => RawSchema) => {
-  const known = new Map<string, RawSchema>();
-  return (text) => {
-    const schema = known.get(text) ?? rawSchema(JSON.parse(text) as JsonObject);
-    known.delete(text);
-    known.set(text, schema);
-    if (known.size > CAPACITY) known.delete(known.keys().next().value!);
-    return schema;
-  };
-};
 
 export class ParameterCheck {
-  private readonly schemaOf = compiled();
+  private readonly schemas = new RecentCache<RawSchema>(CAPACITY);
 
   /** `path`: where the parameters stand. */
   problems(parameterSchema: string, parameters: Json, path: string): Problem[] {
     const hasTemplates = isDynamic(parameters);
-    return this.schemaOf(parameterSchema)(parameters)
+    const schema = this.schemas.getOrMake(parameterSchema, 1, () =>
+      rawSchema(JSON.parse(parameterSchema) as JsonObject),
+    );
+    return schema(parameters)
       .filter((problem) => isCertain(problem, parameters, hasTemplates))
       .map(({ path: within, message }) => ({ code: 'PARAMETERS_INVALID', path: `${path}${within}`, message }));
   }

@@ -3,7 +3,7 @@
 
 import { inTurns } from '../clock/in-turns.ts';
 import type { Timers } from '../clock/timers.ts';
-import { ByteCache } from '../core/cache/byte-cache.ts';
+import { RecentCache } from '../core/cache/recent-cache.ts';
 import { compileInSteps } from '../core/definition/compile.ts';
 import type { ReadOptions } from '../core/definition/draft.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -43,7 +43,7 @@ export class PlanCache implements PlanSource {
   private readonly store: Pick<WorkflowStore, 'definitionGet'>;
   private readonly timers: Timers;
   private readonly compile: CompileStored;
-  private readonly entries = new ByteCache<Entry>(MAX_BYTES);
+  private readonly entries = new RecentCache<Entry>(MAX_BYTES);
   private readonly asked = new Map<string, Promise<LoadedPlan | null>>();
   /** The last answer, because the same version is often asked for again. */
   private last: Entry | undefined;
@@ -98,7 +98,7 @@ function isSame(one: VersionKey, other: VersionKey): boolean {
 
 /** Compiles each text once for as long as memory allows: for callers that have a store, and so a cache of plans, only for a moment. */
 export function compileKnown(maxBytes: number): CompileStored {
-  const known = new ByteCache<LoadedPlan>(maxBytes);
+  const known = new RecentCache<LoadedPlan>(maxBytes);
   return async (definition) => {
     const compiled = known.get(definition) ?? (await compileStored(definition));
     known.set(definition, compiled, BYTES_PER_PLAN + definition.length * BYTES_PER_CHARACTER);

@@ -1,6 +1,6 @@
 // Whether a payload may start a version of a workflow: by the version's `triggerSchema`, read once and kept.
 
-import { ByteCache } from '../core/cache/byte-cache.ts';
+import { RecentCache } from '../core/cache/recent-cache.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
@@ -20,7 +20,7 @@ export class TriggerCheck {
   private readonly store: WorkflowStore;
   private readonly schemas: SchemaCheck;
   /** By version; null: any payload will do. */
-  private readonly checks = new ByteCache<ValueCheck | null>(MAX_BYTES);
+  private readonly checks = new RecentCache<ValueCheck | null>(MAX_BYTES);
 
   constructor(store: WorkflowStore, schemas: SchemaCheck) {
     this.store = store;

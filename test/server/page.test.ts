@@ -4,7 +4,7 @@
 import { expect, it } from 'vitest';
 import { PAGE_PATHS } from '../../src/protocol/page-path.ts';
 import { openDashboard } from '../../src/server/page/dashboard.ts';
-import { referencePage } from '../../src/server/page/reference.ts';
+import { referencePage } from '../../src/server/route/document-routes.ts';
 import { useServer } from './api-server.ts';
 
 const server = useServer();

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Context, type Template, toValue, toValueSync } from 'liquidjs';
+import { RecentCache } from '../../core/cache/recent-cache.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import type { Problem } from '../../core/problem/problem.ts';
 import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
@@ -17,15 +18,15 @@ import {
   type RenderOutcome,
   WATCHDOG_MS,
 } from './render-job.ts';
-import { TextCache } from './text-cache.ts';
 
 const options = JSON.parse(process.argv[2]!) as ProcessOptions;
 const liquid = createLanguage(options);
 const CACHED_CHARS = 1_000_000;
-const bodies = new TextCache<Template[]>(CACHED_CHARS, (body) => liquid.parse(body));
-const schemas = new TextCache<SuppliedSchema>(CACHED_CHARS, (text) =>
-  compileSuppliedSchema(JSON.parse(text) as JsonObject),
-);
+const bodies = new RecentCache<Template[]>(CACHED_CHARS);
+const schemas = new RecentCache<SuppliedSchema>(CACHED_CHARS);
+const parsed = (body: string) => bodies.getOrMake(body, body.length, () => liquid.parse(body));
+const schemaOf = (text: string) =>
+  schemas.getOrMake(text, text.length, () => compileSuppliedSchema(JSON.parse(text) as JsonObject));
 
 /** The watchdog reads this: the number of the current job, or 0. */
 const current = new Int32Array(new SharedArrayBuffer(4));
@@ -78,7 +79,7 @@ function render({ body, answersSchema, answers: answersText, extras }: RenderJob
     const output = new BoundedOutput(options.outputLimitBytes);
     const scope = scopeOf(answers, JSON.parse(extras) as JsonObject);
     const context = new Context(scope, liquid.options, { sync: true }, { liquid });
-    toValueSync(liquid.renderer.renderTemplates(bodies.get(body), context, output));
+    toValueSync(liquid.renderer.renderTemplates(parsed(body), context, output));
     return { kind: 'rendered', body: output.buffer };
   } catch (thrown) {
     return refusal(thrown);
@@ -111,7 +112,7 @@ function refusal(thrown: unknown): RenderOutcome {
 
 function bodyProblems(body: string): Problem[] {
   try {
-    bodies.get(body);
+    parsed(body);
     return [];
   } catch (thrown) {
     return problemsIn(thrown);
@@ -120,7 +121,7 @@ function bodyProblems(body: string): Problem[] {
 
 function schemaProblems(schema: string): Problem[] {
   try {
-    schemas.get(schema);
+    schemaOf(schema);
     return [];
   } catch (thrown) {
     const message = `is not a JSON Schema: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
@@ -130,7 +131,7 @@ function schemaProblems(schema: string): Problem[] {
 
 function valueProblems(schema: string, value: Json): Problem[] {
   const wrong = schemaProblems(schema);
-  return wrong.length > 0 ? wrong : schemas.get(schema)(value);
+  return wrong.length > 0 ? wrong : schemaOf(schema)(value);
 }
 
 /** Where a document is written to: text up to a number of bytes, and then an error, before more memory is spent on it. */

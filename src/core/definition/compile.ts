@@ -3,16 +3,16 @@
 // read → link → shape → expressions → plan; a stage goes on as far as what the earlier ones found allows.
 
 import type { z } from 'zod';
+import { parseExpression } from '../expression/parse.ts';
 import { didYouMean } from '../expression/problem.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
 import { withChecksum } from '../plan/checksum.ts';
 import type { Format, Plan } from '../plan/plan.ts';
 import { Findings, type Problem } from '../problem/problem.ts';
 import { allAtOnce, type Steps } from '../steps/steps.ts';
-import { checkActions } from './action-check.ts';
 import { assemble } from './assemble.ts';
 import { checkSleeps } from './delay.ts';
-import { allDraftNodes, type Draft, type ReadOptions } from './draft.ts';
+import { allDraftNodes, type Draft, type Located, type ReadOptions } from './draft.ts';
 import { readExecutionPlan } from './execution-plan.ts';
 import { ExpressionCompiler } from './expressions.ts';
 import { readGraph } from './graph.ts';
@@ -26,7 +26,6 @@ import { pipelineSchema } from './pipeline-schema.ts';
 import { planSchema } from './plan-schema.ts';
 import { checkSchemaInSteps } from './schema-check.ts';
 import { checkShape } from './shape.ts';
-import { checkTransforms } from './transform.ts';
 import { WORDING } from './wording.ts';
 
 export type CompileResult =
@@ -150,5 +149,57 @@ function checkSupport({ id, nodes }: Draft, findings: Findings): void {
     if (step?.kind !== 'subworkflow' || step.workflowId !== id) continue;
     const suggestion = 'that fails unless engine.allowRecursion is on';
     findings.warning('SUBWORKFLOW_RECURSION', `${at}/workflowId`, 'the workflow starts itself', suggestion);
+  }
+}
+
+const TRANSFORM_ACTION = 'core.transform';
+
+/** `core.transform` takes an expression as a parameter. A literal one is checked here, because a bad one would fail every execution. */
+function checkTransforms(draft: Draft, findings: Findings): void {
+  for (const { step, parameters } of allDraftNodes(draft)) {
+    if (step?.kind !== 'action' || step.actionType !== TRANSFORM_ACTION) continue;
+    const { value, at } = parameters as Located<JsonObject>;
+    const { expression } = value;
+    // A template is known only at run time.
+    if (typeof expression !== 'string' || expression.includes('{{')) continue;
+    const parsed = parseExpression(expression, { roots: ['input'], dialect: 'javascript' });
+    if (parsed.ok) continue;
+    const isOneLine = !expression.includes('\n');
+    for (const problem of parsed.problems) {
+      findings.syntaxError('BAD_EXPRESSION', `${at}/expression`, problem, isOneLine && problem.line === 1);
+    }
+  }
+}
+
+const WHERE_ACTIONS_ARE =
+  '`GET /api/v1/actions` lists what there is; actions of your own are in the folder of `--actions`';
+
+/** `mayBeElsewhere`: says of an unknown action that the server which runs the definition may know it. */
+function checkActions(
+  draft: Draft,
+  actions: ReadonlySet<string>,
+  findings: Findings,
+  mayBeElsewhere: (type: string) => boolean = () => false,
+): void {
+  for (const { step, actionAt, dispatch } of allDraftNodes(draft)) {
+    if (actionAt === null || step?.kind !== 'action' || actions.has(step.actionType)) continue;
+    const queue = dispatch?.taskQueue;
+    if (queue !== undefined) {
+      const message = `there is no action \`${step.actionType}\` here: a worker of task queue \`${queue}\` must know it`;
+      findings.warning(
+        'UNKNOWN_ACTION',
+        actionAt,
+        message,
+        'publish again where the action is known, to have it checked',
+      );
+      continue;
+    }
+    if (mayBeElsewhere(step.actionType)) {
+      const message = `no action \`${step.actionType}\` comes with Pawl: the server must know it`;
+      findings.warning('UNKNOWN_ACTION', actionAt, message, 'name the folder of your own actions with `--actions`');
+      continue;
+    }
+    const suggestion = didYouMean(findings.nearMiss(step.actionType, actions)) ?? WHERE_ACTIONS_ARE;
+    findings.error('UNKNOWN_ACTION', actionAt, `there is no action \`${step.actionType}\``, suggestion);
   }
 }

@@ -2,6 +2,7 @@
 // exist is an error, and so is one that does not come before the reader, unless `??` or `?.` allows for its absence.
 // Notes which nodes are read at all: only their data has to stay in memory.
 
+import type { Expr } from '../expression/ast.ts';
 import { type Dialect, type ExpressionProblem, parseExpression } from '../expression/parse.ts';
 import { pathText, type Reference, references } from '../expression/references.ts';
 import type { Json } from '../json/json.ts';
@@ -15,7 +16,6 @@ import type { Template } from '../template/template.ts';
 import type { Draft, DraftCondition, DraftEdge, Located } from './draft.ts';
 import { MAX_TEMPLATE_CHARS } from './limits.ts';
 import { findNode, type Links } from './link.ts';
-import { bindOn, parseOn } from './on-path.ts';
 import { type Reading, readingOf } from './reading.ts';
 import type { IsUpstream } from './topology.ts';
 
@@ -275,3 +275,31 @@ const ADVICE_FOR_OWN: Readonly<Record<Format, string>> = {
   pipeline: 'read a task that it `needs`, or remove this',
   plan: 'read a step that it `dependsOn`, or remove this',
 };
+
+const PATH = /^[^.[\]\s]+(?:\.[^.[\]\s]+|\[\d{1,9}\])*$/;
+const PART = /[^.[\]]+/g;
+
+/** Reads `when.on` of an execution plan, a path such as `compile.output.metadata.changed`. Returns its keys; the first is the step. */
+function parseOn(on: Located<string>, findings: Findings): readonly (string | number)[] | null {
+  if (!PATH.test(on.value)) {
+    const message = `"${on.value.slice(0, 100)}" is not a path from a step to a value`;
+    findings.error('BAD_PATH', on.at, message, 'e.g. "compile.output.metadata.changed"');
+    return null;
+  }
+  return on.value.match(PART)!.map((part, index) => (index > 0 && /^\d+$/.test(part) ? Number(part) : part));
+}
+
+/** Puts the path into the condition in place of `on`. A missing part reads as undefined. */
+function bindOn(expr: Expr, path: readonly (string | number)[]): Expr {
+  let value: Expr = { op: 'root', name: 'steps', start: 0, end: 0 };
+  for (const key of path) value = { op: 'member', object: value, key, optional: true, start: 0, end: 0 };
+  return replaceOn(expr, { op: 'chain', body: value }) as Expr;
+}
+
+/** The tree is plain JSON and shallow: the parser bounds its depth. */
+function replaceOn(tree: unknown, replacement: Expr): unknown {
+  if (Array.isArray(tree)) return tree.map((item) => replaceOn(item, replacement));
+  if (tree === null || typeof tree !== 'object') return tree;
+  if ('op' in tree && tree.op === 'root' && 'name' in tree && tree.name === 'on') return replacement;
+  return Object.fromEntries(Object.entries(tree).map(([key, inner]) => [key, replaceOn(inner, replacement)]));
+}

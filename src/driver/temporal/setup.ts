@@ -1,10 +1,19 @@
 // Namespaces and search attributes: made where they are missing, and said what was done.
 
 import type { Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from './search-attribute.ts';
 import type { TemporalConnections } from './temporal-connection.ts';
 import type { SetupReport } from './temporal-options.ts';
 import { temporalProblem } from './temporal-problem.ts';
+
+export const SEARCH_ATTRIBUTES = [
+  'tenantId',
+  'projectId',
+  'environmentId',
+  'runId',
+  'repoSha',
+  'planId',
+  'planVersion',
+] as const;
 
 const ALREADY_EXISTS = 6;
 const DAY_S = 86_400;

@@ -8,6 +8,7 @@
 
 import type { Clock } from '../../clock/clock.ts';
 import type { Timers } from '../../clock/timers.ts';
+import { RecentCache } from '../../core/cache/recent-cache.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { Gathering } from '../../store/gathering.ts';
 import type {
@@ -20,7 +21,6 @@ import type {
 import type { Decision, Instance, Notice, Trigger } from '../machine/decision.ts';
 import { transition } from '../machine/transition.ts';
 import type { ConsumerDirectory } from './consumer-directory.ts';
-import { InstanceCache, keyText } from './instance-cache.ts';
 import type { KnownMachine, MachineBook } from './machine-book.ts';
 import { MoveCommitter, type MoveItem } from './move-committer.ts';
 import { type Moving, workEvents } from './work-event.ts';
@@ -69,7 +69,8 @@ interface Position {
 
 export class InstanceTriggers {
   private readonly deps: InstanceTriggersDeps;
-  private readonly cache: InstanceCache;
+  /** Instances as this process last saw them. An entry may be old: every write compares the revision, and no refusal rests on memory alone. */
+  private readonly cache: RecentCache<InstanceRow>;
   private readonly turns = new Turns();
   private readonly committer: MoveCommitter;
   private readonly loader: Gathering<InstanceKey & { requestId: string | null }, LoadedInstance | null>;
@@ -77,7 +78,7 @@ export class InstanceTriggers {
   constructor(deps: InstanceTriggersDeps) {
     this.deps = deps;
     const { store, timers, clock, cacheLimit } = deps;
-    this.cache = new InstanceCache(cacheLimit);
+    this.cache = new RecentCache(cacheLimit);
     this.committer = new MoveCommitter({ store, timers, observe: (at) => clock.observe(at) });
     this.loader = new Gathering(timers, LOAD_BATCH, (keys) => store.instanceLoad({ keys }));
   }
@@ -89,7 +90,7 @@ export class InstanceTriggers {
 
   private async run(order: TriggerOrder): Promise<TriggerAnswer | null> {
     const key = keyText(order);
-    let position: Position = { row: this.cache.get(key), isVerified: false };
+    let position: Position = { row: this.cache.get(key) ?? null, isVerified: false };
     let unanswered: number | null = null;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const { directory } = this.deps;
@@ -186,7 +187,7 @@ export class InstanceTriggers {
   }
 
   private applied(order: TriggerOrder, { move, deliveries }: MoveItem, notices: readonly Notice[]): TriggerAnswer {
-    this.cache.set(keyText(order), rowAfter(move, this.cache.get(keyText(order))));
+    this.cache.set(keyText(order), rowAfter(move, this.cache.get(keyText(order)) ?? null));
     this.tell(order, notices);
     if (deliveries.length > 0) this.deps.wake(deliveries.map(({ consumerId }) => consumerId));
     return { applied: true, instanceId: move.instanceId, from: move.fromState, to: move.toState };
@@ -228,7 +229,7 @@ export class InstanceTriggers {
   private async load(order: TriggerOrder): Promise<LoadedInstance | null> {
     const { requestId } = order;
     const loaded = await this.loader.ask({ ...instanceKey(order), requestId });
-    if (loaded === null) this.cache.forget(keyText(order));
+    if (loaded === null) this.cache.delete(keyText(order));
     else {
       const { seen: _, ...row } = loaded;
       this.cache.set(keyText(order), row);
@@ -280,4 +281,9 @@ class Turns {
     result.then(leave, leave);
     return result;
   }
+}
+
+function keyText({ tenantId, env, definition, externalRef }: InstanceKey): string {
+  // The first three hold no control characters (S9), so no two keys have the same text.
+  return `${tenantId}\n${env}\n${definition}\n${externalRef}`;
 }

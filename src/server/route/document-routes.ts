@@ -4,8 +4,18 @@ import { z } from 'zod';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { PAGE_PATHS } from '../../protocol/page-path.ts';
 import type { Dashboard } from '../page/dashboard.ts';
-import { referencePage } from '../page/reference.ts';
-import { defineRoute, type RouteSpec } from '../route.ts';
+import { pageAnswer, scriptOf } from '../page/page.ts';
+import { type Answer, defineRoute, type RouteSpec } from '../route.ts';
+
+const BODY = `
+<header><h1>Pawl API</h1><a href="/">Home</a><a href="/api/v1/openapi.json">OpenAPI 3.1</a></header>
+<p class="muted">Every refusal is <code>{ "error": { code, message, correlationId, timestamp, details? } }</code>. Every list is <code>{ data, nextCursor? }</code>.</p>
+<main id="main">Loading …</main>
+`;
+
+const SCRIPT = scriptOf('reference-script.js');
+
+export const referencePage = (): Answer => pageAnswer('Pawl API', BODY, SCRIPT);
 
 export interface DocumentRoutesDeps {
   /** Made when first asked for: it describes all routes, these included. */

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { RecentCache } from '../../core/cache/recent-cache.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { type Proof, refused, type SignedRequest } from './proof.ts';
 import { textHeader } from './scheme.ts';
@@ -25,7 +26,7 @@ const CLOCK_TOLERANCE_S = 60;
 
 export class JwtCheck {
   private readonly fetchKeys: FetchKeys;
-  private readonly keySets = new Map<string, JWTVerifyGetKey>();
+  private readonly keySets = new RecentCache<JWTVerifyGetKey>(MAX_KEY_SETS);
 
   constructor(fetchKeys: FetchKeys) {
     this.fetchKeys = fetchKeys;
@@ -49,14 +50,9 @@ export class JwtCheck {
   }
 
   private keysOf(jwksUrl: string): JWTVerifyGetKey {
-    const known = this.keySets.get(jwksUrl);
-    if (known !== undefined) return known;
-    if (this.keySets.size >= MAX_KEY_SETS) this.keySets.delete(this.keySets.keys().next().value!);
-    const made = createRemoteJWKSet(new URL(jwksUrl), {
-      [customFetch]: (url, init) => this.fetchKeys(String(url), init),
-    });
-    this.keySets.set(jwksUrl, made);
-    return made;
+    return this.keySets.getOrMake(jwksUrl, 1, () =>
+      createRemoteJWKSet(new URL(jwksUrl), { [customFetch]: (url, init) => this.fetchKeys(String(url), init) }),
+    );
   }
 }
 

@@ -1,6 +1,8 @@
 // Executions: start, claim, commit, park, release. Each method is one statement; start looks up what it did not insert.
 
 import {
+  type ClaimedExecution,
+  type ClaimResult,
   type ExecutionStore,
   MANY_CRASHES,
   type NewExecution,
@@ -16,9 +18,8 @@ import { bool, encodeColumn, encodeColumns, int2, int4, json, text, timestamp, u
 import { EXECUTION, LINK, MESSAGE } from '../column-list.ts';
 import type { Database, Session } from '../database.ts';
 import { statement } from '../statement.ts';
-import { type ClaimRow, claimOf } from './execution-claim.ts';
 import { commitExecutions } from './execution-commit.ts';
-import { loadExecutions } from './execution-load.ts';
+import { loadExecutions, loadedExecution } from './execution-load.ts';
 
 const START = statement('execution_start');
 const START_EXTERNAL = statement('external_start');
@@ -226,4 +227,32 @@ interface ExistingRow {
   wantedId: string;
   executionId: string;
   workflowId: string;
+}
+
+/** A row of execution_claim. A first claim without mail brings the whole execution; any other brings only the columns a claim needs. */
+type ClaimRow = Omit<ClaimedExecution, 'execution'> & NewExecution & Always;
+
+interface Always {
+  at: Timestamp;
+  /** `priority:tenant` */
+  leftAlone: string | null;
+}
+
+/** The statement always returns a row, because the caller also needs its time. */
+function claimOf(rows: readonly ClaimRow[]): ClaimResult {
+  const [first] = rows as readonly (ClaimRow | ({ executionId: null } & Always))[];
+  const { executionId, at, leftAlone } = first!;
+  return { claimed: executionId === null ? [] : rows.map(claimedExecution), at, leftAlone: laneOf(leftAlone) };
+}
+
+function laneOf(text: string | null): ClaimResult['leftAlone'] {
+  if (text === null) return null;
+  const colon = text.indexOf(':');
+  return { priority: Number(text.slice(0, colon)), tenantId: text.slice(colon + 1) };
+}
+
+function claimedExecution(row: ClaimRow): ClaimedExecution {
+  const { executionId, tenantId, workflowId, version, priority, epoch, crashes, readyAt } = row;
+  const execution = row.format === null ? null : loadedExecution(row);
+  return { executionId, tenantId, workflowId, version, priority, epoch, crashes, readyAt, execution };
 }
