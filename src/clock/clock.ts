@@ -1,9 +1,9 @@
-// The engine's time: the database's, as it was seen, plus monotonic time since its receipt. It is never ahead of the database, so
-// nothing fires early (I8), and it does not jump when the machine's wall clock does.
+// The engine's time: the database's time when it was last seen, plus monotonic time since then. It is never ahead of the
+// database, so nothing fires early (I8), and it does not jump with the machine's wall clock.
 //
-// An answer that took its time on the way (a commit waits for the disk after it has read the clock) tells less than one that was quick:
-// what counts is the one that put the database furthest ahead. Time that went back with every slow commit let sleeps end early, by as
-// much as the commit had taken. But not for ever: the database's clock may be set back, and no two clocks run at the same pace.
+// A slow answer tells less than a quick one: a commit reads the clock, then waits for the disk. So the observation that put the
+// database furthest ahead counts. Time that went back with every slow commit once let sleeps end early, by as much as the commit
+// had taken. Old observations expire, because the database's clock may be set back, and no two clocks run at the same pace.
 
 import type { Timers } from './timers.ts';
 
@@ -17,7 +17,7 @@ export interface Clock {
 const KEPT_MS = 10_000;
 
 export function createClock(timers: Timers): Clock {
-  /** How far the database's time is ahead of the monotonic one, at least: by what was seen lately, and in the time before that. */
+  /** The lower bound of the database's lead over the monotonic clock: from recent observations, and from the period before. */
   let ahead = -timers.monotonicMs();
   let aheadBefore = Number.NEGATIVE_INFINITY;
   let since = Number.NEGATIVE_INFINITY;

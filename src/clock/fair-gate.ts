@@ -1,8 +1,8 @@
-// A gate that lets in as much as there is room for, and those who wait in turns by name: whoever asks a thousand times delays another's
-// first time by one turn (I22). One name alone takes four fifths at most, so that a newcomer need not wait for what takes long. What
-// is larger than all the room there is goes in alone.
+// A gate with limited room. Callers that wait take turns by name: a thousand requests of one name delay another name's first
+// request by one turn (I22). One name may take at most four fifths of the room, so that a newcomer does not wait for long work. A
+// request larger than the whole room goes in alone.
 
-/** Nobody in particular, the program itself: limited by the room alone. */
+/** The program itself, which is limited by the room alone. */
 export const NOBODY = '';
 
 const SHARE = 0.8;
@@ -74,7 +74,10 @@ export class FairGate {
     while (this.admitNext());
   }
 
-  /** The first in turn whose share is not used up; if that one is too large for the room that is left, everybody waits for it. */
+  /**
+   * Admits the first in turn whose share is not used up. If that one is too large for the room that is left, everybody waits
+   * for it.
+   */
   private admitNext(): boolean {
     for (const [name, line] of this.lines) {
       const [first] = line as [Waiting];

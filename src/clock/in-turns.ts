@@ -1,4 +1,4 @@
-// Does work of many steps without keeping the event loop: after a while others have a turn (S4).
+// Runs work of many steps without blocking the event loop: other callbacks get a turn in between (S4).
 
 import type { Steps } from '../core/steps/steps.ts';
 

@@ -1,5 +1,5 @@
-// Many who ask the same thing at the same time share one question. Nobody gets an answer to a question that was put before
-// they asked: what a caller wrote a moment ago, it reads. While an answer is on its way, one next question collects.
+// Callers who ask the same question at the same time share one look-up. Nobody gets the answer to a question that was asked
+// earlier: a caller reads its own last write. While an answer is on its way, the next question collects callers.
 
 export class SharedLookup<Answer> {
   private readonly load: (key: string) => Promise<Answer>;

@@ -1,4 +1,4 @@
-// Time as the process has it. The only place of the engine that touches the real clock and the event loop.
+// Time of the process. The only place in the engine that touches the real clock and the event loop.
 
 import { performance } from 'node:perf_hooks';
 import type { Timers } from './timers.ts';

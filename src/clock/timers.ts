@@ -3,7 +3,7 @@
 export interface Timers {
   /** Monotonic milliseconds. */
   monotonicMs(): number;
-  /** Calls back once; the returned function takes the call back. */
+  /** Calls back once. The returned function cancels the call. */
   after(delayMs: number, callback: () => void): () => void;
   /** Calls back in the next turn of the loop. */
   soon(callback: () => void): void;

@@ -9,10 +9,10 @@ export const DURATION = /^(\d{1,15}) ?(ms|s|m|h|d)$/;
 /** Ten years: long enough for every real wait, and far from where adding it to a time stops being exact. */
 export const MAX_DURATION_MS = 3_650 * 86_400_000;
 
-/** For the messages of those who refuse a text that parseDuration did not understand. */
+/** For messages that refuse a text which parseDuration does not understand. */
 export const DURATION_FORMS = '"500ms", "30s", "5m", "2h" or "1d"';
 
-/** Milliseconds; null when the text is no duration or longer than MAX_DURATION_MS. */
+/** Milliseconds; null when the text is not a duration or is longer than MAX_DURATION_MS. */
 export function parseDuration(text: string): number | null {
   const match = DURATION.exec(text);
   if (match === null) return null;

@@ -1,5 +1,5 @@
-// What kind of thing went wrong, in a closed set (004 `error.category`): codes are open, since actions bring their own, and a
-// metric must not have a label without end.
+// The category of an error, from a closed set. Codes are open, because actions bring their own, but a metric label must be
+// bounded.
 
 export const ERROR_CATEGORIES = [
   'VALIDATION',

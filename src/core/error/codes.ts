@@ -1,6 +1,6 @@
-// The one registry of stable error codes: what each means in a sentence, and the HTTP status an API answer carries for
-// it. Codes are part of the contract with clients: add, never rename. Statuses of codes that only ever stand inside an
-// execution (an attempt's failure) are what an API would answer if it had to report one on its own.
+// The one registry of stable error codes: the meaning of each in a sentence, and its HTTP status. Codes are part of the contract
+// with clients: add, never rename. A code that only stands inside an execution (an attempt's failure) has the status an API would
+// use if it reported the code on its own.
 
 export interface CodeEntry {
   readonly message: string;

@@ -1,9 +1,7 @@
-// Errors by what the engine does next: a TerminalError fails the node, a RetryableError is tried again as the retry
-// policy allows. Anything else that an action throws counts as retryable (see action/failure.ts). Both carry a stable
-// code and, optionally, what the failed attempt still has to say (`outputs`, e.g. the response of an HTTP step).
-//
-// They are recognised by a registered symbol and not by `instanceof`: a user's action may have been loaded with its own
-// copy of this package.
+// Errors by what the engine does next: a TerminalError fails the node, a RetryableError is retried by the policy. Any other error
+// that an action throws counts as retryable (see action/failure.ts). Both carry a stable code and, optionally, `outputs` of the
+// failed attempt, such as the response of an HTTP step. They are recognised by a registered symbol, not by `instanceof`, because
+// a user's action may have loaded its own copy of this package.
 
 import type { Json } from '../json/json.ts';
 import type { ErrorCode } from './codes.ts';

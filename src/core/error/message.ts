@@ -1,5 +1,5 @@
-// What a text that ends in a `text` column may contain. PostgreSQL refuses U+0000 and lone surrogates there, so they are
-// replaced; a message longer than 4 KB is cut and says by how much.
+// Cleans a text for a `text` column. PostgreSQL refuses U+0000 and lone surrogates, so they are replaced. A message longer than 4
+// KB is cut, and says by how much.
 
 const MAX_MESSAGE_LENGTH = 4096;
 

@@ -1,5 +1,5 @@
-// A refusal with a stable code: what was asked cannot be done, and why. The server turns it into the error envelope by
-// the registry's HTTP status; the CLI prints the message. Nothing internal belongs into the message.
+// A refusal with a stable code: the request cannot be carried out, and why. The server turns it into the error envelope with the
+// registry's HTTP status; the CLI prints the message. The message must not contain anything internal.
 
 import type { ErrorCode } from './codes.ts';
 

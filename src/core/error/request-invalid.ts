@@ -1,5 +1,5 @@
-// The one refusal of a request that is not valid: the first problem in its message, the others in its details. A request can have
-// as many problems as it has keys; the answer does not grow with them (S4).
+// The one refusal of an invalid request: the message gives the first problem, the details give the others. A request can have as
+// many problems as keys, so the answer is capped (S4).
 
 import type { Problem } from '../problem/problem.ts';
 import { ProblemList } from '../problem/problem-list.ts';
@@ -7,7 +7,7 @@ import { PawlError } from './pawl-error.ts';
 
 const MAX_DETAILS = 100;
 
-/** For whoever finds problems one by one, and would make more of them than are told. */
+/** For callers that find problems one by one, and may find more than are reported. */
 export const requestProblems = (): ProblemList => new ProblemList(MAX_DETAILS);
 
 export function requestInvalid(found: ProblemList | readonly Problem[]): PawlError {

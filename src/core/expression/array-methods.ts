@@ -1,5 +1,5 @@
-// The methods of arrays that read. None changes its array: `sort` and `reverse` work on a copy. Each charges for what it is
-// about to make or search before it does (S4); a part of an existing list, which cannot be larger than it, right after.
+// Array methods that only read. None changes its array: `sort` and `reverse` work on a copy. Each method charges for the list it
+// is about to make or search (S4). A slice of an existing list cannot be larger than that list, so it is charged afterwards.
 
 import { chargeLookup, joinList, toNumber, toPrimitive, toText } from './coercion.ts';
 import { type Evaluation, EvaluationError } from './evaluation.ts';
@@ -69,11 +69,11 @@ function slice(evaluation: Evaluation, list: List, args: unknown[]): unknown[] {
   return part;
 }
 
-/** Calls an arrow function of the expression; charges for it. */
+/** Calls an arrow function of the expression, and charges for the call. */
 export type Callback = (first: unknown, second: unknown, third: unknown, fourth?: unknown) => unknown;
 type CallbackMethod = (evaluation: Evaluation, list: List, callback: Callback, args: unknown[]) => unknown;
 
-/** `args` are those after the callback. */
+/** `args` are the arguments after the callback. */
 export const CALLBACK_METHODS: ReadonlyMap<string, CallbackMethod> = new Map<string, CallbackMethod>([
   ['every', (_, list, callback) => list.every((item, index) => callback(item, index, list))],
   ['filter', filter],

@@ -1,6 +1,6 @@
-// The tree an expression becomes: our own, not the parser's. Plain JSON (it survives JSON.parse(JSON.stringify(expr))), so it
-// lives inside a stored plan. Only what the language allows has a shape here: what cannot be said cannot be run (S3).
-// Chains of `+`, `&&` and `||` are flat, so that a long condition is not a deep one.
+// The tree of an expression. It is ours, not the parser's, and plain JSON, so a stored plan can hold it. Only constructs that the
+// language allows have a shape here, so nothing else can be run (S3). Chains of `+`, `&&` and `||` are flat: a long condition is
+// not a deep one.
 
 export type Expr =
   | { readonly op: 'const'; readonly value: string | number | boolean | null }
@@ -13,9 +13,9 @@ export type Expr =
   | ({ readonly op: 'member'; readonly object: Expr; readonly key: string | number } & Optional & Span)
   | ({ readonly op: 'index'; readonly object: Expr; readonly index: Expr } & Optional & Span)
   | ({ readonly op: 'method'; readonly object: Expr; readonly name: string; readonly args: readonly Expr[] } & Optional)
-  /** Where a `?.` inside stops: the whole chain is undefined when one of its objects is missing. */
+  /** The end of a chain with `?.`: the whole chain is undefined when one of its objects is missing. */
   | { readonly op: 'chain'; readonly body: Expr }
-  /** Only as the first argument of a method that calls it. */
+  /** Only as the first argument of a method that calls back. */
   | { readonly op: 'arrow'; readonly slot: number; readonly params: number; readonly body: Expr }
   | { readonly op: 'function'; readonly name: string; readonly args: readonly Expr[] }
   | { readonly op: 'array'; readonly items: readonly Expr[] }
@@ -24,7 +24,7 @@ export type Expr =
   | { readonly op: 'property'; readonly key: Expr; readonly value: Expr }
   /** Only inside `array`, `object` and arguments. */
   | { readonly op: 'spread'; readonly value: Expr }
-  /** A template literal: the parts, as text, one after the other. */
+  /** A template literal: its parts as text, joined. */
   | { readonly op: 'text'; readonly parts: readonly Expr[] }
   | { readonly op: 'unary'; readonly operator: UnaryOperator; readonly value: Expr }
   | { readonly op: 'binary'; readonly operator: BinaryOperator; readonly left: Expr; readonly right: Expr }
@@ -33,7 +33,7 @@ export type Expr =
   | { readonly op: 'or'; readonly items: readonly Expr[] }
   | { readonly op: 'nullish'; readonly left: Expr; readonly right: Expr }
   | { readonly op: 'conditional'; readonly test: Expr; readonly then: Expr; readonly otherwise: Expr }
-  /** The root of an expression in the pipeline dialect: below it, reading a member of nothing gives nothing. */
+  /** The root of an expression in the pipeline dialect. Below it, a member of a missing value is missing too. */
   | { readonly op: 'pipeline'; readonly body: Expr };
 
 /** Offsets in the source as the author wrote it. */

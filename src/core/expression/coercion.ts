@@ -1,19 +1,19 @@
-// JavaScript's conversions, for data only: values are JSON plus `undefined`, NaN and the infinities. An object is turned into
-// text without calling anything that data could name (`toString`, `valueOf`, `toJSON`): such a key holds no function, and
-// JavaScript refuses it with a TypeError, as we do. Prototype-free objects are treated as plain ones (S3, S8).
+// JavaScript's conversions, for data only: JSON values plus `undefined`, NaN and the infinities. An object becomes text without
+// calling a method that the data could name (`toString`, `valueOf`, `toJSON`): such a key holds no function, so JavaScript throws
+// a TypeError and so do we. Objects without a prototype count as plain objects (S3, S8).
 
 import { type Evaluation, EvaluationError } from './evaluation.ts';
 
 type Primitive = string | number | boolean | null | undefined;
 
-/** Handling shorter texts costs nothing worth counting. */
+/** Shorter texts cost too little to count. */
 const LONG_TEXT = 1024;
 const SHORT_NAME = 32;
 const CHARACTERS_PER_STEP = 16;
 
 /**
- * The hint makes no difference for data: an array is its joined text, an object is `[object Object]`. Whatever is done with a
- * long text next (reading it as a number, looking it up as a key) takes time with its length, so it is charged here.
+ * The hint makes no difference for data: an array is its joined text, an object is `[object Object]`. The next operation on a
+ * long text (reading a number, looking up a key) takes time in proportion to its length, so the length is charged here.
  */
 export function toPrimitive(evaluation: Evaluation, value: unknown): Primitive {
   if (isLongText(value)) evaluation.work(value.length);
@@ -34,7 +34,10 @@ export function toKey(evaluation: Evaluation, value: unknown): string | number {
   return typeof value === 'number' ? value : chargeReading(evaluation, toText(evaluation, value));
 }
 
-/** Reading a text as a number, or looking it up as a name, goes character by character: no native loop is as slow. */
+/**
+ * Charges for reading a text as a number or looking it up as a name. Both go character by character, slower than any native
+ * loop.
+ */
 export function chargeReading<Value extends Primitive>(evaluation: Evaluation, value: Value): Value {
   if (typeof value === 'string' && value.length > SHORT_NAME) evaluation.step(value.length / CHARACTERS_PER_STEP);
   return value;
@@ -91,7 +94,7 @@ function chargeComparison(evaluation: Evaluation, left: unknown, right: unknown)
   if (isLongText(left) && typeof right === 'string') evaluation.work(left.length);
 }
 
-/** Looking for a value among `count` others. A long text may have to be compared with each of them to its end. */
+/** Charges for looking for a value among `count` others. A long text may be compared with each of them to its end. */
 export function chargeLookup(evaluation: Evaluation, needle: unknown, count: number): void {
   evaluation.work(isLongText(needle) ? count * needle.length : count);
 }

@@ -1,4 +1,4 @@
-// What travels with the conversion of one expression: the names in sight, and where problems go.
+// The context of converting one expression: the names in scope, and the list of problems.
 
 import type * as acorn from 'acorn';
 import type { Expr, Span } from './ast.ts';
@@ -15,7 +15,7 @@ export interface Conversion {
   readonly span: (node: acorn.AnyNode) => Span;
 }
 
-/** Stands for what was refused, so that the rest can be looked at too. Never evaluated. */
+/** Stands for a refused part, so that the rest is still checked. It is never evaluated. */
 export const REFUSED: Expr = { op: 'const', value: null };
 
 export function refuse(conversion: Conversion, node: acorn.AnyNode, finding: Finding): Expr {
@@ -23,7 +23,7 @@ export function refuse(conversion: Conversion, node: acorn.AnyNode, finding: Fin
   return REFUSED;
 }
 
-/** Names that are no values themselves: `Math`, `Number`, `Object`, … */
+/** Names that are not values: `Math`, `Number`, `Object`, … */
 export const NAMESPACES: ReadonlySet<string> = new Set(
   [...FUNCTIONS.keys()].filter((name) => name.includes('.')).map((name) => name.slice(0, name.indexOf('.'))),
 );
@@ -32,13 +32,13 @@ export function isData(conversion: Conversion, name: string): boolean {
   return conversion.locals.includes(name) || conversion.roots.includes(name);
 }
 
-/** The namespace a node names, unless the scope or a parameter has taken the name. */
+/** The namespace that a node names, unless the scope or a parameter shadows it. */
 export function namespaceOf(conversion: Conversion, node: acorn.AnyNode): string | undefined {
   if (node.type !== 'Identifier' || isData(conversion, node.name)) return undefined;
   return NAMESPACES.has(node.name) ? node.name : undefined;
 }
 
-/** The name of a member when it is written out: `a.b`, `a['b']`, `a[0]`. */
+/** The name of a member that is written literally: `a.b`, `a['b']`, `a[0]`. */
 export function writtenKey(node: acorn.MemberExpression): string | number | undefined {
   const { property } = node;
   if (!node.computed) return (property as acorn.Identifier | acorn.PrivateIdentifier).name;

@@ -1,4 +1,4 @@
-// Calls: a function of the table, or a method of the table on a value. Anything else has no callee here.
+// Calls: a function of the table, or a method of the table on a value. There is no other callee.
 
 import type * as acorn from 'acorn';
 import { nearMiss } from '../problem/near-miss.ts';
@@ -67,7 +67,7 @@ function convertFunction(name: string, node: acorn.CallExpression, conversion: C
   });
 }
 
-/** A zone that is written out is known now; any other is looked at when the expression is evaluated. */
+/** A literal zone is checked now, any other when the expression is evaluated. */
 function checkZone(node: acorn.AnyNode | undefined, zone: Expr | undefined, conversion: Conversion): void {
   if (node === undefined || zone?.op !== 'const' || (typeof zone.value === 'string' && isZone(zone.value))) return;
   conversion.report(node, {
@@ -102,7 +102,7 @@ function convertArguments(name: string, node: acorn.CallExpression, conversion: 
   return [convertCallback(name, first, node, conversion), ...convertAll(others, conversion)];
 }
 
-/** For a method that does not exist: a function given to it is no second mistake. */
+/** For a method that does not exist: a function passed to it is not a second mistake. */
 function convertLoosely(argument: acorn.AnyNode, conversion: Conversion): Expr {
   return argument.type === 'ArrowFunctionExpression'
     ? convertArrow(argument, conversion)

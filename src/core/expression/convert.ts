@@ -1,5 +1,5 @@
-// From the parser's tree to ours: a white list. A node type without a converter here is refused, and so is every name, method
-// and function that is not in a table (S3). Goes on after a problem, so that the author sees all of them at once.
+// Converts the parser's tree to ours by an allow-list. A node type without a converter is refused, and so is every name, method
+// and function that is not in a table (S3). Conversion goes on after a problem, so the author sees all problems at once.
 
 import type * as acorn from 'acorn';
 import { nearMiss } from '../problem/near-miss.ts';
@@ -10,7 +10,7 @@ import { CONSTANTS, FUNCTIONS } from './functions.ts';
 import { didYouMean, type Finding } from './problem.ts';
 import { FORBIDDEN_MEMBERS, REFUSED_CALLS, REFUSED_NODES, REFUSED_OPERATORS } from './refusal.ts';
 
-/** The same as the default limit of evaluation, so that what was accepted can run. */
+/** Equal to the default limit of evaluation, so an accepted expression can run. */
 export const MAX_NESTING = 100;
 
 export const NESTED_TOO_DEEP: Finding = {
@@ -200,7 +200,7 @@ function convertLogical(node: acorn.LogicalExpression, conversion: Conversion): 
   };
 }
 
-/** `a + b + c` as three operands, not as a tree that leans to the left. */
+/** Turns `a + b + c` into three operands instead of a left-leaning tree. */
 function flattened(
   node: acorn.BinaryExpression | acorn.LogicalExpression,
   type: 'BinaryExpression' | 'LogicalExpression',

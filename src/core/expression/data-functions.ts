@@ -1,5 +1,5 @@
-// Functions over texts, lists and times that JavaScript has no pure ones for: times as data, JSON, base64, hashes, and lookups in
-// large lists. No clock, no chance, no locale (S3); each charges for what it reads and makes before it does (S4).
+// Functions over texts, lists and times for which JavaScript has no pure equivalent: times as data, JSON, base64, hashes, and
+// lookups in large lists. No clock, randomness or locale (S3). Each charges for the data it is about to read and make (S4).
 
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -47,7 +47,7 @@ function format(evaluation: Evaluation, [ms, pattern, zone]: unknown[]): string 
   return written;
 }
 
-/** A text of JSON can become many times as large in memory. */
+/** Parsed JSON can take many times the memory of its text. */
 const BYTES_PER_CHARACTER = 16;
 
 function parseJson(evaluation: Evaluation, [value]: unknown[]): unknown {
@@ -82,7 +82,7 @@ function charge(evaluation: Evaluation, count: number): void {
   evaluation.step(count * STEPS_PER_PROPERTY);
 }
 
-/** `groupBy(list, 'a.b')`: lists by the value of each item at the path. `keyBy`: the last item with each value. */
+/** `groupBy(list, 'a.b')` gives lists by the value of each item at the path; `keyBy` gives the last item with each value. */
 function grouped(evaluation: Evaluation, [list, path]: unknown[], many: boolean): unknown {
   const items = listOf(list, many ? 'groupBy' : 'keyBy');
   const names = textOf(evaluation, path).split('.');
@@ -128,7 +128,7 @@ function hmacOf(evaluation: Evaluation, [key, text]: unknown[]): string {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Of the text's UTF-8 bytes. */
+/** Encodes the UTF-8 bytes of the text. */
 function base64Encode(evaluation: Evaluation, [value]: unknown[]): string {
   const bytes = encoded(evaluation, value);
   evaluation.step(bytes.length / 4);
@@ -143,7 +143,7 @@ function base64Encode(evaluation: Evaluation, [value]: unknown[]): string {
   return text;
 }
 
-/** Also of the alphabet for URLs, with or without padding. */
+/** Also reads the URL-safe alphabet, with or without padding. */
 function base64Decode(evaluation: Evaluation, [value]: unknown[]): string {
   const text = textOf(evaluation, value).replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
   evaluation.build(text.length * 2);

@@ -1,4 +1,5 @@
-// The same value as JavaScript, or both throw: random expressions over random data, compared with a real engine.
+// An expression gives the same value as JavaScript, or both throw. Random expressions over random data are compared with a real
+// engine.
 
 import vm from 'node:vm';
 import fc from 'fast-check';

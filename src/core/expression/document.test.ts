@@ -1,4 +1,4 @@
-// docs/expressions.md says what there is: its examples are evaluated, and its lists are those of the tables.
+// Evaluates the examples of docs/expressions.md, and compares its lists with the tables.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

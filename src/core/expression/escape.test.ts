@@ -17,7 +17,7 @@ function prototypes(): string {
     .join();
 }
 
-/** What stopped it: the code of a problem or of an error. */
+/** The code of the problem or error that stopped the expression. */
 function stoppedBy(source: string, dialect: 'javascript' | 'pipeline'): string {
   const parsed = parseExpression(source, { ...options, dialect });
   if (!parsed.ok) {

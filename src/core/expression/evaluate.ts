@@ -1,5 +1,5 @@
-// Evaluates expressions: values for templates and actions, booleans for conditions. Total and bounded (S4): the same expression
-// and scope give the same result everywhere, and whatever goes wrong is an EvaluationError.
+// Evaluates expressions: values for templates and actions, booleans for conditions. Evaluation is total and bounded (S4): the
+// same expression and scope give the same result everywhere, and every failure is an EvaluationError.
 
 import type { Expr } from './ast.ts';
 import {
@@ -14,12 +14,12 @@ import {
 import { explainMissing, type WhyMissing } from './missing.ts';
 import { compiled } from './program.ts';
 
-/** Throws an EvaluationError and nothing else. What it returns was made of JSON, and may be or hold `undefined` or NaN. */
+/** Throws EvaluationError and nothing else. The result is built from JSON, and may be or contain `undefined` or NaN. */
 export function evaluate(expr: Expr, scope: Scope, limits: Limits = DEFAULT_LIMITS): unknown {
   return evaluateWithin(new Evaluation(scope, limits, 'value'), expr);
 }
 
-/** Never throws: a condition that fails or needs too much is false, with a warning that says why. */
+/** Never throws. A condition that fails or exceeds its budget is false, with a warning that gives the reason. */
 export function evaluateCondition(
   expr: Expr,
   scope: Scope,
@@ -46,8 +46,8 @@ function explain(error: EvaluationError, expr: Expr, scope: Scope, why?: WhyMiss
 export function evaluateWithin(evaluation: Evaluation, expr: Expr): unknown {
   const builtBefore = evaluation.bytes;
   const value = run(evaluation, expr);
-  // What only passes through is data from outside, as large as it was. What was put together here may hold the same part
-  // many times over, and must not explode when someone writes it out.
+  // Data that only passes through is as large as it was when it came in. A value that was built here may contain the same part
+  // many times, and must not explode when it is written out.
   if (evaluation.bytes > builtBefore && typeof value === 'object') evaluation.weigh(value);
   return value;
 }

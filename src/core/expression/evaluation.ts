@@ -1,12 +1,12 @@
-// One evaluation: what it may see, and what it has used of its limits. Every function that works or builds asks here
-// *before* it does, so one evaluation is bounded in time and memory (S4). Without loops or recursion in the language, steps
-// grow only through array methods: a whole expression is charged by its size once, and a callback on each call.
+// One evaluation: its scope, and how much of its limits is used. Every function asks here *before* it works or builds, so an
+// evaluation is bounded in time and memory (S4). The language has no loops or recursion, so steps grow only through array
+// methods: an expression is charged once by its size, a callback on each call.
 
 export interface Limits {
   readonly maxSteps: number;
   readonly maxDepth: number;
   readonly maxBytes: number;
-  /** Parameters of all nodes of one execution together, as they are written down. */
+  /** For the parameters of all nodes of one execution together, as they are recorded. */
   readonly maxRenderedBytes?: number;
 }
 
@@ -18,7 +18,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   maxRenderedBytes: 64 * MIB,
 };
 
-/** Nesting of *data*, which comes from outside: deeper than any real document, far from the end of the stack. */
+/** How deep *data* may nest. Data comes from outside; this is deeper than any real document and far from the end of the stack. */
 const MAX_DATA_DEPTH = 500;
 
 /** Native work on text and lists is much faster than our own steps. */
@@ -28,7 +28,7 @@ const BYTES_PER_SLOT = 16;
 const BYTES_PER_CONTAINER = 48;
 /** An object needs more for each key than an array for each element. */
 export const BYTES_PER_PROPERTY = 48;
-/** Listing or writing one is no native loop over memory: it looks up or hashes a name. */
+/** Listing or writing a property is not a native loop over memory: it looks up or hashes a name. */
 export const STEPS_PER_PROPERTY = 2;
 
 export class EvaluationError extends Error {
@@ -41,12 +41,12 @@ export class EvaluationError extends Error {
   }
 }
 
-/** A value that the expression needs is missing; the caller can name it. */
+/** A value that the expression needs is missing. The caller can name it. */
 export class MissingValueError extends EvaluationError {}
 
 export type Scope = Readonly<Record<string, unknown>>;
 
-/** Told what an evaluation took, also of one that failed: see `Evaluation.effort`. */
+/** Called with the effort of an evaluation, also of a failed one: see `Evaluation.effort`. */
 export type Spend = (effort: number) => void;
 
 /** `condition`: in the pipeline dialect a missing path is null. `template`: `undefined` may not slip into a text. */
@@ -67,13 +67,13 @@ export class Evaluation {
     this.purpose = purpose;
   }
 
-  /** The used share of the limits of steps or memory; 1 is everything. */
+  /** The share of the step or memory limit that is used; 1 is all of it. */
   get effort(): number {
     return this.steps / this.limits.maxSteps + this.bytes / this.limits.maxBytes;
   }
 
   step(count: number): void {
-    // What is refused is not done, and was not used.
+    // A refused step is not taken, so it is not counted.
     if (this.steps + count > this.limits.maxSteps) throw exceeded(`${this.limits.maxSteps} steps`, 'maxSteps');
     this.steps += count;
   }
@@ -101,8 +101,8 @@ export class Evaluation {
   }
 
   /**
-   * What a value would take if it were written out. A small graph of shared parts can be an astronomically large document
-   * (`[x].map(a => [a, a]).map(b => [b, b])…`), so every walk over a whole value asks first.
+   * The size of a value if it were written out. A small graph of shared parts can be an astronomically large document
+   * (`[x].map(a => [a, a]).map(b => [b, b])…`), so every walk over a whole value weighs it first.
    */
   weigh(value: unknown, depth = 0): void {
     this.build(typeof value === 'string' ? value.length : BYTES_PER_SLOT);

@@ -1,4 +1,4 @@
-// The functions and constants an expression may name, and the methods of numbers. Pure, without clock, chance or locale (S3).
+// The functions and constants that an expression may name, and the methods of numbers. Pure: no clock, randomness or locale (S3).
 
 import { chargeReading, toNumber, toPrimitive, toText } from './coercion.ts';
 import { DATA_FUNCTIONS } from './data-functions.ts';
@@ -89,7 +89,7 @@ export const FUNCTIONS: ReadonlyMap<string, KnownFunction> = new Map<string, Kno
   ...DATA_FUNCTIONS,
 ]);
 
-/** Those that make a text or a number of whatever they get. */
+/** Functions that turn any value into a text or a number. */
 export const CONVERTING: ReadonlySet<string> = new Set([
   ...MATH_FUNCTIONS.map((name) => `Math.${name}`),
   'Number',
@@ -101,7 +101,7 @@ export const CONVERTING: ReadonlySet<string> = new Set([
   'parseInt',
 ]);
 
-/** Converts as many arguments as the function looks at, no more. */
+/** Converts only the arguments that the function reads. */
 function ofPrimitives(native: (...args: never[]) => unknown, arity = native.length): KnownFunction {
   return (evaluation, args) => {
     evaluation.work(args.length);
@@ -121,7 +121,7 @@ function encodeForUrl(evaluation: Evaluation, [value]: unknown[]): string {
   return encodeURIComponent(text);
 }
 
-/** Listing the keys of a large object takes as long as visiting them. */
+/** Listing the keys of a large object takes as long as visiting them, so it is charged. */
 function keysOf(evaluation: Evaluation, value: unknown): string[] {
   if (value == null) throw new EvaluationError(`Cannot list the keys of ${value}`);
   if (Array.isArray(value) || typeof value === 'string') {
@@ -182,7 +182,7 @@ export const NUMBER_METHODS: ReadonlyMap<string, NumberMethod> = new Map<string,
   ['toString', ofNumber(Number.prototype.toString, (evaluation, radix) => evaluation.step(radix === 10 ? 1 : 100))],
 ]);
 
-/** Each digit beyond the usual is worked out by itself, and so is every digit to a base other than ten. */
+/** Digits beyond the usual ones, and all digits of a base other than ten, are computed one by one. */
 function chargeDigits(evaluation: Evaluation, digits: number): void {
   evaluation.step(Math.min(Math.max(1, digits), 100) / 2);
 }

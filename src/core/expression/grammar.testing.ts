@@ -1,6 +1,6 @@
-// Random expressions of the language for comparing it with JavaScript itself, and random data for them. An expression is printed
-// twice: as we read it, and as plain JavaScript, which differs in two places. The left side of `??` is null-safe for us, so
-// JavaScript gets a `?.` there; `sort` and `reverse` do not change data for us, so JavaScript gets `toSorted` and `toReversed`.
+// Random expressions and random data, for comparing our language with JavaScript. Each expression is printed twice: in our
+// language and in plain JavaScript. The two differ in two places. The left side of `??` is null-safe here, so JavaScript gets a
+// `?.`. `sort` and `reverse` do not change data here, so JavaScript gets `toSorted` and `toReversed`.
 
 import fc from 'fast-check';
 import { ARRAY_METHODS, CALLBACK_METHODS, SORT_METHODS } from './array-methods.ts';
@@ -8,7 +8,7 @@ import { DATA_FUNCTIONS } from './data-functions.ts';
 import { FUNCTIONS, NUMBER_METHODS } from './functions.ts';
 import { STRING_METHODS } from './string-methods.ts';
 
-/** Functions that JavaScript does not have, or has with a clock and a zone of its own. */
+/** Functions that JavaScript does not have, or that use its own clock and zone. */
 const OURS: ReadonlySet<string> = new Set(DATA_FUNCTIONS.map(([name]) => name));
 
 interface Print {
@@ -77,7 +77,7 @@ const KNOWN_FUNCTIONS = [...FUNCTIONS.keys()]
   .filter((name) => !OURS.has(name))
   .filter((name) => name !== 'JSON.stringify');
 
-/** `toString` aside, which JavaScript also has for objects and booleans. */
+/** Without `toString`, which JavaScript also has for objects and booleans. */
 const PLAIN_METHODS = [...STRINGS, ...ARRAYS, ...NUMBERS].filter((name) => name !== 'toString');
 
 const IN_JAVASCRIPT = new Map([

@@ -1,5 +1,5 @@
-// What an attacker would write. Each must be refused when it is parsed or fail with an EvaluationError, quickly and without a
-// trace. Used by the tests and, for the slowest case, by the benchmark.
+// Expressions that an attacker would write. Each must be refused by the parser or fail with an EvaluationError, quickly and
+// without a trace. The tests use them, and the benchmark uses the slowest.
 
 /** Ways out of the language: to code, to prototypes, to the host. */
 export const ESCAPES: readonly string[] = [

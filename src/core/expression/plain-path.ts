@@ -18,7 +18,7 @@ const REST = /\s*$/y;
 /** Far below the nesting that is allowed. */
 const MAX_STEPS = 50;
 
-/** A path, or a path compared with a literal. null: it is something else. */
+/** A path, or a path compared with a literal. null: anything else. */
 export function readPlainly(source: string, roots: readonly string[]): Expr | null {
   const path = readPath(source, roots);
   if (path === null || matchAt(REST, source, path.end) !== null) return path?.expr ?? null;

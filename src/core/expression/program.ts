@@ -1,8 +1,6 @@
-// An expression as a tree of closures, made once and kept: running it costs no dispatch on the tree. The cache is keyed by the
-// Expr itself and holds it weakly; a program depends on nothing else, so the cache cannot be observed.
-//
-// Where JavaScript throws because it reads a member of null or undefined, two places read `undefined` instead: the left side
-// of `??` (that is what it is for), and everything in the pipeline dialect, whose conditions see null for what is missing.
+// Compiles an expression into a tree of closures, once, so running it does not dispatch on node types. The cache is keyed by the
+// Expr and holds it weakly. Where JavaScript throws because a member of null or undefined is read, two places read `undefined`
+// instead: the left side of `??`, and everything in the pipeline dialect, whose conditions see null for a missing value.
 
 import { ARRAY_METHODS, CALLBACK_METHODS, type Callback, SORT_METHODS, sorted } from './array-methods.ts';
 import { type Expr, heightOf, sizeOf } from './ast.ts';
@@ -23,15 +21,15 @@ type Program = (evaluation: Evaluation) => unknown;
 
 export interface CompiledExpression {
   readonly run: Program;
-  /** Nodes of the tree: the steps that one pass takes. */
+  /** The number of nodes, which is the number of steps of one pass. */
   readonly size: number;
   readonly height: number;
 }
 
-/** How members of null and undefined are read. */
+/** How a member of null or undefined is read. */
 type Reading = 'strict' | 'nullSafe' | 'pipeline';
 
-/** Travels from a `?.` that found nothing to the end of its chain. No data is a symbol. */
+/** Passed from a `?.` that found nothing to the end of its chain. Data never contains a symbol. */
 const STOPPED = Symbol('stopped');
 
 const cache = new WeakMap<Expr, CompiledExpression>();
@@ -44,7 +42,7 @@ export function compiled(expr: Expr): CompiledExpression {
   return made;
 }
 
-/** These stand only inside the node that compiles them. */
+/** Parts that are compiled by the node around them. */
 type Part = 'arrow' | 'property' | 'spread';
 type Compilers = {
   readonly [Op in Exclude<Expr['op'], Part>]: (expr: Extract<Expr, { op: Op }>, reading: Reading) => Program;
@@ -96,7 +94,7 @@ function settled(program: Program, reading: Reading): Program {
 
 type Access = Extract<Expr, { op: 'member' | 'index' | 'method' }>;
 
-/** What reading `name` of null, of undefined or after a stopped `?.` gives. */
+/** The result of reading `name` of null, of undefined, or after a stopped `?.`. */
 function readNothing(object: unknown, { optional }: Access, reading: Reading, name: string | number): unknown {
   if (reading !== 'strict') return undefined;
   if (optional || object === STOPPED) return STOPPED;
@@ -108,8 +106,8 @@ function isNothing(object: unknown): boolean {
 }
 
 /**
- * In the pipeline dialect a body that is text has no fields: not its length, nor its first character where somebody
- * meant the first item of a list that was cut off or never was JSON.
+ * In the pipeline dialect a text body has no fields, neither a length nor a first character. The author meant an item of a
+ * list, and the body was cut off or was never JSON.
  */
 function compileOwner({ object }: Access, reading: Reading): Program {
   const owner = compile(object, reading);
@@ -233,8 +231,8 @@ function compileFunction({ name, args }: Extract<Expr, { op: 'function' }>, read
 }
 
 /**
- * Operands and arguments that a text or a number is made of. In a template of a pipeline they are there: what was computed from nothing would be
- * sent as "null", "undefined" or NaN.
+ * Operands and arguments that become part of a text or a number. In a pipeline's template they must exist, because a missing
+ * value would be sent as "null", "undefined" or NaN.
  */
 function compileNeeded<Values extends readonly unknown[]>(
   values: (evaluation: Evaluation) => Values,
@@ -259,12 +257,12 @@ function compilePart(expr: Expr, reading: Reading): Program {
   };
 }
 
-/** Of arithmetic. Elsewhere it is NaN that JavaScript makes of what is not there, and no template may hold that. */
+/** An operand of arithmetic. JavaScript turns a missing operand into NaN, which no template may contain. */
 function compileOperand(expr: Expr, reading: Reading): Program {
   return reading === 'pipeline' ? compilePart(expr, reading) : compile(expr, reading);
 }
 
-/** In a template the word "undefined" must not end up in a message. */
+/** Keeps the word "undefined" out of messages. */
 function refuseUndefined(value: unknown): void {
   if (value === undefined) throw new MissingValueError('A part of it is undefined');
 }

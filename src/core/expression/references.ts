@@ -1,5 +1,6 @@
-// Which paths of the scope an expression reads, found without running it. The compiler uses them to refuse a reference to a
-// node that is not there or not upstream, and to keep in memory only what is read; error messages use them to name what is missing.
+// Finds the paths of the scope that an expression reads, without running it. The compiler uses them to refuse references to nodes
+// that do not exist or are not upstream, and to keep only referenced data in memory. Error messages use them to name the missing
+// value.
 
 import { children, type Expr } from './ast.ts';
 
@@ -61,7 +62,7 @@ function collectPath(end: PathNode, guarded: boolean, found: Reference[]): void 
   });
 }
 
-/** As an author would write it: `context.data['get-item'].items[0]`. */
+/** The path as an author would write it: `context.data['get-item'].items[0]`. */
 export function pathText(path: readonly (string | number)[]): string {
   return path.map((key, index) => keyText(key, index === 0)).join('');
 }

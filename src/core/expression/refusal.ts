@@ -1,5 +1,5 @@
-// What JavaScript has and expressions do not, and what to do instead. Data only: convert.ts refuses every node it does not know,
-// and looks here for better words.
+// Constructs of JavaScript that expressions do not have, and the alternative to each. Data only: convert.ts refuses every unknown
+// node, and takes better words from here.
 
 import type { Finding } from './problem.ts';
 
@@ -65,7 +65,10 @@ export const REFUSED_CALLS: ReadonlyMap<string, string> = new Map([
   ['fetch', 'use a node to call an API'],
 ]);
 
-/** Names that lead to code in JavaScript. Own properties only are read anyway; written out, they are refused. */
+/**
+ * Names that lead to code in JavaScript. Reading is limited to own properties anyway; a literal use of these names is
+ * refused.
+ */
 export const FORBIDDEN_MEMBERS: ReadonlySet<string> = new Set([
   '__defineGetter__',
   '__defineSetter__',
@@ -76,7 +79,7 @@ export const FORBIDDEN_MEMBERS: ReadonlySet<string> = new Set([
   'prototype',
 ]);
 
-/** Words that begin a statement: the parser only says "unexpected token". */
+/** Words that begin a statement. The parser would only say "unexpected token". */
 export const STATEMENT_WORDS: ReadonlySet<string> = new Set([
   'break',
   'case',

@@ -1,5 +1,5 @@
-// The little that must be known about JavaScript's text before it is parsed: where literals and braces begin and end, so that
-// a `}}` inside a string does not close a template, and a hyphen inside one is no name.
+// The little that is needed about JavaScript's text before parsing: where literals and braces begin and end. A `}}` inside a
+// string does not close a template, and a hyphen inside a string is not part of a name.
 
 /** The open brackets around the current position: `{` for a brace, `` ` `` for a template literal. */
 export type Nesting = ('{' | '`')[];

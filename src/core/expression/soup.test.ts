@@ -1,4 +1,5 @@
-// Any text at all: parsing gives a tree or problems inside the text, evaluation a value or an EvaluationError. Nothing else.
+// Parses and evaluates arbitrary text. Parsing gives a tree or problems inside the text; evaluation gives a value or an
+// EvaluationError. Nothing else may happen.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,18 +1,18 @@
-// The methods of texts. Each charges for what it is about to make or search before it does (S4), then calls JavaScript's own.
-// No locale, no regular expressions, nothing that depends on the machine.
+// Methods of texts. Each charges for the text it is about to make or search (S4), then calls JavaScript's own method. No locale,
+// no regular expressions, nothing that depends on the machine.
 
 import { toPrimitive } from './coercion.ts';
 import type { Evaluation } from './evaluation.ts';
 
 type StringMethod = (evaluation: Evaluation, text: string, args: unknown[]) => unknown;
 
-/** Searching for a long needle can cost its length at every position, the engine's shortcuts aside. */
+/** Searching for a long needle can cost the needle's length at every position, unless the engine takes a shortcut. */
 const NEEDLE_SHORTCUT = 64;
 
 /** Upper-casing can make a text three times as long ('ﬃ' becomes 'FFI'). */
 const CASE_GROWTH = 3;
 
-/** The last column is how many arguments the method looks at: JavaScript does not convert the others. */
+/** The last column is the number of arguments that the method reads. JavaScript does not convert the others. */
 export const STRING_METHODS: ReadonlyMap<string, StringMethod> = new Map<string, StringMethod>([
   ['at', native(String.prototype.at, piece, 1)],
   ['charAt', native(String.prototype.charAt, piece, 1)],
@@ -43,7 +43,7 @@ export const STRING_METHODS: ReadonlyMap<string, StringMethod> = new Map<string,
 type Charge = (evaluation: Evaluation, text: string, args: unknown[]) => void;
 type NativeMethod = (this: string, ...args: never[]) => unknown;
 
-/** Arguments reach the native method as primitives only, so it has nothing to call. */
+/** The native method gets primitives only, so it has nothing to call. */
 function native(method: NativeMethod, charge: Charge, arity: number): StringMethod {
   return (evaluation, text, args) => {
     const primitives = args.slice(0, arity).map((argument) => toPrimitive(evaluation, argument));
@@ -115,7 +115,7 @@ function occurrences(evaluation: Evaluation, text: string, needle: string): numb
   return count;
 }
 
-/** A count that JavaScript would refuse (negative, endless) is left for it to refuse. */
+/** A count that JavaScript refuses (negative, infinite) is passed on for JavaScript to refuse. */
 function size(count: unknown): number {
   const number = Number(count);
   return number > 0 && number < Number.POSITIVE_INFINITY ? number : 0;

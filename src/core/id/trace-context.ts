@@ -1,5 +1,5 @@
-// The W3C trace context as it travels in a `traceparent` header: which trace something belongs to, which span caused it, and
-// whether anybody records it. Only version 00 is understood; of a later one its first four fields, as the standard asks.
+// The W3C trace context of a `traceparent` header: the trace, the span that caused the request, and whether anybody records it.
+// Only version 00 is understood; of a later version the first four fields are read, as the standard asks.
 
 export interface TraceContext {
   /** 32 hexadecimal digits. */

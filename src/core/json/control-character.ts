@@ -1,4 +1,4 @@
-// Characters that no name may have, as parts of patterns: written so that tools outside JavaScript read them too, which do not know
+// Characters that no name may contain, as parts of patterns. They are spelled out because tools outside JavaScript do not know
 // classes like \p{Cc}.
 
 export const ZERO_CHARACTER = '\\u0000';

@@ -39,7 +39,7 @@ export function jsonType(value: Json): 'null' | 'array' | 'object' | 'string' | 
   return typeof value as 'object' | 'string' | 'number' | 'boolean';
 }
 
-/** About how long its JSON text is. Looks no further once that is more than `atMost`. */
+/** The approximate length of the value's JSON text. Stops counting past `atMost`. */
 export function weightOf(value: Json, atMost: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (value === null || typeof value !== 'object') return 8;

@@ -1,5 +1,4 @@
-// Columns of items that are connected with items of the columns beside them: in an order with few crossings, and each item as
-// near as there is room to those it is connected with.
+// Places connected items in columns: in an order with few crossings, and each item as close to its connections as there is room.
 
 import { spread } from './spread.ts';
 

@@ -25,7 +25,7 @@ export interface LayeredLayout {
 }
 
 const GAPS: Gaps = { column: 56, item: 24 };
-/** Beyond this an arc goes straight: places for all of them would cost more than they help. */
+/** Above this number an arc goes straight: a place for every crossing would cost more than it helps. */
 const MAX_ITEMS = 5_000;
 
 export function layOutLayers(
@@ -49,7 +49,7 @@ export function layOutLayers(
 
 const pointOf = ({ x, y }: Item): Point => ({ x, y });
 
-/** Ranked from one node before all that nothing leads to; a part that is all cycle is entered at its first node. */
+/** Ranks from a virtual node before all nodes without predecessors. A part that is one cycle is entered at its first node. */
 function columnsOf(size: number, arcs: readonly Arc[]): { columns: number[]; isBack: readonly boolean[] } {
   const leaving = Map.groupBy(arcs, ({ from }) => from);
   const hasBefore = new Set(arcs.filter(({ from, to }) => from !== to).map(({ to }) => to));

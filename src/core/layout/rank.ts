@@ -1,5 +1,5 @@
-// In which column each node of a graph stands: one after every node that leads to it. Arcs that lead back are turned round for
-// this, so a graph may have cycles. Iterative, because a chain of a thousand nodes must cost no recursion.
+// Assigns each node of a graph its column: one after every node that leads to it. Arcs that lead back are reversed first, so a
+// graph may have cycles. Iterative, because a chain of a thousand nodes must not recurse.
 
 export interface Ranking {
   /** By node. */
@@ -27,7 +27,7 @@ export function rank(size: number, start: number, arcs: readonly Arc[]): Ranking
   return { columns, isBack };
 }
 
-/** Depth first: an arc into the current path leads back. The order has every node after all that lead to it. */
+/** Depth first: an arc into the current path leads back. In the resulting order every node comes after its predecessors. */
 function walk(size: number, start: number, arcs: readonly Arc[]): { isBack: boolean[]; order: number[] } {
   const isBack = arcs.map(() => false);
   const leaving: number[][] = Array.from({ length: size }, () => []);

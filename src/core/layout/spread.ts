@@ -1,5 +1,5 @@
-// Puts the items of one column where they would like to be, as nearly as their order and the room between them allow: least
-// squares under "each at least so far below the one before" (pool adjacent violators).
+// Puts the items of one column as close to their preferred positions as their order and spacing allow: least squares under a
+// minimum distance (pool adjacent violators).
 
 export interface Spreadable {
   readonly wish: number;
@@ -9,7 +9,7 @@ export interface Spreadable {
 
 /** The middle of each, from top to bottom. */
 export function spread(items: readonly Spreadable[], gap: number): number[] {
-  // Without the room that the items above it need, the middles only have to be in order.
+  // After subtracting the room of the items above, the middles only have to be in order.
   const offsets: number[] = [];
   let offset = 0;
   for (const [index, { half }] of items.entries()) {

@@ -1,4 +1,4 @@
-// What a step is called where people look: the type of its action, or a name for what the engine does itself. Pure.
+// The name of a step in lists and logs: the type of its action, or a name for a step of the engine itself. Pure.
 
 import type { Step } from './plan.ts';
 

@@ -10,10 +10,10 @@ const EXAMPLES = join(import.meta.dirname, '../../../examples');
 const definitions = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.json'))
   .map((name) => JSON.parse(readFileSync(join(EXAMPLES, name), 'utf8')) as object)
-  // Lifecycles are no plans.
+  // Lifecycles are not plans.
   .filter((definition) => 'nodes' in definition || 'tasks' in definition || 'steps' in definition);
 
-/** The same value with its keys in another order, but for `tasks`, whose order is that of the nodes. */
+/** The same value with its keys in another order. The order of `tasks` stays, because it is the order of the nodes. */
 function shuffled(value: unknown, random: () => number, key = ''): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((item) => shuffled(item, random));

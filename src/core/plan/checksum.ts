@@ -1,6 +1,6 @@
-// The identity of a plan: two definitions with the same checksum run the same way, whatever the order of their keys.
-// Publishing compares it to find out whether anything changed. Expressions and templates count as they were written, not
-// as the tree they became, so that a better compiler does not turn every workflow into a new version.
+// The identity of a plan: two definitions with the same checksum run the same way, whatever the order of their keys. Publishing
+// compares checksums to find out whether anything changed. Expressions and templates count as they were written, not as compiled
+// trees, so a better compiler does not create new versions.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -8,7 +8,7 @@ import { canonicalJson, type Json, type JsonObject } from '../json/json.ts';
 import type { Template } from '../template/template.ts';
 import type { Body, Plan, PlanEdge, PlanNode, Step } from './plan.ts';
 
-/** Computed when first asked for, which a plan that is only validated or run never is. As JSON it is there like any field. */
+/** Computed on first use: a plan that is only validated or run never needs it. JSON.stringify sees it like any field. */
 export function withChecksum(plan: Omit<Plan, 'checksum'>): Plan {
   let known: string | undefined;
   return {
@@ -25,7 +25,7 @@ export function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** Without its name: what it is called does not change how it runs. */
+/** Without its name: a name does not change how a plan runs. */
 function asWritten({ namedVersion: _name, ...plan }: Omit<Plan, 'checksum'>): object {
   return {
     ...plan,

@@ -1,5 +1,5 @@
-// Definitions that use none of the language's later features compile to the plan they always compiled to, byte for byte: their
-// versions stay the same and they cost the same. The expected values were taken before those features existed.
+// Definitions that use none of the later features compile to the same plan as before those features, byte for byte. Their
+// versions stay the same and they cost the same. The expected values were recorded before the features existed.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// The one intermediate form that all three definition formats compile to. Immutable and JSON-serialisable: it survives
-// JSON.parse(JSON.stringify(plan)) unchanged, so it can be cached, sent to a worker or stored. Nodes and edges are
-// referred to by their index. Nothing here decides anything: see core/decider.
+// The one intermediate form of all three definition formats. Immutable and JSON-serialisable: it survives
+// JSON.parse(JSON.stringify(plan)) unchanged, so it can be cached, sent to a worker or stored. Nodes and edges are referred to by
+// index. Nothing here decides anything: see core/decider.
 
 import type { Expr } from '../expression/ast.ts';
 import type { JsonObject } from '../json/json.ts';
@@ -8,7 +8,7 @@ import type { Template } from '../template/template.ts';
 
 export type Format = 'graph' | 'pipeline' | 'plan';
 
-/** How long undoing may take. */
+/** Default time limit for compensations and `finally`. */
 export const DEFAULT_COMPENSATION_MS = 3_600_000;
 
 /** Nodes and the edges between them, by index. */
@@ -21,7 +21,7 @@ export interface Graph {
 
 /** The body that a loop runs for each item or round, as virtual nodes of the same execution (virtual-node.ts). */
 export interface Body extends Graph {
-  /** The loop's own step and nothing else: the item's data is the step's. */
+  /** The body is the loop's own step alone, so the item's data is the step's data. */
   readonly isSingle: boolean;
   /** The outputs of an item; null: those of its succeeded nodes without a successor. */
   readonly outputs: Template | null;
@@ -36,15 +36,15 @@ export interface Plan extends Graph {
   readonly format: Format;
   /** The workflow's id (graph), name (pipeline) or planId (plan). */
   readonly id: string;
-  /** Nodes that run at the end, in this order, whatever the outcome. */
+  /** Nodes that run at the end in this order, whatever the outcome. */
   readonly finally?: readonly number[];
   /** How long compensations and `finally` may take; absent: an hour. */
   readonly compensationTimeoutMs?: number;
-  /** Waits whose keys are known when the execution starts: events count for them from then on. */
+  /** Waits whose keys are known at the start of the execution. Events count for them from the start. */
   readonly earlyWaits?: readonly number[];
-  /** Some template reads `attempt`; absent: none does. */
+  /** Some template reads `attempt`. */
   readonly readsAttempt?: true;
-  /** Nodes that are loops; absent: none is. */
+  /** The indexes of loop nodes; absent: there are none. */
   readonly loops?: readonly number[];
   /**
    * failFast: abort what is in flight and fail (graph). continue: go on, the execution still succeeds (pipeline).
@@ -56,14 +56,14 @@ export interface Plan extends Graph {
   /** Rendered at the end; null = the outputs of the succeeded nodes that led nowhere, merged in definition order. */
   readonly outputs: Template | null;
   readonly vars: JsonObject;
-  /** What expressions of an execution plan see as `scope`; `{}` for the other formats. */
+  /** The `scope` of expressions in an execution plan; `{}` for the other formats. */
   readonly scope: JsonObject;
   readonly snapshot: SnapshotPolicy;
-  /** Of an execution plan: what the outputs of its steps are held to; absent: `typed`. */
+  /** Execution plans only: the contract for the outputs of steps; absent: `typed`. */
   readonly contract?: StepContract;
   /** sha256 (hex) of the canonical JSON of everything above, with expressions as they were written: see checksum.ts. */
   readonly checksum: string;
-  /** How its planner named this version (004 `planVersion`); null for the other formats, which have our number and no more. */
+  /** The planner's own name for this version (`planVersion`); null for the other formats, which only have our number. */
   readonly namedVersion: string | null;
 }
 
@@ -80,12 +80,12 @@ export interface PlanNode {
   /** Edge indexes. Outgoing ones in definition order, the implicit `onFailure` edge last. */
   readonly incoming: readonly number[];
   readonly outgoing: readonly number[];
-  /** Whether the node's data must stay in memory: something may read it later (an expression, the outputs, the snapshot). */
+  /** Whether the node's data must stay in memory because an expression, the outputs or the snapshot may read it later. */
   readonly retain: boolean;
   readonly dispatch: Dispatch | null;
-  /** The node that undoes this one: it runs when the execution ends otherwise than well after this one succeeded. */
+  /** The node that undoes this one. It runs when this node succeeded and the execution then fails, is cancelled or times out. */
   readonly compensate?: number;
-  /** It runs at the end only, to undo another or because it is in `finally`: no edge leads to it or from it. */
+  /** The node runs only at the end, to undo another node or as part of `finally`. It has no edges. */
   readonly aside?: true;
 }
 
@@ -99,7 +99,7 @@ export type Join = 'any' | 'all' | 'resolved' | FirstJoin;
 export interface FirstJoin {
   /** The node starts as soon as this many edges are satisfied. */
   readonly first: number;
-  /** Nodes whose every path leads here, and nowhere else: given up when the node starts. Empty: they go on. */
+  /** Nodes whose every path leads here: cancelled or skipped when this node starts. Empty: they go on. */
   readonly rest: readonly number[];
 }
 
@@ -107,12 +107,12 @@ export type Step =
   | {
       readonly kind: 'action';
       readonly actionType: string;
-      /** Execution plans only: what the attempt resolves, and the plugin that runs it. */
+      /** Execution plans only: secrets that the attempt resolves, and the plugin that runs it. */
       readonly secretRefs?: readonly SecretRef[];
-      /** Whose credential the attempt gets; absent: the default of its connector. */
+      /** The connection whose credential the attempt gets; absent: the connector's default. */
       readonly connection?: string;
       readonly plugin?: PluginRef;
-      /** Actions that every attempt calls before and after. */
+      /** Actions that run before and after every attempt. */
       readonly hooks?: StepHooks;
     }
   | {
@@ -131,7 +131,7 @@ export type Step =
       readonly events: readonly EventSource[];
       readonly timeoutMs: number | null;
       readonly onTimeout: 'fail' | 'continue';
-      /** How many arrivals it takes, and what must hold of them besides. */
+      /** The number of arrivals that end the wait, and a condition that must hold as well. */
       readonly count: number;
       readonly until: Condition | null;
     }
@@ -144,21 +144,21 @@ export type Step =
       readonly tolerate: { readonly count: number } | { readonly percent: number };
       readonly body: Body;
     }
-  /** Runs its body again and again, until its condition holds. */
+  /** Runs its body repeatedly until its condition holds. */
   | {
       readonly kind: 'repeat';
       readonly until: Condition;
       readonly delayMs: number;
       readonly backoffFactor: number;
       readonly maxDelayMs: number | null;
-      /** Gives a list after each round; all of them are joined. */
+      /** Gives a list after each round; the lists are joined. */
       readonly collect: Template | null;
       readonly body: Body;
     }
-  /** Ends the execution at once. `parameters` are its outputs, or its error; null: the usual ones. */
+  /** Ends the execution at once. `parameters` hold its outputs or its error; null: the usual outputs. */
   | { readonly kind: 'end'; readonly status: 'Succeeded' | 'Failed' };
 
-/** Events of a type whose data has this value at this path; without a path every one of the type. */
+/** Events of one type whose data has this value at this path; without a path, all events of the type. */
 export interface EventSource {
   readonly type: string;
   readonly at: string | null;
@@ -179,15 +179,15 @@ export interface StepHooks {
 /** The names that the inputs of a hook can read. */
 export const HOOK_ROOTS = ['step', 'run', 'outcome'] as const;
 
-/** `typed`: outputs that look like a StepOutput are held to it. `wrapped`: every output is one. */
+/** `typed`: outputs that look like a StepOutput must be a valid one. `wrapped`: all outputs must be a StepOutput. */
 export type StepContract = 'typed' | 'wrapped';
 
-/** A secret by reference: its value never enters a plan. */
+/** A reference to a secret. The value never enters a plan. */
 export interface SecretRef {
   readonly provider: string;
   readonly key: string;
   readonly version?: string;
-  /** Where its value stands in what the attempt is given, such as `env.DBT_PASSWORD`; absent: at `key`. */
+  /** Where the value appears in the attempt's parameters, such as `env.DBT_PASSWORD`; absent: at `key`. */
   readonly as?: string;
 }
 
@@ -200,11 +200,14 @@ export interface PluginRef {
 }
 
 export interface NodePolicy {
-  /** Per attempt; null = none (subworkflow, sleep and webhook nodes have their own clocks, unless one is written). */
+  /**
+   * Per attempt; null = none. Subworkflow, sleep and webhook nodes have clocks of their own, so they have none unless the
+   * definition sets one.
+   */
   readonly timeoutMs: number | null;
   readonly rerenderOnRetry: boolean;
   readonly retry: RetryPolicy;
-  /** Retries by the code of the error: the first rule that matches counts, and an error that none matches is final. */
+  /** Retries by error code. The first matching rule counts; an error without a rule is final. */
   readonly rules?: readonly RetryRule[];
 }
 
@@ -229,7 +232,7 @@ export interface PlanEdge {
   readonly condition: Condition | null;
   /** From `onFailure`: satisfied when the node failed and no explicit failure edge was. */
   readonly implicit: boolean;
-  /** Of a failure edge: the errors that it is for; absent: every one. */
+  /** Failure edges only: the error codes that take this edge; absent: all. */
   readonly codes?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// Every draft that is run leaves a snapshot of its own, stored below zero. To everybody outside they are all "the draft", version 0.
+// Every draft execution stores a snapshot of its draft under a negative version. Callers see version 0, "the draft".
 
 export function shownVersion(version: number): number {
   return Math.max(0, version);

@@ -1,5 +1,5 @@
-// Which task queue an attempt of a node belongs to: what its plan says, else the data queue of the environment for dbt, else the
-// control queue. The same for every driver.
+// The task queue of a node's attempts: the queue that the plan names, else the environment's data queue for dbt, else its control
+// queue. The same for every driver.
 
 import { actionTypeOf } from './action-type.ts';
 import type { PlanNode } from './plan.ts';
@@ -8,7 +8,7 @@ export function taskQueueOf({ dispatch, step }: Pick<PlanNode, 'dispatch' | 'ste
   return dispatch?.taskQueue ?? (isHeavy(actionTypeOf(step)) ? dataQueue(environmentId) : controlQueue(environmentId));
 }
 
-/** Steps that need much of a machine: they have workers and a rate limit of their own. */
+/** Heavy steps have workers and a rate limit of their own. */
 export function isHeavy(actionType: string): boolean {
   return actionType.includes('DBT');
 }
@@ -21,15 +21,15 @@ export function dataQueue(environmentId: string): string {
   return `tq-data-${environmentId}`;
 }
 
-/** For tenants whose attempts run apart from everybody else's. */
+/** For tenants whose attempts run on workers of their own. */
 export function isolationQueue(tenantId: string, environmentId: string): string {
   return `tq-isolation-${tenantId}-${environmentId}`;
 }
 
-/** The queues that are inferred, as patterns. */
+/** Patterns of the inferred queues. */
 export const INFERRED_QUEUES: readonly string[] = ['tq-control-*', 'tq-data-*'];
 
-/** Whether one of these names means the queue; one that ends in `*` means every queue that begins so. */
+/** Whether one of the names is this queue. A name that ends in `*` stands for every queue with that prefix. */
 export function isQueueAmong(names: readonly string[], taskQueue: string): boolean {
   return names.some((name) => (name.endsWith('*') ? taskQueue.startsWith(name.slice(0, -1)) : taskQueue === name));
 }

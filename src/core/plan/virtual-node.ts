@@ -1,6 +1,6 @@
-// Numbers and names of virtual nodes: those that a loop adds while it runs. Every node of every item or round has a number of its
-// own, which follows from the plan alone: after the written nodes comes a stretch of numbers for each loop, `size` of them for each
-// item. So a fact about a virtual node can be read without folding the journal before it. Pure.
+// Numbers and names of virtual nodes, which a loop adds while it runs. The plan alone determines the number of every node of
+// every item or round: after the written nodes, each loop has a range of numbers, `size` of them per item. So a fact about a
+// virtual node can be read without folding the journal before it. Pure.
 
 import type { Body, Plan, PlanNode } from './plan.ts';
 

@@ -21,7 +21,7 @@ export function nearMiss(name: string, candidates: Iterable<string>): string | u
   return best;
 }
 
-/** Of a single letter every other one is a slip away: only its case counts. */
+/** Every other letter is one slip away from a single letter, so there only its case counts. */
 function slipsIn({ length }: string): number {
   if (length === 1) return 0;
   return length <= 3 ? 1 : 2;

@@ -1,5 +1,5 @@
-// The first problems of many, and one that says how many more there are: nothing is left out in silence, and what nobody would
-// read to its end takes neither the time nor the room to be told (S4).
+// Keeps the first problems and counts the rest, so that nothing is left out silently and a list that nobody would read costs
+// neither time nor room (S4).
 
 import type { Problem } from './problem.ts';
 

@@ -1,5 +1,5 @@
-// One thing that is wrong with a definition: where (a JSON pointer into it), what, and how to fix it. Validation collects
-// all of them. Codes are stable: programs match on them, people read the message.
+// One problem of a definition: where (a JSON pointer), what, and how to fix it. Validation collects all problems. Codes are
+// stable: programs match on them, people read the message.
 
 import type { ExpressionProblem } from '../expression/problem.ts';
 import { nearMiss } from './near-miss.ts';
@@ -18,7 +18,7 @@ export interface Problem {
   severity?: 'warning';
 }
 
-/** Near misses cost time: a definition made of nothing but wrong names gets them for the first ones only. */
+/** Suggestions cost time, so a definition full of wrong names gets them only for the first ones. */
 const MAX_NEAR_MISSES = 200;
 const MAX_PROBLEMS = 1_000;
 
@@ -34,7 +34,7 @@ export class Findings {
     this.#isStored = isStored;
   }
 
-  /** An error that is not made any more once there are enough of them. */
+  /** Adds an error, unless there are already enough of them. */
   add(make: () => Problem): void {
     this.#errors++;
     this.#problems.add(make);
@@ -48,7 +48,7 @@ export class Findings {
     this.#problems.add(() => ({ code, path, message, suggestion, severity: 'warning' }));
   }
 
-  /** An error that earlier versions did not know: definitions that they accepted still run. */
+  /** An error that earlier versions did not report. Definitions that they accepted still run. */
   newError(code: string, path: string, message: string, suggestion?: string): void {
     if (!this.#isStored) this.error(code, path, message, suggestion);
   }

@@ -1,4 +1,4 @@
-// What is wrong with a template, or with what is given to it: every problem at once, as WFENG005.
+// Refuses a template or its input with all problems at once, as WFENG005.
 
 import { PawlError } from '../error/pawl-error.ts';
 import type { Problem } from './problem.ts';
@@ -11,7 +11,7 @@ export function templateRefusal(what: string, problems: readonly Problem[]): Paw
   return new PawlError('WFENG005', `${what}: ${first.message} (at ${place})${others}`, problems);
 }
 
-/** Whoever finds a problem does not know where its part stands in the whole. */
+/** Prefixes paths: the finder of a problem does not know where its part is in the whole. */
 export function below(base: string, problems: readonly Problem[]): Problem[] {
   return problems.map((problem) => ({ ...problem, path: `${base}${problem.path}` }));
 }

@@ -1,5 +1,5 @@
-// Which errors a rule is for. A rule names codes (`NETWORK_ERROR`, or a code of an action's own), groups of codes, or `*` for
-// every error. Groups are what authors think in: `HTTP_503`, `HTTP_5XX`, `TIMEOUT`, `NETWORK`. Pure.
+// Which errors a rule covers. A rule names codes (`NETWORK_ERROR`, or an action's own), groups of codes, or `*` for every error.
+// Authors think in groups: `HTTP_503`, `HTTP_5XX`, `TIMEOUT`, `NETWORK`. Pure.
 
 import { isJsonObject, type Json } from '../json/json.ts';
 import type { RetryPolicy, RetryRule } from '../plan/plan.ts';
@@ -14,7 +14,7 @@ export interface Failure {
 /** Every error. */
 export const ANY_CODE = '*';
 
-/** The same parameters would fail again, whatever a rule says. */
+/** These fail again with the same parameters, so no rule retries them. */
 const NEVER_RETRIED: ReadonlySet<string> = new Set(['TEMPLATE_ERROR', 'PARAMETERS_INVALID']);
 
 const GROUPS: Readonly<Record<string, (code: string) => boolean>> = {
@@ -35,7 +35,7 @@ export function isAmong(codes: readonly string[], failure: Failure): boolean {
   return codes.includes(ANY_CODE) || isNamed(codes, failure);
 }
 
-/** An error that is called final by its action is tried again only where a rule names it. Null: it is final. */
+/** An error that its action calls final is retried only if a rule names its code. null: the error is final. */
 export function ruleFor(rules: readonly RetryRule[], failure: Failure & { retryable: boolean }): RetryPolicy | null {
   if (NEVER_RETRIED.has(failure.error.code)) return null;
   const rule = rules.find(({ on }) => isAmong(on, failure));
@@ -53,7 +53,7 @@ function matches(pattern: string, { error, timedOut, outputs }: Failure): boolea
   return http[2] === 'XX' ? Math.floor(status / 100) === Number(http[1]) : status === Number(`${http[1]}${http[2]}`);
 }
 
-/** As `http.request` calls it, and as a pipeline's step does. */
+/** The status field of `http.request`, or of a pipeline's step. */
 function statusIn(outputs: Json | undefined): number | null {
   if (!isJsonObject(outputs)) return null;
   const status = outputs.status ?? outputs.status_code;

@@ -1,7 +1,7 @@
-// How places that all tenants share are given out (I22). One tenant alone may hold `total` of them. A quarter more is kept for the
-// others, and the more of it is taken, the less each may hold. With n greedy tenants each comes to hold 5 · total / (1 + 4n): all of
-// `total` alone, 56 % each with two, 38 % each with three. A tenant that holds none gets one even then, up to twice `total`: places may
-// be held for hours and nobody can be sent away, so a newcomer must not depend on the others.
+// How shared places are divided between tenants (I22). One tenant alone may hold `total` places. A quarter more is reserved for
+// the others, and the more of that is taken, the less each tenant may hold. With n greedy tenants each ends up with 5 · total /
+// (1 + 4n): all of `total` alone, 56 % each with two, 38 % each with three. A tenant without a place still gets one, up to twice
+// `total`: places may be held for hours and nobody can be evicted, so a newcomer must not depend on the others.
 
 /** Whether a tenant that holds `held` of the `used` places may have one more. */
 export const mayHoldOneMore = (held: number, used: number, total: number): boolean =>
@@ -13,7 +13,7 @@ export function shareLeft(held: number, used: number, total: number): number {
   return Math.max(more, mayHoldOneMore(held, used, total) ? 1 : 0);
 }
 
-/** Places that are shared by name: by tenant, or by address for unknown callers. */
+/** Places shared by name: by tenant, or by address for unauthenticated callers. */
 export class SharedPlaces {
   readonly total: number;
   private readonly held = new Map<string, number>();
@@ -47,7 +47,7 @@ export class SharedPlaces {
     this.taken--;
   }
 
-  /** Those that hold the most, first. */
+  /** The largest holders first. */
   holders(limit: number): { name: string; held: number }[] {
     const all = [...this.held].map(([name, held]) => ({ name, held }));
     return all.sort((one, other) => other.held - one.held).slice(0, limit);

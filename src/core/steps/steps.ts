@@ -1,5 +1,5 @@
-// Work that may take long, as a generator that stops after every small piece of it. Whoever has an event loop to keep free lets
-// it turn in between (engine/in-turns.ts); whoever has not takes all steps at once, and gets the same result (S4).
+// Long work as a generator that pauses after every small piece. A caller with an event loop lets the loop turn in between
+// (clock/in-turns.ts); any other caller takes all steps at once and gets the same result (S4).
 
 export type Steps<Result> = Generator<void, Result, void>;
 

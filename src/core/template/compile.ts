@@ -1,5 +1,5 @@
-// Turns a JSON value with `{{ expression }}` in its strings into a Template. Collects every problem with the path of the string
-// it is in. Keys are never templates. What has nothing to render stays as it is, as one literal.
+// Compiles a JSON value with `{{ expression }}` in its strings into a Template. Collects every problem with the path of its
+// string. Keys are never templates. A value without templates stays one literal.
 
 import { type Dialect, type ExpressionProblem, parseExpression } from '../expression/parse.ts';
 import { type Finding, problemAt } from '../expression/problem.ts';
@@ -11,7 +11,7 @@ import { type Part, splitTemplate } from './split.ts';
 import type { Piece, Template } from './template.ts';
 
 export interface TemplateProblem extends ExpressionProblem {
-  /** Of the string inside the value; the offsets of the problem are inside that string. */
+  /** The path of the string inside the value; the problem's offsets are inside that string. */
   readonly path: Path;
 }
 
@@ -22,18 +22,18 @@ export type CompileResult =
 interface Options {
   readonly roots: readonly string[];
   readonly dialect: Dialect;
-  /** Where only text can stand: one template alone is its text there, and not its value. */
+  /** Whether a string must stay text: there, a single `{{ … }}` gives the text of its value instead of the value. */
   readonly isText?: (path: Path) => boolean;
 }
 
 const MAX_STRING_LENGTH = 64 * 1024;
 const MAX_PIECES = 1000;
-/** Of one node's parameters, or of the outputs: they are rendered in one go. */
+/** For one node's parameters or for the outputs, which are rendered in one go. */
 const MAX_PIECES_IN_ALL = 10_000;
 const MAX_DEPTH = 200;
 const VALUES_PER_STEP = 2_000;
 
-/** What compiling has met so far. */
+/** State of one compilation. */
 interface Found {
   readonly problems: TemplateProblem[];
   pieces: number;
@@ -43,7 +43,7 @@ export function compileTemplate(value: Json, options: Options): CompileResult {
   return allAtOnce(compileTemplateInSteps(value, options));
 }
 
-/** A step for each string that has something to render. */
+/** Takes a step for each string that contains a template. */
 export function* compileTemplateInSteps(value: Json, options: Options): Steps<CompileResult> {
   const found: Found = { problems: [], pieces: 0 };
   const template = yield* compileValue(value, [], options, found);

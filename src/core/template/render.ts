@@ -1,6 +1,6 @@
-// Renders a compiled template against a scope. Strict: what is missing is an error that says what, never an empty text in
-// someone's API, unless the installation wants it otherwise; pipelines are always strict.
-// All pieces share one budget (S4). Pure; throws TemplateError and nothing else.
+// Renders a compiled template against a scope. Strict: a missing value is an error that names it, never an empty text in
+// someone's API, unless the installation allows that. Pipelines are always strict. All pieces share one budget (S4). Pure; throws
+// TemplateError and nothing else.
 
 import type { Expr } from '../expression/ast.ts';
 import { evaluateWithin } from '../expression/evaluate.ts';
@@ -24,7 +24,7 @@ export class TemplateError extends Error {
   readonly code = 'TEMPLATE_ERROR';
   /** The expression, as written between the braces. */
   readonly source: string;
-  /** Of the string inside the parameters. */
+  /** The path of the string inside the parameters. */
   readonly path: Path;
 
   constructor(message: string, source: string, path: Path) {
@@ -37,9 +37,9 @@ export class TemplateError extends Error {
 
 /** The installation's options for graphs and plans. */
 export interface TemplateStyle {
-  /** What null is written as inside a text; null: it may not stand there. */
+  /** The text of null inside a longer text; null: null is refused there. */
   readonly nullText: string | null;
-  /** Otherwise what is missing counts as null. */
+  /** false: a missing value counts as null. */
   readonly strict: boolean;
 }
 
@@ -77,7 +77,7 @@ export function renderTemplate(
     return render(template, evaluation);
   } catch (error) {
     const { piece, cause } = error as PieceFailure;
-    // The path is looked up only now: rendering itself keeps no account of where it is.
+    // The path is looked up only after a failure; rendering does not track it.
     const path = pieces(template).find((found) => found.piece === piece)!.path;
     throw new TemplateError(explainFailure(cause, piece, scope, why), piece.source, path);
   } finally {
@@ -124,7 +124,7 @@ function attempt<T>(piece: Piece, evaluation: Rendering, use: (piece: Piece, eva
   }
 }
 
-/** Undefined only where that is allowed. */
+/** undefined only where the purpose allows it. */
 function evaluatedPiece(piece: Piece, evaluation: Rendering): unknown {
   if (evaluation.styleOf(piece).strict) return evaluateWithin(evaluation, piece.expr);
   try {
@@ -138,7 +138,7 @@ function evaluatedPiece(piece: Piece, evaluation: Rendering): unknown {
 function pieceValue(piece: Piece, evaluation: Rendering): Json {
   const builtBefore = evaluation.bytes;
   const value = evaluatedPiece(piece, evaluation);
-  // What was only passed through came from JSON. What was built here has been weighed, so walking it is safe.
+  // A value that only passed through came from JSON. A value that was built here has been weighed, so walking it is safe.
   if (typeof value !== 'object' || evaluation.bytes > builtBefore) checkJson(value);
   return value as Json;
 }
@@ -153,7 +153,7 @@ function checkJson(value: unknown): void {
 function pieceText(piece: Piece, evaluation: Rendering): string {
   const value = evaluatedPiece(piece, evaluation);
   const { nullText } = evaluation.styleOf(piece);
-  // Where null may not stand, NaN may not either.
+  // Where null is refused, NaN is refused too.
   if (nullText === null && typeof value === 'number') checkJson(value);
   const text = value === null ? nullText : valueText(value, evaluation);
   if (text === null)

@@ -1,4 +1,4 @@
-// The templates and conditions of the specifications' own examples, word for word, with the values they must give.
+// The templates and conditions of the specifications' own examples, word for word, with their expected values.
 
 import { describe, expect, test } from 'vitest';
 import { evaluateCondition } from '../expression/evaluate.ts';

@@ -1,5 +1,5 @@
-// A compiled parameter tree: what is left of a JSON value after every string was searched for `{{ expression }}`.
-// JSON-serialisable, like the plan that holds it. Compiling is in compile.ts, rendering in render.ts.
+// A compiled parameter tree: a JSON value whose strings were searched for `{{ expression }}`. JSON-serialisable, like the plan
+// that holds it. compile.ts makes it, render.ts renders it.
 
 import type { Expr } from '../expression/ast.ts';
 import type { Json } from '../json/json.ts';

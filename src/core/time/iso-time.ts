@@ -17,7 +17,7 @@ export function parseIso(text: string): number {
   return days * DAY_MS + hour * 3_600_000 + minute * 60_000 + second * 1_000 + fraction - offset!;
 }
 
-/** `2026-02-10T12:34:56.000Z`; null: it is no time that can be written. */
+/** `2026-02-10T12:34:56.000Z`; null: the time cannot be written. */
 export function toIso(ms: number): string | null {
   if (!Number.isFinite(ms)) return null;
   const whole = Math.floor(ms);
@@ -25,7 +25,7 @@ export function toIso(ms: number): string | null {
   const time = whole - days * DAY_MS;
   const { year, month, day } = civilFromDays(days);
   if (year < 0 || year > 9_999) return null;
-  // Every attempt asks for this, so the text is put together here and not by a pattern.
+  // Every attempt needs this text, so it is assembled here instead of by a pattern.
   const date = `${padded(year, 4)}-${two(month)}-${two(day)}`;
   const hour = two(Math.floor(time / 3_600_000));
   const minute = two(Math.floor(time / 60_000) % 60);
@@ -33,7 +33,10 @@ export function toIso(ms: number): string | null {
   return `${date}T${hour}:${minute}:${second}.${padded(time % 1_000, 3)}Z`;
 }
 
-/** `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS` in a zone of a fixed offset (`Z`, `+02:00`); the rest stands as it is. */
+/**
+ * `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS` in a zone of a fixed offset (`Z`, `+02:00`). Other characters stay as they
+ * are.
+ */
 export function formatTime(ms: number, pattern: string, zone: string): string | null {
   const offset = offsetMs(zone);
   if (offset === null || !Number.isFinite(ms)) return null;
@@ -54,14 +57,17 @@ export function formatTime(ms: number, pattern: string, zone: string): string | 
   return pattern.replaceAll(/yyyy|MM|dd|HH|mm|ss|SSS/g, (name) => values[name]!);
 }
 
-/** Whether `formatTime` can use it: a fixed offset. What a name such as Europe/Berlin means changes with the tables of each machine. */
+/**
+ * Whether `formatTime` accepts the zone: a fixed offset. The meaning of a name such as Europe/Berlin changes with each
+ * machine's tables.
+ */
 export const isZone = (text: string): boolean => offsetMs(text) !== null;
 
 const two = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
 
 const padded = (value: number, length: number): string => String(value).padStart(length, '0');
 
-/** Null: it is no offset. */
+/** null: not an offset. */
 function offsetMs(zone: string): number | null {
   if (zone === 'Z' || zone === 'UTC') return 0;
   const parts = OFFSET.exec(zone);
