@@ -1,6 +1,6 @@
-// Writes acknowledgements, many in one statement, each answered when it is durable (I1). The same one twice is harmless: the
-// statement changes nothing the second time (I19). A statement that met a deadlock is sent again, once the others had their
-// turn; one whose reply was lost too, because it may be repeated.
+// Writes acknowledgements, many in one statement, each answered when it is durable (I1). A repeated acknowledgement changes
+// nothing (I19). A statement that met a deadlock is sent again after the others. A statement whose reply was lost is sent again
+// as well, because it may be repeated.
 
 import type { Timers } from '../clock/timers.ts';
 import type { AckItem, AckResult, DeliveryStore } from '../store/delivery-port.ts';
@@ -14,7 +14,7 @@ const RETRY_AFTER_MS = [10, 50, 250, 1_000];
 export interface AcknowledgementsDeps {
   readonly store: Pick<DeliveryStore, 'deliveryAck'>;
   readonly timers: Timers;
-  /** From Delivered to the reminders. */
+  /** Delays of the reminders, counted from Delivered. */
   readonly remindMs: readonly number[];
   /** Some hooks are done, and their outcome has an event to trigger. */
   readonly reactionsWaiting: () => void;
@@ -58,7 +58,7 @@ export class Acknowledgements {
 const mayWorkAgain = (error: unknown): boolean =>
   error instanceof StoreError && (error.failure === 'retry' || error.failure === 'unknown');
 
-/** A delivery at most once in a statement; in order of their guids, so that two statements lock rows the same way round. */
+/** A statement has each delivery at most once, and orders them by guid so that two statements lock rows in the same order. */
 function split(waiting: Waiting[]): [Waiting[], Waiting[]] {
   const next = new Map<string, Waiting>();
   const left: Waiting[] = [];

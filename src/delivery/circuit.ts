@@ -1,5 +1,5 @@
-// Whether a consumer is worth trying. After some failures in a row it gets one message every now and then, until one arrives;
-// then it gets everything again. What is not tried costs the consumer nothing: it stays due, and its attempts are not counted.
+// Whether a consumer is worth trying. After several failures in a row it gets one message at a time until one arrives, then
+// everything again. Messages that are not tried stay due, and their attempts are not counted.
 
 export class Circuit {
   private readonly failuresToOpen: number;
@@ -16,13 +16,13 @@ export class Circuit {
     return this.failures >= this.failuresToOpen;
   }
 
-  /** How many may be claimed, of those that there is room for. */
+  /** How many deliveries may be claimed, given the room for them. */
   room(now: number, wanted: number, isIdle: boolean): number {
     if (!this.isOpen) return wanted;
     return isIdle && now >= this.probeAt ? Math.min(1, wanted) : 0;
   }
 
-  /** Of an open one: how long until the next try. */
+  /** How long until the next try of an open circuit. */
   waitMs(now: number): number {
     return Math.max(0, this.probeAt - now);
   }
@@ -31,7 +31,7 @@ export class Circuit {
     this.failures = 0;
   }
 
-  /** True: this failure was one too many. */
+  /** true: this failure opened the circuit. */
   failed(now: number): boolean {
     this.failures++;
     if (this.isOpen) this.probeAt = now + this.probeMs;

@@ -1,6 +1,6 @@
-// All consumers, in memory: few rows that are asked for with every message. Read anew when the generation has changed, which
-// the monitor sees, and after every change that was made here. The generation is read before the rows, so what is in the book
-// is never older than the generation it is said to be of: a decision that is written under it is right (lifecycle-port.ts).
+// All consumers in memory: few rows that every message needs. They are read again when the generation has changed, which the
+// monitor sees, and after every change by this process. The generation is read before the rows, so the book is never older than
+// its generation, and a decision written under it is right (lifecycle-port.ts).
 
 import type { DeliveryStore } from '../store/delivery-port.ts';
 import type { LifecycleStore } from '../store/lifecycle-port.ts';
@@ -9,7 +9,7 @@ import { asksForExecutions, matching, type Subject } from './subscription.ts';
 
 export interface ConsumerBookDeps {
   readonly store: Pick<DeliveryStore, 'consumerList' | 'consumerPut'> & Pick<LifecycleStore, 'lifecycleGeneration'>;
-  /** Of the consumers that are made here. */
+  /** Default for consumers that are created here. */
   readonly concurrency: number;
 }
 
@@ -22,7 +22,7 @@ interface Page {
 interface TenantPage {
   readonly all: readonly Consumer[];
   readonly byCode: ReadonlyMap<string, Consumer>;
-  /** Those that some event of an execution could be for. */
+  /** Consumers that some event of an execution could be for. */
   readonly ofExecutions: readonly Consumer[];
 }
 
@@ -49,7 +49,7 @@ export class ConsumerBook {
     this.readers.add(reader);
   }
 
-  /** What was committed before the call is in the book after it: whoever comes during a reading shares the next one. */
+  /** Commits before the call are in the book after it. A caller that arrives during a reading shares the next one. */
   refresh(): Promise<void> {
     if (this.next !== null) return this.next;
     if (this.reading === null) return this.read();
@@ -94,7 +94,7 @@ export class ConsumerBook {
     return this.of(tenantId).ofExecutions.length > 0;
   }
 
-  /** null: not known here yet, `ensureBuiltIn` makes it so. */
+  /** null: this process does not know it yet, and `ensureBuiltIn` creates it. */
   builtInId(tenantId: string, kind: BuiltInKind): string | null {
     return this.idOf(tenantId, BUILT_IN_CODES[kind]);
   }

@@ -1,6 +1,6 @@
-// Everything that is wrong with a request to register or change a consumer, at once. The schema of the protocol judges each field by
-// itself; the rules here depend on the kind. Where a URL may point is decided when a connection is made (S5), because a name can mean
-// another address tomorrow.
+// Finds all problems of a request to register or change a consumer. The protocol's schema checks each field; the rules here
+// depend on the kind. Where a URL may point is decided when a connection opens (S5), because a name can resolve to another
+// address tomorrow.
 
 import { issueMessage } from '../core/definition/issue-message.ts';
 import { didYouMean } from '../core/expression/problem.ts';
@@ -13,9 +13,9 @@ import { secretProblem } from '../protocol/webhook-secret.ts';
 import type { ConsumerRequest } from './consumer.ts';
 
 export interface RequestRules {
-  /** Of a consumer that exists. */
+  /** null: the consumer is new. */
   readonly existingKind: ConsumerKind | null;
-  /** Of a bus: whether consumers may name this server (host:port). */
+  /** Buses only: whether consumers may name this server (host:port). */
   readonly allowsBus: (server: string) => boolean;
 }
 

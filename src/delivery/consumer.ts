@@ -1,5 +1,5 @@
-// A consumer as delivery works with it: its row, with what it subscribed to and how it wants to be served already read. Its
-// secrets are in the row and go no further than the signature (S6).
+// A consumer as delivery uses it: its row, with parsed subscriptions and settings. Its secrets are in the row and are used for
+// signatures only (S6).
 
 import type { ConsumerKind } from '../protocol/consumer-kind.ts';
 import type { ConsumerRequestJson } from '../protocol/delivery.ts';
@@ -12,15 +12,15 @@ export interface Consumer extends ConsumerRow {
 }
 
 export interface ConsumerSettings {
-  /** Of one message, instead of the option's. */
+  /** For one message, instead of the installation's option. */
   readonly timeoutMs?: number;
   /** The number of attempts after which a delivery is dead; 0: unlimited. */
   readonly maxAttempts?: number;
-  /** `Delivered`: whoever takes a message is done with it, and never reminded. */
+  /** `Delivered`: a message is complete once it was taken, and is never reminded of. */
   readonly completeAt?: 'Delivered' | 'Processed';
-  /** Of a bus: what the subjects of its messages begin with. */
+  /** Buses only: the prefix of the subjects. */
   readonly subject?: string;
-  /** Of a webhook: whose credential is put on every request. Kept here, and shown beside the options. */
+  /** Webhooks only: the connection whose credential goes on every request. Stored with the options, shown beside them. */
   readonly connection?: string;
 }
 
@@ -38,7 +38,7 @@ export function consumerOf(row: ConsumerRow): Consumer {
   };
 }
 
-/** As people see it: without its secrets, of which it only tells how many are valid. */
+/** A consumer as people see it: without its secrets, of which only the number is shown. */
 export interface ConsumerView {
   readonly code: string;
   readonly kind: ConsumerKind;

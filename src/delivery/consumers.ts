@@ -1,6 +1,6 @@
-// Consumers as people manage them: register, change, pause, resume, rotate the secret, remove. Everything that is wrong with a
-// request is said at once, and a secret is shown once, when it was made here (S6). Registering again changes what is given, so
-// that a program may register its consumers whenever it starts. What changes something is in the audit log.
+// Consumers as people manage them: register, change, pause, resume, rotate the secret, remove. All problems of a request are
+// reported at once. A secret is shown once, when it is created here (S6). Registering again changes the given fields, so a
+// program may register its consumers at every start. Changes are audited.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { requestInvalid } from '../core/error/request-invalid.ts';
@@ -20,14 +20,14 @@ export interface ConsumersDeps {
   readonly store: Pick<DeliveryStore, 'consumerGet' | 'consumerList' | 'consumerSweep'> &
     Pick<ConnectionStore, 'connectionsNamed'> &
     Pick<AuditStore, 'audited'>;
-  /** Told after every change, before it is answered: whoever keeps consumers in memory reads them again. */
+  /** Called after every change, before it is answered, so that caches of consumers are refreshed. */
   readonly changed: () => Promise<void>;
   readonly notices: Pick<Notices, 'raise'>;
   /** Some hooks have failed, and their outcome may have an event to trigger. */
   readonly reactionsWaiting: () => void;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly allowsBus: (server: string) => boolean;
-  /** Of consumers that do not say. */
+  /** Default for consumers that do not set it. */
   readonly concurrency: number;
 }
 
@@ -84,7 +84,7 @@ export class Consumers {
     return this.setPaused(tenantId, code, false, by);
   }
 
-  /** Its open deliveries go with it; hooks that wait for its answer have failed. */
+  /** Removes its open deliveries too. Hooks that wait for its answer have failed. */
   async remove(tenantId: string, code: string, by: Actor = SYSTEM): Promise<void> {
     const { kind, consumerId } = await this.row(tenantId, code);
     const { store, changed, notices, reactionsWaiting } = this.deps;
@@ -101,7 +101,7 @@ export class Consumers {
     reactionsWaiting();
   }
 
-  /** The new secret signs at once; the one before it does too until the next rotation, unless it is not kept. */
+  /** The new secret signs at once. The previous one also signs until the next rotation, unless it is dropped. */
   async rotateSecret(
     tenantId: string,
     code: string,
@@ -130,7 +130,7 @@ export class Consumers {
     const found = consumerProblems(request, { existingKind: existing?.kind ?? null, allowsBus });
     const problems = found.length > 0 ? found : await this.connectionProblems(tenantId, request);
     if (problems.length > 0) throw requestInvalid(problems);
-    // From here on every field is what its type says: consumerProblems has looked at each.
+    // From here on every field has its type: consumerProblems has checked each.
     const kind = request.kind as ConsumerKind;
     const hasSecret = existing?.kind === kind && existing.secrets.length > 0;
     const given = request.secret as string | undefined;
@@ -197,7 +197,7 @@ export class Consumers {
 export const consumerNotFound = (code: string): PawlError =>
   new PawlError('CONSUMER_NOT_FOUND', `there is no consumer "${code}"; register it with POST /api/v1/consumers`);
 
-/** Addresses and secrets are no part of the record. */
+/** The record contains no addresses or secrets. */
 const deedOf = (action: string, code: string, kind: ConsumerKind) => ({
   action: `consumer.${action}`,
   target: `consumer/${code}`,
@@ -210,7 +210,7 @@ function isSame(before: ConsumerRow | null, after: ConsumerRow): boolean {
 
 function writtenFields(request: ConsumerRequest, existing: ConsumerRow | null, kind: ConsumerKind) {
   const { url, subscriptions, ordering, concurrency, isPaused } = request;
-  // A consumer that becomes another kind leaves its address behind.
+  // A consumer that changes its kind loses its address.
   const left = existing !== null && existing.kind !== kind ? null : undefined;
   return {
     url: url === undefined ? left : (url as string | null),
@@ -222,7 +222,7 @@ function writtenFields(request: ConsumerRequest, existing: ConsumerRow | null, k
   };
 }
 
-/** The connection is kept with the options, and changed apart from them. Another kind leaves it behind. */
+/** The connection is stored with the options and changed separately. A change of kind drops it. */
 function writtenOptions({ options, connection }: ConsumerRequest, existing: ConsumerRow | null, kind: ConsumerKind) {
   if (options === undefined && connection === undefined && (existing === null || existing.kind === kind))
     return undefined;

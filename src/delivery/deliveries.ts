@@ -1,5 +1,5 @@
-// Deliveries as consumers and people see them: acknowledge, pull, look, send again. Acknowledging is idempotent: a late or
-// repeated one is answered like the first and changes nothing (I19). Foreign and unknown guids look the same (S1).
+// Deliveries as consumers and people see them: acknowledge, pull, read, send again. Acknowledging is idempotent: a late or
+// repeated acknowledgement gets the first answer and changes nothing (I19). Foreign and unknown guids look the same (S1).
 
 import { isoTime } from '../clock/clock.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -30,13 +30,13 @@ export interface DeliveriesDeps {
   readonly acknowledgements: Acknowledgements;
   readonly pulls: Pulls;
   readonly notices: Pick<Notices, 'raise'>;
-  /** These consumers may have something due now. */
+  /** These consumers may have due deliveries. */
   readonly wake: (consumerIds: Iterable<string>) => void;
 }
 
 export interface AckRequest {
   readonly ackGuid: string;
-  /** Its code. */
+  /** The consumer's code. */
   readonly consumer: string;
   readonly stage: 'Delivered' | 'Processed';
   readonly outcome?: 'succeeded' | 'failed' | undefined;
@@ -81,7 +81,7 @@ export class Deliveries {
     this.deps = deps;
   }
 
-  /** Where the delivery stands now. `changed: false`: it stood there before. */
+  /** The delivery's stage. `changed: false`: it was there before. */
   async ack(tenantId: string, request: AckRequest): Promise<{ stage: DeliveryStage; changed: boolean }> {
     const { ackGuid, stage, outcome = 'succeeded', message, retryAt } = request;
     if (retryAt !== undefined && outcome !== 'failed') {
@@ -130,12 +130,12 @@ export class Deliveries {
     return this.deps.pulls.pull(() => this.deps.book.byCode(tenantId, code), request);
   }
 
-  /** The same as a stream: pages as they come, empty ones now and then. */
+  /** The same as a stream: pages as they come, with an empty page now and then. */
   async *follow(tenantId: string, code: string, request: PullRequest): AsyncGenerator<ClaimedDelivery[]> {
     while (!request.signal?.aborted) yield await this.pull(tenantId, code, request);
   }
 
-  /** Dead or failed ones are sent again. Says how many. */
+  /** Sends dead or failed deliveries again. Returns how many. */
   async requeue(tenantId: string, items: readonly DeliveryItem[], by: Actor = SYSTEM): Promise<number> {
     const found = this.found(tenantId, items);
     const count = await this.recorded({ tenantId, by }, 'requeue', items, (store) =>
@@ -145,7 +145,7 @@ export class Deliveries {
     return count;
   }
 
-  /** Dead ones are forgotten. Says how many. */
+  /** Forgets dead deliveries. Returns how many. */
   async discard(tenantId: string, items: readonly DeliveryItem[], by: Actor = SYSTEM): Promise<number> {
     const found = this.found(tenantId, items);
     return this.recorded({ tenantId, by }, 'discard', items, (store) =>
@@ -153,7 +153,7 @@ export class Deliveries {
     );
   }
 
-  /** Everything of this time that the consumer was sent, or would have been had it been there, once more. Says how many. */
+  /** Sends everything of this period once more that the consumer was sent, or would have been sent. Returns how many. */
   async replay(
     tenantId: string,
     code: string,
@@ -176,7 +176,7 @@ export class Deliveries {
     return count;
   }
 
-  /** An operator's deed; one record, whatever the number. */
+  /** An operator's change: one audit record, whatever the number of deliveries. */
   private recorded(
     { tenantId, by }: { readonly tenantId: string; readonly by: Actor },
     action: string,
@@ -208,7 +208,7 @@ export class Deliveries {
     return { ...row, consumer: this.deps.book.byId(consumerId)?.code ?? consumerId };
   }
 
-  /** One that another process has just made may not be in the book yet. */
+  /** A consumer that another process has just created may not be in the book yet. */
   private async consumer(tenantId: string, code: string): Promise<Consumer> {
     const known = this.deps.book.byCode(tenantId, code);
     if (known !== null) return known;
@@ -249,7 +249,7 @@ async function replayPages(
   }
 }
 
-/** null: it goes only to the consumers of its route. */
+/** null: the message goes only to the consumers of its route. */
 function subjectOf({ kind, env, source, event }: MessageHead): Subject | null {
   switch (kind) {
     case 'transition':

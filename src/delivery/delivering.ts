@@ -38,17 +38,17 @@ export interface DeliveringDeps {
   readonly http: HttpClient;
   readonly credential?: ResolveCredential;
   readonly observer: DeliveryObserver;
-  /** Spreads what a bus is asked again; absent: nothing is spread. */
+  /** Adds jitter to the retries of a bus; absent: no jitter. */
   readonly random?: () => number;
   readonly logNotice?: (notice: RaisedNotice) => void;
-  /** Buses must be listed. */
+  /** Strict mode: buses must be listed. */
   readonly strict: boolean;
   readonly startWorkflow: StartWorkflow;
   readonly handInEvent: HandInEvent;
   readonly planOf: (row: { tenantId: string; workflowId: string; version: number }) => Promise<Plan | null>;
   readonly fireTimeouts: () => Promise<number>;
   readonly react: () => Promise<number>;
-  /** Tells the other processes; absent: they find by polling what is due. */
+  /** Tells other processes about due deliveries; absent: they poll. */
   readonly tell?: (hint: Extract<Hint, { kind: 'deliveries' | 'notices' }>) => void;
   readonly options: Partial<DeliveryOptions> & {
     readonly retentionMs: number;

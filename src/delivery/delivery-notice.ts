@@ -1,4 +1,4 @@
-// The notices that delivering raises, in words that say what happened to which message and what happens next. Pure.
+// The texts of delivery notices: what happened to which message, and what happens next. Pure.
 
 import { isoTime } from '../clock/clock.ts';
 import type { Json } from '../core/json/json.ts';
@@ -16,7 +16,7 @@ interface Failure {
   readonly retryAt: Timestamp | null;
 }
 
-/** null: it is sent for the first time. */
+/** null: this is the first attempt. */
 export function sentAgain(delivery: ClaimedDelivery, consumer: Code): Notice | null {
   const { stage, attempts, reminders } = delivery;
   if (stage === 'Delivered') {
@@ -24,7 +24,7 @@ export function sentAgain(delivery: ClaimedDelivery, consumer: Code): Notice | n
     return { kind: 'ProcessingReminderRaised', message, details: { ...named(delivery, consumer), reminders } };
   }
   if (attempts <= 1) return null;
-  // For want of an answer, or because the consumer asked for it.
+  // Because there was no answer, or because the consumer asked for it.
   const message = `the ${what(delivery)} is sent to "${consumer.code}" again: attempt ${attempts}`;
   return { kind: 'DeliveryRetryRaised', message, details: { ...named(delivery, consumer), attempts } };
 }
@@ -53,7 +53,7 @@ export function deadAfterAttempts({ ackGuid, attempts }: DeadDelivery, { code: c
   return { kind: 'DispatchFailure', message, details: { ackGuid, consumer, attempts, isDead: true } };
 }
 
-/** One for all of them: there may be many. */
+/** One notice for all of them, because there may be many. */
 export function removedUnanswered(ackGuids: readonly string[], { code: consumer }: Code): Notice {
   const hooks = ackGuids.length;
   const [waited, failed] = hooks === 1 ? ['a hook', 'it has'] : [`${hooks} hooks`, 'they have'];
@@ -73,7 +73,7 @@ function named(delivery: Partial<ClaimedDelivery>, { code: consumer }: Code): Re
   return Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined)) as Record<string, Json>;
 }
 
-/** The event is a transition's or execution's own name; a hook has one of its own, which only the message knows. */
+/** A transition or execution event has its own name. A hook's name is only in the message. */
 function what({ ackGuid, kind, source, event }: Partial<ClaimedDelivery>): string {
   if (kind === undefined) return `message ${ackGuid}`;
   return `${kind === 'hook' ? 'hook on' : kind} "${event}" of ${source} (${ackGuid})`;

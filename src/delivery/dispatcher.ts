@@ -1,6 +1,6 @@
-// Sends what is due, to every consumer that this process can reach: a lane for each, which lives as long as its consumer. Any
-// process may send anything; what keeps them apart is the claim. `wake` is for whoever has just committed a delivery, and for
-// the monitor, which finds what nobody woke anybody for.
+// Sends due deliveries to every consumer that this process can reach. Each consumer has a lane that lives as long as the
+// consumer. Any process may send any delivery; the claim keeps them apart. `wake` is called after a commit of a delivery, and by
+// the monitor for deliveries without a wake-up.
 
 import type { SentKind } from '../protocol/consumer-kind.ts';
 import type { DeliveryStore } from '../store/delivery-port.ts';
@@ -12,19 +12,21 @@ import { Lane, type LaneDeps } from './lane.ts';
 export interface DispatcherDeps extends LaneDeps {
   readonly store: Pick<DeliveryStore, 'deliveryClaim' | 'deliveryGet'>;
   readonly book: ConsumerBook;
-  /** Absent: consumers of this kind are not sent to from here (`pull` comes and asks). */
-  /** One for every kind that is sent to: a kind without a channel does not compile. */
+  /**
+   * One channel per kind that is sent to: a kind without a channel does not compile. Consumers of kind `pull` ask by
+   * themselves.
+   */
   readonly channels: Readonly<Record<SentKind, Channel>>;
-  /** Somebody may wait for what this consumer pulls; false: not in this process. */
+  /** Wakes pulls of this consumer; false: none waits in this process. */
   readonly wakePulls: (consumerId: string) => boolean;
-  /** These are reached from other processes alone. */
+  /** Only other processes reach these consumers. */
   readonly wakeElsewhere: (consumerIds: readonly string[]) => void;
 }
 
 export class Dispatcher {
   private readonly deps: DispatcherDeps;
   private readonly lanes = new Map<string, Lane>();
-  /** Lanes of consumers that went away, until they are empty. */
+  /** Lanes of removed consumers, until they are empty. */
   private readonly leaving = new Set<Promise<void>>();
   private paused: ReadonlySet<string> = new Set();
   private running = false;
@@ -39,7 +41,7 @@ export class Dispatcher {
     this.wake(this.reachable());
   }
 
-  /** Deliveries in flight finish and are acknowledged; unclaimed ones are left to other processes (I23). */
+  /** Deliveries in flight finish and are acknowledged; other processes take the unclaimed ones (I23). */
   async stop(): Promise<void> {
     this.running = false;
     for (const lane of this.lanes.values()) this.dismiss(lane);
@@ -49,7 +51,7 @@ export class Dispatcher {
     await Promise.all(channels.map((channel) => channel.close?.()));
   }
 
-  /** These consumers may have something due. */
+  /** These consumers may have due deliveries. */
   wake(consumerIds: Iterable<string>): void {
     const elsewhere = this.wakeHere(consumerIds);
     if (elsewhere.length > 0) this.deps.wakeElsewhere(elsewhere);
@@ -76,7 +78,7 @@ export class Dispatcher {
     return ids;
   }
 
-  /** Everything that was woken has been claimed, sent and acknowledged, as far as it can be now. */
+  /** Resolves when everything that was woken has been claimed, sent and acknowledged, as far as possible now. */
   async settled(): Promise<void> {
     await Promise.all([...this.lanes.values()].map((lane) => lane.settled()));
   }
@@ -98,7 +100,7 @@ export class Dispatcher {
     return channel.reaches?.(consumer) === false ? null : channel;
   }
 
-  /** Consumers have changed: lanes go with them, and whoever was resumed has waited long enough. */
+  /** Consumers have changed: removes lanes of removed consumers, and wakes resumed ones. */
   private follow(): void {
     for (const [consumerId, lane] of this.lanes) {
       const consumer = this.deps.book.byId(consumerId);
@@ -106,7 +108,7 @@ export class Dispatcher {
         lane.consumer = consumer;
         continue;
       }
-      // At another address it may well be alive: it begins anew there.
+      // A new address may well be alive, so the lane starts afresh.
       this.lanes.delete(consumerId);
       this.dismiss(lane);
       if (consumer !== null) this.laneOf(consumer)?.wake();

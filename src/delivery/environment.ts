@@ -1,12 +1,12 @@
-// What delivery needs from outside besides the store: time, and somebody to tell. All of it comes in here, so that tests and
-// the simulation run this very code on a clock of their own.
+// What delivery needs from outside besides the store: time, and an observer. Tests and the simulation pass their own, so they run
+// the same code on their own clock.
 
 /** Observations for operators. Implementations log and count them; delivery never depends on them. */
 export interface DeliveryObserver {
   warn(event: string, details: Record<string, unknown>): void;
-  /** One event of an execution that did not reach the bus: a consumer's kind. */
+  /** An event of an execution did not reach the bus; `bus` is the consumer's kind. */
   publishFailed?(bus: string): void;
-  /** A message that the bus did not take in any of its attempts is a dead letter. */
+  /** A message that the bus refused in all attempts is a dead letter. */
   buried?(bus: string): void;
 }
 
@@ -16,17 +16,17 @@ export interface DeliveryOptions {
   /** How long to wait for processing before a reminder is sent. */
   readonly processedAfterMs: number;
   readonly resendCapMs: number;
-  /** 0: no attempt is the last. */
+  /** 0: unlimited. */
   readonly maxAttempts: number;
-  /** The same for a bus, where `maxAttempts` says nothing. */
+  /** The same for a bus, to which `maxAttempts` does not apply. */
   readonly busMaxAttempts: number;
-  /** Of consumers that do not say. */
+  /** Default for consumers that do not set it. */
   readonly concurrency: number;
-  /** How long a webhook or a bus has for its answer. */
+  /** How long a webhook or bus may take to answer. */
   readonly timeoutMs: number;
-  /** How long a graceful stop waits for what is on its way. */
+  /** How long a graceful stop waits for deliveries in flight. */
   readonly drainMs: number;
-  /** Failures in a row after which a consumer is tried with one message at a time. */
+  /** Failures in a row after which a consumer gets one message at a time. */
   readonly circuitFailures: number;
 }
 

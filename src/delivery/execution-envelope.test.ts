@@ -45,7 +45,7 @@ const told = (fact: Fact, changes: Partial<OutboxRow> = {}) =>
   envelopesOf(row([fact], changes), plan, () => EVENT_ID)[0]?.event ?? null;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Every fact there is; null: nobody outside needs to know. */
+/** Every fact; null: the fact is not published. */
 const CASES: Record<FactType, readonly [Fact, string | null, object][]> = {
   ExecutionStarted: [
     [

@@ -1,6 +1,6 @@
-// From the facts of executions to their events (docs/execution-events.md). Each fact is at most one event, in the order of the journal, and
-// the same facts always give the same keys: whoever gets an event twice tells it by its idempotencyKey. What only the engine
-// cares about (edges, skips, pauses, signals other than alerts) is not published. Ids come in from outside.
+// Turns facts of executions into events (docs/execution-events.md). Each fact gives at most one event, in journal order, and the
+// same facts always give the same keys, so a receiver recognises a repeated event by its idempotencyKey. Facts that only concern
+// the engine (edges, skips, pauses, signals other than alerts) are not published. Ids come in from outside.
 
 import { createHash } from 'node:crypto';
 import { isoTime } from '../clock/clock.ts';
@@ -26,20 +26,20 @@ export interface Envelope {
 interface Told {
   readonly eventType: ExecutionEventType;
   readonly node?: number;
-  /** Of the step, or of the run; of an alert the signal's id. */
+  /** The attempt of the step or run; for an alert, the signal's id. */
   readonly attempt: number | string;
   readonly payload: JsonObject;
 }
 
-/** Without a plan (it cannot be loaded any more) steps are named by their number. */
+/** Without a plan (it can no longer be loaded) steps are named by number. */
 export function envelopesOf(
   row: OutboxRow,
   plan: Plan | null,
   newId: () => string,
-  /** Events without a subscriber are not built: most events of an execution are those of its steps. */
+  /** Skips events without a subscriber: most events of an execution belong to its steps. */
   isWanted: (type: ExecutionEventType) => boolean = () => true,
 ): Envelope[] {
-  // Whoever gets an event could complete a wait with a token that stands in an error (docs/security.md).
+  // An error may contain a callback token, and a receiver of the event could complete a wait with it (docs/security.md).
   const facts = JSON.parse(maskCallbacks(row.facts)) as Fact[];
   return facts.flatMap((fact, place) => {
     const told = tell(fact, row, plan);
@@ -81,13 +81,13 @@ function envelopeOf(
   return { eventType, sequence, idempotencyKey, event };
 }
 
-/** Of an execution that waits to be handed over only the engine is known. */
+/** An execution that waits to be handed over only knows its engine. */
 function refOf({ driver, engineRunRef, executionId }: OutboxRow): JsonObject {
   if (driver === null) return { provider: 'native', executionId };
   return engineRunRef === null ? { provider: driver, executionId } : (JSON.parse(engineRunRef) as JsonObject);
 }
 
-/** Joined by bars, the type in lower case, absent parts empty. */
+/** Joins the parts by bars, with the type in lower case and absent parts empty. */
 export function keyOf(parts: {
   readonly runId: string;
   readonly stepId: string | undefined;
@@ -100,7 +100,7 @@ export function keyOf(parts: {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** null: the fact is internal and has no event. */
+/** null: the fact is not published. */
 function tell(fact: Fact, { reopens }: OutboxRow, plan: Plan | null): Told | null {
   const run = 1 + reopens;
   switch (fact.type) {
@@ -149,7 +149,7 @@ function tell(fact: Fact, { reopens }: OutboxRow, plan: Plan | null): Told | nul
   }
 }
 
-/** Two alerts of one run are two events: the signal's id tells them apart. Other signals show in what they lead to. */
+/** Two alerts of one run are two events: the signal's id separates them. Other signals show in their effects. */
 function escalated({ signal, signalId, payload, refused }: Extract<Fact, { type: 'SignalApplied' }>): Told | null {
   if (signal !== 'ESCALATE_ALERT' || refused !== undefined) return null;
   return { eventType: 'AlertEscalated', attempt: signalId, payload: { ...payload, signalId } };
@@ -158,10 +158,10 @@ function escalated({ signal, signalId, payload, refused }: Extract<Fact, { type:
 type StartFact = Extract<Fact, { type: 'NodeStarted' | 'NodeSleeping' | 'NodeWaiting' }>;
 
 function stepStarted(fact: StartFact, plan: Plan | null): Told | null {
-  // A step that waits for a child has said that it started already.
+  // A step that waits for a child has already published its start.
   if (fact.type === 'NodeWaiting' && fact.kind !== 'webhook' && fact.kind !== 'wait') return null;
   const { node, attempt } = fact;
-  // A loop that rests between two rounds has started long ago.
+  // A loop that rests between two rounds has already published its start.
   if (fact.type === 'NodeSleeping' && isLoop(plan, node)) return null;
   return { eventType: 'StepStarted', node, attempt, payload: { stepType: stepType(plan, node), ...waiting(fact) } };
 }
@@ -180,7 +180,7 @@ function waiting(fact: StartFact): JsonObject {
 type FailFact = Extract<Fact, { type: 'NodeFailed' | 'NodeTimedOut' | 'NodeCancelled' | 'RetryScheduled' }>;
 
 function stepFailed(fact: FailFact, plan: Plan | null): Told | null {
-  // Its last attempt had failed, and was told, before.
+  // The failure of its last attempt was already published.
   if (fact.type === 'NodeCancelled' && fact.betweenAttempts) return null;
   const { node, attempt, error } = fact;
   const payload = {

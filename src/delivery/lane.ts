@@ -1,10 +1,10 @@
-// The messages on their way to one consumer. Takes as many deliveries as it has room for, sends each, and writes down how far it
-// got; then there is room for more. One consumer's lane never waits for another's.
+// The messages on their way to one consumer. A lane claims as many deliveries as it has room for, sends each, and records the
+// outcome. One consumer's lane never waits for another's.
 //
-// Nothing is lost whenever the process dies (I19). Before the claim: the delivery is due and anybody's. Between claim and send,
-// or between send and ack: the claim made it due again after a while, so somebody sends it once more, with the same id and the
-// same bytes; the consumer tells it from a new one by its id. After the ack: it is never claimed again. Order is the claim's
-// business: it gives no message of a subject whose predecessor is not acknowledged, so what is here may go in any order.
+// Nothing is lost whenever the process dies (I19). Before the claim, the delivery is due for any process. Between claim and send,
+// or between send and acknowledgement, the claim expires and the delivery is sent again with the same id and bytes; the consumer
+// recognises it by its id. After the acknowledgement it is never claimed again. The claim keeps the order: it returns no message
+// whose predecessor is unacknowledged, so claimed messages may go in any order.
 
 import type { Timers } from '../clock/timers.ts';
 import { consumerKind } from '../protocol/consumer-kind.ts';
@@ -34,11 +34,11 @@ export interface LaneDeps {
 
 const SEALED = 'its secret was sealed with a key that is not among secret.keys of this process';
 const CLAIM_AGAIN_AFTER_MS = 1_000;
-/** What waited no longer than quick answers take is sent without another look. */
+/** A message that waited no longer than a quick answer takes is sent without a second check. */
 const LOOK_AGAIN_AFTER_MS = 100;
 
 export class Lane {
-  /** As it is now: replaced when it was changed. */
+  /** The current consumer: replaced when it changes. */
   consumer: Consumer;
   private readonly deps: LaneDeps;
   private readonly channel: Channel;
@@ -67,13 +67,13 @@ export class Lane {
     this.remindMs = remindDelays(deps.options);
   }
 
-  /** There may be something due. */
+  /** There may be due deliveries. */
   wake(): void {
     this.wanted = true;
     this.pump();
   }
 
-  /** Takes nothing more. Resolves when what is on its way has got there, or could not within the time. */
+  /** Claims nothing more. Resolves when deliveries in flight have arrived, or their time is up. */
   async close(drainMs: number): Promise<void> {
     this.isClosed = true;
     this.cancelTimer?.();
@@ -130,7 +130,7 @@ export class Lane {
   }
 
   private begin(delivery: ClaimedDelivery, at: Timestamp): void {
-    // Due again while a slow handler of ours is still at it: it would only be told twice.
+    // Due again while our own slow handler still works on it: sending it now would only repeat it.
     if (this.inFlight.has(delivery.ackGuid)) return;
     const sending = this.deliver(delivery, at).finally(() => {
       this.inFlight.delete(delivery.ackGuid);
@@ -148,8 +148,8 @@ export class Lane {
   }
 
   /**
-   * What was taken ahead may be out of date when its turn comes: acknowledged meanwhile (I19), or its consumer is paused or gone.
-   * What is not sent is due again by itself.
+   * A delivery that was claimed ahead may be out of date when its turn comes: acknowledged meanwhile (I19), or its consumer
+   * is paused or removed. An unsent delivery becomes due again by itself.
    */
   private async isStillWanted({ ackGuid, stage }: ClaimedDelivery, waitedMs: number): Promise<boolean> {
     if (waitedMs === 0) return true;
@@ -194,10 +194,10 @@ export class Lane {
       if (outcome === 'failed' && changed) {
         this.deps.notices.raise(tenantId, [consumerFailure(delivery, this.consumer, { message, retryAt })]);
       }
-      // What comes after it may have waited for this.
+      // The next message may have waited for this one.
       this.wanted = true;
     } catch (error) {
-      // It arrived, but we will not remember that it did: it is sent once more, which the consumer tells by its id.
+      // It arrived, but the acknowledgement could not be written. It is sent once more, and the consumer recognises it by its id.
       const details = { ...this.named(), ackGuid, error: (error as Error).message };
       this.deps.observer.warn('a delivery could not be acknowledged', details);
     }
@@ -232,7 +232,7 @@ function completed(sent: Sent, { kind }: ClaimedDelivery, { settings }: Consumer
   return sent.stage === 'Delivered' && completeAt === 'Delivered' ? PROCESSED : sent;
 }
 
-/** A channel that does not listen to its signal must not hold up a stop. */
+/** A channel that ignores its signal must not hold up a stop. */
 async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);

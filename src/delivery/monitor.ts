@@ -1,9 +1,7 @@
-// The heart of reliability: sees to whatever is due and nobody saw to. Deliveries that were not confirmed, reminders,
-// the timeouts of states, the outcomes of hooks, the events of executions, and what is old enough to be forgotten. Every process
-// may run one; each kind of work is claimed, so several share it and none does it twice.
-//
-// One statement tells whether there is anything to do, so a quiet system costs one query per look however much there is that
-// is not due. Whoever knows better wakes it.
+// Sees to due work that nobody else has seen to: unconfirmed deliveries, reminders, timeouts of states, outcomes of hooks, events
+// of executions, and retention. Every process may run a monitor; each kind of work is claimed, so several share it and none
+// repeats it. One statement tells whether there is anything to do, so a quiet system costs one query per look, however much is
+// not due yet. `wake` makes it look at once.
 
 import type { Timers } from '../clock/timers.ts';
 import type { DeliveryStore, MonitorLook } from '../store/delivery-port.ts';
@@ -14,7 +12,7 @@ import type { Publisher } from './publisher.ts';
 import type { Pulls } from './pulls.ts';
 
 export interface MonitorOptions {
-  /** How often it looks when it knows of nothing sooner. */
+  /** How often it looks when nothing is due sooner. */
   readonly intervalMs: number;
   /** How long finished messages are kept; 0: for ever. */
   readonly retentionMs: number;
@@ -28,15 +26,15 @@ export interface MonitorDeps {
   readonly dispatcher: Pick<Dispatcher, 'reachable' | 'wake'>;
   readonly pulls: Pick<Pulls, 'waitedFor'>;
   readonly publisher: Pick<Publisher, 'runOnce' | 'stop'>;
-  /** Fires the timeouts that are due, some of them. Says how many. */
+  /** Fires some of the due timeouts. Returns how many. */
   readonly fireTimeouts: () => Promise<number>;
-  /** Triggers the events that finished hooks ask for, some of them. Says how many. */
+  /** Triggers some of the events that finished hooks ask for. Returns how many. */
   readonly react: () => Promise<number>;
   readonly options: MonitorOptions;
 }
 
 const SHORTEST_WAIT_MS = 20;
-/** Where nothing is open at all, what comes next comes with its own wake, or from another process that sends it itself. */
+/** When nothing at all is open, the next work comes with its own wake-up, or from another process that sends it itself. */
 const QUIET_FACTOR = 2;
 const PURGE_EVERY_MS = 600_000;
 const PURGE_LIMIT = 5_000;
@@ -70,14 +68,14 @@ export class Monitor {
     });
   }
 
-  /** There may be something to do right now. */
+  /** There may be work right now. */
   wake(): void {
     if (!this.running) return;
     if (this.round !== null) this.again = true;
     else this.lookIn(0);
   }
 
-  /** Sees to what is due, a portion of each kind. Says how long it can wait until the next look. */
+  /** Does a portion of each kind of due work. Returns how long it can wait until the next look. */
   async runOnce(): Promise<{ waitMs: number }> {
     const { store, book, dispatcher, pulls } = this.deps;
     const consumerIds = [...new Set([...dispatcher.reachable(), ...pulls.waitedFor()])];
@@ -114,7 +112,7 @@ export class Monitor {
     }
   }
 
-  /** One kind of work that fails must not keep the others from being done. True: there may be more of it right now. */
+  /** Runs one kind of work, so that its failure does not keep the others from being done. true: there may be more right now. */
   private async attempt(failure: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await work();
@@ -141,7 +139,7 @@ export class Monitor {
     const now = this.deps.timers.monotonicMs();
     if (now < this.purgeAt) return false;
     this.purgeAt = now + PURGE_EVERY_MS;
-    // 0 = keep every message; the call still trims what is kept for a short time only.
+    // 0 = keep every message. The call still trims short-lived rows.
     const before = retentionMs === 0 ? 0 : at - retentionMs;
     const purged = await this.deps.store.messagePurge({ before, limit: PURGE_LIMIT });
     if (purged === PURGE_LIMIT) this.purgeAt = now;

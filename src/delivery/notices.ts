@@ -1,6 +1,6 @@
-// What somebody may want to know and nobody has to answer: told at once to listeners of this process and to the log,
-// and written to a table, many at a time, so that the list, the stream and the listeners of other processes get those of every process. A notice that cannot be
-// written is still told here; so many are kept back when the database is slow, and it is said how many were not.
+// Informational events that nobody has to answer. Listeners of this process and the log get them at once. They are also written
+// to a table, many at a time, for the list, the stream and listeners of other processes. A notice that cannot be written is still
+// told here. When the database is slow a limited number waits, and the number of dropped ones is logged.
 
 import { EventEmitter } from 'node:events';
 import type { Timers } from '../clock/timers.ts';
@@ -15,7 +15,7 @@ export interface RaisedNotice extends Notice {
   readonly at: Timestamp;
 }
 
-/** One from the table. */
+/** A notice from the table. */
 export interface NoticeView {
   readonly id: string;
   readonly at: Timestamp;
@@ -30,7 +30,7 @@ export interface NoticesDeps {
   readonly wallClockMs: () => number;
   readonly observer: DeliveryObserver;
   readonly log?: (notice: RaisedNotice) => void;
-  /** These are in the table now: for the listeners of other processes. */
+  /** These notices are in the table now, for listeners of other processes. */
   readonly written?: (noticeIds: readonly string[]) => void;
 }
 
@@ -66,7 +66,7 @@ export class Notices {
     this.schedule();
   }
 
-  /** Of this process at once, of the others when they have written them. The returned function ends it. */
+  /** Calls back for notices of this process at once, and of others once they are written. The returned function unsubscribes. */
   onNotice(listener: (notice: RaisedNotice) => void): () => void {
     this.emitter.on('notice', listener);
     return () => void this.emitter.off('notice', listener);
@@ -78,7 +78,7 @@ export class Notices {
     return rows.map(({ id, at, kind, body }) => ({ id, at, kind, ...(JSON.parse(body) as NoticeBody) }));
   }
 
-  /** Pages of notices of every process as they come, from the next one or after the given id; empty ones now and then. */
+  /** Pages of notices of all processes as they come, from the next one or after the given id, with an empty page now and then. */
   async *follow(tenantId: string, afterId: string | null, signal: AbortSignal): AsyncGenerator<NoticeView[]> {
     let after = afterId ?? (await this.list(tenantId, { afterId: null, limit: 1 })).at(-1)?.id ?? '0';
     while (!signal.aborted) {
@@ -89,7 +89,7 @@ export class Notices {
     }
   }
 
-  /** Everything that was raised is in the table, or said to be lost. */
+  /** Resolves when every raised notice is in the table or was reported lost. */
   async flush(): Promise<void> {
     this.cancelTimer?.();
     this.cancelTimer = null;
@@ -101,7 +101,7 @@ export class Notices {
     }
   }
 
-  /** Another process has written these. Should they not be readable now, the list and the streams have them later. */
+  /** Another process has written these. If they cannot be read now, the list and the streams have them later. */
   async heard(noticeIds: readonly string[]): Promise<void> {
     for (const wake of this.followers) wake();
     if (this.emitter.listenerCount('notice') === 0) return;
@@ -141,7 +141,7 @@ export class Notices {
     for (const wake of this.followers) wake();
   }
 
-  /** Until this process wrote some, or it is time to look for those of others. */
+  /** Waits until this process writes some, or until it is time to look for those of others. */
   private async news(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = this.deps.timers.after(FOLLOW_POLL_MS, resolve);

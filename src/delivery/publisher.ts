@@ -1,10 +1,10 @@
-// Publishes what happened to executions. The engine writes one row per commit that names what it committed, and nothing
-// else: here those rows become events, and a delivery for everybody who asked for them. One process at a time does it, in the
-// order of the commits; reading again and deleting happen in one statement, so a leader that dies or is replaced in between has
-// published everything or nothing of a batch. A bus that is down is its consumer's lane's business: the events wait there.
+// Publishes the events of executions. The engine writes one outbox row per commit that only names the commit. Here those rows
+// become events, and a delivery for every subscriber. One process at a time publishes, in commit order. Reading again and
+// deleting happen in one statement, so a leader that dies or is replaced has published all of a batch or nothing. When a bus is
+// down, its events wait in its consumer's lane.
 //
-// Who gets an event is decided after the batch was read. A consumer or trigger that existed when the execution committed is
-// therefore always seen, whatever this process had in memory before.
+// Subscribers are determined after the batch was read, so a consumer or trigger that existed when the execution committed is
+// always seen, whatever this process had in memory before.
 
 import type { Timers } from '../clock/timers.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -20,20 +20,20 @@ export interface PublisherDeps {
   readonly store: Pick<DeliveryStore, 'outboxLead' | 'outboxRead' | 'outboxListeners' | 'outboxPublish'> &
     Pick<LifecycleStore, 'lifecycleGeneration'>;
   readonly book: ConsumerBook;
-  /** null: it cannot be loaded any more. */
+  /** null: the plan can no longer be loaded. */
   readonly planOf: (row: { tenantId: string; workflowId: string; version: number }) => Promise<Plan | null>;
   readonly newId: () => string;
   readonly timers: Timers;
   readonly observer: DeliveryObserver;
-  /** These consumers have something due now. */
+  /** These consumers have due deliveries. */
   readonly wake: (consumerIds: Iterable<string>) => void;
-  /** This process, among those that would publish. */
+  /** This process's name in the leader election. */
   readonly leaderId: string;
   readonly options: PublisherOptions;
 }
 
 export interface PublisherOptions {
-  /** So long is one process the publisher when nothing is heard of it. */
+  /** How long the publisher's lease lasts without a renewal. */
   readonly leaseMs: number;
 }
 
@@ -59,7 +59,7 @@ export class Publisher {
     this.deps = deps;
   }
 
-  /** One portion of what is in the outbox, unless another process sees to it. `more`: there is more. */
+  /** Publishes one portion of the outbox, unless another process is the leader. `more`: there is more. */
   async runOnce(): Promise<{ published: number; more: boolean }> {
     if (!(await this.leads())) return { published: 0, more: false };
     const withFacts = this.deps.book.wantsExecutions;
@@ -69,12 +69,12 @@ export class Publisher {
     const listeners = await this.whoListens();
     const isWanted = this.deps.book.wantsExecutions || listeners.size > 0;
     if (!isWanted || withFacts) return this.publish(batches, listeners, batches.length === limit);
-    // Somebody wants to hear of them after all.
+    // There is a subscriber after all.
     const read = await this.deps.store.outboxRead({ limit: BATCHES, withFacts: true });
     return this.publish(read, listeners, batches.length > read.length);
   }
 
-  /** Another process need not wait until nothing is heard of this one. */
+  /** Gives up the lease, so that another process need not wait for its end. */
   async stop(): Promise<void> {
     if (!this.isLeader) return;
     this.isLeader = false;
@@ -86,7 +86,7 @@ export class Publisher {
     const now = timers.monotonicMs();
     if (now < this.askAgainAt) return this.isLeader;
     this.isLeader = await store.outboxLead({ leaderId, leaseMs: options.leaseMs });
-    // The leader's statements say who they are from: what is written is right even if this is out of date.
+    // The leader's statements check the lease themselves, so the result is right even if this is out of date.
     this.askAgainAt = now + options.leaseMs / 3;
     return this.isLeader;
   }
@@ -132,7 +132,7 @@ export class Publisher {
     return plan;
   }
 
-  /** Whether anybody of its tenant could want one of its events: most rows of most tenants end here. */
+  /** Whether a subscriber of the tenant could want one of its events. Most rows of most tenants end here. */
   private isHeard({ tenantId }: OutboxRow, listeners: Listeners): boolean {
     if (this.deps.book.asksForExecutions(tenantId)) return true;
     return EXECUTION_EVENT_TYPES.some((type) => listeners.has(listenerKey(tenantId, type)));
@@ -161,7 +161,7 @@ export class Publisher {
       for (const part of middle === 0 ? [] : [portions.slice(0, middle), portions.slice(middle)])
         await this.write(part);
       if (middle > 0) return;
-      // A value that cannot be stored must not hold up everything after it: its batch is given up, and says so.
+      // A value that cannot be stored must not hold up everything after it: its batch is dropped, with a warning.
       const executions = portions.flatMap(({ batch }) => batch.rows.map(({ executionId }) => executionId));
       observer.warn('events of executions could not be published', { executions, error: error.message });
       await store.outboxPublish({ leaderId, batchIds, messages: [], deliveries: [] });

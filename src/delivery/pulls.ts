@@ -1,6 +1,6 @@
-// Consumers that come and ask. Asking claims: what is handed out is due again after a while unless it is confirmed meanwhile, as
-// with every other way (I19). Whoever finds nothing may wait; a commit wakes it at once, in another process by a
-// hint; what nobody woke anybody for the monitor finds.
+// Consumers that pull. A pull claims: a delivery that is not confirmed becomes due again after a while, as with every other
+// channel (I19). A pull that finds nothing may wait. A commit wakes it at once, in another process by a hint; the monitor finds
+// deliveries without a wake-up.
 
 import type { Timers } from '../clock/timers.ts';
 import type { ClaimedDelivery, DeliveryStore } from '../store/delivery-port.ts';
@@ -20,11 +20,11 @@ export interface PullsDeps {
 export interface PullRequest {
   readonly limit: number;
   readonly waitMs: number;
-  /** Whoever asked has gone. */
+  /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** In case no monitor runs here. */
+/** For a process without a monitor. */
 const LOOK_AGAIN_AFTER_MS = 5_000;
 
 export class Pulls {
@@ -42,19 +42,19 @@ export class Pulls {
     return waiting !== undefined;
   }
 
-  /** Consumers that somebody waits for. */
+  /** Consumers with waiting pulls. */
   waitedFor(): Iterable<string> {
     return this.waiters.keys();
   }
 
-  /** `current`: the consumer as it is now, for it may be paused or removed while somebody waits. */
+  /** `current`: the consumer as it is now, because it may be paused or removed during the wait. */
   async pull(current: () => Consumer | null, request: PullRequest): Promise<ClaimedDelivery[]> {
     const { timers } = this.deps;
     const until = timers.monotonicMs() + request.waitMs;
     for (;;) {
       const consumer = current();
       if (consumer === null || request.signal?.aborted) return [];
-      // Listening first: what is committed while we look is not missed.
+      // Listens first, so that a commit during the look is not missed.
       const news = this.listen(consumer.consumerId, request.signal);
       try {
         const claimed = consumer.isPaused ? [] : await this.claim(consumer, request.limit);

@@ -1,6 +1,6 @@
-// How long until a delivery is sent again, by the number of attempts so far: steadily for the first ten times, then
-// less and less often, never less often than the cap; and how long until a delivered one is reminded of. A bus is one system behind many
-// messages, so it is asked exponentially less often, and at random moments, from its first failure on.
+// The delay before a delivery is sent again, by the number of attempts: constant for the first ten, then growing up to the cap;
+// and the delay before a reminder. A bus is one system behind many messages, so its retries back off exponentially, with jitter,
+// from the first failure on.
 
 import type { DeliveryOptions } from './environment.ts';
 
@@ -9,7 +9,7 @@ type Delays = Pick<DeliveryOptions, 'deliveredAfterMs' | 'processedAfterMs' | 'r
 const STEADY_RESENDS = 10;
 const REMINDER_FACTORS = [1, 2, 4, 8];
 
-/** The last one counts from there on. */
+/** The last delay repeats. */
 export function resendDelays({ deliveredAfterMs, resendCapMs }: Delays): number[] {
   const cap = Math.max(deliveredAfterMs, resendCapMs);
   const delays = Array.from({ length: STEADY_RESENDS }, () => deliveredAfterMs);
@@ -17,7 +17,7 @@ export function resendDelays({ deliveredAfterMs, resendCapMs }: Delays): number[
   return [...delays, cap];
 }
 
-/** Doubled each time, from when an attempt is over for certain. */
+/** Doubles each time, starting when an attempt is certainly over. */
 export function busDelays({ timeoutMs, resendCapMs }: Pick<DeliveryOptions, 'timeoutMs' | 'resendCapMs'>): number[] {
   const cap = Math.max(timeoutMs, resendCapMs);
   const delays: number[] = [];
@@ -25,7 +25,7 @@ export function busDelays({ timeoutMs, resendCapMs }: Pick<DeliveryOptions, 'tim
   return [...delays, cap];
 }
 
-/** Up to half as long again, so that many do not come back at the same moment. `random`: from 0 to 1. */
+/** Adds up to half as much again, so that retries do not come back at the same moment. `random`: from 0 to 1. */
 export const jittered = (delays: readonly number[], random: () => number): number[] =>
   delays.map((delay) => Math.round(delay * (1 + random() / 2)));
 
@@ -33,7 +33,7 @@ export function remindDelays({ processedAfterMs }: Delays): number[] {
   return REMINDER_FACTORS.map((factor) => factor * processedAfterMs);
 }
 
-/** The time of the next attempt as the store computes it, for messages that tell it. */
+/** The delay before the next attempt, as the store computes it, for messages that mention it. */
 export function delayAfter(delays: readonly number[], attempts: number): number {
   return delays[Math.min(attempts, delays.length) - 1] ?? 0;
 }

@@ -9,7 +9,7 @@ function setup() {
   /** Takes a slot, or waits for one. */
   const take = () =>
     slots.use(2, (waitedMs) => new Promise<boolean>((resolve) => ends.push(() => resolve(waitedMs > 0))));
-  /** Takes a slot for so long. */
+  /** Takes a slot for this long. */
   const takeFor = async (ms: number) => {
     const taken = take();
     timers.advance(ms);

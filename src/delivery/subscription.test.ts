@@ -31,7 +31,7 @@ describe('a subscription to transitions', () => {
 
 describe('a subscription to executions', () => {
   it.each<[Subscription, boolean]>([
-    // Nobody gets them by accident.
+    // Executions must be asked for explicitly.
     [{}, false],
     [{ env: 'prod' }, false],
     [{ kinds: ['execution'] }, true],

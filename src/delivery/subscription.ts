@@ -1,19 +1,19 @@
-// Which messages a consumer asked for. A subscription names what it wants; what it leaves out may be anything. Events of
-// executions come in numbers that nobody wants by accident: they must be asked for, by `kinds`, `types` or `workflows`. Hooks
-// go to the consumers of their route, whatever these subscribed to. Pure.
+// Which messages a consumer subscribed to. An omitted field matches anything. Events of executions are many, so a subscription
+// must ask for them explicitly, by `kinds`, `types` or `workflows`. Hooks go to the consumers of their route, whatever these
+// subscribed to. Pure.
 
 import type { MessageKind } from '../store/delivery-port.ts';
 
 export interface Subscription {
   /** A lifecycle's env, or an execution's environmentId. */
   readonly env?: string;
-  /** Name of a lifecycle. */
+  /** The lifecycle's name. */
   readonly definition?: string;
   readonly kinds?: readonly MessageKind[];
-  /** Names of events of a lifecycle. */
+  /** Names of a lifecycle's events. */
   readonly events?: readonly string[];
   readonly workflows?: readonly string[];
-  /** Types of events of executions: `RunCompleted` and so on. */
+  /** Event types of executions, such as `RunCompleted`. */
   readonly types?: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export function matches(subscription: Subscription, subject: Subject): boolean {
   return !isAboutExecutions(subscription) && matchesTransition(subscription, subject);
 }
 
-/** Whether any event of an execution could be for it. */
+/** Whether the subscription can match any event of an execution. */
 export function asksForExecutions(subscription: Subscription): boolean {
   if (subscription.definition !== undefined || subscription.events !== undefined) return false;
   return subscription.kinds?.includes('execution') ?? isAboutExecutions(subscription);

@@ -1,5 +1,5 @@
-// A way to reach consumers of one kind. Sending either gets the message there (and may learn that it is done with already), or
-// throws: then it was not delivered as far as we know, and is sent again later. Bytes and id are the same on every attempt.
+// A way to reach consumers of one kind. `send` delivers the message (and may learn that it is already processed), or throws: then
+// the message counts as undelivered and is sent again later. Bytes and id are the same on every attempt.
 
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { ClaimedDelivery } from '../../store/delivery-port.ts';
@@ -7,7 +7,7 @@ import type { JsonText, Timestamp } from '../../store/port.ts';
 import type { Consumer } from '../consumer.ts';
 
 export interface Channel {
-  /** False: not from this process. Absent: every consumer of the kind. */
+  /** false: this process cannot reach the consumer. Absent: it reaches every consumer of the kind. */
   reaches?(consumer: Consumer): boolean;
   send(delivery: ClaimedDelivery, consumer: Consumer, signal: AbortSignal): Promise<Sent>;
   close?(): Promise<void>;
@@ -19,9 +19,9 @@ export type Sent =
       readonly stage: 'Processed';
       readonly outcome: 'succeeded' | 'failed';
       readonly message: string | null;
-      /** With a failure: when to send it again. null: the failure is final. */
+      /** With a failure: when to send again; null: the failure is final. */
       readonly retryAt: Timestamp | null;
-      /** For the event that the hook triggers. */
+      /** The payload of the event that the hook triggers. */
       readonly result: JsonText | null;
     };
 
@@ -47,7 +47,7 @@ export function sentOf(answer: unknown): Sent {
 
 const MAX_RESULT_BYTES = 65_536;
 
-/** As it is kept. Throws for what is too large: a part of it would be another result. */
+/** The stored text. Throws when the result is too large: part of a result would be a different result. */
 export function resultText(result: unknown): JsonText | null {
   const text = result === undefined ? undefined : JSON.stringify(result);
   if (text === undefined) return null;
@@ -55,7 +55,7 @@ export function resultText(result: unknown): JsonText | null {
   throw new PawlError('REQUEST_INVALID', `\`result\` has more than ${MAX_RESULT_BYTES} bytes as JSON`);
 }
 
-/** Throws rather than take "try again some day" for "never try again". */
+/** Throws instead of taking an unreadable time for "never try again". */
 function timeOf(value: unknown): Timestamp | null {
   if (value === undefined || value === null) return null;
   const time = value instanceof Date ? value.getTime() : typeof value === 'string' ? Date.parse(value) : value;

@@ -1,6 +1,6 @@
-// Consumers that are a bus: NATS JetStream. A message is published with its ackGuid as `Nats-Msg-Id`, so that the stream keeps
-// it once however often it is sent within its window; the stream's own acknowledgement means delivered, and whoever processes
-// it says so through the API. The packages are optional and loaded when the first message goes to a bus.
+// Consumers that are a bus: NATS JetStream. A message is published with its ackGuid as `Nats-Msg-Id`, so the stream keeps it
+// once, however often it is sent within the deduplication window. The stream's acknowledgement means Delivered; the processing
+// application acknowledges Processed through the API. The packages are optional and loaded with the first message to a bus.
 
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { ClaimedDelivery } from '../../store/delivery-port.ts';
@@ -15,7 +15,7 @@ export interface NatsChannelDeps {
 }
 
 interface Line {
-  /** The settings that the connection was opened with. */
+  /** The settings of the open connection. */
   readonly key: string;
   readonly connection: Promise<NatsConnection>;
 }
@@ -48,7 +48,7 @@ export class NatsChannel implements Channel {
     await Promise.allSettled(lines.map(hangUp));
   }
 
-  /** One connection per consumer, made again when it broke for good or the consumer has another address. */
+  /** One connection per consumer, opened again when it broke for good or the address changed. */
   private async line({ consumerId, url, secrets }: Consumer, timeout: number): Promise<NatsConnection> {
     const key = JSON.stringify([url, secrets[0]]);
     const existing = this.lines.get(consumerId);
@@ -101,7 +101,7 @@ async function packages() {
   }
 }
 
-/** `pawl.<tenant>.<kind>.<lifecycle or workflow>.<event>`: what a stream can be told to keep, and subscribers to filter by. */
+/** `pawl.<tenant>.<kind>.<lifecycle or workflow>.<event>`: streams select and subscribers filter by it. */
 export function subjectOf({ tenantId, kind, source, event }: ClaimedDelivery, { settings }: Consumer): string {
   const parts = [tenantId, kind, source, event].map((part) => part.replace(/[^A-Za-z0-9_-]/g, '_') || '_');
   return [settings.subject ?? DEFAULT_SUBJECT, ...parts].join('.');

@@ -1,30 +1,30 @@
-// Consumers that are functions of this process. A handler that returns has taken the message; one that returns
-// `{ stage: 'Processed' }` is done with it; one that throws has not got it. Other processes may have a handler for the same
-// consumer: whoever is free gets the next message.
+// Consumers that are functions of this process. A handler that returns has taken the message; `{ stage: 'Processed' }` means that
+// it is done; a handler that throws has not taken it. Several processes may have a handler for one consumer: a free one gets the
+// next message.
 
 import type { Json } from '../../core/json/json.ts';
 import type { ClaimedDelivery } from '../../store/delivery-port.ts';
 import type { Consumer } from '../consumer.ts';
 import { type Channel, type Sent, sentOf } from './channel.ts';
 
-/** A message as its consumer gets it: what a webhook has as its body. */
+/** A message as its consumer gets it: the body of a webhook. */
 export type Work = { readonly ackGuid: string } & Readonly<Record<string, Json>>;
 
 export interface HandledWork {
-  /** 1: it is sent for the first time. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Aborted when this process stops and cannot wait any longer. */
+  /** Aborted when this process stops and can wait no longer. */
   readonly signal: AbortSignal;
 }
 
-/** Returns a HandlerAnswer; anything else, or nothing at all, says that it was delivered. */
+/** Returns a HandlerAnswer. Any other value, or none, means Delivered. */
 export type Handler = (work: Work, context: HandledWork) => unknown;
 
 export interface HandlerAnswer {
   readonly stage: 'Delivered' | 'Processed';
   readonly outcome?: 'succeeded' | 'failed';
   readonly message?: string;
-  /** The payload of the event that a hook triggers when it is done. */
+  /** The payload of the event that a finished hook triggers. */
   readonly result?: unknown;
   readonly retryAt?: Date | string | number;
 }
@@ -33,12 +33,12 @@ export class ProcessChannel implements Channel {
   private readonly handlers = new Map<string, Handler>();
   private readonly changed: () => void;
 
-  /** `changed`: this process can now send to consumers that it could not before. */
+  /** `changed`: called when this process can reach more consumers than before. */
   constructor(changed: () => void) {
     this.changed = changed;
   }
 
-  /** One handler per consumer and process; the returned function takes it away again. */
+  /** One handler per consumer and process. The returned function removes it. */
   handle(tenantId: string, code: string, handler: Handler): () => void {
     const key = keyOf({ tenantId, code });
     if (this.handlers.has(key)) throw new Error(`this process has a handler for the consumer "${code}" already`);

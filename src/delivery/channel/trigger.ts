@@ -1,5 +1,5 @@
-// Our own events as the cause of event triggers: an execution that ended may start another. The event's id is the ackGuid, so
-// that an event which is handed in again fires nothing twice (S7). What a single trigger makes of it is on record there.
+// Our own events as the cause of event triggers: an execution that ended may start another. The event's id is the ackGuid, so a
+// repeated event fires nothing twice (S7). Each trigger records its own outcome.
 
 import type { Json } from '../../core/json/json.ts';
 import type { ClaimedDelivery } from '../../store/delivery-port.ts';

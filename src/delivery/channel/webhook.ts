@@ -1,6 +1,6 @@
 // Consumers that are URLs. A message is posted as JSON, signed by Standard Webhooks: its id is the ackGuid, the same on every
-// attempt, and its timestamp that of the attempt (S7). While a secret is being rotated both sign. 2xx means delivered; a JSON
-// body may say more. Where the URL may lead is checked when the connection is made (S5), and redirects are not followed.
+// attempt, and its timestamp is the attempt's (S7). During a rotation both secrets sign. 2xx means Delivered; a JSON body may say
+// more. The address is checked when the connection opens (S5), and redirects are not followed.
 
 import { createHmac } from 'node:crypto';
 import type { Credential, ResolveCredential } from '../../action/credential.ts';
@@ -12,9 +12,9 @@ import { type Channel, DELIVERED, type Sent, sentOf } from './channel.ts';
 
 export interface WebhookChannelDeps {
   readonly http: HttpClient;
-  /** Where credentials of connections come from; absent: consumers have none. */
+  /** Resolves credentials of connections; absent: consumers have none. */
   readonly credential?: ResolveCredential | undefined;
-  /** Milliseconds since the epoch: what the receiver compares its clock with. */
+  /** Milliseconds since the epoch, for the receiver to compare with its clock. */
   readonly wallClockMs: () => number;
   readonly timeoutMs: number;
 }
@@ -48,7 +48,7 @@ export class WebhookChannel implements Channel {
     return sentOf(saidIn(response));
   }
 
-  /** The connection of the tenant, because messages have no single recipient. */
+  /** The tenant's connection, because a message has no acting person. */
   private async credentialFor({ tenantId, settings }: Consumer): Promise<Credential | null> {
     const { connection = null } = settings;
     if (connection === null) return null;
@@ -70,7 +70,7 @@ export class WebhookChannel implements Channel {
   }
 }
 
-/** With Node's own hash: the library's is written in JavaScript, and a message is signed on every attempt. */
+/** Uses Node's own hash: the library's is written in JavaScript, and a message is signed on every attempt. */
 function signature(secret: string, signed: string): string {
   const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
   return `v1,${createHmac('sha256', Buffer.from(encoded, 'base64')).update(signed).digest('base64')}`;

@@ -1,6 +1,6 @@
-// The route to a workflow: sending is starting it. The request id is made of the ackGuid, so that sending again starts nothing
-// new (I19); accepted is processed. What will never be accepted (no such workflow, a payload that its schema refuses) is the
-// failure of this message: it goes to the dead letters with its cause, and the messages after it go on (I20).
+// The route to a workflow: sending means starting it. The request id is made of the ackGuid, so a repeated send starts nothing
+// new (I19). Accepted counts as Processed. A message that can never be accepted (no such workflow, a payload that the schema
+// refuses) becomes a dead letter with its cause, and the messages after it go on (I20).
 
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
@@ -17,7 +17,7 @@ export interface WorkflowStart {
 
 export type StartWorkflow = (start: WorkflowStart) => Promise<unknown>;
 
-/** The same request will be refused in the same way until somebody changes something. */
+/** The same request is refused the same way until somebody changes something. */
 const FINAL = new Set([
   'WORKFLOW_NOT_FOUND',
   'WORKFLOW_NOT_ACTIVE',

@@ -1,5 +1,5 @@
-// Who gets what, as the trigger service needs to know it while it decides: without waiting, and with the generation that the
-// answers belong to. Kept by src/delivery; the write is refused when the generation has moved on meanwhile.
+// The consumers of a message, as the trigger service needs them while it decides: without waiting, and with the generation of the
+// answers. src/delivery keeps the directory. A write is refused when the generation has changed since the decision.
 
 export interface ConsumerDirectory {
   /** The generation of the answers below; '' before the first refresh. */
@@ -16,7 +16,7 @@ export interface ConsumerDirectory {
     },
   ): readonly string[];
   idOf(tenantId: string, code: string): string | null;
-  /** The consumer that starts workflows; null: not known here yet, `ensureBuiltIn` makes it so. */
+  /** The consumer that starts workflows; null: this process does not know it yet, and `ensureBuiltIn` creates it. */
   builtInId(tenantId: string, kind: 'workflow'): string | null;
   ensureBuiltIn(tenantId: string, kind: 'workflow'): Promise<void>;
   /** Creates a placeholder for every unregistered code; messages to it wait. */

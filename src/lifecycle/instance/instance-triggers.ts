@@ -1,10 +1,10 @@
-// Applies triggers to instances: decide in memory, write by compare-and-set, one round trip when the instance is known here.
-// One linear loop per trigger: decide; write; if that did not work, ask the database how things are, and decide again.
+// Applies triggers to instances: decide in memory, write by compare-and-set, in one round trip when the instance is cached. One
+// linear loop per trigger: decide, write, and after a lost write read the stored state and decide again.
 //
-// Two triggers of one instance never both apply to the same state: the revision is compared in the write. A requestId applies
-// once: the write looks for it in the timeline, where those are too that were answered without a move. A refusal is given only on
-// what the database says, never on memory alone. The process dies before the write: nothing happened; after it: the repeat of the
-// request finds its entry (I1).
+// Two triggers of one instance never both apply to the same state: the write compares the revision. A requestId applies once: the
+// write looks for it in the timeline, which also holds requests that were answered without a move. A refusal always rests on the
+// database, never on memory alone. If the process dies before the write, nothing happened; after it, a repeat of the request
+// finds its entry (I1).
 
 import type { Clock } from '../../clock/clock.ts';
 import type { Timers } from '../../clock/timers.ts';
@@ -26,9 +26,9 @@ import { MoveCommitter, type MoveItem } from './move-committer.ts';
 import { type Moving, workEvents } from './work-event.ts';
 
 export interface TriggerOrder extends InstanceKey, Trigger {
-  /** Only at this revision: a timeout belongs to one stay. Otherwise it is not applied, without a word. */
+  /** Apply only at this revision, because a timeout belongs to one stay. Otherwise the order is dropped silently. */
   readonly onlyAt?: number | undefined;
-  /** A reaction that this trigger fulfils. */
+  /** The reaction that this trigger fulfils. */
   readonly reactionId?: string | undefined;
 }
 
@@ -48,22 +48,25 @@ export interface InstanceTriggersDeps {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly raise: (tenantId: string, key: InstanceKey, notice: Notice) => void;
-  /** These consumers have something new: it is durable. */
+  /** Messages for these consumers are durable now. */
   readonly wake: (consumerIds: readonly string[]) => void;
   readonly cacheLimit: number;
 }
 
-/** The prefix of our own requestIds. Callers must not use it, or a request could pass for a timeout and keep it from firing. */
+/**
+ * The prefix of our own requestIds. Callers must not use it: a request could pass for a timeout and keep the timeout from
+ * firing.
+ */
 export const RESERVED_REQUESTS = 'pawl:';
 
 const LOAD_BATCH = 256;
-/** Every lost round means that another trigger of the instance won; this many in a row is more than contention. */
+/** Every lost round means that another trigger of the instance won. This many in a row is more than contention. */
 const MAX_ROUNDS = 200;
 const PAUSE_MS = 100;
 
 interface Position {
   readonly row: InstanceRow | null;
-  /** Read from the database for this very request, whose id it does not know. */
+  /** The row was read from the database for this request, and the database does not know the request's id. */
   readonly isVerified: boolean;
 }
 
@@ -106,14 +109,14 @@ export class InstanceTriggers {
         if (position.isVerified && (await this.isAnswer(order, instance, decision))) {
           return this.refuse(order, instance, decision);
         }
-        // What stands in memory may be old; so may the newest machine, when there is no instance yet.
+        // Cached data may be old, and so may the newest machine when there is no instance yet.
         if (position.row === null) await directory.refresh();
       } else {
         const { emissions } = decision;
         const moving = { key: instanceKey(order), ...known, instance, trigger: order, fact, emissions, at };
         const { item, missing } = this.itemOf(order, moving, generation);
         if (missing.length > 0) {
-          // Somebody removed them: who is sent something and is not registered waits for it, as after an import.
+          // These consumers were removed. Messages to an unregistered consumer wait, as after an import.
           await directory.ensureCodes(order.tenantId, missing);
           continue;
         }
@@ -193,7 +196,7 @@ export class InstanceTriggers {
     return { applied: true, instanceId: move.instanceId, from: move.fromState, to: move.toState };
   }
 
-  /** The request is in the timeline: made by a call before this one, or by our own write whose reply was lost. */
+  /** The request is in the timeline: from an earlier call, or from our own write whose reply was lost. */
   private repeated(order: TriggerOrder, loaded: LoadedInstance, unanswered: number | null): TriggerAnswer {
     const { seen, ...row } = loaded;
     this.cache.set(keyText(order), row);
@@ -208,7 +211,7 @@ export class InstanceTriggers {
     return { applied: false, ...states, notice: 'DuplicateRequest' };
   }
 
-  /** An answer without a move uses up its requestId; a rejection does not. False: the instance changed meanwhile. */
+  /** An answer without a move uses up its requestId; a rejection does not. false: the instance changed meanwhile. */
   private async isAnswer(order: TriggerOrder, instance: Instance, { notices }: Decision): Promise<boolean> {
     if (notices[0]?.kind !== 'NoOpAlreadyInState') return true;
     const { instanceId, revision } = instance;
@@ -265,8 +268,8 @@ export function lifecycleNotFound(env: string, name: string, version: number | n
 }
 
 /**
- * One at a time per key, in the order of asking. Two triggers of one instance that meet in this process need not fight over
- * the same revision in the database; those of other processes are told apart by the compare-and-set.
+ * Runs one trigger at a time per key, in the order of arrival, so that triggers in this process do not compete for one
+ * revision in the database. The compare-and-set separates those of different processes.
  */
 class Turns {
   private readonly last = new Map<string, Promise<unknown>>();

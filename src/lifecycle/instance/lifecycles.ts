@@ -1,5 +1,5 @@
-// Lifecycles for callers: import machines, trigger events, look at instances. What the HTTP routes, the SDK's server side and
-// `pawl.lifecycles` of an embedding program all use.
+// Lifecycles for callers: import machines, trigger events, read instances. The HTTP routes, the SDK's server side and
+// `pawl.lifecycles` of an embedding program all use this class.
 
 import type { Clock } from '../../clock/clock.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
@@ -89,7 +89,7 @@ export class Lifecycles {
     const { env, name } = machine;
     const codes = rows.routes.flatMap(({ consumers }) => consumers);
     const startsWorkflows = rows.routes.some(({ workflow }) => workflow !== null);
-    // Before the import: when it is there, so is everybody it sends to.
+    // The consumers come first: once the import is visible, everybody it sends to exists.
     await this.deps.directory.ensureCodes(tenantId, [...new Set(codes)]);
     if (startsWorkflows) await this.deps.directory.ensureBuiltIn(tenantId, 'workflow');
     const imported = await this.deps.store.audited({
@@ -107,7 +107,7 @@ export class Lifecycles {
   async trigger(tenantId: string, request: TriggerRequest, cause: Cause = { type: 'trigger' }): Promise<TriggerAnswer> {
     const requestId = requestIdOf(request, cause);
     const answer = await this.deps.triggers.apply({ ...request, requestId, tenantId, cause });
-    // Only an order that holds at one revision alone can come to nothing.
+    // Only an order with `onlyAt` can be dropped.
     if (answer === null) throw new Error('a trigger without a revision was overtaken');
     return answer;
   }
@@ -201,7 +201,7 @@ export class Lifecycles {
     return this.deps.store.timelineList({ tenantId, instanceId, ...page });
   }
 
-  /** The application's own word about an instance: shown, and nothing else. */
+  /** Adds the application's own note to an instance. It is shown and has no other effect. */
   async addActivity(
     tenantId: string,
     place: Place,
@@ -225,7 +225,7 @@ export class Lifecycles {
     throw instanceNotFound(externalRef);
   }
 
-  /** Throws when there is no such lifecycle: an empty list would say that there are no instances of it. */
+  /** Throws when there is no such lifecycle. An empty list would mean that it has no instances. */
   private async newest(tenantId: string, env: string, definition: string): Promise<void> {
     const { generation } = this.deps.directory;
     const known = await this.deps.machines.newest({ tenantId, env, definition }, generation);
@@ -237,14 +237,14 @@ export class Lifecycles {
     if (known === null) throw lifecycleNotFound(row.env, row.definition, row.version);
     const { instanceId, externalRef, env, definition, version, state, stateSince } = row;
     const final = known.machine.states.get(state)?.isFinal === true;
-    // A claim moves due_at for a while: what is shown is when it is really due.
+    // A claim moves due_at for a while, so the real due time is computed.
     const timeout = row.dueAt === null ? null : timeoutOf(known.machine, row);
     const view = { instanceId, externalRef, env, definition, version, state, final, stateSince };
     return timeout === null ? view : { ...view, timeoutAt: timeout.dueAt };
   }
 }
 
-/** A step's id comes from its execution, so it is one of ours. */
+/** The id of a step comes from its execution, so it is one of ours. */
 function requestIdOf({ requestId }: TriggerRequest, { type }: Cause): string {
   if (type !== 'trigger') return `${RESERVED_REQUESTS}${type}:${requestId}`;
   if (!requestId.startsWith(RESERVED_REQUESTS)) return requestId;

@@ -1,5 +1,5 @@
-// Compiled machines, kept in memory. A version never changes, so it is compiled once; which version is the newest belongs to
-// a generation, and is asked again when that has moved on (an import anywhere raises it).
+// Compiled machines in memory. A version never changes, so it is compiled once. Which version is the newest belongs to a
+// generation, and is read again when the generation has changed (every import raises it).
 
 import type { Json } from '../../core/json/json.ts';
 import type { LifecycleStore, LifecycleVersion } from '../../store/lifecycle-port.ts';
@@ -34,7 +34,7 @@ export class MachineBook {
     return found?.generation === generation ? found.known : undefined;
   }
 
-  /** null: there is no such lifecycle. `generation` is what the caller held before it asked. */
+  /** null: no such lifecycle. `generation` is the one the caller saw before it asked. */
   async newest(name: LifecycleName, generation: string): Promise<KnownMachine | null> {
     const known = this.newestNow(name, generation) ?? (await this.load(name, null));
     if (known !== null) this.newestOf.set(nameText(name), { generation, known });
@@ -66,7 +66,7 @@ export class MachineBook {
   }
 }
 
-/** A machine was checked when it was imported; if it no longer compiles, that is our bug. */
+/** A machine was checked when it was imported, so a machine that no longer compiles is our bug. */
 export function machineOf({ definition, policies, env, name, version }: LifecycleVersion): Machine {
   const read = (text: string) => JSON.parse(text) as Json;
   const { machine, problems } = compileLifecycle(read(definition), policies === null ? null : read(policies));

@@ -1,9 +1,7 @@
-// Group commit of lifecycles: the moves of many instances in one statement, each written with all that hangs on it or not at
-// all (store/group-write.ts).
-//
-// What can go wrong: somebody was quicker (the revision is another one): that move alone is not written. The generation
-// changed: nothing is, and all decide again. The reply was lost: 'unknown', and the timeline tells by the requestId. The data
-// of one is at fault: that one is refused.
+// Group commit of lifecycles: the moves of many instances in one statement, each written completely or not at all
+// (store/group-write.ts). A move whose revision has changed is not written. When the generation has changed, nothing is written
+// and all moves are decided again. A lost reply gives 'unknown', and the timeline tells by the requestId. A move with bad data is
+// refused alone.
 
 import type { Timers } from '../../clock/timers.ts';
 import { type Waiting as GroupWaiting, GroupWrite } from '../../store/group-write.ts';
@@ -61,7 +59,7 @@ export class MoveCommitter {
   }
 }
 
-/** A batch is of one generation; what was decided with another one waits for the next. */
+/** Splits off a batch of one generation. Moves of another generation wait for the next batch. */
 function split(pending: Waiting[]): [Waiting[], Waiting[]] {
   const generation = pending[0]?.item.generation;
   let rows = 0;

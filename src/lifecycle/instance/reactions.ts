@@ -1,6 +1,6 @@
-// Triggers the events that the outcomes of hooks ask for (onProcessed). The acknowledgement left a reaction in the database;
-// it goes with the move that it causes, in one statement, or when the event turns out to be impossible. The requestId is made
-// of hook and outcome, so a repetition applies nothing twice.
+// Triggers the events that the outcomes of hooks ask for (onProcessed). The acknowledgement left a reaction in the database. The
+// statement of the resulting move deletes the reaction; an impossible event deletes it too. The requestId is made of hook and
+// outcome, so a repetition applies nothing twice.
 
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Json } from '../../core/json/json.ts';
@@ -14,7 +14,7 @@ export interface ReactionsDeps {
   readonly store: Pick<LifecycleStore, 'reactionClaim' | 'reactionSettle'>;
   readonly triggers: InstanceTriggers;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-  /** How long until work that a dead process had taken is due again. */
+  /** How long a dead process keeps its claimed work before it is due again. */
   readonly claimMs: number;
 }
 
@@ -26,7 +26,7 @@ export async function react(deps: ReactionsDeps): Promise<{ reacted: number; isM
   return { reacted: claimed.length, isMore: claimed.length === LIMIT };
 }
 
-/** The id of a reaction that is over without a move of its own; null: settled with its move, or to be tried again. */
+/** The id of a reaction that ended without a move; null: it was settled with its move, or must be tried again. */
 async function reactOnce(deps: ReactionsDeps, reaction: Reaction): Promise<string | null> {
   const { reactionId, tenantId, env, definition, externalRef, event, ackGuid, outcome, payload } = reaction;
   const key = { tenantId, env, definition, externalRef };
@@ -37,7 +37,7 @@ async function reactOnce(deps: ReactionsDeps, reaction: Reaction): Promise<strin
     const answer = await deps.triggers.apply({ ...key, event, ...said, requestId, cause, reactionId });
     return answer?.applied === true ? null : reactionId;
   } catch (error) {
-    // The instance has gone on meanwhile: a notice told so, and there is nothing left to do.
+    // The instance has moved on. A notice said so, and nothing is left to do.
     if (error instanceof PawlError && error.code !== 'UNAVAILABLE') return reactionId;
     deps.warn('an outcome could not trigger its event', { ackGuid, event, error: (error as Error).message });
     return null;

@@ -1,5 +1,5 @@
-// That the workflows which a machine's policies start are there. One that is not may still come, so this is only a warning: but
-// what is sent before it comes is dead at once, and the importer is the one who can know in time.
+// Warns about workflows that a machine's policies start and that do not exist. They may still be created, so this is only a
+// warning. But a message sent before that is dead at once, and the importer is the one who can know in time.
 
 import type { Problem } from '../../core/problem/problem.ts';
 import type { WorkflowLifeStore, WorkflowStanding } from '../../store/workflow-port.ts';

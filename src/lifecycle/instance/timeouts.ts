@@ -1,6 +1,6 @@
-// Fires the timeouts of states. The database says which are due, by its own clock, so none is early (I8); each is a trigger at
-// the revision that it belongs to, so that two monitors, or a monitor and a trigger, have one winner. A monitor that dies with
-// what it took leaves it due again.
+// Fires the timeouts of states. The database decides by its own clock which are due, so none is early (I8). Each is a trigger at
+// one revision, so two monitors, or a monitor and a trigger, have one winner. Work that a dying monitor had claimed becomes due
+// again.
 
 import type { Clock } from '../../clock/clock.ts';
 import type { InstanceRow, LifecycleStore } from '../../store/lifecycle-port.ts';
@@ -17,11 +17,11 @@ export interface TimeoutsDeps {
   readonly triggers: InstanceTriggers;
   readonly clock: Clock;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-  /** How long until work that a dead process had taken is due again. */
+  /** How long a dead process keeps its claimed work before it is due again. */
   readonly claimMs: number;
 }
 
-/** Returns how many fired; as many as the limit: there may be more. */
+/** Returns how many fired. If that is the limit, there may be more. */
 export async function fireTimeouts(deps: TimeoutsDeps): Promise<{ fired: number; isMore: boolean }> {
   const { due, at } = await deps.store.instanceClaimDue({ limit: LIMIT, leaseMs: deps.claimMs });
   deps.clock.observe(at);
@@ -42,7 +42,7 @@ async function fireOne(deps: TimeoutsDeps, row: InstanceRow): Promise<boolean> {
     const answer = await deps.triggers.apply({ ...key, event, requestId, cause, onlyAt: revision });
     return answer?.applied === true;
   } catch (error) {
-    // It is due again when the claim ends: nothing is lost, and one that cannot be fired holds up no other.
+    // The timeout is due again when the claim ends: nothing is lost, and one bad timeout does not hold up the others.
     deps.warn('a timeout could not be fired', { instanceId, state, error: (error as Error).message });
     return false;
   }

@@ -1,5 +1,5 @@
-// The messages of one move: what consumers will get, byte for byte, on every attempt. Made before the commit and written with
-// it, so that nothing about them is decided twice (I19).
+// The messages of one move, byte for byte as every attempt sends them. They are made before the commit and written with it, so
+// nothing about them is decided twice (I19).
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import type { NewDelivery, NewMessageRow } from '../../store/delivery-port.ts';
@@ -22,12 +22,12 @@ export interface Moving {
 export interface WorkEvents {
   readonly messages: NewMessageRow[];
   readonly deliveries: NewDelivery[];
-  /** Codes of missing consumers that a hook goes to: created before this is written. */
+  /** Codes of unregistered consumers of a hook. They are created before the message is written. */
   readonly missing: readonly string[];
   readonly bytes: number;
 }
 
-/** Messages of one move have places of their own in the instance's order. */
+/** Each message of a move has its own place in the instance's order. */
 const PLACES_PER_MOVE = 256;
 
 export function workEvents(moving: Moving, directory: ConsumerDirectory, newId: () => string): WorkEvents {

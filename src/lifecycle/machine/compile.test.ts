@@ -6,7 +6,7 @@ import { checkPolicies, compileLifecycle } from './compile.ts';
 import { loan, loanPolicies } from './loan.testing.ts';
 import { findEvent } from './machine.ts';
 
-/** Values by JSON pointer; undefined: taken away. */
+/** Replacement values by JSON pointer; undefined removes the value. */
 type Spoiling = Readonly<Record<string, Json | undefined>>;
 
 /** A copy of both documents with some of their values replaced. */

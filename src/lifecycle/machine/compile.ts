@@ -1,6 +1,6 @@
-// The one way in: a definition and its policies become a machine and its rows, or a list of everything that is wrong. Total:
-// it throws for no input. Pointers lead into `{ definition, policies }`, the shape in which both are sent. Stages: json →
-// schema → read → check → assemble; a stage goes on as far as what the earlier ones found allows.
+// The entry point: turns a definition and its policies into a machine and its rows, or into a list of all problems. Total: no
+// input makes it throw. Pointers lead into `{ definition, policies }`, the shape of the request. Stages: json → schema → read →
+// check → assemble; each goes as far as the findings of the earlier ones allow.
 
 import { checkJson } from '../../core/definition/json-check.ts';
 import { listIn, objectIn } from '../../core/definition/json-read.ts';
@@ -17,7 +17,7 @@ import { readPolicies, selects } from './policy-reader.ts';
 import { type LifecycleRows, lifecycleRows } from './rows.ts';
 
 export type LifecycleCompilation =
-  /** With a machine the problems are warnings. */
+  /** The problems beside a machine are warnings. */
   | { readonly machine: Machine; readonly rows: LifecycleRows; readonly problems: Problem[] }
   | { readonly machine: null; readonly rows: null; readonly problems: Problem[] };
 
@@ -29,7 +29,7 @@ export function compileLifecycle(definition: unknown, policies: unknown = null):
   return compiled === null ? { machine: null, rows: null, problems } : { ...compiled, problems };
 }
 
-/** A file of policies alone: everything that can be said without their machine. */
+/** Checks a file of policies alone, as far as that is possible without their machine. */
 export function checkPolicies(policies: unknown): Problem[] {
   const findings = new Findings();
   if (!checkJson(policies, findings)) return findings.problems();
@@ -121,8 +121,8 @@ function keysOf({ id, code }: MachineEvent): string[] {
 }
 
 /**
- * The id of an event: a uuid (version 8: made from a hash) that follows from where the event is and what it is called, so that
- * it is the same in every version of the machine and on every installation.
+ * The id of an event: a version 8 uuid, made from a hash of its environment, machine and name. So it is the same in every
+ * version of the machine and on every installation.
  */
 function eventId(env: string, machine: string, event: string): string {
   const hex = sha256Hex(canonicalJson([env, machine, event]));

@@ -1,17 +1,17 @@
-// What a trigger is, and what deciding it gives: facts to be written, messages to be sent, notices to be raised. Data only;
-// the rules are in transition.ts.
+// A trigger, and the decision on it: facts to write, messages to send, notices to raise. Data only; the rules are in
+// transition.ts.
 
 import type { Json } from '../../core/json/json.ts';
 
-/** One business object in its machine, as far as deciding needs to know. */
+/** The part of an instance that deciding needs. */
 export interface Instance {
   readonly instanceId: string;
   readonly externalRef: string;
   readonly state: string;
-  /** Moves so far; 0: it does not exist yet and stands in the initial state. */
+  /** Moves so far; 0: the instance does not exist yet and counts as in its initial state. */
   readonly revision: number;
   readonly stateSince: number;
-  /** How often the timeout of this stay in the state has fired. */
+  /** How often the timeout of the current stay has fired. */
   readonly timeoutsFired: number;
   /** When the timeout is due; null: no timeout is set. */
   readonly dueAt: number | null;
@@ -26,7 +26,7 @@ export interface Trigger {
   readonly cause: Cause;
 }
 
-/** Who or what wanted it. */
+/** The origin of the trigger. */
 export type Cause =
   | { readonly type: 'trigger' }
   | { readonly type: 'timeout'; readonly state: string; readonly count: number }
@@ -39,7 +39,7 @@ export type Cause =
     }
   | { readonly type: 'workflow'; readonly executionId: string; readonly nodeId: string };
 
-/** The one thing that can become true. */
+/** The only fact there is. */
 export interface Transitioned {
   readonly type: 'Transitioned';
   readonly event: string;
@@ -48,11 +48,11 @@ export interface Transitioned {
   readonly revision: number;
   readonly stateSince: number;
   readonly timeoutsFired: number;
-  /** When the timeout of the new state is due; null: it has none, or has fired as often as it may. */
+  /** When the timeout of the new state is due; null: there is none, or it has fired as often as allowed. */
   readonly dueAt: number | null;
 }
 
-/** A message to be sent once the fact is durable. Consumers of a transition are found by their subscriptions. */
+/** A message to send once the fact is durable. The consumers of a transition are found by their subscriptions. */
 export type Emission =
   | { readonly kind: 'transition'; readonly event: string; readonly code: number | null }
   | {
@@ -81,7 +81,7 @@ export interface Notice {
   readonly details: { readonly [key: string]: Json };
 }
 
-/** No fact: nothing changes, and the notices say why. */
+/** Without a fact nothing changes, and the notices give the reason. */
 export interface Decision {
   readonly facts: readonly [] | readonly [Transitioned];
   readonly emissions: readonly Emission[];

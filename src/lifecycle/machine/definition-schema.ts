@@ -1,11 +1,10 @@
-// What people write: a machine (states, events, transitions, timeouts) and its policies (what is sent to whom, and when), as
-// 5.1 has them. Shape only; what names refer to, and whether the machine makes sense, is checked in machine-check.ts and
-// policy-reader.ts.
+// The written form of a machine (states, events, transitions, timeouts) and of its policies (which messages go to whom, and
+// when). Shape only: machine-check.ts and policy-reader.ts check what names refer to and whether the machine makes sense.
 
 import { z } from 'zod';
 import { MAX_ID_LENGTH } from '../../core/definition/limits.ts';
 
-/** They stand in addresses: `/lifecycles/{env}/{name}`. */
+/** These names are part of URLs: `/lifecycles/{env}/{name}`. */
 export const lifecycleName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, {
   error: 'must be up to 200 letters, digits, ".", "_" or "-", beginning with a letter or digit',
 });
@@ -15,7 +14,7 @@ export const consumerCode = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const name = z.string().min(1).max(MAX_ID_LENGTH);
 const description = z.string().max(10_000).optional();
 
-/** An event's code is an `integer` of the database. */
+/** The database stores an event's code as `integer`. */
 const MAX_EVENT_CODE = 2_147_483_647;
 
 const timeout = z.strictObject({
@@ -98,7 +97,7 @@ export const policiesSchema = z
   })
   .meta({ title: 'Pawl lifecycle policies' });
 
-/** Both in one file, and as `POST /lifecycles` takes them. */
+/** Machine and policies in one file, as `POST /lifecycles` takes them. */
 export const lifecycleSchema = z
   .strictObject({
     $schema: z.string().optional(),

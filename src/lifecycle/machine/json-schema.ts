@@ -1,5 +1,5 @@
-// Both formats as JSON Schema: for editors, for the API's reference and for other languages. Shape only, as far as JSON Schema
-// can say it; what compileLifecycle checks beyond that is in its messages.
+// Both formats as JSON Schema, for editors, the API's reference and other languages. Shape only, as far as JSON Schema can
+// express it; compileLifecycle checks more.
 
 import { z } from 'zod';
 import { machineSchema, policiesSchema } from './definition-schema.ts';

@@ -1,4 +1,4 @@
-// The loan of the design, as tests build on it: a fresh copy for each, to be spoiled at will.
+// A loan machine for tests. Each test gets a fresh copy that it may change.
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import { compileLifecycle } from './compile.ts';
@@ -48,7 +48,7 @@ export function loanPolicies(): JsonObject {
   };
 }
 
-/** A machine that must be right. */
+/** Compiles a machine that must be valid. */
 export function machineOf(definition: Json, policies: Json | null = null): Machine {
   const { machine, problems } = compileLifecycle(definition, policies);
   if (machine === null) throw new Error(JSON.stringify(problems));

@@ -1,5 +1,5 @@
-// Checks a machine as a whole: each state has one answer to each event, final is final, every state can be reached, and a
-// timeout finds the transition that it asks for. What is only odd is a warning.
+// Checks a machine as a whole: each state has one answer to each event, final states have no exits, every state can be reached,
+// and a timeout has the transition that it triggers. Oddities are warnings.
 
 import { adjacency, reachable } from '../../core/definition/topology.ts';
 import { childPointer } from '../../core/problem/pointer.ts';

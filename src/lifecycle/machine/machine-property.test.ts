@@ -1,4 +1,4 @@
-// Random machines and random triggers, against a reference that looks everything up in the definition as it was written.
+// Compares random machines and triggers with a reference that looks everything up in the written definition.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -62,7 +62,7 @@ const machines = fc
     return written;
   });
 
-/** What should happen, as a beginner would write it. */
+/** The expected outcome, written as naively as possible. */
 function expected(written: Written, instance: Instance, event: string, byTimeout: boolean, now: number) {
   const move = written.transitions.find(({ from, on }) => from === instance.state && on === event);
   if (move === undefined) {
@@ -98,7 +98,7 @@ it('random machines do what their definition says, trigger by trigger', () => {
       for (const { event, wait } of triggers) {
         now += wait;
         const due = timeoutOf(machine!, instance);
-        // A timeout is a trigger as any other, but only when it is due.
+        // A timeout is a trigger like any other, but only when it is due.
         const byTimeout = instance.revision > 0 && due !== null && due.dueAt <= now;
         const name = byTimeout ? due.event : EVENTS[event % EVENTS.length]!;
         const trigger = byTimeout

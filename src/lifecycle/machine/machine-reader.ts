@@ -1,6 +1,6 @@
-// Reads a machine, well formed or not, into a draft in which every name is resolved. Reports names that do not exist, bad
-// durations and codes used twice. An unknown name that is a near miss is taken for what it was probably meant to be, so that
-// one slip of the keyboard is not followed by a page of "unreachable".
+// Reads a machine, valid or not, into a draft in which every name is resolved. Reports unknown names, bad durations and duplicate
+// codes. An unknown name that is a near miss counts as the name it resembles, so that one slip does not produce a page of
+// "unreachable".
 
 import { choiceIn, flagIn, listIn, numberIn, objectIn, textIn } from '../../core/definition/json-read.ts';
 import { MAX_ID_LENGTH } from '../../core/definition/limits.ts';
@@ -16,9 +16,9 @@ export interface MachineDraft {
   readonly name: string;
   readonly initial: string | null;
   readonly states: ReadonlyMap<string, DraftState>;
-  /** The code of each. */
+  /** Codes by name. */
   readonly events: ReadonlyMap<string, number | null>;
-  /** Those whose names could be resolved. */
+  /** Transitions whose names could be resolved. */
   readonly transitions: readonly DraftTransition[];
 }
 
@@ -38,7 +38,7 @@ export interface DraftTransition {
   readonly reenter: boolean;
 }
 
-/** The names of one kind; null: they could not be read, so nothing can be said about who uses them. */
+/** The names of one kind; null: they could not be read, so their uses are not judged. */
 export type Known = ReadonlyMap<string, unknown> | null;
 
 export function readMachine(raw: JsonObject, at: string, findings: Findings): MachineDraft {
@@ -108,7 +108,7 @@ function readTimeout(raw: JsonObject, at: string, events: Known, findings: Findi
   };
 }
 
-/** Other types than text are the schema's to report. A timeout of no time would fire without end. */
+/** The schema reports types other than text. A timeout of zero would fire without end. */
 function readDuration(value: Json | undefined, at: string, findings: Findings): number {
   if (typeof value !== 'string') return 0;
   const ms = parseDuration(value);
@@ -139,7 +139,7 @@ function readTransition(
   return [{ at, from, event, to, reenter }];
 }
 
-/** The name, or its near miss; null: neither. */
+/** The name, or its near miss; null: neither exists. */
 export function resolveName(
   what: 'state' | 'event',
   value: Json | undefined,
@@ -155,7 +155,7 @@ export function resolveName(
   return near ?? null;
 }
 
-/** They are read by people, in messages, diagrams and addresses. */
+/** People read these names in messages, diagrams and URLs. */
 const NAME = /^[^\p{Cc}\s](?:[^\p{Cc}]*[^\p{Cc}\s])?$/u;
 
 function checkName(what: 'state' | 'event', name: string, at: string, findings: Findings): void {

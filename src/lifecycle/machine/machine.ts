@@ -1,5 +1,5 @@
-// A compiled machine: immutable, every name resolved, each transition with the policies that apply to it, so that deciding a
-// trigger is two lookups. Made by compileLifecycle alone, which has checked everything that is relied on here.
+// A compiled machine: immutable, every name resolved, each transition with its policies, so that deciding a trigger takes two
+// lookups. Only compileLifecycle makes it, and has checked everything that this file relies on.
 
 import type { Expr } from '../../core/expression/ast.ts';
 
@@ -7,9 +7,9 @@ export interface Machine {
   readonly env: string;
   readonly name: string;
   readonly initial: string;
-  /** Of definition and policies together, whatever the order of their keys. */
+  /** Of definition and policies together, independent of key order. */
   readonly checksum: string;
-  /** In the order they were written in. */
+  /** In written order. */
   readonly states: ReadonlyMap<string, MachineState>;
   readonly events: ReadonlyMap<string, MachineEvent>;
   /** By id, and by code as text. */
@@ -22,9 +22,9 @@ export interface MachineState {
   readonly name: string;
   readonly isFinal: boolean;
   readonly timeout: StateTimeout | null;
-  /** What leads out of it, by event. */
+  /** Transitions out of the state, by event. */
   readonly exits: ReadonlyMap<string, MachineTransition>;
-  /** The events that lead into it, from wherever. */
+  /** Events that lead into the state, from any other. */
   readonly entries: ReadonlySet<string>;
 }
 
@@ -32,7 +32,7 @@ export interface StateTimeout {
   readonly afterMs: number;
   readonly event: string;
   readonly mode: 'once' | 'repeat';
-  /** How often it fires in one stay at most; null: no end. */
+  /** How often it may fire in one stay; null: without limit. */
   readonly max: number | null;
   readonly intervalMs: number;
 }
@@ -58,7 +58,7 @@ export interface Policy {
   readonly routes: readonly Route[];
 }
 
-/** Which transitions a policy is about; in a `transition` null stands for any. */
+/** The transitions that a policy covers; null in a `transition` stands for any. */
 export type PolicySelector =
   | {
       readonly kind: 'transition';
@@ -85,7 +85,7 @@ export function findEvent(machine: Machine, event: string | number): MachineEven
   return named ?? machine.eventsByKey.get(text.toLowerCase()) ?? null;
 }
 
-/** A transition that stays where it is and does not say `reenter` enters nothing: the stay goes on. */
+/** A self-transition without `reenter` does not enter the state: the stay goes on. */
 export function entersState({ from, to, reenter }: Pick<MachineTransition, 'from' | 'to' | 'reenter'>): boolean {
   return from !== to || reenter;
 }

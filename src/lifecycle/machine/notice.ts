@@ -1,4 +1,4 @@
-// What deciding a trigger tells people about: why nothing happened, or what happened without being asked for.
+// The notices of a decision: why nothing happened, or what happened without a request.
 
 import { didYouMean } from '../../core/expression/problem.ts';
 import type { Json } from '../../core/json/json.ts';
@@ -6,7 +6,7 @@ import { nearMiss } from '../../core/problem/near-miss.ts';
 import type { Instance, Notice, NoticeKind, Trigger } from './decision.ts';
 import type { Machine, MachineTransition, Policy } from './machine.ts';
 
-/** The common fields of the notices of one decision. */
+/** The common fields of one decision's notices. */
 export interface Subject {
   readonly machine: Machine;
   readonly instance: Instance;
@@ -51,7 +51,7 @@ export function policyFailed(subject: Subject, policy: Policy, move: MachineTran
 function notice(subject: Subject, kind: NoticeKind, message: string, details: Readonly<Record<string, Json>>): Notice {
   const { env, name } = subject.machine;
   const { instanceId, externalRef, state, revision } = subject.instance;
-  // Before its first move an instance has no id that anybody could use.
+  // An instance has no usable id before its first move.
   const known = revision === 0 ? {} : { instanceId };
   const about = { env, definition: name, externalRef, ...known, state, requestId: subject.trigger.requestId };
   return { kind, message, details: { ...about, ...details } };

@@ -1,5 +1,5 @@
-// Reads policies, well formed or not. Reports names that the machine does not have, names used twice, conditions that are no
-// expressions, and routes that lead to nobody. Without a machine (a file of policies alone) its names are not judged.
+// Reads policies, valid or not. Reports names that the machine does not have, duplicate names, conditions that do not parse, and
+// routes without a target. Without a machine (a file of policies alone) names are not judged.
 
 import { listIn, objectIn, textIn } from '../../core/definition/json-read.ts';
 import { parseExpression } from '../../core/expression/parse.ts';
@@ -11,7 +11,7 @@ import { type Known, type MachineDraft, resolveName } from './machine-reader.ts'
 /** The names that a condition can use. */
 const CONDITION_ROOTS = ['payload', 'instance', 'transition'] as const;
 
-/** The place of a message among those of its transition has to fit into one byte. */
+/** The number of a message within its transition must fit into one byte. */
 const MAX_ROUTES = 250;
 
 interface Names {

@@ -1,4 +1,4 @@
-// A machine in rows, as the database keeps it.
+// A machine as database rows.
 
 import type { Machine, MachineState, Policy, Route } from './machine.ts';
 
@@ -6,7 +6,7 @@ export interface LifecycleRows {
   readonly env: string;
   readonly name: string;
   readonly checksum: string;
-  /** As they were written. */
+  /** The written text. */
   readonly definition: string;
   readonly policies: string | null;
   readonly states: StateRow[];

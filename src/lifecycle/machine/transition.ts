@@ -1,5 +1,5 @@
-// The rules of a lifecycle: what a trigger does to an instance. Pure: the same machine, instance, trigger and time give the
-// same decision. It decides nothing about business: the machine says where events lead, the policies what is sent to whom.
+// The rules of a lifecycle: what a trigger does to an instance. Pure: the same machine, instance, trigger and time give the same
+// decision. There is no business logic here: the machine says where events lead, the policies say which messages go to whom.
 
 import { evaluate } from '../../core/expression/evaluate.ts';
 import type { EvaluationError } from '../../core/expression/evaluation.ts';
@@ -16,7 +16,7 @@ export function transition(machine: Machine, instance: Instance, trigger: Trigge
   const state = machine.states.get(instance.state);
   const move = state?.exits.get(event.name);
   if (move === undefined) {
-    // Who does not exist yet is nowhere, not even in the initial state.
+    // Revision 0 means "not created yet", so the instance cannot already be in a state.
     const isThere = instance.revision > 0 && state?.entries.has(event.name) === true;
     return refusal(isThere ? alreadyInState(subject, event.name) : rejected(subject, event.name));
   }
@@ -31,7 +31,7 @@ export function transition(machine: Machine, instance: Instance, trigger: Trigge
   return { facts: [moved(subject, move, now)], emissions, notices };
 }
 
-/** Staying without `reenter` goes on with the same stay: its beginning, its count and its due time. */
+/** A self-transition without `reenter` continues the stay: its start, count and due time stay the same. */
 function moved({ machine, instance, trigger }: Subject, move: MachineTransition, now: number): Transitioned {
   const { event, from, to } = move;
   const common = { type: 'Transitioned', event, from, to, revision: instance.revision + 1 } as const;
@@ -49,7 +49,7 @@ function moved({ machine, instance, trigger }: Subject, move: MachineTransition,
   return { ...common, stateSince, timeoutsFired, dueAt: timeoutOf(machine, instance)?.dueAt ?? null };
 }
 
-/** A condition that cannot be evaluated sends nothing and raises a notice; the transition still happens. */
+/** A condition that cannot be evaluated sends nothing and raises a notice. The transition still happens. */
 function applies(
   { when }: Policy,
   subject: Subject,

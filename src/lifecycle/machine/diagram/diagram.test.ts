@@ -7,7 +7,7 @@ import { lifecycleMermaid } from './mermaid.ts';
 import { lifecycleSvg } from './svg.ts';
 import { textWidth } from './text.ts';
 
-/** A machine of these transitions; the first `from` is the initial state. */
+/** A machine with these transitions; the first `from` is the initial state. */
 function machine(transitions: [from: string, on: string, to: string][], states: Record<string, Json> = {}) {
   const names = new Set(transitions.flatMap(([from, , to]) => [from, to]));
   return machineOf({

@@ -36,7 +36,7 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** In the largest unit that it is a whole number of. */
+/** In the largest unit that gives a whole number. */
 export function durationText(ms: number): string {
   for (const [unit, size] of UNITS) if (ms % size === 0) return `${ms / size}${unit}`;
   return `${ms}ms`;

@@ -1,6 +1,6 @@
-// Where everything of a diagram stands: states in columns from left to right, and between them columns for the labels of the
-// arrows, so that no text lies on another. An arrow that passes columns takes a place in each, as if it were a small state.
-// Deterministic: the same machine gives the same picture.
+// The layout of a diagram: states in columns from left to right, and columns for the labels of arrows between them, so that no
+// text overlaps another. An arrow that crosses columns takes a place in each, like a small state. Deterministic: the same machine
+// gives the same picture.
 
 import { connect, type Item, item, placeColumns } from '../../../core/layout/column.ts';
 import { rank } from '../../../core/layout/rank.ts';
@@ -19,7 +19,7 @@ export interface Box extends Point {
   readonly height: number;
 }
 
-/** One with its text; without points it is a transition to the same state, drawn above it. */
+/** An arrow with its text. Without points it is a self-transition, drawn above its state. */
 export interface Arrow {
   readonly edge: DiagramEdge;
   readonly points: readonly Point[];
@@ -43,17 +43,17 @@ const BOX_PADDING = 16;
 const MIN_BOX_WIDTH = 64;
 const LOOP_HEIGHT = 26;
 const PORT_GAP = 9;
-/** Beyond this an arrow only keeps the place of its label and goes straight from there. */
+/** Above this number an arrow only keeps the place of its label and goes straight from there. */
 const MAX_ITEMS = 5_000;
 
-/** An arrow on its way: always from left to right, `isBack` says that it points the other way. */
+/** An arrow on its way, always from left to right; `isBack` means that it points the other way. */
 interface Route {
   readonly edge: DiagramEdge;
   readonly isBack: boolean;
   readonly left: string;
   readonly right: string;
   readonly items: readonly Item[];
-  /** Where it touches the boxes. */
+  /** Where the arrow touches the boxes. */
   leftY: number;
   rightY: number;
 }
@@ -100,14 +100,14 @@ const boxWidth = (name: string): number => Math.max(MIN_BOX_WIDTH, textWidth(nam
 const labelWidth = ({ labels }: DiagramEdge): number => Math.max(...labels.map(textWidth));
 const labelHeight = ({ labels }: DiagramEdge): number => labels.length * LINE_HEIGHT;
 
-/** With room for its loop above it, and as much below: the box stays in the middle, where its arrows are. */
+/** Room for the loop above the box, and as much below, so that the box stays in the middle of its arrows. */
 function stateItem(name: string, column: number, loop: DiagramEdge | undefined): Item {
   if (loop === undefined) return item(column, boxWidth(name), BOX_HEIGHT);
   const height = BOX_HEIGHT + 2 * (LOOP_HEIGHT + labelHeight(loop));
   return item(column, Math.max(boxWidth(name), labelWidth(loop)), height);
 }
 
-/** The places that an arrow takes between two states; its text stands beside the state that it comes from. */
+/** The places of an arrow between two states. Its text stands beside the state it leaves. */
 function wayOf(edge: DiagramEdge, left: Item, right: Item, isBack: boolean, isDirect: boolean): Item[] {
   const labelColumn = isBack ? right.column - 1 : left.column + 1;
   const [first, last] = isDirect ? [labelColumn, labelColumn] : [left.column + 1, right.column - 1];
@@ -127,7 +127,7 @@ function boxOf(name: string, { x, y }: Item): Box {
   return { name, x: MARGIN + START_ROOM + x - width / 2, y: MARGIN + y - BOX_HEIGHT / 2, width, height: BOX_HEIGHT };
 }
 
-/** The arrows of one side touch the box in the order in which they come, no two in the same place. */
+/** Arrows touch one side of a box in the order in which they arrive, each at its own point. */
 function setPorts(routes: readonly Route[], boxes: ReadonlyMap<string, Box>): void {
   for (const [name, leaving] of Map.groupBy(routes, ({ left }) => left)) {
     leaving.sort((a, b) => a.items[0]!.y - b.items[0]!.y);
@@ -148,7 +148,7 @@ function arrowOf({ edge, isBack, left, right, items, leftY, rightY }: Route, box
   const from = boxes.get(left)!;
   const points = [
     { x: from.x + from.width, y: leftY },
-    // Level along its text, so that the text lies on the line and not across it.
+    // Level along the text, so that the text lies on the line.
     ...items.flatMap(({ x, y, width }) => [shifted(x - width / 2, y), shifted(x + width / 2, y)]),
     { x: boxes.get(right)!.x, y: rightY },
   ];

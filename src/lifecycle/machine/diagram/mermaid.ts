@@ -4,11 +4,11 @@ import type { Machine } from '../machine.ts';
 import { diagramEdges } from './edge.ts';
 import type { DiagramOptions } from './svg.ts';
 
-/** Words that Mermaid would read as something else. */
+/** Words with a meaning in Mermaid. */
 const RESERVED =
   /^(?:as|class|classDef|choice|click|default|direction|end|fork|hide|href|join|note|scale|state|stateDiagram|style)$/i;
 const PLAIN = /^[A-Za-z][A-Za-z0-9_]*$/;
-/** What we call those that cannot be called by their name. */
+/** The alias of a state whose name Mermaid cannot read. */
 const ALIAS = /^state_\d+$/;
 
 export function lifecycleMermaid(machine: Machine, { current }: DiagramOptions = {}): string {
@@ -35,7 +35,7 @@ function idOf(name: string, index: number): string {
   return PLAIN.test(name) && !RESERVED.test(name) && !ALIAS.test(name) ? name : `state_${index}`;
 }
 
-/** As Mermaid's entities: everything that could end a text or mean something. */
+/** As Mermaid entities: every character that could end a text or has a meaning. */
 function asEntities(text: string): string {
   return text.replace(/[^\p{L}\p{N} _.,()×-]/gu, (character) => `#${character.codePointAt(0)};`);
 }

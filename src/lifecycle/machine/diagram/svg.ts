@@ -1,12 +1,12 @@
-// A machine as a picture. One self-contained SVG: no script, no font, nothing from elsewhere; light and dark follow the
-// reader's setting. Names are the user's: every one is escaped.
+// A machine as one self-contained SVG: no script, font or external reference; light and dark follow the reader's setting. Names
+// come from users, so every name is escaped.
 
 import type { Machine } from '../machine.ts';
 import { type Arrow, type Box, layOut, type Point } from './layout.ts';
 import { escapeXml, LINE_HEIGHT, shown } from './text.ts';
 
 export interface DiagramOptions {
-  /** A state to mark: where an instance is. */
+  /** The state to highlight: where an instance is. */
   readonly current?: string | undefined;
 }
 
@@ -96,6 +96,6 @@ function loopAbove({ x, y, width }: Box): string {
   return `M${pair({ x: leaves, y })}C${pair({ x: leaves - 10, y: above })} ${pair({ x: below + 10, y: above })} ${pair({ x: below, y })}`;
 }
 
-/** A tenth of a pixel is enough, and the same everywhere. */
+/** A tenth of a pixel is precise enough, and the same everywhere. */
 const at = (value: number): string => String(Math.round(value * 10) / 10);
 const pair = ({ x, y }: Point): string => `${at(x)} ${at(y)}`;

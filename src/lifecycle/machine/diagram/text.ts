@@ -1,4 +1,4 @@
-// How wide text will be when nobody has a font at hand, and text made safe to stand in XML.
+// Estimates the width of text without a font, and escapes text for XML.
 
 export const LINE_HEIGHT = 18;
 const NARROW = 7.2;
@@ -11,7 +11,7 @@ export function shown(text: string): string {
   return characters.length <= MAX_SHOWN ? text : `${characters.slice(0, MAX_SHOWN - 1).join('')}…`;
 }
 
-/** On the safe side: too much room looks better than too little. */
+/** Errs on the large side: too much room looks better than too little. */
 export function textWidth(text: string): number {
   return [...shown(text)].reduce((sum, character) => sum + (character.codePointAt(0)! < 0x1100 ? NARROW : WIDE), 0);
 }
@@ -24,7 +24,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Two characters of Unicode may not be in XML at all. */
+/** Two Unicode characters are not allowed in XML at all. */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!).replace(/[\uFFFE\uFFFF]/g, '\uFFFD');
 }
