@@ -1,4 +1,4 @@
-// The artifacts of an installation: in the bucket or the folder that it names, or beside its embedded database.
+// The artifacts of an installation: in its bucket or folder, or beside its embedded database.
 
 import { join } from 'node:path';
 import type { ArtifactBytes } from '../artifact/artifact-bytes.ts';
@@ -40,7 +40,7 @@ function bytesOf(artifact: Config['artifact'], folder: string | undefined): Arti
   return folder === undefined ? null : fileArtifacts(folder);
 }
 
-/** How a bucket is reached, for artifacts and for plans. */
+/** Access to a bucket, for artifacts and for plans. */
 export function s3Access(artifact: Config['artifact'], bucket: string): S3Options {
   const { s3Region: region, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = artifact;
   const { s3Endpoint: endpoint = `https://s3.${region}.amazonaws.com` } = artifact;

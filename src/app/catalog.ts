@@ -1,4 +1,4 @@
-// The actions of an installation: those that come with Pawl, those of its folder, and those of the program that embeds it.
+// The actions of an installation: built-in ones, those of its folder, and those of the embedding program.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -29,7 +29,7 @@ const CONNECTORS = [
   ...[slackConnector, mondayConnector, confluenceConnector, emailConnector, dbtConnector],
 ];
 
-/** The actions and their way out, and the templates of documents and workflows. */
+/** The actions with their HTTP client, and the templates of documents and workflows. */
 export async function openCatalog(
   own: readonly ActionDefinition[],
   config: Config,
@@ -53,21 +53,21 @@ export async function openCatalog(
   await store.workflowTemplateSeed({ templates: readOfficialTemplates() });
   const http = createHttpClient({
     ...config.http,
-    // All of them may call the same host, and must not wait for each other in the client: their time would run meanwhile.
+    // All attempts may call the same host. They must not queue in the client, because their timeouts would run meanwhile.
     maxConnectionsPerOrigin: Math.max(DEFAULT_CONNECTIONS_PER_ORIGIN, config.engine.maxParallelActions),
   });
   closers.push(() => http.close());
   return { registry, http, documents, renderer };
 }
 
-/** The types of the built-in actions, for checks without a database: schemas/actions.json is made from this. */
+/** The types of the built-in actions, for checks without a database: schemas/actions.json is generated from this. */
 export function builtInActionTypes(): string[] {
-  // Nothing is run here, so nobody needs to be able to.
+  // No action runs here, so these are never called.
   const nobody = { documents: {} as DocumentTemplates, trigger: () => Promise.reject(new Error('nothing runs here')) };
   return builtInActions(resolveConfig({}, {}), nobody).map(({ type }) => type);
 }
 
-/** Actions of ours that leave no timer and no promise behind: errors that come later cannot be theirs. */
+/** Built-in actions that leave no timer or promise behind. A later error cannot be theirs. */
 export const OVER_WHEN_THEY_ANSWER: ReadonlySet<string> = new Set(
   [...coreActions(), ...httpActions].map(({ type }) => type),
 );
@@ -89,7 +89,7 @@ function builtInActions(
   ];
 }
 
-/** The dbt of `npm run servers`, where there is one. */
+/** The dbt of `npm run servers`, if there is one. */
 function dbtOptions({ command, folder }: Config['dbt']): DbtOptions {
   const own = join(cacheFolder(), 'dbt', 'bin', 'dbt');
   return {

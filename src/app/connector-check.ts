@@ -1,4 +1,4 @@
-// How the connectors find out whether a credential works: the cheapest question that each system answers to its owner alone.
+// How connectors check a credential: the cheapest request that needs a valid one.
 
 import { errorOfAnswer } from '../action/remote-failure.ts';
 import type { Config } from '../config/config.ts';
@@ -38,7 +38,7 @@ interface Question {
   readonly url: string;
   readonly method: string;
   readonly body?: string;
-  /** True, or what is wrong. */
+  /** true, or the problem. */
   readonly isFine: (answer: Record<string, unknown>) => true | string;
 }
 

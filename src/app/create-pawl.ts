@@ -1,4 +1,4 @@
-// Puts Pawl together, part by part. `createPawl` is the engine inside your own process; the server and the CLI are built on it.
+// Puts Pawl together, part by part. `createPawl` embeds the engine in your own process; the server and the CLI are built on it.
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { createRenderPool } from '../action/core/render-pool.ts';
@@ -42,7 +42,7 @@ export interface PawlOptions extends ConfigInput, Omit<FoundationOptions, 'serve
   readonly serve?: boolean;
   /** Run attempts of these task queues and nothing else, whichever engine runs the executions; absent: everything. */
   readonly taskQueues?: readonly string[];
-  /** False: the probe's port stays closed. For programs that end by themselves, and may stand beside a process that has it. */
+  /** false: the probe's port stays closed. For short-lived programs beside a process that holds the port. */
   readonly isWatched?: boolean;
 }
 
@@ -59,9 +59,9 @@ export interface Pawl {
   readonly lifecycles: PawlLifecycles;
   readonly messaging: Messaging;
   readonly runner: Runner | null;
-  /** Where it answers HTTP; null when it does not. */
+  /** The HTTP address; null when it does not serve. */
   readonly url: string | null;
-  /** Where it answers probes and Prometheus; null when it does not (probe.port). */
+  /** The address for probes and Prometheus; null without probe.port. */
   readonly probeUrl: string | null;
   readonly metrics: ReadonlyMap<EngineMetric, number>;
   readonly actionTypes: ReadonlySet<string>;
@@ -73,7 +73,7 @@ export interface Pawl {
   ): Promise<{ executionId: string; isNew: boolean }>;
   /** Waits for the end. */
   result(executionId: string, options?: { tenantId?: string }): Promise<ExecutionResult>;
-  /** Says that it is not ready, and serves on for server.stopDelayMs, so that whoever sends requests can find another; then close it. */
+  /** Reports "not ready" and serves on for server.stopDelayMs, so that load balancers can move on. Call close afterwards. */
   announceStop(): Promise<void>;
   close(): Promise<void>;
 }
@@ -92,7 +92,7 @@ export async function createPawl(options: PawlOptions = {}): Promise<Pawl> {
   const closers: Closers = [];
   const close = async () => {
     const failures: unknown[] = [];
-    // One that fails must not keep the others from being closed, the database last of all.
+    // A failing closer must not keep the others from running; the database closes last.
     for (const closer of closers.splice(0).reverse()) await closer().catch((error) => failures.push(error));
     if (failures.length > 0) throw failures[0];
   };
@@ -112,7 +112,7 @@ export function createWorker(
 }
 
 async function assemble(options: PawlOptions, config: Config, closers: Closers): Promise<Omit<Pawl, 'close'>> {
-  // Actions are made before what they call: whoever runs one is started last.
+  // Actions are created before the services they call, so whatever runs actions starts last.
   let messaging: Messaging;
   const foundation = await openFoundation(options, config, closers, (...call) => messaging.lifecycles.trigger(...call));
   const { store, registry, telemetry } = foundation;
@@ -138,14 +138,14 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const working = createWorking(foundation, board, run, options.runner === false ? [] : taskQueues);
   const forRunner = { ...services, released: board.released, routing: working.routing };
   const runner = isRunner ? createRunner(foundation, forRunner, publicUrl, run) : null;
-  // Hints come as soon as they are listened for: by then there must be somebody to tell.
+  // Hints arrive as soon as the listener is open, so the runner must be set by then.
   board.runner = runner;
   const hasRoom = runner === null ? undefined : () => runner.hasRoom();
   const hints = await foundation.openHints({ receive: board.receive, hasRoom }, telemetry.warn);
   board.hints = hints;
   closers.push(...[() => hints.close(), () => messaging.stop()]);
   const { triggering } = services;
-  // Nothing new comes in, then what is here is finished.
+  // First nothing new comes in, then running work is finished.
   closers.push(async () => {
     await server?.close();
     await triggering.scheduler.stop();
@@ -158,7 +158,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const { drivers } = driving;
   const places = () => runner?.places() ?? null;
   const probed = { store, actionTypes: registry.types, places, isStopping: stopping.isAnnounced, drivers };
-  // Listening first: the address is part of every callback URL that the runner hands out.
+  // Listens first, because the address is part of the callback URLs that the runner hands out.
   if (metrics !== null && options.serve === true) {
     const others = { metrics, publicUrl, taskQueues: working.door };
     const parts = { ...services, ...triggering, ...messaging, ...probed, ...others };
@@ -221,7 +221,7 @@ function watchStuck(
   watch.start();
 }
 
-/** Whether it was announced that the process stops, and how to. */
+/** Whether a stop was announced, and how to announce it. */
 function createStopping() {
   let isAnnounced = false;
   return {
@@ -252,9 +252,9 @@ function ownParts(foundation: Foundation, publicUrl: () => string) {
 }
 
 /**
- * Starts an execution in a transaction of yours, on the client that has begun it: the execution exists when you commit, and
- * never did if you roll back. Runners find it when they next look (engine.pollMs). What a start would refuse is refused here
- * before anything is written, so your transaction can go on. The driver is the request's, else the workflow's, else what `drivers` says:
+ * Starts an execution in your own transaction, on the client that has begun it. The execution exists when you commit, and
+ * never did if you roll back. Runners find it at their next look (engine.pollMs). A refused start is refused before anything
+ * is written, so your transaction can go on. The driver is the request's, else the workflow's, else the one of `drivers`:
  * your installation's `driver` section, if it has one.
  */
 export function startInTransaction(
@@ -280,7 +280,7 @@ export function startInTransaction(
         const driver = chooseDriver(options, wish);
         return driver === 'native' ? undefined : driver;
       },
-      // Whoever hands executions over finds it when the transaction has committed.
+      // The hand-over finds the execution once the transaction has committed.
       wanted() {},
     };
     const executions = new Executions({ store, plans, schemas, ...clock, ...nobody, limitsRuns, drivers });
@@ -288,7 +288,7 @@ export function startInTransaction(
   }).finally(() => renderer.close());
 }
 
-/** A start in a transaction has a store, and so a cache of plans, of its own: only what was compiled is kept for the next. */
+/** A start in a transaction has a store and a plan cache of its own, so compiled plans are kept here for the next start. */
 const compileInTransaction = compileKnown(16 * 1024 * 1024);
 
 function operations({ workflows, executions }: Services): Pick<Pawl, 'publish' | 'start' | 'result'> {
@@ -308,7 +308,7 @@ function operations({ workflows, executions }: Services): Pick<Pawl, 'publish' |
   };
 }
 
-// Answers `/mcp`. The protocol's package is an optional peer: it is loaded when the first agent calls.
+// Answers `/mcp`. The protocol's package is an optional peer, loaded with the first call of an agent.
 
 /** Agents give up after a minute; half of that leaves time for the answer. */
 const WAIT_MS = 25_000;

@@ -1,4 +1,4 @@
-// The engines of an installation besides the native one, and this process's part in them: handing executions over, taking their turns, and
+// The outside engines of an installation, and this process's part in them: handing executions over, taking their turns, and
 // running their attempts.
 
 import { randomInt } from 'node:crypto';
@@ -44,13 +44,13 @@ export interface DrivingDeps {
   readonly executions: () => Executions;
   readonly publicUrl: () => string;
   readonly run: RunAttempt;
-  /** False: this process accepts and inspects, and runs nothing. */
+  /** false: this process accepts and inspects, but runs nothing. */
   readonly works: boolean;
   /** Only attempts of these task queues; empty: all of them, and the turns. */
   readonly taskQueues: readonly string[];
 }
 
-/** How often somebody looks for tenants and environments that have no worker here yet. */
+/** How often new tenants and environments without a worker here are looked for. */
 const PLACES_MS = 5_000;
 
 export function createDriving(deps: DrivingDeps): Driving {
@@ -93,7 +93,7 @@ function isWanted({ driver, temporal, conductor }: Config, name: OutsideDriver):
   return conductor.url !== undefined || Object.keys(conductor.instances).length > 0;
 }
 
-/** On behalf of a run, whose tenant its execution tells. */
+/** Commands for a run. The tenant comes from its execution. */
 function runCommands({ foundation, executions }: DrivingDeps): RunCommands {
   const tenantOf = async (executionId: string) => (await foundation.store.executionTenant({ executionId })) ?? '';
   return {
@@ -272,7 +272,7 @@ function conductorPart({ foundation, commands, turns, outside, works, taskQueues
 
 const DEFAULT_PLACE = { tenantId: 'default', projectId: 'default', environmentId: 'default' };
 
-/** Makes the namespaces that runs of these places need. */
+/** Creates the namespaces that these places need. */
 export async function setUpTemporal(
   input: ConfigInput,
   places: readonly RunPlace[],

@@ -1,5 +1,5 @@
-// What everything else of an installation stands on: its database, its actions, whoever is told what happens, and what the engine's
-// parts share. Nothing of it accepts or runs anything yet.
+// The base of an installation: its database, actions, telemetry, and the parts that the engine's services share. Nothing here
+// accepts or runs anything yet.
 
 import { randomBytes } from 'node:crypto';
 import type { ActionDefinition } from '../action/action.ts';
@@ -27,11 +27,11 @@ export interface FoundationOptions extends TelemetryOptions {
   readonly actions?: readonly ActionDefinition[];
   readonly runner?: boolean;
   readonly onProgress?: (step: string) => void;
-  /** Gives up opening while it waits for another process that migrates the database. */
+  /** Stops waiting for another process that migrates the database. */
   readonly signal?: AbortSignal;
-  /** Your own keepers of secrets, beside the built-in ones. */
+  /** Your own secret providers, beside the built-in ones. */
   readonly secrets?: readonly SecretProvider[];
-  /** Your own way to tokens of connectors: asked before the connections are. */
+  /** Your own source of connector tokens, asked before connections. */
   readonly credentials?: CredentialProvider;
 }
 

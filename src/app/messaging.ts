@@ -1,5 +1,4 @@
-// Puts lifecycles and delivery together, for main.ts: who triggers, who is told, who acknowledges, and the monitor that sees to
-// what nobody waits for. Every process has all of it; claims in the database keep them apart.
+// Puts lifecycles and delivery together. Every process has all of it; claims in the database keep the processes apart.
 
 import { randomBytes } from 'node:crypto';
 import type { ResolveCredential } from '../action/credential.ts';
@@ -136,14 +135,14 @@ export interface PawlLifecycles {
   /** Confirms a message; for consumers of every kind. */
   ack(request: AckRequest, options?: TenantOption): ReturnType<Deliveries['ack']>;
   /**
-   * Registers a consumer of this process. The handler has the message when it returns, and is done with it when it returns
-   * `{ stage: 'Processed' }`; when it throws, it gets the message again. Returns what takes the handler away.
+   * Registers a consumer of this process. A handler that returns has taken the message; `{ stage: 'Processed' }` means that
+   * it is done; after a throw the message comes again. Returns a function that removes the handler.
    */
   onWork(
     consumer: { readonly consumer: string; readonly subscriptions?: Json; readonly tenantId?: string },
     handler: Handler,
   ): Promise<() => void>;
-  /** Of every process; of this one at once. */
+  /** Notices of all processes; those of this one arrive at once. */
   onNotice(listener: (notice: RaisedNotice) => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-// Plans that lie elsewhere: behind `https:`, through the guarded client (S5), and in the buckets of S3 that the installation names.
+// Plans from elsewhere: `https:` through the guarded client (S5), and the S3 buckets that the installation names.
 
 import type { HttpClient } from '../action/http-client.ts';
 import { s3Object } from '../artifact/s3/s3-artifacts.ts';
@@ -8,7 +8,7 @@ import { s3Access } from './artifacts.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** Rejects with what may pass; refuses what will not. */
+/** Rejects with an ordinary error when another try may help, and with a refusal when it will not. */
 export function remotePlans({ artifact, server }: Config, http: HttpClient): ReadRemotePlan {
   return async (uri, maxBytes) => {
     const { protocol } = uri;

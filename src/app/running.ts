@@ -1,5 +1,5 @@
-// The runner of an installation, and the way of an attempt through it: to its action, counted for the tenant, measured, and with
-// its name on whatever it leaves behind.
+// The runner of an installation, and the path of an attempt through it: counted for the tenant, measured, and with its name on
+// its logs and errors.
 
 import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -23,7 +23,7 @@ import { DEFAULT_TENANT } from './secrecy.ts';
 import type { Services } from './services.ts';
 import type { Switchboard } from './switchboard.ts';
 
-/** The way of an attempt to its action, whichever engine runs the execution. */
+/** The path of an attempt to its action, for every engine. */
 export function createAttempts(foundation: Foundation, closers: Closers): RunAttempt {
   const { config, registry, store, http, telemetry, shared, book, disabled, credentials, secrets } = foundation;
   const fromEnvironment = environmentCredentials(config.connectorTokens);
@@ -103,7 +103,7 @@ export function createRunner(
   });
 }
 
-/** A small process keeps less in memory than it is allowed to: the rest of the heap is for what is being done with it. */
+/** A small process keeps less in memory than it could: the rest of the heap is for work in progress. */
 function residentBytes({ engine }: Foundation['config']): number {
   return Math.min(engine.maxResidentBytes, getHeapStatistics().heap_size_limit / 4);
 }

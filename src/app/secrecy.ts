@@ -1,5 +1,5 @@
-// The secrets of an installation: the key that seals what we keep ourselves, the providers that keep the rest, and the connections
-// that attempts get their credentials from.
+// The secrets of an installation: the key that seals our own table, the other providers, and the connections that give attempts
+// their credentials.
 
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -72,13 +72,13 @@ export async function openSecrecy(options: SecrecyOptions, config: Config, deps:
     ...{ store, box, http, connectors, checks, newId: deps.newId },
     credentials: connected,
   });
-  // Nobody waits for it: what an older key has sealed opens as well.
+  // Runs in the background: values sealed with an older key open as well.
   void rekey(deps, tableSecrets);
   const credentials = { resolve: withEnvironment(connected, config) };
   return { box, secrets, tableSecrets, tokens, connected, connections, credentials };
 }
 
-/** How people sign in for connections: where there is a server for them to come back to. */
+/** The sign-in of connections, where there is a server to return to. */
 export function createAuthorization(
   { connections, connected, tokens, store, box }: Secrecy & { readonly store: Store },
   publicUrl: () => string,
@@ -95,7 +95,7 @@ export function createAuthorization(
   });
 }
 
-/** A process without the keys in use, such as a command, leaves everything as it is. */
+/** A process without the current keys, such as a command, changes nothing. */
 async function rekey({ box, store, telemetry: { warn } }: SecrecyDeps, table: TableSecrets): Promise<void> {
   try {
     await resealTexts(store, box);
@@ -106,13 +106,13 @@ async function rekey({ box, store, telemetry: { warn } }: SecrecyDeps, table: Ta
   }
 }
 
-/** Whether the environment has a token for a connector: it is the default tenant's. */
+/** Whether the environment has a token for the connector. It belongs to the default tenant. */
 export function tokensInEnvironment({ connectorTokens }: Config): (tenantId: string, connectorId: string) => boolean {
   const environment = environmentCredentials(connectorTokens);
   return (tenantId, connectorId) => tenantId === DEFAULT_TENANT && environment.token(connectorId) !== undefined;
 }
 
-/** What connectors of the default tenant have in the environment counts where there is no connection. */
+/** A token from the environment counts for the default tenant where there is no connection. */
 function withEnvironment(connected: ConnectionCredentials, config: Config) {
   const environment = environmentCredentials(config.connectorTokens);
   const fallback = ({ tenantId, connector }: CredentialRequest) => {
@@ -146,7 +146,7 @@ function remoteProviders(secret: Config['secret']): SecretProvider[] {
   ];
 }
 
-/** Without a key of yours, one is made and kept in the database: better than nothing, and not much better. */
+/** Without a key of yours, one is generated and stored in the database: better than nothing, but not by much. */
 export async function openBox(config: Config, store: Store, { warn }: Telemetry): Promise<Box> {
   const own = await givenKeys(config);
   const made: SealKey = { id: DATABASE_KEY_ID, key: Buffer.from(await store.secretGet({ name: 'seal' })) };
@@ -159,8 +159,8 @@ export async function openBox(config: Config, store: Store, { warn }: Telemetry)
 }
 
 /**
- * What the tokens of callbacks are made with. A process that neither serves nor runs, such as `pawl keys`, may be without the key that
- * opens it, and gets one that is good for nothing.
+ * The key of callback tokens. A process that neither serves nor runs, such as `pawl keys`, may lack the key that opens it,
+ * and gets a random one.
  */
 export async function callbackKeyOf(store: Store, needsIt: boolean): Promise<Uint8Array> {
   try {

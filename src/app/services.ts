@@ -1,5 +1,5 @@
-// What may be asked of an installation, in this process or over HTTP: about executions, workflows, templates, triggers, quotas,
-// dead letters. None of it runs an execution.
+// The queries and commands of an installation, in this process or over HTTP: executions, workflows, templates, triggers, quotas,
+// dead letters. None of them runs an execution.
 
 import { randomBytes } from 'node:crypto';
 import { guardedFetch } from '../action/guarded-fetch.ts';
@@ -32,7 +32,7 @@ import type { Foundation } from './foundation.ts';
 import type { MessagingDeps } from './messaging.ts';
 import type { Switchboard } from './switchboard.ts';
 
-/** A dashboard shows no larger numbers. */
+/** A dashboard shows no larger number. */
 const MOST_COUNTED = 10_000;
 const MAX_KEY_SET_BYTES = 256 * 1024;
 
@@ -143,13 +143,13 @@ export function createServices(foundation: Foundation, board: ServedBoard, drive
   };
 }
 
-/** How messages come back in: routes start workflows, and our own events fire triggers. */
+/** The way back in: routes start workflows, and our own events fire triggers. */
 export function comingBackIn({
   executions,
   triggering,
 }: Services): Pick<MessagingDeps, 'startWorkflow' | 'handInEvent'> {
   return {
-    // A lifecycle's env is the environment of what it starts.
+    // A lifecycle's env is the environment of the workflows it starts.
     startWorkflow: (start) => executions.start({ ...start, environmentId: String(start.trigger.env) }),
     handInEvent: (tenantId, event) => triggering.intake.event(tenantId, event, {}),
   };

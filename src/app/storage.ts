@@ -1,4 +1,4 @@
-// The database of an installation: the one it names, or an embedded one of its own; brought to our schema, and opened.
+// The database of an installation: the configured one or an embedded one, migrated and opened.
 
 import type { Config } from '../config/config.ts';
 import { poolSizes } from '../config/pool-size.ts';
@@ -15,7 +15,7 @@ import type { RunnerStore } from '../store/runner-port.ts';
 
 export interface Storage {
   readonly store: Store;
-  /** The server acknowledges what is not on disk yet, and was allowed to (database.allowAsyncCommit). */
+  /** The server acknowledges commits before they are on disk, as database.allowAsyncCommit permits. */
   readonly isAsync: boolean;
   readonly openHints: (listener: HintListener, warn: Warn) => Promise<Hints>;
   readonly openLeaseThread: OpenLeaseThread;
@@ -23,7 +23,7 @@ export interface Storage {
 
 export interface OpeningOptions {
   readonly onProgress?: ((step: string) => void) | undefined;
-  /** Gives up waiting for another process that migrates. */
+  /** Stops waiting for another process that migrates. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function openStorage(
 ): Promise<Storage> {
   const { url, directUrl, schema, dataDir, queryTimeoutMs, allowAsyncCommit, rowSecurity } = database;
   const connectionString = url ?? (await startOwn(dataDir, closers, onProgress));
-  /** For everything that belongs to a session. */
+  /** For session state: leases, notifications, migrations. */
   const direct = directUrl ?? connectionString;
   if (url !== undefined) await refuseTransactionPooler(direct, directUrl !== undefined);
   const onWaiting = (holder: string) => onProgress?.(`waiting for another migration of this database: ${holder}`);
@@ -71,8 +71,8 @@ async function startOwn(
 }
 
 /**
- * The server was started just now, so whoever held a lease on it is gone, or has lost its connections and will find itself
- * fenced: what it owned need not wait for the end of the lease.
+ * The server has just started, so former lease holders are gone, or have lost their connections and will find themselves
+ * fenced. Their executions need not wait for the end of a lease.
  */
 export async function retireFormerRunners(
   store: Pick<RunnerStore, 'runnerList' | 'runnerDeclareDead'>,

@@ -1,6 +1,5 @@
-// Between what this process accepts and its runner, if it has one: hands executions over that the runner may take as its own,
-// and hints to it if it can use them, to the other processes otherwise. A hint that is lost
-// costs a poll interval and nothing else (I11).
+// Connects what this process accepts with its runner. Executions go to the own runner if it has room, otherwise other processes
+// get a hint. A lost hint costs one poll interval and nothing else (I11).
 
 import type { Runner } from '../engine/runner/runner.ts';
 import type { Adopt } from '../execution/start/starter.ts';
@@ -14,7 +13,7 @@ export function createSwitchboard() {
   const board = {
     runner: null as Runner | null,
     hints: null as Hints | null,
-    /** Those here who take attempts of task queues. */
+    /** Workers of task queues in this process. */
     workers: [] as { hint(taskQueues: readonly string[]): void }[],
     messaging: null as Pick<Messaging, 'dispatcher' | 'notices'> | null,
     receive(hint: Hint): void {
@@ -28,16 +27,16 @@ export function createSwitchboard() {
     holds: (executionId: string): boolean => board.runner?.holds(executionId) ?? false,
     tell(hint: Hint): void {
       const { runner } = board;
-      // Everybody hears of attempts by the notification, this process too.
+      // Attempts are announced by notification to all processes, this one included.
       if (hint.kind !== 'work' && hint.kind !== 'mail') return board.hints?.send(hint);
       const isOurs =
         runner !== null && (hint.kind === 'work' ? runner.hasRoom(hint.lanes) : runner.holds(hint.executionId));
       if (isOurs) return board.receive(hint);
       board.hints?.send(hint);
-      // It may have been parked, and be ready now: then no runner holds it, and any may take it.
+      // The execution may have been parked and be ready now: then any runner may take it.
       if (hint.kind === 'mail') board.tell({ kind: 'work' });
     },
-    /** For the other processes: this one has given up what it could have run. */
+    /** For other processes: this one has given up executions it could have run. */
     released(executions: readonly Pick<HintedLane, 'tenantId' | 'priority'>[]): void {
       board.hints?.send({ kind: 'work', lanes: hintedLanes(executions) });
     },

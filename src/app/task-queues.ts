@@ -1,5 +1,5 @@
-// Task queues of an installation: which attempts its runner leaves to workers, the workers in this process, and the door for workers that
-// speak HTTP.
+// Task queues of an installation: the attempts that its runner leaves to workers, the workers of this process, and the routes for
+// HTTP workers.
 
 import { hostname } from 'node:os';
 import type { RunAttempt } from '../action/attempt.ts';
@@ -10,7 +10,7 @@ import { TaskQueues } from '../task-queue/task-queues.ts';
 import type { Foundation } from './foundation.ts';
 import type { Switchboard } from './switchboard.ts';
 
-/** `taskQueues`: what this process works on; none: it is no worker. */
+/** `taskQueues`: the queues of this process; empty: it is not a worker. */
 export function createWorking(
   foundation: Foundation,
   board: Switchboard,
@@ -22,7 +22,7 @@ export function createWorking(
   return {
     door,
     routing: createRouting(foundation, board),
-    /** `sweeps`: this process ends attempts whose workers took too long. */
+    /** `sweeps`: this process ends attempts of workers that took too long. */
     start(sweeps: boolean): void {
       worker?.start();
       if (sweeps) door.start();
@@ -58,7 +58,7 @@ function createTaskQueues({ config, telemetry, shared }: Foundation, board: Swit
   return taskQueues;
 }
 
-/** Null: this process is not asked to work on task queues. */
+/** null: this process does not work on task queues. */
 function createQueueWorker(
   { config, telemetry, shared }: Foundation,
   board: Switchboard,

@@ -1,5 +1,4 @@
-// Whom the parts tell what happens: the JSON log, the metrics, the traces, and whoever embeds us. Each is there only when
-// it is wanted; nothing of OpenTelemetry is loaded otherwise.
+// Log, metrics, traces and embedding observers. Each exists only when it is wanted; otherwise nothing of OpenTelemetry is loaded.
 
 import packageJson from '../../package.json' with { type: 'json' };
 import type { AttemptResult, RunAttempt } from '../action/attempt.ts';
@@ -21,7 +20,7 @@ export interface TelemetryOptions {
   /** Where the JSON log goes; absent: nowhere. */
   readonly logTarget?: LogTarget | undefined;
   readonly onWarning?: ((event: string, details: Record<string, unknown>) => void) | undefined;
-  /** Whether anybody can ask for the metrics. */
+  /** Whether the metrics are exposed. */
   readonly serve?: boolean | undefined;
 }
 
@@ -43,7 +42,7 @@ export interface Telemetry {
   /** An event could not be handed to a bus. */
   publishFailed(bus: string): void;
   buried(bus: string): void;
-  /** Attempts that are measured, logged and traced, as far as anybody wants that. */
+  /** Wraps a runner of attempts with measuring, logging and tracing, as configured. */
   observed(run: RunAttempt): RunAttempt;
   close(): Promise<void>;
 }
@@ -95,7 +94,7 @@ export async function openTelemetry(
   };
 }
 
-/** The second door: only where one is wanted, of runners too. */
+/** The second port, for probes and metrics, also of runners. */
 export async function openProbe(
   { metrics }: Telemetry,
   { probe: { host, port } }: Config,

@@ -1,4 +1,4 @@
-// `testWorkflow`: a definition run in a test, without a database. Actions of `core` that touch nothing outside run for real.
+// `testWorkflow` runs a definition in a test, without a database. `core` actions without outside effects run for real.
 
 import { coreActions } from '../action/core/core-actions.ts';
 import type { TestedWorkflow } from '../testing/transcript.ts';

@@ -1,4 +1,4 @@
-// Something is wrong with the configuration: whoever starts the program can put it right, and the message says how.
+// The configuration is wrong. The message says how to correct it.
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

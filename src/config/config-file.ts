@@ -1,5 +1,5 @@
-// The options of a file: pawl.config.ts, .js, .yaml or .json in the folder where the program runs, or the one that was
-// named. It says by section and option what the environment and flags may say otherwise.
+// The options of a file: pawl.config.ts, .js, .yaml or .json in the working folder, or a named file. The environment and flags
+// override its sections and options.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { ConfigError } from './config-error.ts';
 
 export interface ConfigFile {
-  /** As a person would name it. */
+  /** The name as a person would write it. */
   readonly name: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -45,9 +45,9 @@ async function optionsOf(path: string, name: string): Promise<unknown> {
   }
 }
 
-/** JSON is YAML. */
+/** JSON is YAML, so one parser reads both. */
 async function fromText(text: string, name: string): Promise<unknown> {
-  // Only where there is such a file: the commands must start quickly.
+  // Loaded only for such a file, because commands must start quickly.
   const { parseDocument } = await import('yaml');
   const document = parseDocument(text, { prettyErrors: true });
   const [error] = document.errors;

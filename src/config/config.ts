@@ -1,5 +1,5 @@
-// Every option of Pawl, resolved once: a file, then the environment, then what a program or a flag says; and the only reader of
-// the environment. Errors come all at once, each with the option, what was expected, what came and where it came from.
+// Resolves every option once: from a file, then the environment, then a program or flag. The only reader of the environment.
+// Errors come all at once, each with the option, the expected and the given value, and its source.
 
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -25,7 +25,7 @@ export type ConfigInput = { readonly [Name in SectionName]?: Loose<z.output<Sect
 
 let fileOfProcess: ConfigFile | null = null;
 
-/** For programs: what the file says counts for everything that is resolved from here on. Its name; null: there is none. */
+/** For programs: everything that is resolved from now on uses the file. Returns its name; null: there is none. */
 export async function useConfigFile(
   named?: string,
   folder: string = process.cwd(),
@@ -90,7 +90,7 @@ function told(options: object, from: string): GivenOptions {
   return Object.fromEntries(defined.map(([option, value]) => [option, { value, from }]));
 }
 
-/** A variable that is empty says nothing: that is how compose files and shells leave one out. */
+/** An empty variable counts as unset, because compose files and shells write it so. */
 function fromEnvironment(section: string, options: readonly string[], environment: NodeJS.ProcessEnv): GivenOptions {
   const found: GivenOptions = {};
   for (const option of options) {
@@ -124,7 +124,7 @@ export interface OptionReference {
   readonly description: string;
 }
 
-/** Every option as people look it up: docs/configuration.md is made from this. */
+/** Every option as people look it up: docs/configuration.md is generated from this. */
 export function optionReference(): OptionReference[] {
   const defaults = resolveConfig({}, {}, null) as unknown as Record<string, Record<string, unknown>>;
   return Object.entries(SECTIONS).flatMap(([section, schema]) =>
@@ -155,7 +155,7 @@ export function referencedSecret(
   }
 }
 
-/** How people like their terminal: the conventions of NO_COLOR and TERM=dumb, and PAWL_DEBUG=1 for the engine's warnings. */
+/** Terminal preferences: the conventions of NO_COLOR and TERM=dumb, and PAWL_DEBUG=1 for the engine's warnings. */
 export function terminalPreferences(
   stream: { readonly isTTY?: boolean },
   environment: NodeJS.ProcessEnv = process.env,
@@ -165,10 +165,10 @@ export function terminalPreferences(
   return { colour: redraw && !environment.NO_COLOR, redraw, debug: Boolean(environment.PAWL_DEBUG) };
 }
 
-/** Which server the commands that talk to one mean, and as whom: PAWL_URL and PAWL_TOKEN. */
+/** The server that commands talk to, and the token: PAWL_URL and PAWL_TOKEN. */
 export function clientPreferences(environment: NodeJS.ProcessEnv = process.env): {
   readonly url: string;
-  /** The url was named, and is not the default one. */
+  /** The URL was given explicitly. */
   readonly isNamed: boolean;
   readonly token: string | undefined;
 } {
@@ -176,12 +176,12 @@ export function clientPreferences(environment: NodeJS.ProcessEnv = process.env):
   return { url: named || 'http://127.0.0.1:7295', isNamed: Boolean(named), token: token || undefined };
 }
 
-/** Where programs that we start are looked up. */
+/** The search path for programs that we start. */
 export function searchPath(environment: NodeJS.ProcessEnv = process.env): string {
   return environment.PATH ?? '';
 }
 
-/** Where `npm run servers` puts what it obtains. */
+/** The folder of `npm run servers`. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   return join(environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'pawl');
 }

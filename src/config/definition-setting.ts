@@ -1,4 +1,4 @@
-// What an installation has set for definitions, in the terms of the compiler.
+// The installation's options for definitions, in the compiler's terms.
 
 import type { z } from 'zod';
 import type { CompileOptions } from '../core/definition/compile.ts';
@@ -37,7 +37,7 @@ export function definitionSettings({ definition }: DefinitionConfig): ReadOption
   };
 }
 
-/** Only what is published is held to the number of nodes: what was published before runs on. */
+/** The limit of nodes applies to publishing only: older versions run on. */
 export function publishOptions(
   config: DefinitionConfig,
 ): DefinitionConfig['publish'] & { readonly compile: CompileOptions } {

@@ -1,4 +1,4 @@
-// The options of the engines that run executions: which one is chosen, and where Temporal and Conductor are.
+// The options of the engines: which one runs executions, and where Temporal and Conductor are.
 
 import { z } from 'zod';
 import { DRIVERS } from '../protocol/driver.ts';

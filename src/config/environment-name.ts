@@ -1,5 +1,5 @@
-// Which environment variable stands for which option: PAWL_ and its path in upper case, and the names that platforms and other
-// tools have for options of ours. A variable that looks like one of ours and is none was probably meant to be.
+// Maps environment variables to options: PAWL_ and the option's path in upper case, and the names that platforms and other tools
+// use. An unknown variable that resembles one of ours is probably a typing mistake.
 
 import { nearMiss } from '../core/problem/near-miss.ts';
 import { SECTIONS } from './option-section.ts';
@@ -8,7 +8,7 @@ export function variableName(section: string, option: string): string {
   return `PAWL_${section}_${option.replace(/[A-Z]/g, (letter) => `_${letter}`)}`.toUpperCase();
 }
 
-/** Ours counts first, then the first of these that is set. */
+/** Our own variable wins, then the first of these that is set. */
 export const ALIASES: readonly { variable: string; name: string; value?: (text: string) => string }[] = [
   { variable: 'DATABASE_URL', name: 'database.url' },
   { variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', name: 'trace.endpoint' },
@@ -22,9 +22,9 @@ export const ALIASES: readonly { variable: string; name: string; value?: (text: 
   { variable: 'OTEL_SERVICE_NAME', name: 'trace.serviceName' },
 ];
 
-/** Ours too, but not options of a server. */
+/** Variables of ours that are not options of a server. */
 const PREFERENCES = ['PAWL_URL', 'PAWL_TOKEN', 'PAWL_DEBUG', 'PAWL_CONFIG'];
-/** What Kubernetes sets for a service that is called pawl. */
+/** Set by Kubernetes for a service called pawl. */
 const SERVICE_LINK = /^PAWL_(SERVICE_|PORT$|PORT_)/;
 /** The settings of our own tests. */
 const TEST_SETTING = /^PAWL_TEST_/;

@@ -1,5 +1,5 @@
-// The forms that an option can have. A value comes from a program, from a file or from the environment, where everything is
-// text: each form says what text means, and leaves what it cannot read as it is, for its schema to refuse.
+// The forms of options. A value comes from a program, a file or the environment, where everything is text. Each form parses text,
+// and leaves a text that it cannot read to its schema.
 
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-// What is wrong with an option, in one line: which, what was expected, what came, and where it came from.
+// Describes a problem with an option in one line: the option, the expected and the given value, and its source.
 
 import type { z } from 'zod';
 import { nearMiss } from '../core/problem/near-miss.ts';

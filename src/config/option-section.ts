@@ -1,4 +1,4 @@
-// Every option there is: its unit in its name, its default, and what it is for. docs/configuration.md is made from this.
+// All options: unit in the name, default, and purpose. docs/configuration.md is generated from this.
 
 import { z } from 'zod';
 import { DEFINITION_DEFAULTS } from '../core/definition/defaults.ts';
@@ -25,12 +25,12 @@ const retryPolicy = z
   })
   .partial();
 
-/** What a consumer must be is judged where it is registered; only whose it is must be known here. */
+/** Registration checks a consumer; only its tenant must be known here. */
 const configuredConsumer = z.looseObject({
   tenantId: tenantId.optional(),
 });
 
-/** A lease is renewed every third of it: with more than half of it for the margin, a runner would start nothing, and not say so. */
+/** A lease is renewed every third of it. With a margin of more than half the lease, a runner would silently start nothing. */
 function marginWithinLease(
   { leaseMs, leaseMarginMs = 0 }: { leaseMs: number; leaseMarginMs?: number | undefined },
   context: z.core.$RefinementCtx,
@@ -371,7 +371,7 @@ export const SECTIONS = {
 export type Sections = typeof SECTIONS;
 export type SectionName = keyof Sections;
 
-/** Never in a message: secrets, and URLs that may hold a password (S6). */
+/** Never shown in a message: secrets, and URLs that may contain a password (S6). */
 export const CONFIDENTIAL: ReadonlySet<string> = new Set([
   'database.url',
   'database.directUrl',

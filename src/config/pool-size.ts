@@ -1,7 +1,7 @@
-// How many connections a process may have, and how its pools share them. The one that keeps the lease and the one that listens are
-// counted first: a runner that lost them to its own queries would lose its work to others.
+// The number of connections of a process, and their division between pools. The lease and the listener are counted first: a
+// runner that lost them to its own queries would lose its work to others.
 
-/** The lease and the hints. */
+/** One for the lease, one for hints. */
 export const RESERVED_CONNECTIONS = 2;
 
 export interface PoolSizes {
@@ -9,7 +9,7 @@ export interface PoolSizes {
   readonly readConnections: number;
 }
 
-/** `maxConnections` is the total of the process; the pools shrink to fit into it, in proportion. */
+/** `maxConnections` is the total of the process. The pools shrink in proportion to fit. */
 export function poolSizes({
   engineConnections,
   readConnections,
@@ -22,7 +22,7 @@ export function poolSizes({
   return { engineConnections: room - reads, readConnections: reads };
 }
 
-/** All that one process may hold. */
+/** The most connections that one process may hold. */
 export function connectionsPerProcess(options: Parameters<typeof poolSizes>[0]): number {
   const { engineConnections, readConnections } = poolSizes(options);
   return engineConnections + readConnections + RESERVED_CONNECTIONS;

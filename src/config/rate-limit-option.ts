@@ -1,4 +1,4 @@
-// The options of rate limits: how often a token may ask, a workflow may be started, and a tenant may start, signal and run heavy steps.
+// The options of rate limits: requests per token, starts per workflow, and starts, signals and heavy steps per tenant.
 
 import { z } from 'zod';
 import { RATE_ALGORITHMS } from '../protocol/quota.ts';

@@ -1,4 +1,4 @@
-// Options of the secret providers: where secrets are, and how their names are made.
+// Options of the secret providers: their addresses, and the names of secrets.
 
 import { z } from 'zod';
 import { atLeast, list } from './option-form.ts';

@@ -1,5 +1,4 @@
-// The options of the specification that Pawl was made from, and what each is
-// called here; or why there is none.
+// The options of the specification behind Pawl, with their names here or the reason for their absence.
 
 export interface SeedOption {
   readonly name: string;

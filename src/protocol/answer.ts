@@ -1,4 +1,4 @@
-// The shapes of the HTTP API as types, for clients: inferred from the very schemas that the server checks.
+// The shapes of the HTTP API as types for clients, inferred from the schemas that the server checks.
 
 import type { z } from 'zod';
 import type { auditEntrySchema, auditVerifyAnswer, tenantSchema } from './audit.ts';

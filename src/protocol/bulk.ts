@@ -1,4 +1,4 @@
-// An action on many executions, on the wire: which, what and why; and how far it is.
+// A bulk action on executions, on the wire: its filter, action, reason and progress.
 
 import { z } from 'zod';
 import { anyOfFields, oneOfFields } from './choice.ts';
@@ -25,7 +25,7 @@ const filterFields = {
   environmentId: label(200).optional(),
 };
 
-/** The filters of the list of executions that choose, at least one of them. */
+/** The filters that choose executions. At least one is required. */
 export const bulkFilterSchema = z
   .strictObject(filterFields)
   .refine((filter) => Object.values(filter).some((value) => value !== undefined), {

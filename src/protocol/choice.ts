@@ -1,12 +1,12 @@
-// What the API's description says of a body that must have one of several fields, exactly or at least. The check itself stands beside, as a
-// `refine`, because only a refine can say in words what is wrong.
+// Describes bodies that need exactly one, or at least one, of several fields. The check itself is a `refine` beside it, because
+// only a refine can explain the problem in words.
 
-/** For `meta`. Null is a field that was left out. Inside `allOf`, so that generators of clients do not make a type of each choice. */
+/** For `meta`. null counts as omitted. Inside `allOf`, so that client generators do not create a type per choice. */
 export const oneOfFields = (...names: readonly string[]) => ({
   allOf: [{ oneOf: names.map(present) }],
 });
 
-/** For `meta`. `nullable`: fields of which null means something, so that a null is no field that was left out. */
+/** For `meta`. `nullable`: fields in which null has a meaning, so null does not count as omitted. */
 export const anyOfFields = (names: readonly string[], nullable: readonly string[] = []) => ({
   allOf: [{ anyOf: names.map((name) => (nullable.includes(name) ? { required: [name] } : present(name))) }],
 });

@@ -18,7 +18,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 export const connectionName = z.string().regex(NAME, 'must be at most 100 letters, digits, ".", "_" and "-"');
 
 const text = (most: number) => z.string().min(1).max(most);
-/** The value itself, or where it is kept. */
+/** The value itself, or a reference to it. */
 const secretRef = z.strictObject({ provider: text(100), key: text(255), version: text(100).optional() });
 const secret = z.union([text(10_000), secretRef], { error: 'must be a text, or { provider, key } of a secret' });
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).max(2_000);
@@ -28,7 +28,7 @@ const header = z
   .max(100)
   .regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/i, 'must be the name of a header');
 
-/** Of each kind: what may be shown, and what may not. */
+/** The public and the secret fields of each kind. */
 export const KIND_FIELDS = {
   token: { shown: { checkUrl: url.optional() }, secret: { token: secret } },
   header: { shown: { header, checkUrl: url.optional() }, secret: { value: secret } },
@@ -101,7 +101,7 @@ export const connectionRequest = z
   )
   .meta({ id: 'ConnectionRequest' });
 
-/** Fields that are left out stay as they are. */
+/** Omitted fields stay as they are. */
 export const connectionChange = z.looseObject({}).meta({
   id: 'ConnectionChange',
   description:

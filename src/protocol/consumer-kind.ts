@@ -1,18 +1,18 @@
-// The kinds of consumers, and everything that depends on a kind. A new kind is a row here and a channel in src/delivery/channel; the types
-// then name every place that must know of it.
+// The kinds of consumers, and everything that depends on a kind. A new kind is a row here and a channel in src/delivery/channel;
+// type errors then lead to every other place.
 
 interface ConsumerKindRow {
   /** True for kinds that are built in and cannot be registered. */
   readonly isBuiltIn?: true;
-  /** The schemes of its URL; absent: it has none. */
+  /** The schemes of its URL; absent: the kind has no URL. */
   readonly protocols?: readonly string[];
   /** The port that a URL without one means. */
   readonly port?: string;
-  /** `signing`: a webhook secret. `password`: any text. Absent: it takes no secret. */
+  /** `signing`: a webhook secret. `password`: any text. Absent: the kind takes no secret. */
   readonly secret?: 'signing' | 'password';
-  /** Its server must be allowed by the operator, and counts as an event bus for health. */
+  /** The operator must allow its server, and health counts it as an event bus. */
   readonly isBus?: true;
-  /** It asks for its messages, so nothing is sent to it. */
+  /** It pulls its messages, so nothing is sent to it. */
   readonly isPulled?: true;
 }
 

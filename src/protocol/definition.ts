@@ -1,4 +1,4 @@
-// Definitions as bodies of requests: what the API's description says of them. The compilers check them, and say what is wrong.
+// Definitions as request bodies, as the API describes them. The compilers check them.
 
 import { z } from 'zod';
 import { graphSchema } from '../core/definition/graph-schema.ts';

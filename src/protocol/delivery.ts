@@ -28,7 +28,7 @@ const subscription = z
   })
   .meta({ id: 'Subscription' });
 
-/** How each message is served; what is absent is the server's. */
+/** Delivery settings; absent fields use the server's options. */
 const options = z.object({
   timeoutMs: z.int().optional(),
   maxAttempts: z.int().optional().describe('0: no attempt is the last'),

@@ -1,4 +1,4 @@
-// What runs an execution, and what it calls the run.
+// The driver of an execution, and the driver's name for the run.
 
 import { z } from 'zod';
 import { executionId } from './identifier.ts';
@@ -39,7 +39,7 @@ export const engineRunRefSchema = z
 
 export type EngineRunRef = z.infer<typeof engineRunRefSchema>;
 
-/** As it is kept with its execution. */
+/** Parses the reference as it is stored with the execution. */
 export function parseRef(text: string): EngineRunRef {
   return engineRunRefSchema.parse(JSON.parse(text));
 }

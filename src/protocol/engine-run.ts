@@ -125,7 +125,7 @@ export const runDebugSchema = z.object({
   lastSeq: z.int(),
 });
 
-/** Where a step left what is too large to be an output. What else the step says of it is kept. */
+/** A pointer to data too large for an output. Extra fields of the step are kept. */
 export const artifactRefSchema = z.looseObject({
   uri: z.string(),
   kind: z.string().optional().describe('dbt-manifest, dbt-run-results, log-bundle, dataset-sample, custom'),

@@ -1,5 +1,6 @@
-// The events that executions publish: one envelope, the seven types of docs/execution-events.md, and the alert that an operator escalates
-//, so that somebody can act on it. contracts/events/*.v1.schema.json are made from this, and are the contract: within a major version things are only ever added, so whoever reads them must not mind more.
+// The events of executions: one envelope, the seven types of docs/execution-events.md, and the alert that an operator escalates.
+// contracts/events/*.v1.schema.json are generated from this file and are the contract: a major version only gains fields, so
+// readers must ignore unknown ones.
 
 import { z } from 'zod';
 import { ERROR_CATEGORIES } from '../core/error/category.ts';

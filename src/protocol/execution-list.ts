@@ -1,4 +1,4 @@
-// Lists of executions on the wire. `view=row` is what a table shows: everything but payloads, which may be a megabyte a row.
+// Lists of executions on the wire. `view=row` has everything a table shows, without payloads, which may be a megabyte per row.
 
 import { z } from 'zod';
 import { DURATION, DURATION_FORMS, MAX_DURATION_MS, parseDuration } from '../core/duration/duration.ts';
@@ -14,7 +14,7 @@ import { executionId, label, tenantId, timestamp, workflowId } from './identifie
 import { pageOf, pageQuery, queryChoices, queryFlag, queryNumber, uuidCursor } from './page.ts';
 
 const MAX_IDS = 100;
-/** Each row with its nodes is a journal that is read and folded. */
+/** The nodes of each row need a journal to be read and folded. */
 export const MAX_ROWS_WITH_NODES = 50;
 
 const { trigger, spec, outputs, contextSnapshot, ...rowFields } = executionFields;
@@ -57,7 +57,7 @@ const resource = z
     return { system: system!, resourceType: resourceType!, resourceId: rest.join('/') };
   });
 
-/** In milliseconds. A longer duration is cut to the maximum. */
+/** In milliseconds. A longer duration counts as the maximum. */
 export const duration = z
   .string()
   .regex(DURATION, `must be a duration such as ${DURATION_FORMS}`)
@@ -73,7 +73,7 @@ export const idList = z
   )
   .transform((text) => text.split(','));
 
-/** What narrows a list down; the same fields choose the executions of a bulk action. */
+/** The filters of lists. The same fields choose the executions of a bulk action. */
 export const executionFilterFields = {
   workflowId: workflowId.optional(),
   version: queryNumber(0, 1_000_000_000).optional(),

@@ -97,7 +97,7 @@ export const resourceSchema = z
   })
   .meta({ id: 'Resource' });
 
-/** Why a live execution is not at work at this moment. */
+/** Why a live execution is not running at the moment. */
 export const WHY = [
   'queued',
   'noWorker',

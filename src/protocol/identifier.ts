@@ -1,4 +1,4 @@
-// The patterns of ids: whatever does not match is not looked up (S9).
+// The patterns of ids. An id that does not match is not looked up (S9).
 
 import { z } from 'zod';
 import { CONTROL_CHARACTERS, ZERO_CHARACTER } from '../core/json/control-character.ts';
@@ -6,7 +6,7 @@ import { CONTROL_CHARACTERS, ZERO_CHARACTER } from '../core/json/control-charact
 const NO_ZERO = new RegExp(`^[^${ZERO_CHARACTER}]*$`);
 const NO_CONTROL = new RegExp(`^[^${CONTROL_CHARACTERS}]*$`);
 
-/** Without U+0000 and half characters, which PostgreSQL does not keep. The pattern is one that tools outside JavaScript read too. */
+/** Text without U+0000 and lone surrogates, which PostgreSQL refuses. Tools outside JavaScript can read the pattern. */
 export const storedText = (maximum: number) =>
   z
     .string()
@@ -14,7 +14,7 @@ export const storedText = (maximum: number) =>
     .regex(NO_ZERO, 'must not have U+0000')
     .refine((text) => text.isWellFormed(), 'must not have half a character');
 
-/** Text that ends in an index or a header: no control characters, not too long. */
+/** Text for an index or a header: no control characters, limited length. */
 export const label = (maximum: number) =>
   z
     .string()
@@ -25,7 +25,7 @@ export const label = (maximum: number) =>
 
 const MAX_VERSION = 2_147_483_647;
 
-/** A version of a workflow, as the database keeps them. */
+/** A workflow version, within the database's range. */
 export const versionNumber = (least: 0 | 1) => z.int().min(least).max(MAX_VERSION);
 
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/;
@@ -44,13 +44,13 @@ export const executionId = z
 
 const EXECUTION_REF = /^(?:run_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
 
-/** An execution as clients may name it: its id, or `run_` and the digits of it, as pipelines show it. */
+/** An execution as clients name it: its id, or `run_` and its digits, as pipelines show it. */
 export const executionRef = z
   .string()
   .regex(EXECUTION_REF, 'must be a lower-case uuid, or `run_` and its digits')
   .transform((text) => EXECUTION_REF.exec(text)!.slice(1).join('-'));
 
-/** Of any format: the ids of plans may have capitals and dots. */
+/** An id of any format: plan ids may contain capitals and dots. */
 export const workflowId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be letters, digits, ".", "_" or "-"');

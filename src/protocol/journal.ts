@@ -1,5 +1,5 @@
-// An execution's journal as the engine recorded it, for clients that fold it with the engine's own `evolve`, and one node with
-// everything its attempts were given and returned. Times inside the journal are milliseconds since the epoch, as in the facts.
+// The recorded journal of an execution, for clients that fold it with the engine's own `evolve`; and one node with the inputs and
+// outputs of all attempts. Times inside the journal are milliseconds since the epoch, as in the facts.
 
 import { z } from 'zod';
 import type { Fact } from '../core/decider/fact.ts';

@@ -1,4 +1,4 @@
-// API keys on the wire. The key itself is shown once, when it is made.
+// API keys on the wire. A key is shown once, when it is created.
 
 import { z } from 'zod';
 import { label, tenantId, timestamp } from './identifier.ts';

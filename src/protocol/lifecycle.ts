@@ -7,7 +7,7 @@ import { machineShape, policiesShape } from './definition.ts';
 import { executionId, label, tenantId, timestamp } from './identifier.ts';
 import { cursorOf, numberCursor, pageQuery, queryNumber } from './page.ts';
 
-/** No client can put the last two into an address. */
+/** A client cannot put "." or ".." into a URL. */
 const externalRef = label(255).regex(/^(?:[^.]|\.[^.]|\.\..)/s, 'must not be "." or ".."');
 const json = z.record(z.string(), z.unknown());
 const problem = z.object({
@@ -28,7 +28,7 @@ export const lifecycleImportRequest = z
   })
   .meta({ id: 'LifecycleImportRequest' });
 
-/** As the description of the API has it: the compiler says what is wrong. */
+/** As the API describes it. The compiler checks it. */
 export const lifecycleImportShape = z.strictObject({
   definition: machineShape,
   policies: policiesShape.nullable().optional(),

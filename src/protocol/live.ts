@@ -1,4 +1,4 @@
-// What a dashboard shows at all times, on the wire: counts of what is live, health, the newest execution, and rows that changed.
+// The live data of a dashboard, on the wire: counts of live executions, health, the newest execution, and changed rows.
 
 import { z } from 'zod';
 import { WHY, type Why } from './execution.ts';
@@ -13,7 +13,7 @@ export const liveQuery = z.object({
 
 const counts = z.object(Object.fromEntries(WHY.map((why) => [why, z.int()])) as Record<Why, z.ZodInt>);
 
-/** Counts end at 10,000: that many or more. */
+/** Counts stop at 10,000, which means that many or more. */
 export const liveNowSchema = z
   .object({
     at: timestamp,

@@ -1,5 +1,5 @@
-// The pages of the dashboard, by their paths. The server sends the dashboard for each of them and the dashboard's router shows
-// the page: one list, so that a reload always opens what was shown.
+// The pages of the dashboard by path. The server sends the dashboard for each path, and the dashboard's router shows the page.
+// One list for both, so a reload always opens the same page.
 
 export const PAGE_PATHS = [
   '/',

@@ -5,10 +5,7 @@ import { z } from 'zod';
 export const DEFAULT_PAGE = 50;
 export const MAX_PAGE = 200;
 
-/**
- * A number in a query string. It comes as text; `meta` says what the API's description shows, which is the number: `pattern` and
- * the like of the text are taken away.
- */
+/** A number in a query string. It arrives as text; `meta` makes the API's description show a number instead. */
 export const queryNumber = (minimum: number, maximum: number) =>
   z
     .string()
@@ -24,10 +21,10 @@ export const queryFlag = z
 
 const limit = queryNumber(1, MAX_PAGE);
 
-/** The pattern is exact: whatever matches it is a place in the list, so a cursor is refused by its form or not at all. */
+/** The pattern is exact: every text that matches is a position in the list. */
 export const cursorOf = (form: RegExp) => z.string().regex(form, 'is not a cursor of this list');
 
-/** Of lists in the order of ids that the database gives out. */
+/** For lists ordered by ids that the database generates. */
 export const uuidCursor = cursorOf(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 export const numberCursor = cursorOf(/^\d{1,18}$/);
 
@@ -36,7 +33,7 @@ export const pageQuery = {
   cursor: cursorOf(/^after\.(?:[0-9a-f]{2}){0,400}$/).optional(),
 };
 
-/** Of a list that is short enough to come whole: it does, unless a limit is asked for. */
+/** For a list that is short enough to come whole: it does, unless the query has a limit. */
 export const shortListQuery = { limit: limit.optional(), cursor: pageQuery.cursor };
 
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
@@ -55,7 +52,7 @@ export const queryChoices = <const Choice extends string>(choices: readonly Choi
     )
     .meta({ type: 'array', items: { type: 'string', enum: [...choices] } });
 
-/** A query as a client writes it: lists as lists, numbers and flags as such, the rest as the text that is sent. */
+/** A query as a client writes it: lists, numbers and flags as such, everything else as text. */
 export type QueryOf<Schema extends z.ZodObject> = {
   readonly [Name in keyof Schema['shape'] as Name extends 'tenantId' ? never : Name]?:
     | Written<Schema['shape'][Name]>

@@ -47,7 +47,7 @@ export const pipelineSchema = z
   })
   .meta({ id: 'Pipeline' });
 
-/** A pipeline among workflows of other formats: what they have in common, and what it has of its own. */
+/** A pipeline among workflows of other formats: the common fields and its own. */
 export const listedPipelineSchema = workflowSchema
   .omit({ id: true, definition: true })
   .extend(pipelineSchema.shape)

@@ -5,7 +5,7 @@ import { timestamp } from './identifier.ts';
 
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
 
-/** What `plugin.json` holds. */
+/** The content of `plugin.json`. */
 export const pluginManifest = z.strictObject({
   main: z.string().regex(/^[A-Za-z0-9._-]+\.m?js$/, 'must be the name of a module beside plugin.json'),
   description: z.string().optional(),
@@ -45,6 +45,6 @@ export const pluginSchema = z
   })
   .meta({ id: 'Plugin' });
 
-/** A manifest is read from a file: the server says what is wrong with it. */
+/** The manifest is read from a file, so the server checks it. */
 export type PluginRequest = Omit<z.input<typeof pluginRequest>, 'manifest'> & { readonly manifest: object };
 export type PluginJson = z.infer<typeof pluginSchema>;

@@ -1,4 +1,4 @@
-// The caller as the server sees the token or key, so that a client can show it and disable buttons.
+// The caller as the server sees the token or key. A client can show it and disable buttons.
 
 import { z } from 'zod';
 import { timestamp } from './identifier.ts';

@@ -3,7 +3,7 @@
 import type { SignalType } from '../core/decider/signal-type.ts';
 import type { Role } from './scope.ts';
 
-/** Operator ⊂ Engineer ⊂ Admin; an alert is for the system itself, and for Admins. */
+/** Operator ⊂ Engineer ⊂ Admin. Alerts are for the system itself and for Admins. */
 export const SIGNAL_ROLES: Readonly<Record<SignalType, readonly Role[]>> = {
   PAUSE: ['Operator', 'Engineer', 'Admin'],
   RESUME: ['Operator', 'Engineer', 'Admin'],

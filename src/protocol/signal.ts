@@ -1,4 +1,4 @@
-// Signals as requests: what each carries. signal-role.ts says who may send it.
+// The payloads of signals. signal-role.ts says who may send them.
 
 import { z } from 'zod';
 import { SIGNAL_TYPES, type SignalType } from '../core/decider/signal-type.ts';
@@ -22,7 +22,7 @@ const PAYLOADS = {
   ESCALATE_ALERT: z.object({ level: z.enum(['LOW', 'MEDIUM', 'HIGH']), note: z.string().optional() }).strict(),
 } satisfies Record<SignalType, z.ZodType>;
 
-/** The same of every type. */
+/** Fields of every signal. */
 const common = { signalId: z.guid('must be a uuid'), tenantId: tenantId.optional() };
 
 type Variant = {

@@ -1,12 +1,12 @@
-// In words, for the command line and the dashboard: what a node waits for, how far a loop is, what a node undoes, and what became of the
-// work of an execution that was undone.
+// Texts for the command line and the dashboard: the reason a node waits, the progress of a loop, the node that a compensation
+// undoes, and the outcome of undoing.
 
 import type { Plan, Step } from '../core/plan/plan.ts';
 import type { GraphJson } from './execution.ts';
 
 type Node = GraphJson['nodes'][number];
 
-/** The thing that a waiting node waits for. */
+/** The reason that a waiting node waits. */
 export function waitText(step: Step | undefined): string {
   switch (step?.kind) {
     case 'webhook':
@@ -30,7 +30,7 @@ export function waitText(step: Step | undefined): string {
 
 const FALSE_CONDITION = 'condition false: ';
 
-/** Why a node was skipped, as people say it; the API keeps the short form. */
+/** The reason of a skip in words. The API keeps the short form. */
 export function skipText(reason: string): string {
   if (reason.startsWith(FALSE_CONDITION)) {
     return `not run: its condition was false: ${reason.slice(FALSE_CONDITION.length)}`;
@@ -38,11 +38,11 @@ export function skipText(reason: string): string {
   return reason === 'no satisfied edge' ? 'not run: no edge led here' : `not run: ${reason}`;
 }
 
-/** True of a wait that somebody may continue by hand. */
+/** Whether somebody may continue the wait by hand. */
 export const isCallback = (step: Step | undefined): boolean =>
   step?.kind === 'webhook' || (step?.kind === 'wait' && step.callback);
 
-/** Why a node is there that no edge leads to: the node that it undoes, or `finally`. By the index of the node. */
+/** The reason for nodes without edges, by index: the node that they undo, or `finally`. */
 export function asideOf({ nodes, finally: last = [] }: Plan): ReadonlyMap<number, Pick<Node, 'undoes' | 'isFinally'>> {
   const undoing = nodes.flatMap(({ id, compensate }) =>
     compensate === undefined ? [] : [[compensate, { undoes: id }] as const],
@@ -53,7 +53,7 @@ export function asideOf({ nodes, finally: last = [] }: Plan): ReadonlyMap<number
   ]);
 }
 
-/** How far a loop is, and why a node that no edge leads to is there; none: it is an ordinary node. */
+/** The progress of a loop, and the reason for a node without edges; empty for an ordinary node. */
 export function progressTexts({ items, rounds, undoes, isFinally, status }: Node): string[] {
   const texts: string[] = [];
   if (undoes !== undefined) texts.push(`undoes ${undoes}`);
@@ -73,7 +73,7 @@ export interface Undone {
   readonly text: string;
 }
 
-/** How undoing and `finally` went, of an execution that had some. */
+/** How compensations and `finally` went. */
 export function undoneText(
   compensation: { readonly nodes: readonly { readonly nodeId: string; readonly status: string }[] } | undefined,
 ): Undone | null {

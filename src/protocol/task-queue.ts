@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Json } from '../core/json/json.ts';
 import { timestamp } from './identifier.ts';
 
-/** Names of queues stand in paths. */
+/** Queue names are part of URLs. */
 export const taskQueueName = z
   .string()
   .regex(/^[\w.@:-]{1,200}$/, 'must be letters, digits, "_", ".", "@", ":" or "-"');
@@ -75,7 +75,7 @@ export const heartbeatAnswerSchema = z.object({
   ),
 });
 
-/** Whatever a body has is JSON. Not `z.json()`: a schema that refers to itself is more than generators of clients can follow. */
+/** Any JSON. Not `z.json()`, because client generators cannot follow a recursive schema. */
 const anyJson = z.unknown() as unknown as z.ZodType<Json, Json>;
 
 export const completeRequestSchema = z

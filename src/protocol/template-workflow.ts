@@ -1,4 +1,4 @@
-// Workflow templates on the wire: workflows to start from, and what must be said to make one.
+// Workflow templates on the wire: workflows to start from, and their configuration.
 
 import { z } from 'zod';
 import { storedText, tenantId, timestamp, workflowId } from './identifier.ts';

@@ -10,7 +10,7 @@ const MAX_BODY_CHARS = 256 * 1024;
 const MAX_HELP_CHARS = 64 * 1024;
 const MAX_FIELDS = 200;
 
-/** Words that stand in the same place of an address. */
+/** Words that have a meaning at the same place of a URL. */
 const RESERVED = new Set(['sets', 'workflows', 'render', 'versions']);
 
 const id = z
@@ -64,7 +64,7 @@ const fieldList = z
   .max(MAX_FIELDS)
   .refine((fields) => new Set(fields.map(({ key }) => key)).size === fields.length, 'has the same key twice');
 
-/** A list of fields, or an object with more to say. */
+/** A list of fields, or an object with more properties. */
 export const fieldsSchema = z
   .union([
     fieldList,
@@ -129,7 +129,7 @@ export const documentVersionsQuery = z.object({
   cursor: queryNumber(1, MAX_VERSION).optional(),
 });
 
-/** Whatever a body has is JSON. Not `z.json()`: a schema that refers to itself is more than generators of clients can follow. */
+/** Any JSON. Not `z.json()`, because client generators cannot follow a recursive schema. */
 const values = z.record(z.string(), z.unknown() as unknown as z.ZodType<Json, Json>);
 
 export const renderRequest = z

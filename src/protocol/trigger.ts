@@ -11,7 +11,7 @@ const FIRING_OUTCOMES = ['started', 'condition_false', 'skipped', 'failed'] as c
 const triggerType = z.enum(TRIGGER_TYPES);
 const uuid = executionId;
 
-/** What ends in a request id. */
+/** An id that becomes part of a request id. */
 const eventId = z
   .string()
   .min(1)
@@ -100,7 +100,7 @@ export const firingListQuery = z.object({
   cursor: numberCursor.optional(),
 });
 
-/** Slots are never fired early, so the range ends at the latest now. */
+/** Slots are never fired early, so the range ends now at the latest. */
 export const backfillRequest = z
   .strictObject({
     from: timestamp.describe('the first slot is at this time or after it'),

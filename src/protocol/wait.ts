@@ -1,11 +1,11 @@
-// `?wait=30s`: how long a request may stay open for what it asked for.
+// `?wait=30s`: how long a request may stay open.
 
 import { z } from 'zod';
 import { parseDuration } from '../core/duration/duration.ts';
 
 const inWords = (ms: number): string => (ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1_000} s`);
 
-/** A duration or a number of seconds, in milliseconds. Longer than the longest is taken for the longest. */
+/** A duration or a number of seconds, in milliseconds. A longer value counts as the longest. */
 export const waitQuery = (longestMs: number, purpose: string) =>
   z
     .string()
@@ -15,7 +15,7 @@ export const waitQuery = (longestMs: number, purpose: string) =>
     .optional()
     .describe(`${purpose}, e.g. "30s"; at most ${inWords(longestMs)}`);
 
-/** The longest that a request waits for the end of an execution. */
+/** The longest wait for the end of an execution. */
 export const LONGEST_RESULT_WAIT_MS = 300_000;
 
 export const resultWait = waitQuery(

@@ -1,7 +1,7 @@
-// What a secret of Standard Webhooks looks like: `whsec_` and 24 to 64 bytes in base64, whoever signs with it. Pure.
+// The form of a Standard Webhooks secret: `whsec_` and 24 to 64 bytes in base64. Pure.
 
 export const SECRET_PREFIX = 'whsec_';
-/** Of secrets that we make. */
+/** The length of secrets that we generate. */
 export const NEW_SECRET_BYTES = 32;
 
 /** The prefix of a sealed secret (secret/box.ts). A sealed text is never used to sign or verify. */
@@ -11,7 +11,7 @@ export const isSealedText = (text: string): boolean => text.startsWith(SEALED_PR
 const BASE64 = /^[A-Za-z0-9+/]+(={0,2})$/;
 const SECRET_BYTES = { least: 24, most: 64 };
 
-/** Undefined: it can be used. */
+/** undefined: the secret can be used. */
 export function secretProblem(secret: string): string | undefined {
   const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
   const { least, most } = SECRET_BYTES;

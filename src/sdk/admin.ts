@@ -1,5 +1,4 @@
-// For operators: dead letters, runners, tenants and their quotas, the audit log; and runs of execution plans as the engine
-// boundary has them.
+// For operators: dead letters, runners, tenants and quotas, the audit log; and runs of execution plans at the engine boundary.
 
 import type {
   AcceptedJson,
@@ -47,7 +46,7 @@ export class AdminApi {
     return this.transport.ask('POST', `${LETTERS}/${part(id)}/requeue`);
   }
 
-  /** All of them; says how many there were. */
+  /** Removes all of them. Returns how many there were. */
   purgeDeadLetters(): Promise<{ count: number }> {
     return this.transport.ask('DELETE', LETTERS);
   }
@@ -60,7 +59,7 @@ export class AdminApi {
     return this.transport.get('/api/v1/admin/runners', { ...query });
   }
 
-  /** It finishes its attempts and takes nothing more, until its process is started again. */
+  /** The runner finishes its attempts and takes nothing more until its process restarts. */
   async drainRunner(runnerId: string): Promise<void> {
     await this.transport.ask('POST', `/api/v1/admin/runners/${part(runnerId)}/drain`, { repeatable: true });
   }
@@ -69,7 +68,7 @@ export class AdminApi {
     return this.transport.get('/api/v1/admin/consumers', { ...query });
   }
 
-  /** All of them for the role System, otherwise your own. */
+  /** All tenants for the role System, otherwise your own. */
   tenants(query: PageQuery = {}): Promise<Page<TenantJson>> {
     return this.transport.get('/api/v1/admin/tenants', { ...query });
   }
@@ -79,7 +78,7 @@ export class AdminApi {
     return this.transport.get('/api/v1/admin/audit', { ...query });
   }
 
-  /** Whether a record was changed or removed. `head`: what an earlier answer named. */
+  /** Whether a record was changed or removed. `head`: the head that an earlier answer returned. */
   verifyAudit(head?: string): Promise<AuditVerificationJson> {
     return this.transport.get('/api/v1/admin/audit/verify', head === undefined ? {} : { head });
   }
@@ -88,7 +87,7 @@ export class AdminApi {
     return this.transport.get(KEYS, { ...query });
   }
 
-  /** The key is in the answer and nowhere else. */
+  /** Only this answer contains the key. */
   createKey(request: KeyRequest): Promise<NewKeyJson> {
     return this.transport.ask('POST', KEYS, { body: request });
   }
@@ -120,13 +119,13 @@ export class PlansApi {
     this.transport = transport;
   }
 
-  /** With a runId of yours it can be tried again: the same runId gives the same run. */
+  /** With your own runId a start can be repeated: the same runId gives the same run. */
   start(request: StartRunRequest): Promise<StartRunJson> {
     const repeatable = request.context?.runId !== undefined;
     return this.transport.ask('POST', '/api/v1/engine/runs', { body: request, repeatable });
   }
 
-  /** With `terminate` the run is also ended at once in the engine that runs it. */
+  /** With `terminate` the engine also ends the run at once. */
   cancel(runId: string, request: { reason?: string; terminate?: boolean } = {}): Promise<AcceptedJson> {
     return this.transport.ask('POST', `/api/v1/engine/runs/${part(runId)}/cancel`, { body: request, repeatable: true });
   }

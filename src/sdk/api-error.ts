@@ -1,18 +1,18 @@
-// Refusals of the server as errors; programs tell them apart by code.
+// Refusals of the server as errors. Programs tell them apart by code.
 
 import type { ApiError } from '../protocol/answer.ts';
 
 export class PawlApiError extends Error {
   override readonly name = 'PawlApiError';
-  /** Of the server's registry, e.g. `WORKFLOW_NOT_FOUND`; `NOT_PAWL` when the answer was not one of Pawl's. */
+  /** A code of the server's registry, e.g. `WORKFLOW_NOT_FOUND`; `NOT_PAWL` when the answer did not come from Pawl. */
   readonly code: string;
   /** The name of a WFENG code, e.g. `REQUEST_ID_CONFLICT_OTHER_WORKFLOW` for `WFENG001`. */
   readonly codeName: string | undefined;
   readonly status: number;
   readonly details: unknown;
-  /** Under which the server's log has the request; undefined when the answer had none. */
+  /** The server's log has the request under this id; undefined when the answer had none. */
   readonly correlationId: string | undefined;
-  /** When the server said how long to wait. */
+  /** Set when the server said how long to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, error: Partial<ApiError>, retryAfterMs?: number) {

@@ -1,5 +1,4 @@
-// Coming back to a server that is away: at once or never is wrong, so each try waits longer than the one before, up to a bound, and
-// not in step with other clients.
+// Backoff while the server is away: each try waits longer than the one before, up to a bound, with jitter.
 
 import { PawlApiError } from './api-error.ts';
 import { pause } from './transport.ts';
@@ -25,6 +24,6 @@ export class Backoff {
 /** No connection, or an overloaded or restarting server: worth another try. A refusal is not. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof PawlApiError)) return true;
-  // An answer that is not Pawl's comes from a proxy before it.
+  // An answer that is not Pawl's comes from a proxy in front of it.
   return error.status >= 500 || error.status === 408 || error.status === 425 || error.status === 429;
 }

@@ -1,11 +1,11 @@
-// What nodes can do: connectors and their actions, with the schemas of parameters and outputs.
+// The catalog: connectors and their actions, with the schemas of parameters and outputs.
 
 import type { ActionJson, ActionPatch, ConnectorJson, Page } from '../protocol/answer.ts';
 import type { PluginJson, PluginRequest } from '../protocol/plugin.ts';
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
 
-/** Short lists come whole unless a limit is asked for. */
+/** Short lists come whole unless the query has a limit. */
 export interface ActionListQuery extends PageQuery {
   readonly connectorId?: string;
   readonly category?: string;
@@ -19,12 +19,12 @@ export class CatalogApi {
     this.transport = transport;
   }
 
-  /** Plugins of execution plans that were registered. */
+  /** Registered plugins of execution plans. */
   plugins(query: PageQuery = {}): Promise<Page<PluginJson>> {
     return this.transport.get('/api/v1/plugins', { ...query });
   }
 
-  /** Needs the role System. The same code again changes nothing; other code under the same version is refused. */
+  /** Needs the role System. Registering the same code again changes nothing; other code under the same version is refused. */
   registerPlugin(plugin: PluginRequest): Promise<PluginJson> {
     return this.transport.ask('POST', '/api/v1/plugins', { body: plugin, repeatable: true });
   }

@@ -1,5 +1,5 @@
-// The client of the HTTP API: `pawl/sdk`. Nothing but fetch; the shapes are the server's own. Also the builders, and what
-// checks webhooks.
+// The client of the HTTP API: `pawl/sdk`. Uses nothing but fetch and the server's own shapes. Also exports the builders and the
+// webhook check.
 
 import type { Page } from '../protocol/answer.ts';
 import { AdminApi, PlansApi } from './admin.ts';

@@ -1,4 +1,4 @@
-// Credentials for other systems, and secrets: made, rotated and removed here, and never read.
+// Credentials for other systems, and secrets: created, rotated and removed here, never read.
 
 import type {
   ConnectionAuthorizeJson,
@@ -13,7 +13,7 @@ import type { PageQuery } from './workflows.ts';
 
 const BASE = '/api/v1/connections';
 
-/** Whose own credential is meant; absent: the tenant's. */
+/** The person whose own credential is meant; absent: the tenant's. */
 export interface OfPrincipal {
   readonly principal?: string;
 }
@@ -37,7 +37,7 @@ export class ConnectionsApi {
     return this.transport.get(at(name), { ...of });
   }
 
-  /** Rotates the secret, or changes anything else; what is not mentioned stays. */
+  /** Rotates the secret or changes other fields. Omitted fields stay as they are. */
   change(name: string, change: Readonly<Record<string, unknown>>, of: OfPrincipal = {}): Promise<ConnectionJson> {
     return this.transport.ask('PUT', at(name), { body: change, query: { ...of } });
   }
@@ -51,7 +51,7 @@ export class ConnectionsApi {
     return this.transport.ask('POST', `${at(name)}/check`, { query: { ...of } });
   }
 
-  /** Where the owner of the account signs in, of an oauth2-code connection. */
+  /** For an oauth2-code connection: the URL where the owner of the account signs in. */
   authorize(name: string, of: OfPrincipal = {}): Promise<ConnectionAuthorizeJson> {
     return this.transport.ask('POST', `${at(name)}/authorize`, { query: { ...of } });
   }
@@ -70,7 +70,7 @@ export class SecretsApi {
     return this.transport.get('/api/v1/secrets', { ...query });
   }
 
-  /** Its next version. */
+  /** Stores the next version. */
   set(name: string, value: string, options: { readonly environmentId?: string } = {}): Promise<SecretJson> {
     return this.transport.ask('PUT', `/api/v1/secrets/${part(name)}`, { body: { value, ...options } });
   }

@@ -14,12 +14,12 @@ export class ConsumersApi {
     this.transport = transport;
   }
 
-  /** Creates it, or changes the one of this code. A secret that the server makes is in this answer and in no other. */
+  /** Creates the consumer, or changes the one with this code. Only this answer contains a generated secret. */
   register(consumer: ConsumerRegistration): Promise<ConsumerJson> {
     return this.transport.ask('POST', BASE, { body: consumer });
   }
 
-  /** All of them, unless a limit is asked for. */
+  /** All consumers, unless the query has a limit. */
   list(query: PageQuery = {}): Promise<Page<ConsumerJson>> {
     return this.transport.get(BASE, { ...query });
   }
@@ -28,7 +28,7 @@ export class ConsumersApi {
     return this.transport.get(of(code));
   }
 
-  /** Fields that are left out stay as they are. */
+  /** Omitted fields stay as they are. */
   change(code: string, change: Partial<Omit<ConsumerRegistration, 'code'>>): Promise<ConsumerJson> {
     return this.transport.ask('PATCH', of(code), { body: change });
   }
@@ -46,12 +46,12 @@ export class ConsumersApi {
     return this.transport.ask('POST', `${of(code)}/resume`, { repeatable: true });
   }
 
-  /** A secret that the server makes is in this answer and in no other. */
+  /** Only this answer contains a generated secret. */
   rotateSecret(code: string, request: SecretRotateRequest = {}): Promise<ConsumerJson> {
     return this.transport.ask('POST', `${of(code)}/rotate-secret`, { body: request });
   }
 
-  /** Everything of this time once more: same ackGuid, same bytes. */
+  /** Sends everything of this period again: same ackGuid, same bytes. */
   async replay(code: string, range: { readonly from: Date; readonly until?: Date }): Promise<number> {
     const body = { from: range.from.toISOString(), ...(range.until && { until: range.until.toISOString() }) };
     return (await this.transport.ask<{ count: number }>('POST', `${of(code)}/replay`, { body })).count;

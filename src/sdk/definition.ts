@@ -1,4 +1,4 @@
-// Definitions as they are sent: what the builders make, and what may be written by hand.
+// Definitions as they are sent: the output of the builders, and definitions written by hand.
 
 export type GraphDefinition = {
   readonly id: string;
@@ -17,7 +17,7 @@ export type GraphDefinition = {
   readonly triggers?: readonly FileTrigger[];
 };
 
-/** What starts the workflow, made when it is published. */
+/** Starts the workflow; created when the workflow is published. */
 interface FileTrigger {
   readonly name: string;
   readonly triggerType: 'Schedule' | 'Webhook' | 'Event' | 'Manual';
@@ -45,14 +45,14 @@ export interface GraphNode {
   readonly forEach?: ForEach;
   readonly repeat?: Repeat;
   readonly body?: GraphBody;
-  /** Of a wait. */
+  /** Waits only. */
   readonly callback?: boolean;
   readonly events?: readonly EventSource[];
   readonly timeoutMs?: Milliseconds;
   readonly onTimeout?: 'fail' | 'continue';
   readonly count?: number;
   readonly until?: string;
-  /** Of an end node. */
+  /** End nodes only. */
   readonly status?: 'Succeeded' | 'Failed';
   readonly outputs?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly code: string; readonly message?: string };
@@ -92,7 +92,7 @@ export interface GraphEdge {
   readonly targetNode: string;
   readonly when?: 'success' | 'failure' | 'always';
   readonly condition?: string;
-  /** Of a failure edge: the errors that it is for. */
+  /** Failure edges only: the error codes that take this edge. */
   readonly codes?: readonly string[];
 }
 
@@ -118,7 +118,7 @@ export type PipelineDefinition = {
   readonly cron_expression?: string;
   readonly timezone?: string;
   readonly catch_up?: 'skip' | 'latest' | 'all';
-  /** Of cron: what every run gets as its body, beside `scheduledFor`. */
+  /** Cron only: the body of every run, beside `scheduledFor`. */
   readonly payload?: Readonly<Record<string, unknown>>;
   readonly max_duration_seconds?: number;
   readonly finally?: readonly string[];
@@ -126,7 +126,7 @@ export type PipelineDefinition = {
   readonly enabled?: boolean;
 };
 
-/** Exactly one of `url`, `sleep`, `wait_for_webhook` and `end` says what it is. */
+/** Exactly one of `url`, `sleep`, `wait_for_webhook` and `end` sets its kind. */
 export type PipelineTask = {
   readonly needs?:
     | readonly string[]
@@ -181,7 +181,7 @@ export type Milliseconds = number | string;
 
 declare const triggerType: unique symbol;
 
-/** A definition of which TypeScript knows what starts it: see `workflow().trigger<Payload>()`. */
+/** A definition whose trigger type TypeScript knows: see `workflow().trigger<Payload>()`. */
 export type Triggered<Trigger> = { readonly [triggerType]?: (trigger: Trigger) => void };
 
 /** An execution plan, as a planner makes it. */

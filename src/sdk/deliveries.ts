@@ -1,4 +1,4 @@
-// Deliveries: ask for what is due, acknowledge it, and see to what went wrong; and the notices, which need no answer.
+// Deliveries: pull due messages, acknowledge them, and repair failed ones; and notices, which need no answer.
 
 import type { Page } from '../protocol/answer.ts';
 import type {
@@ -27,7 +27,7 @@ export interface PullOptions {
 }
 
 export interface DeliveryListQuery extends Omit<QueryOf<typeof deliveryQuery>, 'stage' | 'wait'> {
-  /** `any` as well: without a stage, a consumer's messages would be handed out. */
+  /** A stage or `any` is required: without a stage the request would hand out a consumer's messages. */
   readonly stage: DeliveryJson['stage'] | 'any';
 }
 
@@ -44,7 +44,7 @@ export class DeliveriesApi {
     return (await this.transport.get<Page<WorkEventJson>>(BASE, query, { signal })).data;
   }
 
-  /** Idempotent: a late or repeated one changes nothing. */
+  /** Idempotent: a late or repeated acknowledgement changes nothing. */
   ack(ackGuid: string, request: AckRequest): Promise<AckJson> {
     return this.transport.ask('POST', `${of(ackGuid)}/ack`, { body: request, repeatable: true });
   }
@@ -53,28 +53,28 @@ export class DeliveriesApi {
     return this.transport.get(of(ackGuid));
   }
 
-  /** E.g. `{ stage: 'Dead' }`: the dead letters. */
+  /** `{ stage: 'Dead' }` lists the dead letters. */
   list({ ackGuids, ...query }: DeliveryListQuery): Promise<Page<DeliveryJson>> {
     return this.transport.get(BASE, { ...query, ackGuids: ackGuids?.join(',') });
   }
 
-  /** Dead or failed ones are sent again; to one consumer, or to all. */
+  /** Sends dead or failed deliveries again, to one consumer or to all. */
   async requeue(ackGuid: string, request: { readonly consumer?: string } = {}): Promise<number> {
     return (await this.transport.ask<{ count: number }>('POST', `${of(ackGuid)}/requeue`, { body: request })).count;
   }
 
-  /** The dead deliveries of a message are forgotten. */
+  /** Forgets the dead deliveries of a message. */
   async discard(ackGuid: string): Promise<void> {
     await this.transport.ask('DELETE', of(ackGuid));
   }
 
   /**
-   * Handles what is due until the signal: each message is confirmed when it is received, handled, and answered for. A handler that
-   * throws reports a failure. A server that restarts is waited for. The same message may come again (at least once) when a
-   * worker dies: `ackGuid` tells.
+   * Handles due messages until the signal aborts. Each message is confirmed on receipt, handled, and then answered for. A
+   * handler that throws reports a failure. The worker waits for a restarting server. The same message may come again when a
+   * worker dies (at least once): `ackGuid` identifies it.
    */
   async work(consumer: string, handle: HandleWork, options: WorkOptions): Promise<void> {
-    // Loaded by those who work: a page that only looks need not carry it.
+    // Loaded on demand: a page that only reads need not carry it.
     const { DeliveryWorker } = await import('./delivery-worker.ts');
     return new DeliveryWorker(this, consumer, handle, options).run();
   }
@@ -84,7 +84,7 @@ export class DeliveriesApi {
     return this.transport.get(NOTICES, query);
   }
 
-  /** Notices as they come, until the signal; goes on where it was when the connection breaks or the server restarts. */
+  /** Notices as they come, until the signal aborts. Resumes where it was when the connection breaks or the server restarts. */
   async *followNotices({
     after,
     signal,

@@ -1,7 +1,7 @@
-// A program that handles the messages of a pull consumer: pulls, confirms on receipt, handles, says what came of it. Messages that
-// are done already are skipped. A server that is away is asked again for ever, less and less often, until the signal; what
-// the server refuses for good (no scope, no such consumer) is thrown. While a message waits or is handled here, the worker renews
-// its confirmation, so that no other worker gets it (I19: at least once, so a worker that dies leaves its messages to others).
+// Handles the messages of a pull consumer: pulls, confirms on receipt, handles, and reports the outcome. Messages that are
+// already done are skipped. While the server is away, the worker retries with backoff until the signal aborts; a final refusal
+// (no scope, no such consumer) is thrown. While a message waits or is handled here, the worker renews its confirmation, so that
+// no other worker gets it. A worker that dies leaves its messages to others (I19: at least once).
 
 import type { AckJson, AckRequest, WorkEventJson } from '../protocol/delivery.ts';
 import { Backoff, isPassing } from './backoff.ts';
@@ -12,9 +12,9 @@ export interface WorkOptions {
   readonly limit?: number;
   /** How many handlers run at the same time; 1 by default. Messages about one instance are handled one after the other. */
   readonly concurrency?: number;
-  /** When to send a message again that the handler threw for; null: it goes to the dead letters. */
+  /** When to send a message again after its handler threw; null: it becomes a dead letter. */
   readonly retryAfterMs?: number | null;
-  /** How often a message that is still here is confirmed again; must be shorter than the server's `delivery.processedAfterMs`. */
+  /** How often an unfinished message is confirmed again. Must be shorter than the server's `delivery.processedAfterMs`. */
   readonly renewEveryMs?: number;
 }
 
@@ -35,7 +35,7 @@ export class DeliveryWorker {
   private readonly handle: HandleWork;
   private readonly options: Required<WorkOptions>;
   private readonly queue: WorkEventJson[] = [];
-  /** Confirmed by this worker, and not answered for yet. */
+  /** Confirmed by this worker and not answered for yet. */
   private readonly held = new Set<string>();
   /** Instances and executions whose messages are being handled. */
   private readonly busy = new Set<string>();
@@ -50,7 +50,7 @@ export class DeliveryWorker {
     this.options = { ...defaults, ...options };
   }
 
-  /** Until the signal. Handlers that have begun are waited for; what has not begun is given back at once. */
+  /** Runs until the signal aborts. Waits for running handlers; messages that have not begun are given back at once. */
   async run(): Promise<void> {
     const renewing = setInterval(() => this.renew(), this.options.renewEveryMs);
     try {
@@ -85,7 +85,7 @@ export class DeliveryWorker {
 
   private async receive(event: WorkEventJson): Promise<void> {
     const { ackGuid } = event;
-    // This worker has it: the message came again because it took long.
+    // This worker already has the message: it came again because it took long.
     if (ackGuid === undefined || this.held.has(ackGuid)) return;
     const confirmed = await this.say(ackGuid, { consumer: this.consumer, stage: 'Delivered' });
     if (confirmed === null || confirmed.stage === 'Processed' || confirmed.stage === 'Dead') return;
@@ -139,7 +139,7 @@ export class DeliveryWorker {
     this.held.delete(ackGuid);
   }
 
-  /** Repeated until the server has answered; null: it has no such message, or the worker stops and the server is away. */
+  /** Repeated until the server answers; null: the server has no such message, or the worker stops while the server is away. */
   private async say(ackGuid: string, request: AckRequest): Promise<AckJson | null> {
     const { signal } = this.options;
     const backoff = new Backoff();
@@ -159,7 +159,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Others need not wait for the reminder. */
+  /** So that other workers need not wait for the reminder. */
   private async giveBack(): Promise<void> {
     const message = 'the worker stopped before it began';
     const left = this.queue.splice(0);
@@ -176,13 +176,13 @@ export class DeliveryWorker {
         signal.removeEventListener('abort', done);
         resolve();
       }
-      // Nobody would wake it: nothing runs, or it has been told to stop.
+      // Nobody would wake it: no handler runs.
       if (this.running === 0) done();
     });
   }
 }
 
-/** Of which only one message is handled at a time. */
+/** The subject of a message. Messages of one subject are handled one at a time. */
 function subjectOf(event: WorkEventJson): string {
   const { instanceId, runId, ackGuid } = event as { instanceId?: string; runId?: string; ackGuid?: string };
   return instanceId ?? runId ?? ackGuid ?? '';

@@ -1,4 +1,4 @@
-// Server-sent events, piece by piece as they arrive on the wire.
+// Parses server-sent events as they arrive.
 
 export interface ServerSentEvent {
   readonly id: string | undefined;
@@ -20,12 +20,12 @@ export async function* serverSentEvents(body: ReadableStream<Uint8Array>): Async
       yield* messages.flatMap(eventOf);
     }
   } finally {
-    // Whoever stops listening closes the connection.
+    // Closes the connection when the reader stops.
     await reader.cancel().catch(() => undefined);
   }
 }
 
-/** Comments, which keep the connection open, are nothing. */
+/** Comments only keep the connection open, so they give no event. */
 function eventOf(message: string): ServerSentEvent[] {
   const fields: Record<string, string> = {};
   for (const line of message.split('\n')) {

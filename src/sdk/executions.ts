@@ -1,4 +1,4 @@
-// Executions: start, look, follow, change, wait for the end.
+// Executions: start, read, follow, change, wait for the end.
 
 import type {
   AcceptedJson,
@@ -27,7 +27,7 @@ export interface ExecutionListQuery extends Omit<QueryOf<typeof executionListQue
 /** A page of a list that may be long: see `total` and `searchedTo`. */
 export interface ExecutionPage<Item> extends Page<Item> {
   readonly total?: { readonly count: number; readonly isCapped: boolean } | undefined;
-  /** The page is short because it has looked at 50,000 executions; `nextCursor` goes on from this time. */
+  /** The page is short because 50,000 executions were searched; `nextCursor` goes on from this time. */
   readonly searchedTo?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The signal's id is made unless it is given: by it a repetition is known. */
+/** A signal id is generated unless it is given. The server recognises a repetition by it. */
 type NewSignal = SignalRequest extends infer Signal
   ? Signal extends SignalRequest
     ? Omit<Signal, 'signalId' | 'tenantId'> & { readonly signalId?: string }
@@ -46,7 +46,7 @@ type NewSignal = SignalRequest extends infer Signal
 
 const BASE = '/api/v1/executions';
 const ENDED: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Cancelled', 'TimedOut']);
-/** Shorter than what proxies allow a request to take. */
+/** Shorter than the request limit of common proxies. */
 const LONG_POLL = '50s';
 const ANSWERED_AT_ONCE_MS = 5_000;
 
@@ -78,7 +78,7 @@ export class ExecutionsApi {
     return this.transport.get(BASE, { ...query });
   }
 
-  /** The same without payloads, with what each waits for; `include: ['nodes']` adds node counts to at most 50 rows. */
+  /** The same without payloads, with the reason each one waits; `include: ['nodes']` adds node counts to at most 50 rows. */
   rows(
     query: ExecutionListQuery & { readonly include?: readonly 'nodes'[] } = {},
   ): Promise<ExecutionPage<ExecutionRowJson>> {
@@ -90,7 +90,7 @@ export class ExecutionsApi {
     return this.transport.get(`${of(id)}/journal`, query);
   }
 
-  /** Transitions as they are written, to the end; a connection that breaks is taken up where it was. */
+  /** Transitions as they are written, to the end. Resumes after a broken connection. */
   async *transitions(
     id: string,
     { after, signal }: FollowOptions = {},
@@ -102,12 +102,12 @@ export class ExecutionsApi {
     }
   }
 
-  /** One node with everything that its attempts were given and returned. */
+  /** One node, with the inputs and outputs of all attempts. */
   node(id: string, nodeId: string): Promise<NodeDetailJson> {
     return this.transport.get(`${of(id)}/nodes/${part(nodeId)}`);
   }
 
-  /** What became of the items or rounds of a loop, by index. */
+  /** The outcomes of a loop's items or rounds, by index. */
   items(
     id: string,
     nodeId: string,
@@ -120,7 +120,7 @@ export class ExecutionsApi {
     return this.transport.get(`${of(id)}/graph`);
   }
 
-  /** Artifacts that its attempts left behind. */
+  /** Artifacts of its attempts. */
   artifacts(
     id: string,
     query: { readonly limit?: number; readonly cursor?: string } = {},
@@ -128,7 +128,7 @@ export class ExecutionsApi {
     return this.transport.get(`${of(id)}/artifacts`, query);
   }
 
-  /** The bytes of an artifact: `body` is a stream. */
+  /** The bytes of an artifact; `body` is a stream. */
   artifact(artifactId: string): Promise<Response> {
     return this.transport.send('GET', `/api/v1/artifacts/${part(artifactId)}`, { repeatable: true });
   }
@@ -137,12 +137,12 @@ export class ExecutionsApi {
     return this.transport.get(`${of(id)}/hierarchy`);
   }
 
-  /** One page of what has happened. */
+  /** One page of events. */
   eventPage(id: string, query: { readonly after?: number; readonly limit?: number } = {}): Promise<Page<EventJson>> {
     return this.transport.get(`${of(id)}/events`, query);
   }
 
-  /** Everything that happens, from the first event to the end; a connection that breaks is taken up where it was. */
+  /** All events from the first to the end. Resumes after a broken connection. */
   async *events(id: string, { after, signal }: FollowOptions = {}): AsyncGenerator<EventJson, void, undefined> {
     let seen = after;
     for await (const happened of this.messages<EventJson>(`${of(id)}/events`, () => seen, signal)) {
@@ -151,7 +151,7 @@ export class ExecutionsApi {
     }
   }
 
-  /** Once it was open, it is opened again after what was seen for as long as the server is away. */
+  /** Once open, the stream is opened again after the last seen event for as long as the server is away. */
   private async *messages<Message>(
     path: string,
     seen: () => number | undefined,
@@ -188,7 +188,7 @@ export class ExecutionsApi {
     return this.transport.get('/api/v1/waits', { ...query });
   }
 
-  /** Calls back in place of the other side. */
+  /** Answers the callback in place of the other side. */
   continueWait(id: string, nodeId: string, payload: unknown = {}): Promise<{ received: true }> {
     const path = `${of(id)}/nodes/${part(nodeId)}/callback`;
     return this.transport.ask('POST', path, { body: payload, repeatable: true });
@@ -205,8 +205,8 @@ export class ExecutionsApi {
   }
 
   /**
-   * Starts an execution and resolves when it has ended, however it did. What it came to is in the first answer if it ends within
-   * a minute; the same requestId makes trying again safe. Rejects when the signal aborts first; the execution goes on.
+   * Starts an execution and resolves when it has ended, with whatever outcome. If it ends within a minute, the first answer
+   * has the result; the same requestId makes a retry safe. Rejects when the signal aborts first; the execution goes on.
    */
   async run(
     workflowId: string,
@@ -217,7 +217,7 @@ export class ExecutionsApi {
     return 'driver' in answer && ENDED.has(answer.status) ? answer : this.waitFor(answer.executionId, signalOf(signal));
   }
 
-  /** Resolves when the execution has ended, however it did; rejects when the signal aborts first. */
+  /** Resolves when the execution has ended, with whatever outcome; rejects when the signal aborts first. */
   async waitFor(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<ExecutionWithIncludesJson> {
     const backoff = new Backoff();
     for (;;) {
@@ -226,7 +226,7 @@ export class ExecutionsApi {
       try {
         const execution = await this.transport.get<ExecutionWithIncludesJson>(of(id), { wait: LONG_POLL }, { signal });
         if (ENDED.has(execution.status)) return execution;
-        // Answered at once, it has not waited: the server stops, or too many wait already.
+        // An immediate answer means that the server did not wait: it is stopping, or too many callers wait already.
         if (performance.now() - askedAt > ANSWERED_AT_ONCE_MS) backoff.reset();
       } catch (error) {
         if (signal?.aborted === true || !isPassing(error)) throw error;

@@ -1,4 +1,4 @@
-// Lifecycles: import machines, trigger events, see where instances are and how they came there.
+// Lifecycles: import machines, trigger events, read instances and their timelines.
 
 import type { Page } from '../protocol/answer.ts';
 import type {
@@ -32,7 +32,7 @@ export class LifecyclesApi {
     this.transport = transport;
   }
 
-  /** The same import twice is no change. */
+  /** Importing the same machine twice changes nothing. */
   import(request: LifecycleImportRequest): Promise<LifecycleImportJson> {
     return this.transport.ask('POST', BASE, { body: request, repeatable: true });
   }
@@ -41,7 +41,7 @@ export class LifecyclesApi {
     return this.transport.get(BASE, { ...query });
   }
 
-  /** One of them: its events, instances and pictures. */
+  /** One lifecycle: its events, instances and diagrams. */
   of(env: string, name: string): LifecycleApi {
     return new LifecycleApi(this.transport, `${BASE}/${part(env)}/${part(name)}`);
   }
@@ -66,12 +66,12 @@ export class LifecycleApi {
     return this.transport.get(`${this.base}/versions`, { ...query });
   }
 
-  /** As it was imported; by default the newest version. */
+  /** As it was imported; the newest version by default. */
   get(query: { readonly version?: number } = {}): Promise<LifecycleDetailJson> {
     return this.transport.get(this.base, query);
   }
 
-  /** The same requestId is applied once: give it one that your own repetition would give again. */
+  /** A requestId is applied once. Use an id that your own repetition would use again. */
   trigger(request: LifecycleTriggerRequest): Promise<LifecycleTriggerJson> {
     return this.transport.ask('POST', `${this.base}/trigger`, { body: request, repeatable: true });
   }
@@ -93,12 +93,12 @@ export class LifecycleApi {
     return this.transport.get(`${this.instancePath(externalRef)}/timeline`, { ...query });
   }
 
-  /** Shown in the timeline; nothing reads it to decide. */
+  /** Shown in the timeline; no decision depends on it. */
   addActivity(externalRef: string, request: ActivityRequest): Promise<ActivityJson> {
     return this.transport.ask('POST', `${this.instancePath(externalRef)}/activities`, { body: request });
   }
 
-  /** As SVG or Mermaid; with the state of an instance marked. */
+  /** As SVG or Mermaid, optionally with an instance's state highlighted. */
   async diagram(format: 'svg' | 'mmd', query: { readonly externalRef?: string } = {}): Promise<string> {
     const answer = await this.transport.send('GET', `${this.base}/diagram.${format}`, { query, repeatable: true });
     return answer.text();

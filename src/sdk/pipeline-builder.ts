@@ -1,5 +1,5 @@
-// Builds a pipeline whose references TypeScript checks: a task can refer to what triggered the run, to tasks declared
-// before it, and to the URLs of the waits that the pipeline names.
+// Builds a pipeline whose references TypeScript checks: a task can refer to the trigger, to tasks declared before it, and to the
+// URLs of the named waits.
 
 import type { Duration, EventSource, HttpTask, PipelineDefinition } from './definition.ts';
 import {
@@ -26,7 +26,7 @@ interface TaskResult<Body> {
 export interface PipelineScope<Body, Tasks extends object, Waits extends string> {
   readonly trigger: Ref<{ body: Body; headers: Record<string, string> }>;
   readonly tasks: { readonly [Name in keyof Tasks]: Ref<Tasks[Name]> };
-  /** Where to call back, known before the wait begins. */
+  /** The callback URL, known before the wait begins. */
   readonly wait: { readonly [Name in Waits]: Ref<{ url: string }> };
 }
 
@@ -51,7 +51,7 @@ type Of<Value, Body, Tasks extends object, Waits extends string, Bound extends o
 
 interface HttpOptions<Body, Tasks extends object, Waits extends string, Answer> extends Conditions<Body, Tasks, Waits> {
   readonly answers?: Shape<Answer>;
-  /** The request that undoes this one, when the run ends as failed, cancelled or timeout after it. */
+  /** The request that undoes this one when the run later fails, is cancelled or times out. */
   readonly undo?: Of<Call, Body, Tasks, Waits, { readonly own: Ref<TaskResult<Answer>> }>;
 }
 
@@ -135,7 +135,7 @@ export class PipelineBuilder<Body, Tasks extends object, Waits extends string> {
     return this.with(name, { ...resolved(call), undo }, options);
   }
 
-  /** Sends a request for each item of a list. `items` comes before what reads `item`. */
+  /** Sends a request for each item of a list. Declare `items` before fields that read `item`. */
   forEach<Name extends string, Item, Answer = unknown>(
     name: Fresh<Name, Tasks>,
     options: EachOptions<Body, Tasks, Waits, Item, Answer>,
@@ -145,7 +145,7 @@ export class PipelineBuilder<Body, Tasks extends object, Waits extends string> {
     return this.with(name, { ...resolved(call), ...each }, options);
   }
 
-  /** Sends a request again, until a condition holds. */
+  /** Repeats a request until a condition holds. */
   repeat<Name extends string, Answer = unknown, Collected = never>(
     name: Fresh<Name, Tasks>,
     options: UntilOptions<Body, Tasks, Waits, Answer, Collected>,
@@ -177,7 +177,7 @@ export class PipelineBuilder<Body, Tasks extends object, Waits extends string> {
     return this.with(name, { wait_for_webhook: { timeout: options.timeout } }, options);
   }
 
-  /** Waits for its webhook, an event or the end of its time, whichever comes first. */
+  /** Waits for its webhook, an event or its timeout, whichever comes first. */
   waitFor<Name extends string, Payload = unknown>(
     name: Fresh<Name, Tasks>,
     options: WaitOptions<Body, Tasks, Waits, Payload>,
@@ -187,7 +187,7 @@ export class PipelineBuilder<Body, Tasks extends object, Waits extends string> {
     return this.with(name, { wait_for: wait }, options);
   }
 
-  /** Reached, it ends the run at once: what still runs is cancelled. */
+  /** Ends the run at once when it is reached; running tasks are cancelled. */
   end<Name extends string>(
     name: Fresh<Name, Tasks>,
     options: EndOptions<Body, Tasks, Waits> = {},
@@ -226,7 +226,7 @@ export class PipelineBuilder<Body, Tasks extends object, Waits extends string> {
   }
 }
 
-/** Every name that some place can read; which of them it can is for the types. Hyphens are part of names here. */
+/** All names that any place can read. The types say which of them a given place can read. Hyphens are part of names here. */
 const SCOPE = {
   trigger: refTo('trigger'),
   tasks: named('tasks'),

@@ -1,7 +1,7 @@
-// References to what a workflow will know when it runs: in TypeScript a value with the type of what is there, in the definition
-// the path to it. Inside a string or as a value it becomes `{{ path }}`; inside `expr` the bare path.
+// References to values of a running workflow. In TypeScript a reference has the type of its value; in the definition it is a
+// path. Inside a string or as a value it becomes `{{ path }}`, inside `expr` the bare path.
 
-/** What will be a `T`. Its properties are references too. */
+/** A reference to a future `T`. Its properties are references too. */
 export type Ref<T> = Marked<T> &
   (NonNullable<T> extends readonly (infer Item)[]
     ? { readonly [index: number]: Ref<Item>; readonly length: Ref<number> }
@@ -11,10 +11,10 @@ export type Ref<T> = Marked<T> &
 
 declare const marker: unique symbol;
 
-/** Nothing yet: other types are added to it. */
+/** Empty at first: other types are added to it. */
 export type Empty = object;
 
-/** A list, or what will be one. */
+/** A list, or a reference to one. */
 export type ListRef<Item> = Marked<readonly Item[]> | readonly Item[] | string;
 
 /** The result of a forEach. */
@@ -22,7 +22,7 @@ export interface LoopResult<Outputs> {
   count: number;
   succeeded: number;
   failed: number;
-  /** In the order of the items; null for one that failed. */
+  /** In the order of the items; null for a failed item. */
   results: (Outputs | null)[];
   errors: { index: number; code: string; message: string }[];
 }
@@ -39,7 +39,7 @@ interface Marked<T> {
   readonly [marker]: T;
 }
 
-/** Any JSON, with references wherever a value may stand. */
+/** Any JSON, with references in place of values. */
 export type Input =
   | string
   | number
@@ -65,7 +65,7 @@ export function refTo<T>(path: string): Ref<T> {
   }) as Ref<T>;
 }
 
-/** `a.b`, or `a["b-c"]` where the name is not an identifier. A path that ends in `?` may be of nothing: `a?.b`, `a?.["b-c"]`. */
+/** `a.b`, or `a["b-c"]` where the name is not an identifier. A path that ends in `?` may be missing: `a?.b`, `a?.["b-c"]`. */
 export function member(path: string, key: string): string {
   if (IDENTIFIER.test(key)) return `${path}.${key}`;
   const dot = path.endsWith('?') ? '.' : '';
@@ -77,7 +77,7 @@ export function expr(texts: TemplateStringsArray, ...values: readonly unknown[])
   return texts.reduce((text, next, index) => `${text}${termOf(values[index - 1])}${next}`);
 }
 
-/** The same as a value: value`${previous.next} ?? ''`. */
+/** The same as a template: value`${previous.next} ?? ''`. */
 export function value(texts: TemplateStringsArray, ...values: readonly unknown[]): string {
   return `{{ ${expr(texts, ...values)} }}`;
 }
@@ -87,7 +87,7 @@ function termOf(value: unknown): string {
   return path ?? JSON.stringify(value);
 }
 
-/** As it is sent: every reference as its template. */
+/** The definition as it is sent, with every reference as a template. */
 export const plain = <Value>(value: Value): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
 declare const shapeOf: unique symbol;

@@ -1,4 +1,4 @@
-// Numbers over time, and failures by cause.
+// Statistics over time, and failures by cause.
 
 import type { Page } from '../protocol/answer.ts';
 import type { QueryOf } from '../protocol/page.ts';

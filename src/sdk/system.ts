@@ -1,4 +1,4 @@
-// The installation itself: how it is, and what it says about itself.
+// The installation itself: health, metrics, and its own description.
 
 import type { EngineHealthDetailedJson, EngineHealthJson, Page, ReadinessJson } from '../protocol/answer.ts';
 import type { FoundJson } from '../protocol/find.ts';
@@ -8,7 +8,7 @@ import { apiErrorOf } from './api-error.ts';
 import { serverSentEvents } from './event-source.ts';
 import { part, type Transport } from './transport.ts';
 
-/** Not well is an answer too. */
+/** An unhealthy server still answers, with 503. */
 const UNWELL = { repeatable: false, answers: [503] } as const;
 
 export class SystemApi {
@@ -33,7 +33,7 @@ export class SystemApi {
     return this.transport.get('/api/v1/live');
   }
 
-  /** The same as it changes, and the executions that are watched; ends when the connection does. */
+  /** The same as it changes, with the watched executions; ends with the connection. */
   async *watch(
     ids: readonly string[] = [],
     { signal }: { readonly signal?: AbortSignal } = {},
@@ -64,7 +64,7 @@ export class SystemApi {
     return this.transport.ask('GET', '/engine/health/detailed', UNWELL);
   }
 
-  /** As Prometheus reads them. */
+  /** In Prometheus's text format. */
   async metrics(): Promise<string> {
     return (await this.transport.send('GET', '/metrics', { repeatable: true })).text();
   }

@@ -1,4 +1,4 @@
-// Task queues: how full they are, and what a worker of one asks for.
+// Task queues: their depth, and the requests of a worker.
 
 import type {
   HeartbeatJson,
@@ -41,13 +41,13 @@ export class TaskQueuesApi {
     });
   }
 
-  /** Works on a queue until the signal. Handlers are chosen by the action type of the attempt; `*` is for all others. */
+  /** Works on a queue until the signal aborts. Handlers are chosen by action type; `*` handles all others. */
   async work(
     taskQueue: string,
     handlers: Readonly<Record<string, TaskHandler>>,
     options: TaskWorkOptions,
   ): Promise<void> {
-    // Loaded by those who work: a page that only looks need not carry it.
+    // Loaded on demand: a page that only reads need not carry it.
     const { TaskWorker } = await import('./task-worker.ts');
     await new TaskWorker(this, taskQueue, handlers, options).run();
   }

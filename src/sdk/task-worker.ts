@@ -1,16 +1,16 @@
-// A worker of a task queue: takes attempts, runs a handler for each, renews their leases, and reports what came of them. Every try of a
+// A worker of a task queue: takes attempts, runs a handler for each, renews their leases, and reports the outcome. Every try of a
 // node carries the same idempotencyKey: an attempt runs at least once (I7).
 
 import type { HeartbeatJson, HeartbeatRequest, PollRequest, TaskJson, TaskResult } from '../protocol/task-queue.ts';
 import { Backoff, isPassing } from './backoff.ts';
 
 export interface TaskContext {
-  /** Aborted when the execution stops, when the lease is lost, or when the worker shall end. */
+  /** Aborted when the execution stops, the lease is lost, or the worker stops. */
   readonly signal: AbortSignal;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void;
 }
 
-/** Returns the outputs. A thrown error fails the attempt; its `code`, `retryable` and `retryAfterMs` are reported. */
+/** Returns the outputs. A thrown error fails the attempt, and its `code`, `retryable` and `retryAfterMs` are reported. */
 export type TaskHandler = (task: TaskJson, context: TaskContext) => unknown;
 
 export interface TaskWorkOptions extends Omit<PollRequest, 'waitMs' | 'limit' | 'worker'> {

@@ -1,4 +1,4 @@
-// Templates: documents in versions, and workflows to make more workflows from.
+// Templates: versioned documents, and workflows to create workflows from.
 
 import type {
   DocumentRequest,
@@ -19,10 +19,10 @@ import type {
 import { part, type Transport } from './transport.ts';
 import type { PageQuery } from './workflows.ts';
 
-/** With its set; or by its id alone, where only one set has it. */
+/** With its set, or by id alone where only one set has it. */
 export type DocumentRef = string | { readonly set: string; readonly id: string };
 
-/** Without a version: the newest that is enabled. */
+/** Without a version: the newest enabled one. */
 export interface VersionQuery {
   readonly version?: number;
 }
@@ -58,7 +58,7 @@ export class DocumentTemplatesApi {
     return this.transport.get(document(ref), { ...query });
   }
 
-  /** A new document, or a new version of one: what was there stays. */
+  /** Creates a document or a new version of one. Existing versions stay. */
   add(set: string, id: string, request: DocumentRequest): Promise<DocumentTemplateJson> {
     return this.transport.ask('POST', document({ set, id }), { body: request });
   }
@@ -71,7 +71,7 @@ export class DocumentTemplatesApi {
     return this.transport.ask('PATCH', `${document({ set, id })}/versions/${version}`, { body: { isEnabled } });
   }
 
-  /** Changes nothing, so it can be tried again. */
+  /** Changes nothing, so it can be repeated. */
   render(ref: DocumentRef, request: RenderRequest = {}, query: VersionQuery = {}): Promise<RenderJson> {
     return this.transport.ask('POST', `${document(ref)}/render`, {
       body: request,
@@ -110,12 +110,12 @@ export class WorkflowTemplatesApi {
     return this.transport.ask('PUT', workflowTemplate(id), { body: content });
   }
 
-  /** Workflows that were made from it stay. */
+  /** Workflows that were created from it stay. */
   async delete(id: string): Promise<void> {
     await this.transport.ask('DELETE', workflowTemplate(id));
   }
 
-  /** Makes a draft, to look at and publish. */
+  /** Creates a draft to review and publish. */
   instantiate(id: string, request: InstantiateRequest): Promise<InstantiateJson> {
     return this.transport.ask('POST', `${workflowTemplate(id)}/instantiate`, { body: request });
   }

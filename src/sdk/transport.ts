@@ -1,18 +1,18 @@
-// One request to the server: builds it, sends it, reads the answer. Tries again only what is safe to repeat: reading, and
-// what carries an id by which the server knows a repetition.
+// One request to the server: builds it, sends it, reads the answer. Only repeatable requests are retried: reads, and requests
+// with an id by which the server recognises a repetition.
 
 import { apiErrorOf, type PawlApiError } from './api-error.ts';
 
 export interface ClientOptions {
   /** E.g. `http://127.0.0.1:7295`. */
   readonly url: string;
-  /** A token or an API key; or a function that gives one, asked for every request. */
+  /** A token or API key, or a function that returns one for each request. */
   readonly token?: string | (() => string | Promise<string>);
   /** Sent with every request, e.g. `X-Correlation-Id`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Instead of the global one. */
+  /** Replaces the global fetch. */
   readonly fetch?: typeof fetch;
-  /** Tries after the first, of what is safe to repeat. */
+  /** Tries after the first, for repeatable requests. */
   readonly retries?: number;
 }
 
@@ -22,10 +22,10 @@ export interface Ask {
   readonly query?: Query;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The server answers a repetition as it answered the first. */
+  /** The server answers a repetition like the first request. */
   readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Statuses that are answers although they are no success. */
+  /** Statuses other than success that count as answers. */
   readonly answers?: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export class Transport {
     return (answer.status === 204 ? undefined : await answer.json()) as Answer;
   }
 
-  /** The answer as it comes; throws unless it is a success, or one of `answers`. */
+  /** The raw answer. Throws unless it is a success or one of `answers`. */
   async send(method: string, path: string, ask: Ask): Promise<Response> {
     const tries = ask.repeatable === true ? (this.options.retries ?? DEFAULT_RETRIES) + 1 : 1;
     for (let attempt = 1; ; attempt++) {
@@ -87,13 +87,13 @@ export class Transport {
   }
 }
 
-/** fetch itself says "fetch failed", and not where or why. */
+/** fetch only says "fetch failed", not where or why. */
 function unsent(base: string, cause: TypeError): TypeError {
   const reason = cause.cause instanceof Error && cause.cause.message !== '' ? ` (${cause.cause.message})` : '';
   return new TypeError(`the request to ${base} failed: ${cause.message}${reason}`, { cause });
 }
 
-/** null: trying again is of no use, or would take too long. */
+/** null: another try is useless, or would take too long. */
 function retryDelay(failure: Error | PawlApiError, attempt: number): number | null {
   if (!('status' in failure)) return failure.name === 'AbortError' ? null : backoff(attempt);
   if (!PASSING.has(failure.status)) return null;

@@ -1,4 +1,4 @@
-// What starts executions by itself: triggers and events.
+// Triggers and events, which start executions.
 
 import type {
   BackfillAnswerJson,
@@ -43,7 +43,7 @@ export class TriggersApi {
     return this.transport.get(BASE, { ...query });
   }
 
-  /** Fields that are left out stay as they are. */
+  /** Omitted fields stay as they are. */
   update(id: string, request: TriggerUpdateRequest): Promise<TriggerJson> {
     return this.transport.ask('PUT', of(id), { body: request });
   }
@@ -52,12 +52,12 @@ export class TriggersApi {
     await this.transport.ask('DELETE', of(id));
   }
 
-  /** A secret that the server makes is in this answer and in no other. */
+  /** Only this answer contains a generated secret. */
   rotateSecret(id: string, request: SecretRotateRequest = {}): Promise<TriggerJson> {
     return this.transport.ask('POST', `${of(id)}/rotate-secret`, { body: request });
   }
 
-  /** By hand, enabled or not, with any JSON as its payload. */
+  /** Fires a trigger by hand, enabled or not, with any JSON as payload. */
   fire(
     id: string,
     payload: unknown = {},
@@ -67,12 +67,12 @@ export class TriggersApi {
     return this.transport.ask('POST', `${of(id)}/fire`, { body: payload, headers, repeatable: true });
   }
 
-  /** Sends a webhook a sample that the server signs with the trigger's own secret. */
+  /** Sends the webhook a sample that the server signs with the trigger's secret. */
   test(id: string, payload: unknown = { test: true }): Promise<WebhookTestAnswerJson> {
     return this.transport.ask('POST', `${of(id)}/test`, { body: payload });
   }
 
-  /** As a webhook: signed when there is a secret, and the same id starts nothing twice. */
+  /** Sends a webhook: signed when there is a secret. The same id starts nothing twice. */
   async send(
     id: string,
     payload: unknown,
@@ -85,7 +85,7 @@ export class TriggersApi {
     return this.transport.ask('POST', of(id), { body: payload, headers, repeatable: true });
   }
 
-  /** Starts the slots of a schedule between two times; those that were started before are not started again. */
+  /** Starts the slots of a schedule between two times. Slots that were started before are skipped. */
   backfill(id: string, range: BackfillRequest): Promise<BackfillAnswerJson> {
     return this.transport.ask('POST', `${of(id)}/backfill`, { body: range, repeatable: true });
   }
@@ -94,7 +94,7 @@ export class TriggersApi {
     return this.transport.get(`${of(id)}/firings`, { ...query });
   }
 
-  /** Fires every enabled trigger that waits for events of this type; the same id starts nothing twice. */
+  /** Fires every enabled trigger for events of this type. The same id starts nothing twice. */
   publishEvent(event: EventRequest): Promise<EventAnswerJson> {
     const body = { id: crypto.randomUUID() as string, ...event };
     return this.transport.ask('POST', '/api/v1/events', { body, repeatable: true });

@@ -1,10 +1,10 @@
-// Checks a webhook that Pawl sent, or signs one for Pawl: Standard Webhooks (`webhook-id`, `webhook-timestamp`,
-// `webhook-signature`), with what every JavaScript engine has, so it runs wherever the client does.
+// Verifies a webhook from Pawl, or signs one for Pawl: Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+// `webhook-signature`). Uses only what every JavaScript engine has, so it runs wherever the client does.
 
 export type HeadersLike = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** How far the timestamp may be off; five minutes unless told otherwise. */
+  /** Maximum clock difference; five minutes by default. */
   readonly toleranceSeconds?: number;
   readonly nowMs?: number;
 }
@@ -14,7 +14,7 @@ export class WebhookVerificationError extends Error {
 }
 
 export interface VerifiedWebhook<Payload> {
-  /** The same for every repetition: what was seen before need not be done again. */
+  /** The same for every repetition, so a receiver can skip ids it has seen. */
   readonly id: string;
   readonly sentAt: Date;
   readonly payload: Payload;
@@ -24,7 +24,7 @@ const PREFIX = 'whsec_';
 const TOLERANCE_SECONDS = 300;
 const encoder = new TextEncoder();
 
-/** `body` must be the received bytes. `secrets`: any of them may match, so that no request is refused during a rotation. */
+/** `body` must be the received bytes. Any of the `secrets` may match, so that no request is refused during a rotation. */
 export async function verifyWebhook<Payload = unknown>(
   body: string,
   headers: HeadersLike,
@@ -48,7 +48,7 @@ export async function verifyWebhook<Payload = unknown>(
   throw new WebhookVerificationError('the webhook-signature does not fit the message');
 }
 
-/** The headers to send with a webhook, e.g. to a trigger of Pawl's. */
+/** The headers of a webhook to Pawl, e.g. to a trigger. */
 export async function signWebhook(
   body: string,
   secret: string,
@@ -75,7 +75,7 @@ function bytesOf(secret: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Takes as long for a good guess as for a bad one. */
+/** Takes the same time for a right and a wrong guess. */
 function isSame(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;
   for (let i = 0; i < expected.length; i++)

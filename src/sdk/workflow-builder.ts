@@ -1,5 +1,5 @@
-// Builds a graph workflow whose references TypeScript checks: a node can refer to the trigger and to nodes declared before it,
-// and to nothing else. The result is the same JSON as a definition written by hand.
+// Builds a graph workflow whose references TypeScript checks: a node can refer only to the trigger and to nodes declared before
+// it. The result is the same JSON as a definition written by hand.
 
 import type {
   EventSource,
@@ -26,13 +26,13 @@ import {
 } from './reference.ts';
 
 type Head<Waits extends string> = Omit<GraphDefinition, 'nodes' | 'startNode' | 'outputs' | 'finally'> & {
-  /** The nodes that wait for a callback: earlier ones may hand out their URLs. */
+  /** Nodes that wait for a callback. Earlier nodes may use their URLs. */
   readonly waits?: readonly Waits[];
 };
 
 export interface Scope<Trigger, Data extends object, Waits extends string = never> {
   readonly trigger: Ref<Trigger>;
-  /** The outputs of nodes, by their id. */
+  /** The outputs of nodes, by id. */
   readonly data: { readonly [Id in keyof Data]: Ref<Data[Id]> };
   readonly vars: Ref<Record<string, unknown>>;
   readonly execution: Ref<{
@@ -44,7 +44,7 @@ export interface Scope<Trigger, Data extends object, Waits extends string = neve
     startedAt: string;
   }>;
   readonly principal: Ref<{ userId: string; displayName: string; email: string | null }>;
-  /** Where to call back, known before the wait begins. */
+  /** The callback URL, known before the wait begins. */
   readonly wait: { readonly [Id in Waits]: Ref<{ url: string }> };
 }
 
@@ -54,7 +54,7 @@ interface Known {
   readonly waits: string;
   /** The names that a loop binds in its body. */
   readonly bound: object;
-  /** Nodes around the body: they can be read, and nothing comes after them. */
+  /** Nodes around the body. The body can read them, but no edge leads from them into it. */
   readonly outer: object;
 }
 
@@ -71,22 +71,22 @@ type Of<Value, K extends Known, Data extends object, Bound extends object = Empt
   | Value
   | ((scope: ScopeOf<K, Data, Bound>) => Value);
 
-/** Where a node comes after: a node's id, or more about the edge from it. */
+/** The predecessor of a node: its id, or the id with properties of the edge. */
 type After<K extends Known, Data extends object> =
   | (keyof Data & string)
   | {
       readonly node: keyof Data & string;
       readonly when?: GraphEdge['when'];
       readonly condition?: (scope: ScopeOf<K, Data>) => string;
-      /** With `when: 'failure'`: the errors that this edge is for. */
+      /** With `when: 'failure'`: the error codes that take this edge. */
       readonly codes?: GraphEdge['codes'];
     };
 
 interface Placed<K extends Known, Data extends object> {
-  /** Every node but the first has at least one. */
+  /** Required for every node but the first. */
   readonly after?: After<K, Data> | readonly After<K, Data>[];
   readonly join?: GraphNode['join'];
-  /** The node that runs if this one fails and no edge leads on; it is declared later, without `after`. */
+  /** The node that runs if this one fails and no edge leads on. Declare it later, without `after`. */
   readonly onFailure?: string;
 }
 
@@ -141,7 +141,7 @@ type BodyOf<K extends Known, Data extends object, Bound extends object> = {
 type ItemBound<Item> = { readonly item: Ref<Item>; readonly index: Ref<number> };
 type RoundBound<Outputs> = {
   readonly round: Ref<number>;
-  /** The result of the previous round; null in the first one, so use `??`: value`${previous.next} ?? ''`. */
+  /** The result of the previous round; null in the first round, so use `??`: value`${previous.next} ?? ''`. */
   readonly previous: Ref<Outputs>;
 };
 type AfterRound<Outputs> = { readonly output: Ref<Outputs>; readonly round: Ref<number> };
@@ -153,7 +153,7 @@ type ForEachNode<K extends Known, Data extends object, Item, Outputs> = {
 
 type RepeatNode<K extends Known, Data extends object, Outputs, Collected> = {
   readonly until: (scope: ScopeOf<K, Data, AfterRound<Outputs>>) => string;
-  /** Gives a list after each round; all of them are joined as `collected`. */
+  /** Gives a list after each round; the lists are joined as `collected`. */
   readonly collect?: (scope: ScopeOf<K, Data, AfterRound<Outputs>>) => ListRef<Collected>;
 } & Omit<Repeat, 'until' | 'collect'> &
   Looped<K, Data, Outputs, RoundBound<Outputs>>;
@@ -161,7 +161,7 @@ type RepeatNode<K extends Known, Data extends object, Outputs, Collected> = {
 interface WaitNode<K extends Known, Data extends object, Payload> extends Placed<K, Data> {
   readonly callback?: boolean;
   readonly events?: Of<readonly (Omit<EventSource, 'key'> & { readonly key?: Input })[], K, Data>;
-  /** Without it the wait has no end. */
+  /** Without a timeout the wait has no end. */
   readonly timeoutMs?: number;
   readonly onTimeout?: GraphNode['onTimeout'];
   readonly count?: number;
@@ -192,7 +192,7 @@ export class WorkflowBuilder<K extends Known, Data extends object> {
     this.draft = draft;
   }
 
-  /** What starts it brings this. */
+  /** Sets the type of the trigger payload. */
   trigger<Payload>(): WorkflowBuilder<Omit<K, 'trigger'> & { trigger: Payload }, Data> {
     return new WorkflowBuilder(this.draft);
   }
@@ -211,7 +211,7 @@ export class WorkflowBuilder<K extends Known, Data extends object> {
     return this.with(id, stepOf(options), options);
   }
 
-  /** Runs an action, a subworkflow or a body for each item of a list. `items` comes before what reads `item`. */
+  /** Runs an action, a subworkflow or a body for each item of a list. Declare `items` before fields that read `item`. */
   forEach<Id extends string, Item, Outputs = unknown>(
     id: Fresh<Id, Data>,
     options: ForEachNode<K, Data, Item, Outputs>,
@@ -221,7 +221,7 @@ export class WorkflowBuilder<K extends Known, Data extends object> {
     return this.with(id, { ...stepOf(options), forEach }, options);
   }
 
-  /** Runs an action, a subworkflow or a body again, until a condition holds. */
+  /** Repeats an action, a subworkflow or a body until a condition holds. */
   repeat<Id extends string, Outputs = unknown, Collected = never>(
     id: Fresh<Id, Data>,
     options: RepeatNode<K, Data, Outputs, Collected>,
@@ -232,7 +232,7 @@ export class WorkflowBuilder<K extends Known, Data extends object> {
     return this.with(id, { ...stepOf(options), repeat }, options);
   }
 
-  /** Waits for its callback, an event or the end of its time, whichever comes first. */
+  /** Waits for its callback, an event or its timeout, whichever comes first. */
   wait<Id extends string, Payload = unknown>(
     id: Fresh<Id, Data>,
     options: WaitNode<K, Data, Payload>,
@@ -242,14 +242,14 @@ export class WorkflowBuilder<K extends Known, Data extends object> {
     return this.with(id, { nodeType: 'wait', ...wait }, { after, join } as Placed<K, Data>);
   }
 
-  /** Reached, it ends the execution at once: what still runs is cancelled. */
+  /** Ends the execution at once when it is reached; running nodes are cancelled. */
   end<Id extends string>(id: Fresh<Id, Data>, options: EndNode<K, Data>): WorkflowBuilder<K, Data> {
     const { outputs, error, after, join } = options;
     const ending = error === undefined ? { outputs: resolved(outputs) } : { status: 'Failed', error };
     return this.with(id, { nodeType: 'end', ...ending }, { after, join } as Placed<K, Data>);
   }
 
-  /** Undoes the node `of`, if that had succeeded and the execution ends otherwise than well. */
+  /** Undoes the node `of` if that succeeded and the execution then fails, is cancelled or times out. */
   compensation<Id extends string>(
     id: Fresh<Id, Data>,
     { of, ...options }: Omit<ActionNode<K, Data, unknown>, 'after' | 'join'> & { readonly of: keyof Data & string },
@@ -372,7 +372,7 @@ function connect(nodes: readonly GraphNode[], targetNode: string, edge: Edge): r
   return nodes.map((node) => (node.id === from ? { ...node, edges: [...(node.edges ?? []), connection] } : node));
 }
 
-/** Every name that some place can read; which of them it can is for the types. */
+/** All names that any place can read. The types say which of them a given place can read. */
 const SCOPE = {
   trigger: refTo('trigger'),
   data: named('context.data'),

@@ -1,5 +1,5 @@
 // Workflows of every format, in both dialects: definitions with `nodes` are answered as workflows, definitions with `tasks` as
-// pipelines, here without the `{ data }` around them.
+// pipelines, here without their `{ data }` wrapper.
 
 import type {
   DiffJson,
@@ -40,7 +40,7 @@ export interface SaveOptions {
   readonly ifMatch?: string;
 }
 
-/** A pipeline may be switched off. */
+/** A pipeline may be disabled. */
 type Published = Omit<PublicationJson, 'status'> & { readonly status: PublicationJson['status'] | 'Disabled' };
 
 interface Data<Item> {
@@ -67,7 +67,7 @@ export class WorkflowsApi {
     return unwrapped(await this.transport.ask('POST', BASE, { body: definition, headers }));
   }
 
-  /** Everything that publishing it would say; nothing is kept. */
+  /** All problems that publishing would report. Nothing is stored. */
   validate(definition: unknown): Promise<ValidationJson> {
     return this.transport.ask('POST', `${BASE}/validate`, { body: definition, repeatable: true });
   }
@@ -102,8 +102,8 @@ export class WorkflowsApi {
   // ── Versions ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Publishes the draft of a workflow; or a definition of any format: a graph or a plan by way of a draft, a pipeline at once.
-   * The same definition again changes nothing, so a program may publish what it needs whenever it starts.
+   * Publishes a workflow's draft, or a definition of any format: a graph or plan through a draft, a pipeline at once. The
+   * same definition again changes nothing, so a program may publish its workflows at every start.
    */
   async publish(
     workflow: string | GraphDefinition | PipelineDefinition | PlanDefinition,
@@ -162,7 +162,7 @@ export class WorkflowsApi {
   // ── Running ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** The same requestId gives the same execution. Without one, a requestId is generated so that a retry is safe. */
-  /** By id; or by the definition that a builder made, which says what the trigger must be. */
+  /** By id, or by a builder's definition, which fixes the type of the trigger. */
   execute(id: string, request?: ExecuteRequest): Promise<ExecuteAnswer>;
   execute<Trigger>(
     definition: GraphDefinition & Triggered<Trigger>,
@@ -174,7 +174,7 @@ export class WorkflowsApi {
     return this.transport.ask('POST', `${of(id)}/execute`, { body, repeatable: true });
   }
 
-  /** The same, answered with the finished execution if it ends within `wait` (e.g. "30s"), at most five minutes. */
+  /** The same, answered with the finished execution if it ends within `wait` (e.g. "30s", at most five minutes). */
   executeWithin(
     id: string,
     request: ExecuteRequest,

@@ -1,5 +1,5 @@
-// Adds up in memory what became of executions and attempts, and writes it every ten seconds, outside the commit. A process that is killed
-// loses what it has not written. An execution that ends twice, because it was reopened, counts twice.
+// Counts the outcomes of executions and attempts in memory, and writes them every ten seconds, outside the commit. A killed
+// process loses its unwritten counts. An execution that was reopened and ends twice counts twice.
 
 import { createHash } from 'node:crypto';
 import type { AttemptRequest, AttemptResult, RunAttempt } from '../action/attempt.ts';
@@ -27,7 +27,7 @@ const WRITE_EVERY_MS = 10_000;
 const PURGE_EVERY_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const FAILURE_STEP_MS = 5 * MINUTE_MS;
-/** What a database that is away for long may cost in memory; the rest is not counted. */
+/** Bounds the memory while the database is away; counts above it are dropped. */
 const MAX_HELD = 20_000;
 const MAX_MESSAGE = 300;
 
@@ -36,7 +36,7 @@ export class StatisticsMeter {
   private executions = new Map<string, ExecutionStat>();
   private actions = new Map<string, ActionStat>();
   private failures = new Map<string, FailureStat>();
-  /** The last of each that was counted, which is often the next one too. */
+  /** The last entry of each kind, which is often the next one too. */
   private lastExecution: ExecutionStat | null = null;
   private lastAction: ActionStat | null = null;
   private cancelTimer: (() => void) | null = null;
@@ -55,7 +55,7 @@ export class StatisticsMeter {
   ended({ execution, status, state }: EndedForStatistics): void {
     const stat = this.executionStat(execution);
     if (stat === null) return;
-    // A child is accepted by the commit of its parent, where nothing is counted.
+    // A child is accepted by its parent's commit, where nothing is counted.
     if (execution.parentId !== null) stat.started++;
     countStatus(stat, status);
     if (state === null) return;
@@ -64,7 +64,7 @@ export class StatisticsMeter {
     if (status !== 'Succeeded' || state.plan.format === 'pipeline') this.countFailures(execution, status, state);
   }
 
-  /** Attempts that are counted, too. */
+  /** Wraps a runner of attempts so that they are counted. */
   measure(run: RunAttempt): RunAttempt {
     return (request) => {
       const startedAt = this.deps.wallClockMs();
@@ -178,7 +178,7 @@ export class StatisticsMeter {
       this.purgedAt = wallClockMs();
       await store.statsPurge();
     } catch (error) {
-      // Whether they were written is not known: counted twice would be worse than not counted.
+      // A failed write may have been applied. Losing counts is better than counting twice.
       warn('statistics could not be written', { error: (error as Error).message });
     }
   }

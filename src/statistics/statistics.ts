@@ -1,4 +1,4 @@
-// What may be asked of the statistics: numbers over time by workflow, version or action, one line per workflow, and failures by cause.
+// Queries of the statistics: numbers over time by workflow, version or action, one line per workflow, and failures by cause.
 
 import { requestInvalid } from '../core/error/request-invalid.ts';
 import type { FailureGroup, Grain, StatCounts, StatisticsStore } from '../store/statistics-port.ts';
@@ -21,7 +21,7 @@ export interface StatQuestion {
   readonly until: number;
   readonly grain: Grain;
   readonly by: StatKey;
-  /** Only these workflows, or actions. */
+  /** Restricts the answer to these workflows or actions. */
   readonly keys: readonly string[] | null;
 }
 
@@ -29,7 +29,7 @@ const UNIT_MS: Record<Grain, number> = { minute: 60_000, hour: 3_600_000, day: 8
 const MAX_STEPS = 1_500;
 const MAX_ROWS = 50_000;
 const MAX_CAUSES = 200;
-/** Fewer say little about what is usual. */
+/** Fewer executions say little about the usual duration. */
 const FEWEST_ENDED = 20;
 
 export class Statistics {
@@ -41,7 +41,7 @@ export class Statistics {
     this.meter = meter;
   }
 
-  /** Writes now what this process has counted. */
+  /** Writes the counts of this process now. */
   flush(): Promise<void> {
     return this.meter.flush();
   }
@@ -69,7 +69,7 @@ export class Statistics {
     return this.over({ tenantId, ...day, grain: 'hour', by: 'workflow', keys: workflowIds });
   }
 
-  /** How long all but one in a hundred executions of a workflow took in the last week; undefined: fewer than twenty ended. */
+  /** The duration that 99 % of the workflow's executions stayed below in the last week; undefined: fewer than twenty ended. */
   async p99Ms(tenantId: string, workflowId: string, now: number): Promise<number | undefined> {
     const week = { from: now - 7 * UNIT_MS.day, until: now + UNIT_MS.day };
     const range = { tenantId, grain: 'day', ...week, limit: MAX_ROWS } as const;

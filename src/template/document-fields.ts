@@ -1,10 +1,10 @@
-// The fields of a document template: what a form asks, and what the answers must be. `required` is
-// checked here; the author's own JSON Schema runs where documents are rendered, because its patterns may be endless (S4).
+// The fields of a document template: the questions of a form and the rules for answers. `required` is checked here; the author's
+// own JSON Schema runs in the rendering process, because its patterns may be endless (S4).
 
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
 
-/** Where the schema stands in a request. */
+/** The path of the schema in a request. */
 export const SCHEMA_PATH = '/fields/validation/jsonSchema';
 
 /** null: the answers may be anything. */

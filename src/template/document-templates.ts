@@ -1,5 +1,5 @@
-// Document templates: sets, their documents in versions that never change, and rendering. A tenant sees its
-// own sets and those of no tenant, which only the role System changes (S1). Rendering itself is the renderer's.
+// Document templates: sets, their documents in immutable versions, and rendering. A tenant sees its own sets and the global ones,
+// which only the role System may change (S1).
 
 import type { DocumentRenderer } from '../action/document-renderer.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -15,7 +15,7 @@ export interface DocumentTemplatesDeps {
   readonly renderer: DocumentRenderer;
 }
 
-/** `templateSetId` absent: in whatever set it is. `version` absent: the newest that is enabled. */
+/** Without `templateSetId`: in any set. Without `version`: the newest enabled one. */
 export interface DocumentRef {
   readonly templateSetId?: string | undefined;
   readonly templateId: string;
@@ -42,7 +42,7 @@ export interface DocumentInput {
   readonly extras?: JsonObject | undefined;
 }
 
-/** Who changes something: `isSystem` may also change what belongs to everyone. */
+/** The author of a change. `isSystem` may also change global templates. */
 export interface Author {
   readonly tenantId: string;
   readonly isSystem: boolean;
@@ -84,7 +84,7 @@ export class DocumentTemplates {
 
   // ── Documents ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The next version, if its body and its schema can be understood. */
+  /** Creates the next version, if its body and schema are valid. */
   async add(author: Author, key: DocumentKey, content: DocumentContent): Promise<DocumentTemplate> {
     const { tenantId } = author;
     const { isGlobal } = await this.set(tenantId, key.templateSetId);
@@ -111,7 +111,7 @@ export class DocumentTemplates {
     return [...below('/bodyTemplate', ofBody), ...below(SCHEMA_PATH, ofSchema)];
   }
 
-  /** A version that is asked for by its number is shown also when it is disabled. */
+  /** A version asked for by number is shown even when it is disabled. */
   async get(tenantId: string, ref: DocumentRef): Promise<DocumentTemplate> {
     const document = await this.find(tenantId, ref);
     if (ref.version === undefined && !isUsable(document)) throw notFound(ref, 'has no enabled version');
@@ -150,7 +150,7 @@ export class DocumentTemplates {
     return this.get(author.tenantId, key);
   }
 
-  /** Recorded when it happened: when the answer is neither null nor false. */
+  /** Audited when it happened, i.e. when the answer is neither null nor false. */
   private change<Result>(
     { by = SYSTEM }: Author,
     owner: string | null,
@@ -206,7 +206,7 @@ export class DocumentTemplates {
 
 const isUsable = ({ isEnabled, setEnabled }: DocumentTemplate): boolean => isEnabled && setEnabled;
 
-/** What belongs to everyone has no tenant. */
+/** A global template has no tenant. */
 function ownerOf({ tenantId, isSystem }: Author, isGlobal: boolean, templateSetId: string): string | null {
   if (!isGlobal) return tenantId;
   if (isSystem) return null;
@@ -222,7 +222,7 @@ function notFound({ templateSetId, templateId, version }: DocumentRef, why = 'do
   return new PawlError('WFENG004', `the document template "${templateId}"${place}${which} ${why}`);
 }
 
-/** The renderer does not know where its parts came from. */
+/** Adds paths: the renderer does not know where its parts came from. */
 function located(error: unknown): unknown {
   if (!(error instanceof PawlError) || !Array.isArray(error.details)) return error;
   const base = error.code === 'WFENG005' ? '/answers' : '/bodyTemplate';

@@ -1,9 +1,9 @@
-// The id of a workflow that is made from a template: the slug of its display name, numbered when that is taken. Pure.
+// The id of a workflow created from a template: the slug of its display name, numbered when it is taken. Pure.
 
-/** Room for a number, within what ids may have. */
+/** Leaves room for a number within the length of an id. */
 const MAX_SLUG = 180;
 
-/** `fallback`: when nothing of the name can be part of an id. */
+/** `fallback`: used when no part of the name fits into an id. */
 export function slugOf(displayName: string, fallback: string): string {
   const plain = displayName
     .normalize('NFKD')

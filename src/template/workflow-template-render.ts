@@ -1,6 +1,6 @@
-// Makes a definition from a workflow template: what reads `config` is filled in, the rest stays exactly as it is written. A
-// string that is one `{{ config.… }}` becomes the value; inside a text, its text; inside a condition, or an expression that
-// reads other things too, a literal. Values are data: braces in them are never read as a template later. Pure.
+// Creates a definition from a workflow template. References to `config` are filled in; everything else stays as written. A string
+// that is one `{{ config.… }}` becomes the value; inside a text it becomes text; inside a condition or a mixed expression, a
+// literal. Values are data: braces in them are never read as a template. Pure.
 
 import { evaluate } from '../core/expression/evaluate.ts';
 import { EvaluationError } from '../core/expression/evaluation.ts';
@@ -35,7 +35,7 @@ export interface ConfigReading {
   readonly guarded: boolean;
 }
 
-/** The fields of `config` that a definition reads, and where. */
+/** The fields of `config` that a definition reads, with their places. */
 export function configReadings(definition: Json, path: Path = []): ConfigReading[] {
   if (typeof definition === 'string') {
     return expressionsIn(definition, path).flatMap(({ source }) =>
@@ -71,7 +71,7 @@ class Filling {
   private text(text: string, path: Path): Json {
     if (!readsConfig(text)) return text;
     const split = splitTemplate(text);
-    // What cannot be read is reported by the check of the definition, with its place.
+    // The check of the definition reports a text that cannot be split, with its place.
     if (!split.ok) return text;
     const { parts } = split;
     const [first] = parts;
@@ -102,7 +102,7 @@ class Filling {
     return this.expression(plain, path);
   }
 
-  /** With every reference to `config` replaced by what it is. */
+  /** Replaces every reference to `config` by its value. */
   private expression(source: string, path: Path): string {
     let filled = source;
     for (const reference of configReferences(source).toReversed()) {
@@ -144,7 +144,7 @@ function isCondition(path: Path): boolean {
   return path.length === 5 && path[0] === 'nodes' && path[2] === 'edges' && path[4] === 'condition';
 }
 
-/** Where `{{ … }}` is read when the workflow runs. */
+/** Whether the engine renders `{{ … }}` at this place. */
 function isTemplated([first, , third]: Path): boolean {
   return first === 'outputs' || (first === 'nodes' && third === 'parameters');
 }
@@ -175,7 +175,7 @@ function isConfigOnly(source: string): boolean {
   return read.length > 0 && read.every(({ path }) => path[0] === 'config');
 }
 
-/** The braces and the white space around an expression as they are written. */
+/** Keeps the written braces and white space around an expression. */
 function withSource(text: string, { source, start }: { source: string; start: number }, filled: string): string {
   const end = start + source.length;
   return text.slice(text.lastIndexOf('{{', start), start) + filled + text.slice(end, text.indexOf('}}', end) + 2);
@@ -183,7 +183,7 @@ function withSource(text: string, { source, start }: { source: string; start: nu
 
 // ── Values as text ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** As an expression would write it; what `.` or `[` would misread, or a minus would join, in parentheses. */
+/** The value as an expression writes it, in parentheses where `.`, `[` or a minus would misread it. */
 function literal(value: Json, isFollowed = false): string {
   const text = JSON.stringify(value);
   const isNegative = typeof value === 'number' && value < 0;

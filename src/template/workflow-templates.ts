@@ -1,5 +1,5 @@
-// Workflow templates: workflows to start from. Everyone sees the official ones and their own; their own they
-// may change (S1). Instantiating fills in the config and makes a Draft, never more: its author looks at it and publishes it.
+// Workflow templates: workflows to start from. A tenant sees the official ones and its own, and may change its own (S1).
+// Instantiating fills in the config and creates a Draft; its author reviews and publishes it.
 
 import type { DocumentRenderer } from '../action/document-renderer.ts';
 import { detectFormat } from '../core/definition/compile.ts';
@@ -38,7 +38,7 @@ export interface TemplateContent {
   readonly tags: readonly string[];
 }
 
-/** Another caller may take the name between the check and the insert; more tries than this are not bad luck. */
+/** Another caller may take the name between the check and the insert. More tries than this are not bad luck. */
 const NAME_TRIES = 20;
 
 export class WorkflowTemplates {
@@ -144,7 +144,7 @@ export class WorkflowTemplates {
     if (problems.length > 0) throw templateRefusal('the template is not valid', problems);
   }
 
-  /** `examples` of the schema are tried out: they must give a workflow. */
+  /** The schema's `examples` are tried: each must give a workflow. */
   private async exampleProblems(tenantId: string, definition: JsonObject, schema: JsonObject): Promise<Problem[]> {
     const examples = Array.isArray(schema.examples) ? schema.examples.filter(isJsonObject) : [];
     const found: Problem[] = [];
@@ -185,7 +185,7 @@ function definitionProblems(definition: JsonObject, schema: JsonObject): Problem
     }));
 }
 
-/** Properties that were not given, and have a default, have it. */
+/** Fills in the defaults of omitted properties. */
 function withDefaults(config: JsonObject, { properties }: JsonObject): JsonObject {
   if (!isJsonObject(properties)) return config;
   const defaults = Object.entries(properties).flatMap(([name, property]) =>

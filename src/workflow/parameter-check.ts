@@ -1,6 +1,5 @@
-// Whether what a definition gives an action can be right: parameters that are written out are checked against the
-// action's parameterSchema before anything runs. A value with a `{{ template }}` in it is only known at run time, so nothing is
-// said about it, nor about anything that depends on it.
+// Checks literal parameters against the action's parameterSchema before anything runs. A value with a `{{ template }}` is only
+// known at run time, so neither it nor anything that depends on it is judged.
 
 import { type RawProblem, type RawSchema, rawSchema } from '../action/supplied-schema.ts';
 import { RecentCache } from '../core/cache/recent-cache.ts';
@@ -12,7 +11,7 @@ const CAPACITY = 500;
 export class ParameterCheck {
   private readonly schemas = new RecentCache<RawSchema>(CAPACITY);
 
-  /** `path`: where the parameters stand. */
+  /** `path`: the pointer to the parameters. */
   problems(parameterSchema: string, parameters: Json, path: string): Problem[] {
     const hasTemplates = isDynamic(parameters);
     const schema = this.schemas.getOrMake(parameterSchema, 1, () =>
@@ -24,7 +23,7 @@ export class ParameterCheck {
   }
 }
 
-/** Names are never templates, so that one is missing or unknown is certain. */
+/** Names are never templates, so a missing or unknown name is certain. */
 const ABOUT_NAMES = new Set(['required', 'additionalProperties', 'dependentRequired']);
 const ALTERNATIVES = /\/(anyOf|oneOf|not|if|then|else)(\/|$)/;
 

@@ -1,5 +1,5 @@
-// Compiled plans of published versions. A version never changes, so its plan is kept until memory asks for it back (the
-// least recently used goes first); whether its workflow is archived may change, so that is asked again now and then.
+// Compiled plans of published versions. A version never changes, so its plan stays until memory is short (least recently used
+// first). Whether its workflow is archived may change, so that is read again now and then.
 
 import { inTurns } from '../clock/in-turns.ts';
 import type { Timers } from '../clock/timers.ts';
@@ -10,9 +10,9 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { WorkflowStore } from '../store/port.ts';
 
 export interface PlanSource {
-  /** null: no such version; `problem`: it is there but cannot be compiled. */
+  /** null: no such version; `problem`: it exists but cannot be compiled. */
   plan(params: VersionKey): Promise<LoadedPlan | null>;
-  /** The same without a wait, if it is at hand; undefined: ask for it. */
+  /** The same without waiting, if the plan is cached; undefined: call `plan`. */
   known(params: VersionKey): LoadedPlan | undefined;
 }
 
@@ -24,10 +24,10 @@ export interface VersionKey {
 
 export type LoadedPlan = { readonly plan: Plan; readonly isArchived: boolean } | { readonly problem: string };
 
-/** May take its time, and let others have theirs. */
+/** May yield to the event loop. */
 type CompileStored = (definition: string) => LoadedPlan | Promise<LoadedPlan>;
 
-/** About what compiled plans take: ten thousand small workflows fit in, and fewer large ones. */
+/** An estimate of compiled plans: ten thousand small workflows, or fewer large ones. */
 const MAX_BYTES = 128 * 1024 * 1024;
 const BYTES_PER_PLAN = 2_000;
 const BYTES_PER_CHARACTER = 10;
@@ -62,7 +62,7 @@ export class PlanCache implements PlanSource {
     return isFresh ? entry.loaded : undefined;
   }
 
-  /** Executions of one version are often claimed together: whoever asks while an answer is on its way shares that answer. */
+  /** Executions of one version are often claimed together. Callers that ask while an answer is on its way share it. */
   plan(params: VersionKey): Promise<LoadedPlan | null> {
     const known = this.known(params);
     if (known !== undefined) return Promise.resolve(known);
@@ -96,7 +96,7 @@ function isSame(one: VersionKey, other: VersionKey): boolean {
   return one.version === other.version && one.workflowId === other.workflowId && one.tenantId === other.tenantId;
 }
 
-/** Compiles each text once for as long as memory allows: for callers that have a store, and so a cache of plans, only for a moment. */
+/** Compiles each text once, as long as memory allows. For callers whose store and plan cache live only for a moment. */
 export function compileKnown(maxBytes: number): CompileStored {
   const known = new RecentCache<LoadedPlan>(maxBytes);
   return async (definition) => {

@@ -1,6 +1,6 @@
-// Where plans behind references are read, and checked for size and integrity before anything parses them. `file:` only
-// below a folder that the operator names; `pawl:workflows/{id}/versions/{n}` is a version that we hold ourselves; `https:` and `s3:` lie
-// elsewhere. What may pass is tried three times, then the second address of the reference is asked.
+// Reads plans behind references, and checks their size and digest before parsing. `file:` only below the operator's folder;
+// `pawl:workflows/{id}/versions/{n}` is one of our own versions; `https:` and `s3:` are elsewhere. A passing failure is tried
+// three times, then the fallback address is used.
 
 import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
@@ -18,12 +18,12 @@ export interface PlanSourceOptions {
   readonly store: WorkflowStore;
   readonly folder: string | undefined;
   readonly maxBytes: number;
-  /** Absent: only what lies here can be read. */
+  /** Absent: only local plans can be read. */
   readonly readRemote?: ReadRemotePlan | undefined;
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
-/** `https:` and `s3:`. Rejects with a PawlError when asking again is pointless. */
+/** Reads `https:` and `s3:`. Rejects with a PawlError when another try is pointless. */
 export type ReadRemotePlan = (uri: URL, maxBytes: number) => Promise<Buffer>;
 
 const TRIES = 3;
@@ -33,9 +33,9 @@ const OWN_PLAN = /^pawl:workflows\/([\w.-]{1,200})\/versions\/(\d{1,9})$/;
 
 export interface ReadPlan {
   readonly plan: JsonObject;
-  /** As it lies there, perhaps compressed. */
+  /** As stored, perhaps compressed. */
   readonly sizeBytes: number;
-  /** As it is in memory. */
+  /** In memory. */
   readonly heldBytes: number;
 }
 
@@ -56,7 +56,7 @@ export function checkSize({ sizeBytes }: PlanRef, actual: number): void {
 
 interface Found {
   readonly bytes: Buffer;
-  /** Of one of our own versions, as their list shows it: it may be promised instead. */
+  /** For one of our own versions: the checksum from its list, which a reference may use instead of a digest. */
   readonly checksum?: string;
 }
 
@@ -83,7 +83,7 @@ async function remoteBytes({ readRemote, maxBytes, pause = sleep }: PlanSourceOp
   }
 }
 
-/** The plan could not be read after all tries: a run that was asked for by its id has failed. */
+/** The plan could not be read after all tries, so the run that asked for it has failed. */
 export class PlanUnreachableError extends PawlError {
   constructor(cause: Error) {
     super('PLAN_UNAVAILABLE', `the plan could not be fetched in ${TRIES} tries: ${cause.message}`);
@@ -110,13 +110,13 @@ async function fileBytes({ folder, maxBytes }: PlanSourceOptions, uri: string): 
   const path = await allowedPath(folder, uri);
   const unreadable = () => refuse('the plan cannot be read');
   const found = await stat(path).catch(unreadable);
-  // Reading a pipe would wait for whoever writes it, and keep a thread that all files share.
+  // Reading a pipe would wait for its writer, and block a thread that all file reads share.
   if (!found.isFile()) refuse('there is no such plan');
   if (found.size > maxBytes) refuse(`the plan is larger than ${maxBytes} bytes`);
   return readFile(path).catch(unreadable);
 }
 
-/** After links are followed, so that none leads out of the folder. */
+/** Checked after following links, so that none leads out of the folder. */
 async function allowedPath(folder: string, uri: string): Promise<string> {
   const root = await realpath(folder).catch(() => refuse('the folder of plans cannot be read'));
   let path: string;
@@ -140,12 +140,12 @@ function parsePlan(bytes: Buffer): JsonObject {
     const plan = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Json;
     if (isJsonObject(plan) && !isDeeperThan(plan, MAX_DEPTH)) return plan;
   } catch {
-    // Said below.
+    // The refusal follows below.
   }
   return refuse(`the plan is not a JSON object in UTF-8, nested at most ${MAX_DEPTH} levels deep`);
 }
 
-/** As for what comes in a request. */
+/** The same limit as for request bodies. */
 const MAX_DEPTH = 64;
 
 function isDeeperThan(value: Json, levels: number): boolean {

@@ -1,6 +1,6 @@
-// What publishing looks up beyond the definition itself: that the triggerSchema is one, that the workflows it starts
-// are there, and that parameters which are written out suit their actions. A workflow that is not there yet may come, so that
-// is a warning. Parameters are a warning as well, unless `validateParameterTemplates` asks for strictness about them.
+// The checks of publishing beyond the definition: the triggerSchema is a JSON Schema, started workflows exist, and literal
+// parameters fit their actions. A missing workflow may still be created, so that is a warning. Bad parameters are a warning too,
+// unless `validateParameterTemplates` is set.
 
 import { isJsonObject, type Json } from '../core/json/json.ts';
 import { childPointer } from '../core/problem/pointer.ts';
@@ -26,7 +26,7 @@ export class PublishCheck {
     this.deps = deps;
   }
 
-  /** That it is an object is the schema's to say; that it is a JSON Schema can only be found out by using it as one. */
+  /** The compiler checks that it is an object. Only compiling it shows whether it is a JSON Schema. */
   async triggerSchemaProblems(tenantId: string, definition: Json): Promise<Problem[]> {
     const schema = isJsonObject(definition) ? definition.triggerSchema : undefined;
     if (!isJsonObject(schema)) return [];
@@ -45,7 +45,7 @@ export class PublishCheck {
   private async subworkflowProblems(tenantId: string, definition: Json): Promise<Problem[]> {
     const uses = subworkflowUses(definition);
     if (uses.length === 0) return [];
-    // That a workflow starts itself is the compiler's to say.
+    // The compiler reports a workflow that starts itself.
     const own = isJsonObject(definition) ? definition.id : undefined;
     const others = uses.filter(({ workflowId }) => workflowId !== own);
     const standings = await this.deps.store.workflowStandings({ tenantId, wanted: others });
@@ -102,7 +102,7 @@ function connectionProblem(
     return [{ code: 'CONNECTION_NOT_FOUND', path, message: `there is no connection \`${name}\``, suggestion }];
   }
   const connector = catalog.get(actionType)?.connectorId;
-  // Any credential may be sent to any API: where to, the connection itself limits.
+  // A credential for `http` may go to any API; the connection itself limits the hosts.
   if (connector === undefined || connector === 'http' || connector === found.connector) return [];
   const message = `the connection \`${name}\` is for ${found.connector}, and \`${actionType}\` is an action of ${connector}`;
   return [{ code: 'CONNECTION_MISMATCH', path, message, suggestion: `name a connection for ${connector}` }];
@@ -110,7 +110,7 @@ function connectionProblem(
 
 interface SubworkflowUse {
   readonly workflowId: string;
-  /** null: whichever is current. */
+  /** null: the current one. */
   readonly version: number | null;
   readonly path: string;
 }

@@ -1,6 +1,6 @@
-// Plans by reference: what was read once is kept for a while, so that starting the same plan again asks nobody. A
-// reference names the bytes by their sha256, so what is kept cannot be out of date; it is forgotten after its time, when the
-// reference says that it has expired, or when there is no more room (the least recently used first). Each tenant has its own.
+// Caches plans by reference, so that starting the same plan again reads nothing. A reference contains the sha256, so a cached
+// plan cannot be out of date. An entry goes after its time, when its reference expires, or when room is needed (least recently
+// used first). Tenants share nothing.
 
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../core/json/json.ts';
@@ -8,7 +8,7 @@ import type { PlanRef } from '../protocol/engine-run.ts';
 import { checkSize, type PlanSourceOptions, type ReadPlan, readPlan, refuse } from './plan-source.ts';
 
 export interface ReferencedPlansOptions extends PlanSourceOptions {
-  /** 0: nothing is kept. */
+  /** 0: nothing is cached. */
   readonly keptMs: number;
 }
 
@@ -64,7 +64,7 @@ export class ReferencedPlans {
   }
 }
 
-/** How it is packed is part of it: a wrong hint is wrong whether or not the plan was read before. */
+/** The compression is part of the key: a wrong hint stays wrong, whether or not the plan was read before. */
 function keyOf(tenantId: string, { uri, sha256, compression = 'none' }: PlanRef): string {
   const place = URL.canParse(uri) ? new URL(uri).href : uri;
   return createHash('sha256').update(`${tenantId}\n${place}\n${sha256}\n${compression}`).digest('hex');

@@ -1,5 +1,5 @@
-// Checks schemas that users wrote, and values by them, so that neither can hold up the event loop (S4): what is plain and small
-// here, everything else in a process that is stopped when it takes too long.
+// Checks schemas written by users, and values against them, without blocking the event loop (S4). Plain and small schemas run
+// here, all others in a process that is stopped when it takes too long.
 
 import type { DocumentRenderer, Turn } from '../action/document-renderer.ts';
 import { isAffordable, plainSchema } from '../action/plain-schema.ts';
@@ -7,7 +7,7 @@ import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
 
-/** All that is wrong with a value, given with its text. */
+/** All problems of a value, which is given with its text. */
 export type ValueCheck = (value: Json, text: string, turn: Turn) => Problem[] | Promise<Problem[]>;
 
 const TOO_SLOW: Problem = {
@@ -29,7 +29,7 @@ export class SchemaCheck {
     return this.renderer.checkSchema(schema, turn).catch(tooSlow);
   }
 
-  /** Of a schema that has been found to be one; otherwise every value has its problems. */
+  /** For a schema that is known to be valid; otherwise every value has problems. */
   valueCheck(schema: JsonObject): ValueCheck {
     const plain = plainSchema(schema);
     return (value, text, turn) => {
@@ -39,7 +39,7 @@ export class SchemaCheck {
   }
 }
 
-/** Late, or out of memory: nothing that anybody could go on with. */
+/** Out of time or memory. */
 function tooSlow(error: unknown): Problem[] {
   const isLimit = error instanceof PawlError && (error.code === 'TEMPLATE_TIMEOUT' || error.code === 'TEMPLATE_ERROR');
   if (isLimit) return [TOO_SLOW];

@@ -1,4 +1,4 @@
-// Whether a payload may start a version of a workflow: by the version's `triggerSchema`, read once and kept.
+// Checks whether a payload may start a version of a workflow, by the version's `triggerSchema`, which is read once and cached.
 
 import { RecentCache } from '../core/cache/recent-cache.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -19,7 +19,7 @@ const BYTES_PER_CHECK = 200;
 export class TriggerCheck {
   private readonly store: WorkflowStore;
   private readonly schemas: SchemaCheck;
-  /** By version; null: any payload will do. */
+  /** By version; null: any payload is fine. */
   private readonly checks = new RecentCache<ValueCheck | null>(MAX_BYTES);
 
   constructor(store: WorkflowStore, schemas: SchemaCheck) {
@@ -27,7 +27,7 @@ export class TriggerCheck {
     this.schemas = schemas;
   }
 
-  /** Throws TRIGGER_INVALID with every problem; WORKFLOW_NOT_FOUND when there is no such version. */
+  /** Throws TRIGGER_INVALID with all problems, or WORKFLOW_NOT_FOUND. */
   async check(version: Version, trigger: Json, text: string): Promise<void> {
     const key = JSON.stringify([version.tenantId, version.workflowId, version.version]);
     const known = this.checks.get(key);

@@ -1,6 +1,6 @@
-// What a definition must pass before it is kept or published: schema, cross-references and conditions
-// by the compiler; that its actions exist and are enabled, against the catalog; and, where wanted, a rendering of its
-// parameters. Everything that is wrong is reported at once, as WFENG005 with a list.
+// The checks that a definition must pass before it is stored or published: schema, references and conditions by the compiler;
+// existing and enabled actions by the catalog; and, optionally, a trial rendering of its parameters. All problems are reported at
+// once, as WFENG005 with a list.
 
 import { inTurns } from '../clock/in-turns.ts';
 import { type CompileOptions, compileInSteps } from '../core/definition/compile.ts';
@@ -19,7 +19,7 @@ export interface CheckedDefinition {
 }
 
 interface CatalogEntry {
-  /** False also when its connector is disabled. */
+  /** Also false when its connector is disabled. */
   readonly isEnabled: boolean;
   readonly deprecationNotice: string | null;
   readonly parameterSchema: string;
@@ -31,11 +31,11 @@ interface CatalogEntry {
 export type ActionCatalog = ReadonlyMap<string, CatalogEntry>;
 
 export interface PublishOptions {
-  /** Render every parameter at publish, with nothing in the trigger. */
+  /** Renders every parameter at publish, with an empty trigger. */
   readonly validateParameterTemplates: boolean;
   /** The installation's options for definitions. */
   readonly compile?: Omit<CompileOptions, 'actions'>;
-  /** What the engine that will run a plan cannot do of it; `driver` is what the definition itself names. */
+  /** Features of the plan that its engine does not support; `driver` is the one the definition names. */
   readonly engineProblems?: (plan: Plan, driver: Json | undefined) => Problem[];
 }
 
@@ -45,7 +45,7 @@ export interface CheckOptions {
   readonly more?: readonly Problem[];
 }
 
-/** Without a catalog: the checks of a draft, which may name actions that come later. `more`: what was found elsewhere. */
+/** Without a catalog: the checks of a draft, which may name future actions. `more`: problems found elsewhere. */
 export async function checkDefinition(
   definition: Json,
   { catalog, options, more = [] }: CheckOptions = {},
@@ -99,11 +99,11 @@ interface ActionUse {
   readonly type: string;
   readonly path: string;
   readonly parameters?: Json | undefined;
-  /** null: they are not given as such, or more is added to them later. */
+  /** null: they are not literal, or more is added to them later. */
   readonly parametersAt: string | null;
 }
 
-/** Of the definition as it was written, so that they are known whatever else is wrong with it. */
+/** From the written definition, so they are known whatever else is wrong with it. */
 export function actionUses(definition: Json): ActionUse[] {
   if (!isJsonObject(definition)) return [];
   return [
@@ -139,7 +139,7 @@ function listUses(
   return list.flatMap(({ at, node: item }) => {
     const type = item.nodeType === 'subworkflow' ? undefined : item[keys.type];
     if (typeof type !== 'string') return [];
-    // What a delay needs is the compiler's to say; secrets are merged into what else a step is given.
+    // The compiler checks a delay; secrets are merged into a step's parameters.
     const isOpen = type === 'core.delay' || item.secretRefs !== undefined;
     const parametersAt = isOpen ? null : `${at}/${keys.parameters}`;
     return [{ type, path: `${at}/${keys.type}`, parameters: item[keys.parameters], parametersAt }];
@@ -152,7 +152,7 @@ function taskUses(tasks: Json | undefined): ActionUse[] {
   return calls.map(([name]) => ({ type: 'http.step', path: childPointer('/tasks', name), parametersAt: null }));
 }
 
-/** An action that does not exist is the compiler's to report. */
+/** The compiler reports actions that do not exist. */
 function availability(
   { type, path }: ActionUse,
   catalog: ReadonlyMap<string, Pick<CatalogEntry, 'isEnabled' | 'deprecationNotice'>>,

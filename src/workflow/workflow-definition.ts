@@ -1,11 +1,11 @@
-// A definition that was checked, as the store keeps it.
+// A checked definition as the store keeps it.
 
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import { sha256Hex } from '../core/plan/checksum.ts';
 import type { NewDefinition, NewPipeline, PipelineTrigger } from '../store/workflow-port.ts';
 import type { CheckedDefinition } from './workflow-check.ts';
 
-/** The checksum is of the whole definition: a new description is a new version too. Of a plan, all but when it was written. */
+/** The checksum covers the whole definition, so a new description is a new version too. A plan's creation time is left out. */
 export function storedDefinition(
   tenantId: string,
   definition: Json,
@@ -24,13 +24,13 @@ export function storedDefinition(
   };
 }
 
-/** A planner that writes the same plan again writes another time: that is no other version. */
+/** A planner that writes the same plan again writes another time. That is not another version. */
 function withoutTime(plan: JsonObject): JsonObject {
   const { createdAt: _time, ...metadata } = plan.metadata as JsonObject;
   return { ...plan, metadata };
 }
 
-/** A webhook's secret is kept with its trigger; a definition is read by many (S6). */
+/** A webhook's secret is stored with its trigger, because many may read a definition (S6). */
 function withoutSecret(definition: JsonObject): JsonObject {
   if (!isJsonObject(definition.webhook) || !('secret' in definition.webhook)) return definition;
   const { secret: _apart, ...webhook } = definition.webhook;

@@ -1,5 +1,5 @@
-// What changed between two versions of a definition, as a list of places (JSON pointers). Lists of things that have an id are
-// compared by it and not by position: a node put in front is one change, not a change of every node behind it. Pure.
+// The changes between two versions of a definition, as JSON pointers. Items with an id are compared by id, not by position: a
+// node inserted at the front is one change, not a change of every node after it. Pure.
 
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import { childPointer } from '../core/problem/pointer.ts';
@@ -8,10 +8,10 @@ export type Change =
   | { readonly op: 'add'; readonly path: string; readonly after: Json }
   | { readonly op: 'remove'; readonly path: string; readonly before: Json }
   | { readonly op: 'replace'; readonly path: string; readonly before: Json; readonly after: Json }
-  /** The same thing, at another place among those that are in both. */
+  /** The same item at another position among those that are in both. */
   | { readonly op: 'move'; readonly path: string; readonly from: string };
 
-/** A removal's path is in `before`, every other one in `after`. */
+/** The path of a removal is in `before`, every other path in `after`. */
 export function diffJson(before: Json, after: Json, path = ''): Change[] {
   if (before === after) return [];
   if (isJsonObject(before) && isJsonObject(after)) return diffObjects(before, after, path);
@@ -72,7 +72,7 @@ function diffByKey(before: readonly Json[], after: readonly Json[], key: string,
 
 const IDENTITIES = ['id', 'stepId', 'targetNode'];
 
-/** The key that names every item of both lists, each once. */
+/** The key that identifies every item of both lists uniquely. */
 function identityKey(before: readonly Json[], after: readonly Json[]): string | null {
   const names = (list: readonly Json[], key: string) =>
     new Set(list.map((item) => (isJsonObject(item) ? item[key] : undefined)).filter((id) => typeof id === 'string'));

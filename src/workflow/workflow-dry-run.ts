@@ -1,6 +1,6 @@
-// The optional last check of a publish: every `{{ expression }}` is evaluated once with nothing in the trigger
-// and no outputs. What is missing because it only comes at run time says nothing about the template; whatever else fails would
-// fail every time: a wrong constant, a wrong call, an expression that needs more than its budget.
+// The optional last check of a publish: evaluates every `{{ expression }}` once with an empty trigger and no outputs. A value
+// that is missing because it only exists at run time says nothing about the template. Any other failure would happen every time:
+// a wrong constant, a wrong call, an expression over its budget.
 
 import { evaluate } from '../core/expression/evaluate.ts';
 import { type EvaluationError, MissingValueError } from '../core/expression/evaluation.ts';
@@ -12,7 +12,7 @@ import type { Problem } from '../core/problem/problem.ts';
 import { pieces } from '../core/template/pieces.ts';
 import type { Piece } from '../core/template/template.ts';
 
-/** The values that are the same in every execution and can be checked before it runs. */
+/** Values that are the same in every execution, so they can be checked in advance. */
 const CONSTANT_ROOTS = new Set(['vars', 'scope']);
 
 export function dryRunProblems(plan: Plan): Problem[] {

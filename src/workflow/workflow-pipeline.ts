@@ -1,5 +1,4 @@
-// Pipelines as workflows: live at once, a new version with every change, no drafts. Executions in flight keep the
-// version they were started with.
+// Pipelines as workflows: live at once, a new version with every change, no drafts. Running executions keep their version.
 
 import { detectFormat } from '../core/definition/compile.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -56,7 +55,7 @@ export class Pipelines {
     throw new PawlError('WORKFLOW_EXISTS', `a workflow "${pipeline.workflowId}" exists already: ${advice}`);
   }
 
-  /** The name may be left out; what the body does not say about `enabled` and the trigger stays as it is. */
+  /** The name may be omitted. Without `enabled` or `trigger` in the body, these stay as they are. */
   async replace(
     tenantId: string,
     existing: WorkflowRecord,
@@ -83,7 +82,7 @@ export class Pipelines {
     throw wrongState(existing, `it is ${status}; reactivate it first`);
   }
 
-  /** A body without `trigger` changes the tasks, and neither how runs are started nor the URL and the secret for it. */
+  /** A body without `trigger` changes the tasks. Trigger, URL and secret stay as they are. */
   private async triggerToKeep(tenantId: string, existing: WorkflowRecord, definition: Json): Promise<JsonObject> {
     const isSaid = isJsonObject(definition) && definition.trigger !== undefined && definition.trigger !== null;
     if (isSaid || existing.currentVersion === null) return {};
@@ -112,7 +111,7 @@ export class Pipelines {
 
 const TRIGGER_FIELDS = ['trigger', 'cron_expression', 'timezone', 'catch_up', 'payload', 'webhook'] as const;
 
-/** That anybody may start it is worth a line in the audit log. */
+/** An unsigned webhook is worth a line in the audit log. */
 function detailsOf({ currentVersion: version }: WorkflowRecord, { webhook }: NewPipeline): JsonObject {
   return { version, ...(webhook.allowUnsigned === true ? { allowUnsigned: true } : {}) };
 }

@@ -1,5 +1,5 @@
-// What workflows there are: each with its versions and definitions, what has changed between two of them, and whose run a run is.
-// Changes nothing (workflows.ts does).
+// Reads workflows: versions, definitions, differences between two versions, and the workflow of a run. Changes are in
+// workflows.ts.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
@@ -44,7 +44,7 @@ export class WorkflowQueries {
     return this.store.versionsLive({ tenantId, workflowId });
   }
 
-  /** By default the current version, or the draft of what was never published. */
+  /** The current version by default, or the draft of a workflow that was never published. */
   async definition(
     tenantId: string,
     { workflowId, currentVersion }: WorkflowRecord,
@@ -59,7 +59,7 @@ export class WorkflowQueries {
     throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has ${what}`);
   }
 
-  /** Actions of a definition that are deprecated or disabled by now. */
+  /** Actions of a definition that are now deprecated or disabled. */
   notices(definition: string): Promise<Problem[]> {
     return actionNotices(this.store, JSON.parse(definition) as Json);
   }
@@ -77,7 +77,7 @@ export class WorkflowQueries {
     return (await this.store.workflowIdentity({ tenantId, ref })) ?? notFound(ref);
   }
 
-  /** As lists are narrowed down to one workflow: what is no `wf_…` id, or one of nobody, is taken for a name. */
+  /** The workflow filter of lists. A text that is not a known `wf_…` id counts as a name. */
   async nameIn(tenantId: string, given: string | undefined): Promise<string | undefined> {
     const ref = given === undefined ? undefined : workflowRef(given);
     if (ref === undefined || !('uid' in ref)) return given;

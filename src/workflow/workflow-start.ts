@@ -1,6 +1,6 @@
-// Which version of which workflow a request starts, or why none: what is not Active or is disabled is not run. Where drafts may be
-// run (`AllowDraftExecution`), a draft is pinned as a snapshot under a version below zero, shown as version 0, so
-// that what runs does not change while the draft does.
+// The version that a request starts, or the reason why none: a workflow that is not Active or is disabled does not run. Where
+// drafts may run (`AllowDraftExecution`), a draft is pinned as a snapshot under a negative version, shown as version 0, so that a
+// running draft does not change while it is edited.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json } from '../core/json/json.ts';
@@ -8,14 +8,14 @@ import { workflowRef } from '../protocol/workflow.ts';
 import type { WorkflowRow, WorkflowStore } from '../store/port.ts';
 import type { WorkflowLifeStore } from '../store/workflow-port.ts';
 
-/** As people see it: 0 is a draft, whichever snapshot of it. */
+/** The version that people see for any snapshot of a draft. */
 const DRAFT_VERSION = 0;
 
 export interface VersionRequest {
   readonly tenantId: string;
   /** The name, or `wf_` and the uuid. */
   readonly workflowId: string;
-  /** Absent: the current one. 0: the draft. */
+  /** Absent: the current version. 0: the draft. */
   readonly version?: number | undefined;
 }
 
@@ -77,8 +77,8 @@ function noVersion(workflowId: string, what: string): PawlError {
 const REQUEST_KEYS = new Set(['body', 'headers', 'method', 'query']);
 
 /**
- * A pipeline sees its trigger as a request: `trigger.body` and `trigger.headers`. A payload is the body, also one whose only key is
- * `body`: so it means the same however the run is started. What has both is a request already.
+ * A pipeline sees its trigger as a request: `trigger.body` and `trigger.headers`. A payload is the body, even if its only key
+ * is `body`, so it means the same however the run is started. A payload with both is a request already.
  */
 export function triggerFor(format: string, trigger: Json = {}): Json {
   if (format !== 'pipeline') return trigger;

@@ -1,5 +1,5 @@
-// The life of a workflow: draft, publish, archive, reactivate, delete. Decides what may be done and
-// says why not; that it happens once, and to the workflow it was decided about, is the store's row lock. Reading is workflow-queries.ts.
+// The life of a workflow: draft, publish, archive, reactivate, delete. This class decides what is allowed and gives the reason if
+// not; the store's row lock makes sure that the change happens once, to the same workflow. Reading is in workflow-queries.ts.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
@@ -24,7 +24,7 @@ export interface WorkflowsDeps {
   readonly fileTriggers: FileTriggers;
 }
 
-/** Triggers that a definition brings along: what is wrong with them, and bringing them into line with it. */
+/** Triggers inside a definition: checking them, and creating, changing and removing them accordingly. */
 interface FileTriggers {
   problems(definition: Json): readonly Problem[];
   apply(key: Key, definition: Json, by: Actor): Promise<void>;
@@ -40,9 +40,9 @@ export interface Publication {
 export interface SavedDraft {
   readonly workflow: WorkflowRecord;
   readonly created: boolean;
-  /** Of the draft as it is now, for `If-Match`. */
+  /** Of the current draft, for `If-Match`. */
   readonly checksum: string;
-  /** Of the definition in itself; what is said of its actions, `notices` says. */
+  /** About the definition itself; `notices` are about its actions. */
   readonly warnings: readonly Problem[];
 }
 
@@ -56,7 +56,7 @@ interface Key {
   readonly workflowId: string;
 }
 
-/** A draft that somebody edits all the time is published as it is at one of these looks. */
+/** A draft that somebody edits constantly is published as it is at one of these looks. */
 const PUBLISH_TRIES = 5;
 
 function isScheduled(definition: Json): boolean {
@@ -84,7 +84,7 @@ export class Workflows {
 
   // ── Drafts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Creates a Draft, or edits an open draft; with `ifChecksum` only the draft that has it. */
+  /** Creates a Draft or edits an open draft; with `ifChecksum` only the draft with that checksum. */
   async save(tenantId: string, definition: Json, ifChecksum?: string): Promise<SavedDraft> {
     const checked = await this.checkDraft(tenantId, definition);
     const draft = storedDefinition(tenantId, definition, checked);
@@ -110,7 +110,7 @@ export class Workflows {
     return this.store.draftCreate(storedDefinition(tenantId, definition, checked));
   }
 
-  /** `opened`: false when one was open already. */
+  /** `opened`: false when a draft was already open. */
   async openDraft(tenantId: string, workflow: WorkflowRecord): Promise<{ opened: boolean }> {
     const { workflowId, format } = workflow;
     if (format === 'pipeline') throw wrongState(workflow, 'a pipeline has no drafts: replace it with PUT');
@@ -128,7 +128,7 @@ export class Workflows {
     throw new PawlError('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no open draft`);
   }
 
-  /** Everything that publishing it would say, without keeping anything. */
+  /** All problems that publishing would report. Nothing is stored. */
   async validate(tenantId: string, definition: Json): Promise<{ ok: boolean; problems: readonly Problem[] }> {
     try {
       const { warnings } = await this.check(tenantId, definition);
@@ -141,7 +141,7 @@ export class Workflows {
 
   // ── Publishing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Validates outside the lock and publishes inside it, if the draft is still the one that was validated. */
+  /** Validates outside the lock, and publishes inside it if the draft is still the validated one. */
   async publish(key: Key, { activate, by = SYSTEM }: { activate: boolean; by?: Actor }): Promise<Publication> {
     for (let attempt = 1; attempt <= PUBLISH_TRIES; attempt++) {
       const published = await this.tryPublish(key, activate, by);
@@ -177,7 +177,7 @@ export class Workflows {
       case 'archived':
         throw wrongState({ workflowId }, 'it is Archived; reactivate it first');
       case 'noDraft': {
-        // Publishing enables, also where there is nothing new to publish.
+        // Publishing enables the workflow, even when there is nothing new to publish.
         if (activate && !published.isEnabled) await this.enable({ tenantId, workflowId }, true, by);
         return this.publishedBefore({ tenantId, workflowId }, published, by);
       }
@@ -199,7 +199,7 @@ export class Workflows {
     return { workflowId: key.workflowId, version, status, warnings };
   }
 
-  /** Live at once, whatever was there before: for files that are run, and for programs that embed the engine. */
+  /** Makes a definition live at once: for files that are run, and for programs that embed the engine. */
   async publishNow(
     tenantId: string,
     definition: Json,
@@ -221,13 +221,13 @@ export class Workflows {
     return { workflowId, version: put.currentVersion!, warnings };
   }
 
-  /** An execution plan that is about to run, as it would be published. */
+  /** Checks an execution plan before it runs, as publishing would. */
   async checkPlan(tenantId: string, plan: Json): Promise<CheckedPlan> {
     const checked = await this.check(tenantId, plan);
     return { stored: storedDefinition(tenantId, plan, checked), warnings: checked.warnings };
   }
 
-  /** The version of a plan that is published already, for callers that may run plans and publish none. */
+  /** The published version of a plan, for callers that may run plans but not publish them. */
   async publishedPlan({ stored: { tenantId, workflowId, checksum } }: CheckedPlan): Promise<number> {
     const found = await this.store.planFind({ tenantId, workflowId, checksum });
     if (found === null) {
@@ -239,7 +239,7 @@ export class Workflows {
     return found.version;
   }
 
-  /** Its version. Whoever may start a plan changes no workflow but that of the plan. */
+  /** Returns the version. Starting a plan changes no workflow but the plan's own. */
   async publishPlan({ stored }: CheckedPlan, by: Actor): Promise<number> {
     const { tenantId, workflowId } = stored;
     const published = await this.store.audited({
@@ -313,7 +313,7 @@ export class Workflows {
     return this.change(key.tenantId, by, deedOf(isEnabled ? 'enable' : 'disable', key.workflowId), enable);
   }
 
-  /** A Draft, or a pipeline of any status. */
+  /** Deletes a Draft, or a pipeline of any status. */
   async delete(tenantId: string, workflow: WorkflowRecord, by: Actor = SYSTEM): Promise<void> {
     const { workflowId } = workflow;
     const remove = (store: Store) => store.workflowDelete({ tenantId, workflowId });
@@ -323,7 +323,7 @@ export class Workflows {
     throw wrongState(workflow, `it is ${status}, and only a Draft can be deleted${advice}`);
   }
 
-  /** Whether it happened; only then is it recorded. */
+  /** Returns whether it happened; only then is it audited. */
   private change(tenantId: string, by: Actor, deed: Deed, work: (store: Store) => Promise<boolean>): Promise<boolean> {
     return this.store.audited({ tenantId, by, work, deed: (happened) => (happened ? deed : null) });
   }
