@@ -34,6 +34,7 @@ const EXECUTION_TABLES = [
   'execution_checkpoints',
   'execution_inbox',
   'execution_signals',
+  'event_waits',
   'commit_batches',
   'action_logs',
   'workflow_resource_links',

@@ -11,7 +11,7 @@ export interface EventWaitsDeps {
   readonly send: (tenantId: string, executionId: string, mail: Mail) => Promise<{ readonly live: boolean }>;
 }
 
-const PAGE = 100;
+const PAGE = 256;
 
 export class EventWaits {
   private readonly deps: EventWaitsDeps;

@@ -369,4 +369,24 @@ describe('what the dashboard does by hand', () => {
     expect((await there('triggers', 'list')).stdout).not.toContain(id);
     expect((await there('audit', 'list', '--action', 'trigger')).stdout).toContain(`trigger/${id}`);
   });
+
+  it('pawl secrets and connections keep what no command shows; pawl triggers test sends a signed sample', async () => {
+    writeFileSync(join(folder, 'token.txt'), 'the-crm-token');
+    await there('secrets', 'set', 'crm/token', '--file', join(folder, 'token.txt'));
+    const secrets = ['--secrets', `@${file('secrets.json', { token: { provider: 'table', key: 'crm/token' } })}`];
+    const kind = ['--connector', 'http', '--kind', 'token', '--allow-host', 'crm.example'];
+    expect((await there('connections', 'create', 'crm', ...kind, ...secrets)).stdout).toBe('created crm\n');
+    expect((await there('connections', 'rotate', 'crm', ...secrets)).stdout).toBe('changed crm\n');
+    const shown = `${(await there('connections', 'show', 'crm')).stdout}${(await there('connections', 'list')).stdout}`;
+    expect(shown).toMatch(/crm\.example.*crm +http +token +ready +never/s);
+    expect(`${shown}${(await there('secrets', 'list', '--json')).stdout}`).not.toContain('the-crm-token');
+    expect((await there('connections', 'check', 'crm')).stdout).toContain('checkUrl');
+    expect((await there('connections', 'delete', 'crm')).stdout).toBe('deleted crm\n');
+
+    const github = ['--type', 'Webhook', '--settings', '{"verification":"github","secret":"of-github"}'];
+    const id = (await there('triggers', 'create', 'hello-pawl', ...github)).stdout.split('\n')[0]!;
+    expect(await there('triggers', 'test', id)).toMatchObject({ code: 0 });
+    expect(await there('triggers', 'test', id, '--secret', 'of-github')).toMatchObject({ code: 0 });
+    expect(await there('triggers', 'test', id, '--secret', 'of-nobody')).toMatchObject({ code: 1 });
+  });
 });

@@ -9,6 +9,7 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { sampleFor } from '../../src/trigger/webhook/sample.ts';
+import { rawRequest } from '../security/raw-request.ts';
 import { useServer } from '../server/api-server.ts';
 import { withClient } from '../support/database.ts';
 import { createTrigger, executionsOf, firings, publishEcho } from './trigger-api.ts';
@@ -292,6 +293,15 @@ it('what proves a sender is seen by no workflow', async () => {
     ),
   );
   expect(rows).toEqual([{ n: 0 }]);
+});
+
+it('a header that is folded over two lines is no request, and starts nothing', async () => {
+  const { id } = await webhook({ verification: 'github', secret: 'folded' });
+  const signature = await sign('folded', '{}');
+  const folded = `x-hub-signature-256: ${signature.slice(0, 20)}\r\n ${signature.slice(20)}`;
+  const head = `POST /api/v1/triggers/${id} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n${folded}`;
+  expect(await rawRequest(server.url, `${head}\r\n\r\n{}`).status).toBe(400);
+  expect(await firings(server, id)).toEqual([]);
 });
 
 it('a trigger can be tried out with a sample that it signs itself', async () => {

@@ -12,7 +12,9 @@ export interface GcpOptions {
   readonly client?: ConstructorParameters<typeof SecretManagerServiceClient>[0];
 }
 
-const NOT_FOUND = 5;
+/** Google's codes of gRPC, and of HTTP over REST. */
+const NOT_FOUND: readonly unknown[] = [5, 404];
+const NOT_ALLOWED: readonly unknown[] = [7, 403];
 
 export function gcpSecrets({ project, prefix, client: settings = {} }: GcpOptions): SecretProvider {
   const sdk = loaded('@google-cloud/secret-manager', async () => {
@@ -29,13 +31,16 @@ export function gcpSecrets({ project, prefix, client: settings = {} }: GcpOption
         const [{ payload }] = await client.accessSecretVersion({ name });
         return payload?.data === undefined || payload.data === null ? undefined : textOf(payload.data);
       } catch (error) {
-        const { code } = error as { code?: number };
-        if (code === NOT_FOUND || code === 404) return undefined;
+        if (NOT_FOUND.includes((error as { code?: number }).code)) return undefined;
         throw error;
       }
     },
     async check() {
-      await (await sdk()).getProjectId().catch(() => project);
+      const name = `projects/${project}/secrets/pawl-health/versions/latest`;
+      await (await sdk()).accessSecretVersion({ name }, { retry: null }).catch(({ code, message }) => {
+        // An answer is an answer: nobody needs to have this secret, or to be allowed to look for it.
+        if (!NOT_FOUND.includes(code) && !NOT_ALLOWED.includes(code)) throw new Error(message);
+      });
     },
     async close() {
       if (sdk.isLoaded()) await (await sdk()).close();

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Verification } from '../../core/definition/webhook-schema.ts';
@@ -91,6 +92,36 @@ it.each(['standard', 'stripe', 'slack', SCHEMES[7]!] as const)(
     }
   },
 );
+
+it.each(
+  SCHEMES.flatMap((scheme) =>
+    (['sha1', 'sha256', 'sha384', 'sha512', 'md5'] as const).map(
+      (algorithm) => [JSON.stringify(scheme), algorithm, scheme] as const,
+    ),
+  ),
+)('of %s, a MAC by %s counts only where it is the algorithm of the scheme', async (_, algorithm, scheme) => {
+  const right = typeof scheme === 'object' && 'hmac' in scheme ? (scheme.hmac.algorithm ?? 'sha256') : 'sha256';
+  const request = signed(scheme, Buffer.from('{}'));
+  const [name, header] = Object.entries(request.headers).find(([name]) => /sign|hmac/i.test(name))!;
+  const [, prefix, mac] = /^(t=\d+,v1=|v1,|v0=|sha256=|sha1=|)(.*)$/.exec(header)!;
+  // As long as another algorithm makes it, begun with the right bytes.
+  const bytes = createHmac(algorithm, 'x').digest();
+  const encoding = /^[0-9a-f]+$/.test(mac!) ? 'hex' : 'base64';
+  Buffer.from(mac!, encoding).copy(bytes);
+  const headers = { ...request.headers, [name]: `${prefix}${algorithm === right ? mac : bytes.toString(encoding)}` };
+  const proof = await prove(scheme, [secretFor(scheme)], { ...request, headers }, deps);
+  expect(proof.ok).toBe(algorithm === right);
+});
+
+it('a signature that is sent twice in headers of one name is refused where the scheme allows one', async () => {
+  for (const scheme of ['github', 'shopify', 'slack', SCHEMES[5]!] as const) {
+    const request = signed(scheme, Buffer.from('{}'));
+    const [name, header] = Object.entries(request.headers).find(([name]) => /sign|hmac/i.test(name))!;
+    // As HTTP joins them.
+    const headers = { ...request.headers, [name]: `${header}, ${header}` };
+    expect(isProven(await prove(scheme, [secretFor(scheme)], { ...request, headers }, deps))).toBe(false);
+  }
+});
 
 describe('published examples', () => {
   it("GitHub's is proven", async () => {

@@ -57,8 +57,13 @@ export function macOf(scheme: Scheme, secret: string, claim: Pick<Claim, 'timest
   return createHmac(scheme.algorithm, scheme.keyOf(secret)).update(before).update(body).update(after).digest();
 }
 
+const ALPHABET = { hex: /^[0-9a-f]+$/i, base64: /^[A-Za-z0-9+/]+={0,2}$/, base64url: /^[\w-]+={0,2}$/ };
+
 function isSignedBy({ encoding }: Scheme, { signatures }: Claim): (mac: Buffer) => boolean {
-  const given = signatures.map((signature) => Buffer.from(signature, encoding));
+  // Decoding stops at the first character that does not belong: what follows would be let through unread.
+  const given = signatures.map((signature) =>
+    Buffer.from(ALPHABET[encoding].test(signature) ? signature : '', encoding),
+  );
   return (mac) => given.some((bytes) => bytes.length === mac.length && timingSafeEqual(bytes, mac));
 }
 

@@ -13,7 +13,7 @@ const READ = statement('inbox_read');
 const SIGNAL_KNOWN = statement('signal_known');
 
 export function inboxStore(engine: Database): InboxStore {
-  // Callbacks come in bursts: what comes together is sent together.
+  // Callbacks come in bursts, and one event may have thousands of waits: what comes together is sent together.
   const callbacks = new GroupWrite<Sending, Sent>({
     timers: { soon: (callback) => void setImmediate(callback) },
     maxInFlight: MAX_IN_FLIGHT,
@@ -23,7 +23,7 @@ export function inboxStore(engine: Database): InboxStore {
   return {
     async inboxSend({ message, tenantId }) {
       const { id, executionId, kind, key, body } = message;
-      if (kind === 'webhook') return callbacks.submit({ message, tenantId });
+      if (kind === 'webhook' || kind === 'event') return callbacks.submit({ message, tenantId });
       const values = [id, executionId, tenantId, kind, key, body];
       const [target] = await engine.run<SentRow>(SEND, values);
       if (target === undefined) return NOT_LIVE;

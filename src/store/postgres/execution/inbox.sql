@@ -29,7 +29,7 @@ sent as (
 select target.runner_id, target.is_external, exists (select from sent) as fresh from target;
 
 -- name: inbox_send_many
--- Sends a batch of callbacks of one tenant. It locks the rows in the order of their ids, as a commit does when it deletes them, so the
+-- Sends a batch of callbacks or events of one tenant. It locks the rows in the order of their ids, as a commit does when it deletes them, so the
 -- two cannot deadlock. Like inbox_send, the update has no state predicate. is_message tells new messages from targets.
 with locked as materialized (
   select q.execution_id from execution_queue q
