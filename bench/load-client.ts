@@ -7,6 +7,9 @@ export interface Load {
   readonly port: number;
   readonly path: string;
   readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A header with another value in every request. */
+  readonly idHeader?: string;
   readonly connections: number;
   readonly requests: number;
 }
@@ -29,22 +32,24 @@ if (process.send !== undefined && process.argv[1]?.endsWith('load-client.ts')) {
 }
 
 async function run(load: Load): Promise<LoadResult> {
-  const { port, path, body, connections } = load;
-  const request = [
+  const { port, path, body, connections, headers = {}, idHeader } = load;
+  const head = [
     `POST ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    '',
-    body,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ].join('\r\n');
+  const salt = Math.random().toString(36).slice(2);
+  const requestOf = (n: number) =>
+    `${head}${idHeader === undefined ? '' : `\r\n${idHeader}: ${salt}-${n}`}\r\n\r\n${body}`;
   const waits: number[] = [];
   let left = load.requests;
   const ask = async () => {
     const connection = await open(port);
     while (left-- > 0) {
       const sentAt = performance.now();
-      connection.socket.write(request);
+      connection.socket.write(requestOf(left));
       await connection.answer();
       waits.push(performance.now() - sentAt);
     }

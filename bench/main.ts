@@ -8,6 +8,7 @@ import { describeMachine, printMachine } from './machine.ts';
 import { Report } from './report.ts';
 import { awaited } from './scenario/awaited.ts';
 import { cliffs } from './scenario/cliffs.ts';
+import { connectionScenario } from './scenario/connection.ts';
 import { dashboardScenario } from './scenario/dashboard.ts';
 import { deliveryScenarios } from './scenario/delivery.ts';
 import { enqueueScenarios } from './scenario/enqueue.ts';
@@ -37,6 +38,7 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   awaited,
   cliffs,
   ...httpScenarios,
+  connectionScenario,
   listScenario,
   dashboardScenario,
   ...pipelineScenarios,

@@ -17,7 +17,7 @@ const REQUESTS = 20_000;
 const WARM_UP = 3_000;
 const CLIENT = fileURLToPath(new URL('../load-client.ts', import.meta.url));
 const BODY = JSON.stringify({ trigger: { x: 1 } });
-const SERVING = { serve: true, runner: false, server: { port: 0 }, auth: { allowLooseAuth: true } } as const;
+export const SERVING = { serve: true, runner: false, server: { port: 0 }, auth: { allowLooseAuth: true } } as const;
 
 export const httpScenarios: readonly Scenario[] = [
   { name: 'execute', about: `POST /execute of ${CLIENTS} clients, durable, beside a bare insert`, run: measureExecute },
@@ -61,13 +61,13 @@ async function measureExecute(bench: Bench): Promise<void> {
   }
 }
 
-async function startClient(): Promise<ChildProcess> {
+export async function startClient(): Promise<ChildProcess> {
   const client = fork(CLIENT, { execArgv: [] });
   await once(client, 'message');
   return client;
 }
 
-async function ask(client: ChildProcess, load: Load): Promise<LoadResult> {
+export async function ask(client: ChildProcess, load: Load): Promise<LoadResult> {
   client.send(load);
   const [answer] = (await once(client, 'message')) as [LoadResult | { error: string }];
   if ('error' in answer) throw new Error(answer.error);
