@@ -8,6 +8,7 @@ import { describeMachine, printMachine } from './machine.ts';
 import { Report } from './report.ts';
 import { awaited } from './scenario/awaited.ts';
 import { cliffs } from './scenario/cliffs.ts';
+import { conductorScenario } from './scenario/conductor.ts';
 import { connectionScenario } from './scenario/connection.ts';
 import { dashboardScenario } from './scenario/dashboard.ts';
 import { deliveryScenarios } from './scenario/delivery.ts';
@@ -25,6 +26,7 @@ import { pipelineScenarios } from './scenario/pipeline.ts';
 import { planScenarios } from './scenario/plan.ts';
 import { store } from './scenario/store.ts';
 import { takeover } from './scenario/takeover.ts';
+import { temporalScenario } from './scenario/temporal.ts';
 import { throughputScenarios } from './scenario/throughput.ts';
 import { waitingScenarios } from './scenario/waiting.ts';
 import type { Scenario } from './scenario.ts';
@@ -52,6 +54,8 @@ const DATABASE_SCENARIOS: readonly Scenario[] = [
   fleetScenario,
   takeover,
   ...waitingScenarios,
+  temporalScenario,
+  conductorScenario,
 ];
 const CHOICES: readonly Choice[] = [...coreScenarios, ...DATABASE_SCENARIOS];
 

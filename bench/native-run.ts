@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPawl, type Pawl, type PawlOptions } from '../src/main.ts';
 import type { BenchDatabase } from './database.ts';
-import { canReadCpu, postgresCpuUs } from './postgres-cpu.ts';
+import { canReadCpu, processCpuUs } from './process-cpu.ts';
 
 const LOOK_EVERY_MS = 2;
 const STUCK_AFTER_MS = 120_000;
@@ -27,7 +27,7 @@ export async function runQueue(
   options: { readonly postgresPid?: number | null; readonly pawl?: PawlOptions } = {},
 ): Promise<RunResult> {
   const { postgresPid = null } = options;
-  const postgresUs = () => (postgresPid === null || !canReadCpu() ? null : postgresCpuUs(postgresPid));
+  const postgresUs = () => (postgresPid === null || !canReadCpu() ? null : processCpuUs(postgresPid));
   const postgresBefore = postgresUs();
   const cpuBefore = process.cpuUsage();
   const pawl = await openPawl(database, options.pawl);

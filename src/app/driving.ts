@@ -14,7 +14,6 @@ import { Drivers, type DriversDeps, type OutsideDriving } from '../driver/driver
 import { HandOver } from '../driver/hand-over.ts';
 import { NativeEngine } from '../driver/native/native-engine.ts';
 import type { RunCommands } from '../driver/run-commands.ts';
-import { createStartLatency } from '../driver/start-latency.ts';
 import { namespaceOf, retentionOf } from '../driver/temporal/namespace.ts';
 import { loadActivitySdk } from '../driver/temporal/sdk.ts';
 import { setUpNamespace } from '../driver/temporal/setup.ts';
@@ -143,13 +142,11 @@ function temporalPart({ foundation, commands, turns, outside, works, taskQueues 
   const { warn } = telemetry;
   const options = temporalOptions(config);
   const connections = new TemporalConnections(options);
-  const latency = createStartLatency(systemTimers.monotonicMs);
   let workers: TemporalWorkers | null = null;
   const engine = new TemporalEngine({
     options,
     connections,
     commands,
-    latency,
     monotonicMs: systemTimers.monotonicMs,
     warn,
     workAt: (places) => workers?.workAt(places) ?? Promise.resolve(),
@@ -158,7 +155,6 @@ function temporalPart({ foundation, commands, turns, outside, works, taskQueues 
     driver: 'temporal',
     engine,
     store,
-    latency,
     ...systemTimers,
     warn,
     lostRun: config.driver.lostRun,
@@ -167,7 +163,7 @@ function temporalPart({ foundation, commands, turns, outside, works, taskQueues 
     look: (run) => turns.look(run),
     close: (run, error) => turns.close(run, error),
   });
-  outside.set('temporal', { engine, handOver, latency });
+  outside.set('temporal', { engine, handOver });
   let cancelLook = () => {};
   const lookForPlaces = async () => {
     const places = await store.externalPlaces({ driver: 'temporal' }).catch(() => []);
@@ -205,7 +201,6 @@ function conductorPart({ foundation, commands, turns, outside, works, taskQueues
   const { config, store, telemetry, shared } = foundation;
   const { warn } = telemetry;
   const instances = new ConductorInstances(config.conductor);
-  const latency = createStartLatency(systemTimers.monotonicMs);
   const advance = (run: { executionId: string; epoch: number }) => turns.advance(run);
   const { monotonicMs } = systemTimers;
   const loops = { turn: 0, step: 0 };
@@ -238,7 +233,6 @@ function conductorPart({ foundation, commands, turns, outside, works, taskQueues
     instances,
     plans: shared.plans,
     commands,
-    latency,
     monotonicMs,
     wallClockMs: () => Date.now(),
     advance,
@@ -248,7 +242,6 @@ function conductorPart({ foundation, commands, turns, outside, works, taskQueues
     driver: 'conductor',
     engine,
     store,
-    latency,
     ...systemTimers,
     warn,
     lostRun: config.driver.lostRun,
@@ -257,7 +250,7 @@ function conductorPart({ foundation, commands, turns, outside, works, taskQueues
     look: (run) => turns.look(run),
     close: (run, error) => turns.close(run, error),
   });
-  outside.set('conductor', { engine, handOver, latency });
+  outside.set('conductor', { engine, handOver });
   return {
     async start() {
       if (works) for (const each of workers.values()) await each.start();

@@ -8,6 +8,7 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { Problem } from '../core/problem/problem.ts';
 import type { Driver, EngineRunRef } from '../protocol/driver.ts';
 import type { PlanRef } from '../protocol/engine-run.ts';
+import type { StartLatency } from './start-latency.ts';
 
 export interface WorkflowEngine {
   readonly provider: Driver;
@@ -30,7 +31,9 @@ export interface OutsideEngine extends WorkflowEngine {
   mail(ref: EngineRunRef): Promise<void>;
   /** Whether a worker recently polled this task queue. Absent: unknown. */
   isServed?(ref: EngineRunRef, taskQueue: string): Promise<boolean>;
-  /** Rejects with EngineUnavailableError while the engine cannot be reached. */
+  /** The starts at the server that new runs of this environment go to. */
+  startsAt(environmentId: string): StartLatency;
+  /** Asks every server of the engine whether it is there, and notes the answers with its starts. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

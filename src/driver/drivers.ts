@@ -10,12 +10,10 @@ import type { ExecutionView } from '../store/reader-port.ts';
 import type { EngineHealth, OutsideEngine, WorkflowEngine } from './driver.ts';
 import { chooseDriver, type DriverOptions, type DriverWish, requireConfigured } from './driver-choice.ts';
 import type { HandOver } from './hand-over.ts';
-import type { StartLatency } from './start-latency.ts';
 
 export interface OutsideDriving {
   readonly engine: OutsideEngine;
   readonly handOver: HandOver;
-  readonly latency: StartLatency;
 }
 
 export interface DriversDeps {
@@ -41,7 +39,7 @@ export class Drivers {
   choose(wish: DriverWish): OutsideDriver | undefined {
     const driver = requireConfigured(chooseDriver(this.deps.options, wish), this.configured);
     if (driver === 'native') return undefined;
-    this.admit(driver);
+    this.admit(driver, wish.environmentId);
     return driver;
   }
 
@@ -103,8 +101,8 @@ export class Drivers {
   }
 
   /** What takes too long to start is refused, and so is what cannot be reached, where that is wished. */
-  private admit(driver: OutsideDriver): void {
-    const refusal = this.deps.outside.get(driver)!.latency.refusal();
+  private admit(driver: OutsideDriver, environmentId: string): void {
+    const refusal = this.deps.outside.get(driver)!.engine.startsAt(environmentId).refusal();
     if (refusal === null || (refusal.reason === 'down' && this.deps.options.whenDown === 'queue')) return;
     const what = refusal.reason === 'down' ? 'does not answer' : 'takes more than five seconds to start a run';
     throw new PawlError('ENGINE_UNAVAILABLE', `${driver} ${what}; try again later`, {

@@ -9,13 +9,11 @@ import { parseRef } from '../protocol/driver.ts';
 import type { ExternalRun, ExternalStore, OutsideDriver } from '../store/external-port.ts';
 import type { Store } from '../store/port.ts';
 import { EngineRefusalError, EngineUnavailableError, type OutsideEngine } from './driver.ts';
-import type { StartLatency } from './start-latency.ts';
 
 export interface HandOverDeps {
   readonly driver: OutsideDriver;
   readonly engine: OutsideEngine;
   readonly store: ExternalStore & Pick<Store, 'inboxRead'>;
-  readonly latency: StartLatency;
   readonly after: (delayMs: number, callback: () => void) => () => void;
   readonly monotonicMs: () => number;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
@@ -40,6 +38,8 @@ interface RunKey {
 }
 
 const BATCH = 100;
+/** Runs that are handed over or looked after at one time. */
+const MOST_AT_ONCE = 200;
 /** A hand-over that takes longer is tried again by somebody else; it is harmless twice. */
 const HOLD_MS = 15_000;
 /** How often somebody looks whether a run is still there. */
@@ -52,6 +52,8 @@ const LONGEST_RETRY_MS = 30_000;
 const STOPPING_MS = 1_000;
 /** Mail that is older has not been heard of. */
 const OLD_MAIL_MS = 2_000;
+/** How often somebody looks for such mail. */
+const MAIL_POLL_MS = 500;
 /** How often an engine's health is checked. */
 const PING_MS = 2_000;
 
@@ -62,6 +64,10 @@ export class HandOver {
   private busy: Promise<void> | null = null;
   private isWantedAgain = false;
   private pingedAt = Number.NEGATIVE_INFINITY;
+  private mailLookAt = Number.NEGATIVE_INFINITY;
+  private telling: Promise<void> | null = null;
+  /** What is handed over or looked after now. */
+  private readonly passing = new Set<Promise<void>>();
   private stopped = false;
 
   constructor(deps: HandOverDeps) {
@@ -77,6 +83,7 @@ export class HandOver {
     this.stopped = true;
     this.cancelPoll?.();
     await this.busy;
+    await Promise.all([...this.passing, this.telling]);
   }
 
   /** Something was accepted, or has mail: look at once. */
@@ -114,8 +121,8 @@ export class HandOver {
     const { warn, driver } = this.deps;
     void this.ping();
     try {
-      const count = await this.runOnce();
-      if (count === BATCH) this.isWantedAgain = true;
+      const isMoreDue = await this.runOnce();
+      if (isMoreDue) this.isWantedAgain = true;
     } catch (error) {
       warn('executions could not be handed over; trying again', { driver, error: String(error) });
     }
@@ -123,24 +130,54 @@ export class HandOver {
 
   /** Other processes may be those who hand over: this one knows of an engine that is away only by asking. */
   private async ping(): Promise<void> {
-    const { engine, latency, whenDown, monotonicMs } = this.deps;
+    const { engine, whenDown, monotonicMs } = this.deps;
     if (whenDown !== 'reject' || monotonicMs() - this.pingedAt < PING_MS) return;
     this.pingedAt = monotonicMs();
-    await engine.ping().then(latency.answered, latency.failed);
+    await engine.ping();
   }
 
-  /** How many were due. */
-  async runOnce(): Promise<number> {
-    const { store, driver } = this.deps;
-    const due = await store.externalDue({ driver, limit: BATCH, holdMs: HOLD_MS });
-    await Promise.all(due.map((run) => (run.ref === null ? this.handOver(run) : this.lookAfter(run))));
-    const unread = await store.externalMail({ driver, olderThanMs: OLD_MAIL_MS, limit: BATCH });
-    await Promise.all(unread.map((run) => this.tellMail(run)));
-    return due.length;
+  /**
+   * Whether more may be due. Nobody waits here until the engine has answered: whatever is accepted meanwhile would wait too. What was
+   * taken is held for this process, so that the next look does not find it.
+   */
+  async runOnce(): Promise<boolean> {
+    const { store, driver, monotonicMs } = this.deps;
+    if (this.passing.size >= MOST_AT_ONCE) await Promise.race(this.passing);
+    const limit = Math.min(BATCH, MOST_AT_ONCE - this.passing.size);
+    const due = await store.externalDue({ driver, limit, holdMs: HOLD_MS });
+    for (const run of due) this.pass(run.ref === null ? this.handOver(run) : this.lookAfter(run), run);
+    if (this.telling === null && monotonicMs() - this.mailLookAt >= MAIL_POLL_MS) {
+      this.mailLookAt = monotonicMs();
+      this.telling = this.tellOldMail().finally(() => {
+        this.telling = null;
+      });
+    }
+    return due.length === limit;
+  }
+
+  private async tellOldMail(): Promise<void> {
+    const { store, driver, warn } = this.deps;
+    try {
+      const unread = await store.externalMail({ driver, olderThanMs: OLD_MAIL_MS, limit: BATCH });
+      await Promise.all(unread.map((run) => this.tellMail(run)));
+    } catch (error) {
+      warn('nobody knows which runs have mail; trying again', { driver, error: String(error) });
+    }
+  }
+
+  private pass(work: Promise<void>, { executionId }: ExternalRun): void {
+    const { warn, driver } = this.deps;
+    const passing = work
+      .catch((error: unknown) => {
+        // It is due again when nobody holds it any more.
+        warn('an execution could not be handed over; trying again', { driver, executionId, error: String(error) });
+      })
+      .finally(() => this.passing.delete(passing));
+    this.passing.add(passing);
   }
 
   private async handOver(run: ExternalRun): Promise<void> {
-    const { engine, store, latency, warn, driver } = this.deps;
+    const { engine, store, warn, driver } = this.deps;
     const { executionId, epoch, tenantId, projectId, environmentId, workflowId, version, failures } = run;
     try {
       const context = { runId: executionId, epoch, tenantId, projectId, environmentId };
@@ -148,7 +185,7 @@ export class HandOver {
       await store.externalNote({ executionId, epoch, ref: JSON.stringify(ref), lookAfterMs: LOOK_AFTER_MS });
     } catch (error) {
       const isDown = error instanceof EngineUnavailableError;
-      if (isDown) latency.failed();
+      if (isDown) engine.startsAt(environmentId).failed();
       const lookAfterMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), LONGEST_RETRY_MS);
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof EngineRefusalError) {

@@ -66,10 +66,11 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
   const tell = options.onProgress ?? (() => {});
   const random = createRandom(seed);
   const nodeIds = nodeIdsOf(definitions);
+  const starting = driver === undefined ? null : startEngineServer(driver, { isLasting: true });
+  onClose(async () => (await starting)?.stop());
   const database = await startDatabaseServer();
   onClose(() => database.stop());
-  const engine = driver === undefined ? null : await startEngineServer(driver);
-  onClose(async () => engine?.stop());
+  const engine = await starting;
   const evidence = openEvidence(database.connectionString, nodeIds, startNodesOf(definitions));
   onClose(() => evidence.close());
   const sink = await startEffectSink({ isStarted: evidence.isStarted });

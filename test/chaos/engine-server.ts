@@ -22,10 +22,15 @@ export interface EngineServer {
   stop(): Promise<void>;
 }
 
-export async function startEngineServer(driver: OutsideDriver): Promise<EngineServer> {
+/** `isLasting`: it keeps its data on disk; otherwise Temporal keeps them in memory, which is much faster. */
+export async function startEngineServer(
+  driver: OutsideDriver,
+  { isLasting }: { readonly isLasting: boolean },
+): Promise<EngineServer> {
   if (ENGINE_MISSING[driver] !== null) throw new Error(ENGINE_MISSING[driver]);
   const data = mkdtempSync(join(tmpdir(), 'pawl-chaos-engine-'));
-  const server: TestServer = await (driver === 'temporal' ? startTemporal({ data }) : startConductor());
+  const place = isLasting ? { data } : {};
+  const server: TestServer = await (driver === 'temporal' ? startTemporal(place) : startConductor());
   const { address } = server;
   return {
     config: {

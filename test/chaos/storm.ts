@@ -31,8 +31,9 @@ export function startStorm({ random, fleet, database, engine, leaseMs }: StormOp
   const over = new AbortController();
   const passing = new Set<Promise<void>>();
 
-  /** Not all at once: somebody must be left to take over. */
+  /** Not all at once: somebody must be left to take over. Where too few stand, the strike comes when somebody is back. */
   async function strikeOne(source: Random, strike: (place: number) => Promise<void>): Promise<void> {
+    while (fleet.standing().length < 2 && !over.signal.aborted) await delay(STANDING_POLL_MS);
     const places = fleet.standing();
     if (places.length > 1) await strike(source.pick(places));
   }
@@ -78,6 +79,8 @@ export function startStorm({ random, fleet, database, engine, leaseMs }: StormOp
     },
   };
 }
+
+const STANDING_POLL_MS = 100;
 
 type FaultKind = Exclude<Fault['kind'], 'none'>;
 

@@ -1,6 +1,9 @@
 // Degraded mode with a real Temporal behind a proxy: what a client is told while Temporal is away or slow, and that whatever was accepted
-// goes on afterwards.
+// goes on afterwards. And with two Conductor servers of which one is away.
 
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../engine/engine-under-test.ts';
 import { chain, echo, useServer } from '../server/api-server.ts';
@@ -72,5 +75,37 @@ describe.skipIf(proxy === null)('Temporal behind a proxy', { timeout: 240_000 },
     expect(JSON.stringify(refusal.body)).toContain('takes more than five seconds to start a run');
     proxy!.delay(0);
     for (const { body } of accepted) await eventually(() => statusOf(queueing, body.executionId)).toBe('Succeeded');
+  });
+});
+
+describe('one of two Conductor servers is away', () => {
+  /** All that is asked of it here is whether it is there: runs that it was given wait. */
+  const healthy = createServer(({ url }, response) => {
+    response.writeHead(url === '/health' ? 200 : 503, { 'content-type': 'application/json' }).end('{"healthy":true}');
+  }).listen(0, '127.0.0.1');
+  const listening = once(healthy, 'listening');
+  const instances: Record<string, string> = {};
+  beforeAll(async () => {
+    await listening;
+    instances.eu = `http://127.0.0.1:${(healthy.address() as AddressInfo).port}`;
+  });
+  const server = useServer({
+    driver: { default: 'conductor', whenDown: 'reject' },
+    conductor: { url: 'http://127.0.0.1:1', instances, byEnvironment: { staging: 'eu' } },
+  });
+  afterAll(() => {
+    healthy.closeAllConnections();
+    healthy.close();
+  });
+
+  test('only executions of its environments are refused', async () => {
+    await server.pawl.publish(chain('one', echo('a')), { tenantId: 'acme' });
+    const start = (environmentId: string) =>
+      server.post('/api/v1/workflows/one/execute', { trigger: {}, environmentId });
+    await eventually(async () => (await start('default')).status).toBe(503);
+    expect((await start('staging')).status).toBe(202);
+    const refused = await start('default');
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'ENGINE_UNAVAILABLE' } } });
+    expect((await server.get('/engine/health/detailed')).body).toMatchObject({ status: 'degraded' });
   });
 });

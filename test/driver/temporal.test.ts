@@ -43,6 +43,23 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
+  test('finds a child by its own id and by where its parent belongs', async () => {
+    await pair.pawl.publish(graph('found-child', [echo('inner')]));
+    const { executionId } = await start(graph('found', [subworkflow('sub', 'found-child')]));
+    await pair.pawl.result(executionId);
+    const [child] = await pair.pawl.store.executionChildren({ executionId });
+    const temporal = await client();
+    const { searchAttributes } = await temporal.workflow.getHandle(`pawl/${child!.executionId}/1`).describe();
+    expect(searchAttributes).toMatchObject({
+      tenantId: [TENANT],
+      projectId: ['default'],
+      environmentId: ['default'],
+      runId: [child!.executionId],
+      planId: ['found-child'],
+    });
+    await temporal.connection.close();
+  });
+
   test('runs an output of 5 MB under the default limits, which does not pass through Temporal', async () => {
     const given = { parameters: { blob: '{{ context.data.a.blob }}' } };
     const { executionId, runId } = await start(graph('large', [held('a', to('b')), held('b', given)]));

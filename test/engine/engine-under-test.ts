@@ -91,7 +91,10 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
 
   beforeAll(async () => {
     const driver = process.env.TEST_DRIVER as OutsideDriver | undefined;
-    [database, outside] = await Promise.all([testDatabase(), driver === undefined ? null : startEngineServer(driver)]);
+    [database, outside] = await Promise.all([
+      testDatabase(),
+      driver === undefined ? null : startEngineServer(driver, { isLasting: false }),
+    ]);
     pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
     // The database goes with its connections, some of which may still be on their way out.
     pool.on('connect', (client) => client.on('error', () => {}));

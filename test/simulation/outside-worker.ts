@@ -49,7 +49,6 @@ export function createOutsideWorker(deps: OutsideWorkerDeps): OutsideWorker {
     driver: OUTSIDE_DRIVER,
     engine: engineOf(deps),
     store,
-    latency: createStartLatency(process.timers.monotonicMs),
     ...process.timers,
     warn: observer.warn,
     lostRun: 'again',
@@ -67,8 +66,10 @@ function engineOf({ foreign, process, ids, lostHandOver }: OutsideWorkerDeps): O
   const notUsed = () => {
     throw new Error('nobody asks for this here');
   };
+  const starts = createStartLatency(process.timers.monotonicMs);
   return {
     provider: OUTSIDE_DRIVER,
+    startsAt: () => starts,
     validate: () => [],
     async startRun(_plan, { runId, epoch }) {
       const lost = lostHandOver();

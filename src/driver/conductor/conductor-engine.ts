@@ -17,7 +17,7 @@ import {
 } from '../driver.ts';
 import { answeredInTime } from '../health-deadline.ts';
 import type { RunCommands } from '../run-commands.ts';
-import type { StartLatency } from '../start-latency.ts';
+import { createStartLatency, type StartLatency } from '../start-latency.ts';
 import type { ConductorClient } from './conductor-client.ts';
 import type { ConductorInstances } from './conductor-instances.ts';
 import { conductorProblems, laneDefinition, stepTask } from './lane-definition.ts';
@@ -26,7 +26,6 @@ export interface ConductorEngineDeps {
   readonly instances: ConductorInstances;
   readonly plans: Pick<PlanSource, 'plan'>;
   readonly commands: RunCommands;
-  readonly latency: StartLatency;
   readonly monotonicMs: () => number;
   readonly wallClockMs: () => number;
   /** Takes a turn for a run that has mail; its lanes look again by themselves. */
@@ -43,8 +42,12 @@ export class ConductorEngine implements OutsideEngine {
   readonly provider = 'conductor';
   private readonly deps: ConductorEngineDeps;
 
+  /** Of each server: where one is away, the others take runs. */
+  private readonly starts: ReadonlyMap<ConductorClient, StartLatency>;
+
   constructor(deps: ConductorEngineDeps) {
     this.deps = deps;
+    this.starts = new Map(deps.instances.all.map((client) => [client, createStartLatency(deps.monotonicMs)]));
   }
 
   validate(plan: Plan): Problem[] {
@@ -55,7 +58,7 @@ export class ConductorEngine implements OutsideEngine {
     { planId, planVersion }: { planId: string; planVersion: string },
     { runId: executionId, epoch, tenantId, environmentId }: RunContext,
   ): Promise<EngineRunRef> {
-    const { instances, plans, latency, monotonicMs, started } = this.deps;
+    const { instances, plans, monotonicMs, started } = this.deps;
     const client = instances.of(environmentId);
     const loaded = await plans.plan({ tenantId, workflowId: planId, version: Number(planVersion) });
     if (loaded === null || 'problem' in loaded) throw new Error(`the plan of ${planId} cannot be loaded`);
@@ -64,7 +67,7 @@ export class ConductorEngine implements OutsideEngine {
     const [known] = await client.find(definition.name, correlationId);
     const askedAt = monotonicMs();
     const workflowId = known?.workflowId ?? (await client.start(definition, correlationId, { executionId, epoch }));
-    if (known === undefined) latency.took(monotonicMs() - askedAt);
+    if (known === undefined) this.startsAt(environmentId).took(monotonicMs() - askedAt);
     started(client);
     return { provider: 'conductor', workflowId, runId: correlationId, conductorUrl: client.url };
   }
@@ -111,8 +114,9 @@ export class ConductorEngine implements OutsideEngine {
 
   /** As well as its worst instance. */
   async health(): Promise<EngineHealth> {
-    const { instances, latency } = this.deps;
-    const p95 = latency.p95Ms();
+    const { instances } = this.deps;
+    const times = [...this.starts.values()].flatMap((latency) => latency.p95Ms() ?? []);
+    const p95 = times.length === 0 ? null : Math.max(...times);
     const url = instances.all.map((client) => client.url).join(' ');
     const numbers = { url, ...(p95 === null ? {} : { startLatencyP95Ms: Math.round(p95) }) };
     const problems = (await Promise.all(instances.all.map(problemOf))).filter((problem) => problem !== null);
@@ -120,9 +124,15 @@ export class ConductorEngine implements OutsideEngine {
     return { status: (p95 ?? 0) > 5_000 ? 'degraded' : 'healthy', numbers };
   }
 
+  startsAt(environmentId: string): StartLatency {
+    return this.starts.get(this.deps.instances.of(environmentId))!;
+  }
+
   async ping(): Promise<void> {
-    const { all } = this.deps.instances;
-    await Promise.all(all.map((client) => answeredInTime(`Conductor at ${client.url}`, client.isHealthy())));
+    const asked = [...this.starts].map(([client, { answered, failed }]) =>
+      answeredInTime(`Conductor at ${client.url}`, client.isHealthy()).then(answered, failed),
+    );
+    await Promise.all(asked);
   }
 
   private clientOf(ref: EngineRunRef): ConductorClient {

@@ -194,22 +194,25 @@ class Shell {
   }
 
   /** What cannot be started here was started by others: then its end comes as mail. */
-  private startChild({ executionId }: OpenChild): void {
+  private startChild(child: OpenChild): void {
+    const { executionId } = child;
     if (this.started.has(executionId)) return;
     this.started.add(executionId);
     const { limits } = this.input;
+    const searchAttributes = attributesOf(child);
     const start = startChild(interpret, {
       workflowId: `pawl/${executionId}/1`,
       args: [{ executionId, epoch: 1, limits }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      ...(searchAttributes === undefined ? {} : { searchAttributes }),
     });
     const ended = () => {
       this.wantsTurn = true;
     };
     start.then(
-      (child) => child.result().then(ended, ended),
+      (run) => run.result().then(ended, ended),
       () => undefined,
     );
   }
@@ -245,4 +248,20 @@ class Shell {
   private goOnInANewRun(): Promise<never> {
     return continueAsNew<typeof interpret>(this.input);
   }
+}
+
+/**
+ * A child is found like any other run: where its parent belongs, it belongs too. Undefined: the answer is of a worker that did not name
+ * the child's workflow yet. Replay does not compare search attributes, so no guard is needed.
+ */
+function attributesOf({ executionId, workflowId, version }: Partial<OpenChild>): Record<string, string[]> | undefined {
+  if (executionId === undefined || workflowId === undefined) return undefined;
+  const { tenantId, projectId, environmentId } = workflowInfo().searchAttributes as Record<string, string[]>;
+  const own = {
+    runId: [executionId],
+    planId: [workflowId],
+    ...(version === undefined ? {} : { planVersion: [String(version)] }),
+  };
+  const inherited = Object.entries({ tenantId, projectId, environmentId }).filter(([, values]) => values !== undefined);
+  return { ...own, ...(Object.fromEntries(inherited) as Record<string, string[]>) };
 }

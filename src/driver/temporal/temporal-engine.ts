@@ -17,7 +17,7 @@ import {
 } from '../driver.ts';
 import { answeredInTime } from '../health-deadline.ts';
 import type { RunCommands } from '../run-commands.ts';
-import type { StartLatency } from '../start-latency.ts';
+import { createStartLatency, type StartLatency } from '../start-latency.ts';
 import type { InterpreterLimits } from './interpreter.ts';
 import { namespaceOf, retentionOf } from './namespace.ts';
 import { loadClientSdk } from './sdk.ts';
@@ -38,8 +38,6 @@ export interface TemporalEngineDeps {
   readonly options: TemporalOptions;
   readonly connections: TemporalConnections;
   readonly commands: RunCommands;
-  /** How long Temporal takes to start a run, without what connections and namespaces take once. */
-  readonly latency: StartLatency;
   readonly monotonicMs: () => number;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
   /** Workers take part where a run was handed over. */
@@ -51,8 +49,12 @@ export class TemporalEngine implements OutsideEngine {
   private readonly deps: TemporalEngineDeps;
   private readonly settingUp = new Map<string, Promise<SetupReport>>();
 
+  /** How long Temporal takes to start a run, without what connections and namespaces take once. */
+  private readonly latency: StartLatency;
+
   constructor(deps: TemporalEngineDeps) {
     this.deps = deps;
+    this.latency = createStartLatency(deps.monotonicMs);
   }
 
   /** The interpreter asks our decider, so it runs whatever the decider does. */
@@ -136,9 +138,9 @@ export class TemporalEngine implements OutsideEngine {
   }
 
   async health(): Promise<EngineHealth> {
-    const { options, connections, latency } = this.deps;
+    const { options, connections } = this.deps;
     const namespace = namespaceOf(options.namespaceTemplate, DEFAULT_PLACE);
-    const p95 = latency.p95Ms();
+    const p95 = this.latency.p95Ms();
     const numbers = { namespace, ...(p95 === null ? {} : { startLatencyP95Ms: Math.round(p95) }) };
     try {
       const query = `WorkflowType = '${INTERPRETER}' and ExecutionStatus = 'Running'`;
@@ -171,14 +173,14 @@ export class TemporalEngine implements OutsideEngine {
     return work;
   }
 
+  startsAt(): StartLatency {
+    return this.latency;
+  }
+
   async ping(): Promise<void> {
     const { connections, options } = this.deps;
-    try {
-      const asked = connections.forClient().then(({ workflowService }) => workflowService.getSystemInfo({}));
-      await answeredInTime(`Temporal at ${options.address}`, asked);
-    } catch (error) {
-      throw temporalProblem(error, options);
-    }
+    const asked = connections.forClient().then(({ workflowService }) => workflowService.getSystemInfo({}));
+    await answeredInTime(`Temporal at ${options.address}`, asked).then(this.latency.answered, this.latency.failed);
   }
 
   close(): Promise<void> {
@@ -190,7 +192,7 @@ export class TemporalEngine implements OutsideEngine {
     plan: { planId: string; planVersion: string },
     context: RunContext,
   ): Promise<EngineRunRef> {
-    const { connections, options, latency, monotonicMs, workAt } = this.deps;
+    const { connections, options, monotonicMs, workAt } = this.deps;
     const { runId: executionId, epoch, tenantId, projectId, environmentId } = context;
     const sdk = await loadClientSdk();
     const client = await connections.client(namespace);
@@ -208,7 +210,7 @@ export class TemporalEngine implements OutsideEngine {
         workflowIdConflictPolicy: 'USE_EXISTING',
         searchAttributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, [value]])),
       });
-      latency.took(monotonicMs() - askedAt);
+      this.latency.took(monotonicMs() - askedAt);
       void workAt?.([context]).catch(() => undefined);
       return { ...expected, runId: handle.firstExecutionRunId };
     } catch (error) {

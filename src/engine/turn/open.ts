@@ -35,6 +35,9 @@ export interface OpenAttempt {
 export interface OpenChild {
   readonly nodeId: string;
   readonly executionId: string;
+  readonly workflowId: string;
+  /** Absent: whichever is the latest when the child starts. */
+  readonly version?: number;
 }
 
 /** The execution has ended, was reopened under another epoch, or never was run outside. */
@@ -55,7 +58,9 @@ export function openOf(state: State, environmentId: string, since = 0): Open {
     const nodeId = idOf(state, index);
     if (step.kind === 'subworkflow') {
       const isOpen = (node.status === 'Waiting' || node.status === 'Running') && node.childId !== null;
-      if (isOpen) children.push({ nodeId, executionId: node.childId! });
+      if (!isOpen) continue;
+      const { workflowId, version } = step;
+      children.push({ nodeId, executionId: node.childId!, workflowId, ...(version === null ? {} : { version }) });
     } else if (step.kind === 'action' && node.status === 'Running') {
       attempts.push({
         nodeId,

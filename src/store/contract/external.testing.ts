@@ -79,6 +79,15 @@ export function describeExternal(store: () => Store): void {
     });
   }
 
+  it('is not claimed for callbacks that come together', async () => {
+    const ids = [await external(), await external(), await external()];
+    for (const id of ids) await commit(id, { events: [newEvent(id, 0)], waits: 1 });
+    const send = (id: string) => store().inboxSend({ message: newMessage(id, { kind: 'webhook' }), tenantId: TENANT });
+    const sent = await Promise.all(ids.map(send));
+    for (const one of sent) expect(one).toEqual({ live: true, fresh: true, owner: null, isExternal: true });
+    await expectNotClaimed();
+  });
+
   it('is not claimed when something is due', async () => {
     const id = await external();
     await commit(id, { events: [newEvent(id, 0)], dueAt: 1, waits: 0 });
@@ -93,6 +102,27 @@ export function describeExternal(store: () => Store): void {
     expect(await store().executionRelease({ slotId: slot, items: [{ executionId: id, epoch: null }] })).toEqual([]);
     await store().runnerDeclareDead({ runnerId });
     await expectNotClaimed();
+  });
+
+  it('is not buried, nor marked as undoing, by a runner', async () => {
+    const id = await external();
+    const { slot, commitSlot } = await newRunner(store());
+    const outcome = newOutcome(id, { status: 'Failed', outputs: null });
+    const letter = { outcome, reason: 'poison', payload: '{}', attempts: 1, lastError: 'broke' };
+    for (const slotId of [slot, commitSlot]) {
+      expect(await store().deadLetterAdd({ slotId, ...letter })).toEqual({ applied: false });
+      expect(await store().executionUndoing({ slotId, executionId: id })).toEqual({ applied: false });
+    }
+    expect(await statusOf(store(), id)).toBe('Pending');
+    await expectNotClaimed();
+  });
+
+  it('is not claimed when its run is given a new epoch', async () => {
+    const id = await external();
+    await commit(id, { events: [newEvent(id, 0)] });
+    expect(await store().externalAgain({ executionId: id, epoch: 1 })).toEqual({ again: true });
+    await expectNotClaimed();
+    expect(await epochOf(id)).toBeGreaterThan(1);
   });
 
   it('is not claimed as a child of what another engine runs', async () => {

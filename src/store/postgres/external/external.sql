@@ -95,7 +95,9 @@ select exists (select from fence) as applied, clock_timestamp() as at;
 
 -- name: external_due
 -- What is taken is left alone by others for @holdMs ms; should its taker die, somebody else takes it then. What has ended needs no look.
-with taken as (
+-- Nobody waits for the disk: what a crash of the database forgets is taken again, and handing over twice is the same run.
+with lazily as materialized (select set_config('synchronous_commit', 'off', true)),
+taken as (
   update external_runs set look_at = clock_timestamp() + @holdMs::float8 * interval '1 millisecond'
   where execution_id = any(array(
     select execution_id from external_runs where driver = @driver and look_at <= now() order by look_at limit @limit::int for update skip locked))
@@ -106,7 +108,8 @@ over as (
   where execution_id = any(array(select execution_id from taken t where not exists (select from execution_queue q where q.execution_id = t.execution_id)))
 )
 select @{use external_run}
-from taken x join execution_queue q on q.execution_id = x.execution_id and q.state + 0 = 3 join workflow_executions e on e.id = x.execution_id;
+from lazily cross join taken x join execution_queue q on q.execution_id = x.execution_id and q.state + 0 = 3
+join workflow_executions e on e.id = x.execution_id;
 
 -- name: external_get
 select @{use external_run}
@@ -114,13 +117,16 @@ from external_runs x join execution_queue q on q.execution_id = x.execution_id a
 where x.execution_id = @executionId;
 
 -- name: external_note
--- Of an execution that has ended meanwhile the reference is kept, and nobody looks any more.
+-- Of an execution that has ended meanwhile the reference is kept, and nobody looks any more. Nobody waits for the disk, as above: without
+-- its reference a run is handed over again.
+with lazily as materialized (select set_config('synchronous_commit', 'off', true))
 update external_runs x set
   ref = coalesce(@ref::json, x.ref), ref_epoch = case when @ref::json is null then x.ref_epoch else @epoch::int end,
   failures = case when @ref::json is null then least(x.failures + 1, 32767) else 0 end,
   last_error = case when @ref::json is null then @error::text end,
   look_at = case when exists (select from execution_queue q where q.execution_id = x.execution_id and greatest(q.epoch, 1) = @epoch::int)
     then clock_timestamp() + @lookAfterMs::float8 * interval '1 millisecond' else x.look_at end
+from lazily
 where x.execution_id = @executionId
   -- Not by one who comes late, with a run of an earlier epoch.
   and not exists (select from execution_queue q where q.execution_id = x.execution_id and greatest(q.epoch, 1) <> @epoch::int)

@@ -1,5 +1,5 @@
-// How much CPU time a PostgreSQL server has used: all of its processes, those that ended included. From /proc, so only on
-// Linux and only for a server on this machine.
+// How much CPU time a program has used: its process and its children, those that ended included. From /proc, so only on Linux and only
+// for programs on this machine.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -16,12 +16,12 @@ export function canReadCpu(): boolean {
   return existsSync('/proc/self/stat');
 }
 
-/** Microseconds since the server started. */
-export function postgresCpuUs(postmasterPid: number): number {
+/** Microseconds since the program started. */
+export function processCpuUs(program: number): number {
   const processes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readTimes(name) : []));
   const ticks = processes
-    .filter(({ pid, parent }) => pid === postmasterPid || parent === postmasterPid)
-    .reduce((sum, { pid, ownTicks, childTicks }) => sum + ownTicks + (pid === postmasterPid ? childTicks : 0), 0);
+    .filter(({ pid, parent }) => pid === program || parent === program)
+    .reduce((sum, { pid, ownTicks, childTicks }) => sum + ownTicks + (pid === program ? childTicks : 0), 0);
   return (ticks / ticksPerSecond()) * 1_000_000;
 }
 
