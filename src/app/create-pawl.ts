@@ -140,8 +140,8 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const runner = isRunner ? createRunner(foundation, forRunner, publicUrl, run) : null;
   // Hints arrive as soon as the listener is open, so the runner must be set by then.
   board.runner = runner;
-  const hasRoom = runner === null ? undefined : () => runner.hasRoom();
-  const hints = await foundation.openHints({ receive: board.receive, hasRoom }, telemetry.warn);
+  const room = runner === null ? undefined : () => runner.room();
+  const hints = await foundation.openHints({ receive: board.receive, room }, telemetry.warn);
   board.hints = hints;
   closers.push(...[() => hints.close(), () => messaging.stop()]);
   const { triggering } = services;

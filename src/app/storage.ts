@@ -27,10 +27,10 @@ export interface OpeningOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The listener for hints, and whether the runner has room; absent: there is no runner. */
+/** The listener for hints, and how many executions the runner would take now; absent: there is no runner. */
 export interface HintListener {
   readonly receive: (hint: Hint) => void;
-  readonly hasRoom?: (() => boolean) | undefined;
+  readonly room?: (() => number) | undefined;
 }
 
 type Warn = (event: string, details: Record<string, unknown>) => void;

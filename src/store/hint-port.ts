@@ -43,15 +43,3 @@ export interface Hints {
   readonly delivering: boolean;
   close(): Promise<void>;
 }
-
-/** Among how many executions one runner is told to look. */
-const PER_RUNNER = 64;
-
-/**
- * Which of the runners that have room are told of so many ready executions: no more than are needed, in turns. If all were told,
- * each start would cost a query in every runner of the fleet.
- */
-export function chooseRunners(withRoom: readonly string[], ready: number, turn: number): string[] {
-  const wanted = Math.min(withRoom.length, Math.max(1, Math.ceil(ready / PER_RUNNER)));
-  return Array.from({ length: wanted }, (_, index) => withRoom[(turn + index) % withRoom.length]!);
-}

@@ -164,7 +164,7 @@ export interface OwnedStart {
 export interface QueueLook {
   woken: number;
   nextDueAt: Timestamp | null;
-  /** Some were ready before this look. */
+  /** Some were ready for `readyForMs` before this look. */
   hasReady: boolean;
   /** Somebody has mail, so queueWakeMail may find something to do. */
   hasMail: boolean;
@@ -304,7 +304,7 @@ export interface ParkItem extends OwnedExecution {
 
 export interface QueueStore {
   /** Parked rows that are due become ready. */
-  queueWake(params: { limit: number }): Promise<QueueLook>;
+  queueWake(params: { limit: number; readyForMs?: number }): Promise<QueueLook>;
   /** Parked rows with mail become ready: the correctness path behind every hint (I10, I11). */
   queueWakeMail(params: { limit: number }): Promise<number>;
   /** Which (tenant, priority) have ready rows, and how long the oldest of each has waited. */

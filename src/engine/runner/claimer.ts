@@ -96,19 +96,19 @@ export class Claimer {
 
   /** Something may be ready: in these lanes, or in unknown ones. */
   hint(lanes?: readonly HintedLane[]): void {
-    // The last look took everything: then these are all, and need not be looked for.
-    const isAll = !this.claiming && !this.leftSome && this.lanesFreshAt !== Number.NEGATIVE_INFINITY;
-    if (lanes !== undefined && isAll) this.knowLanes(lanes);
-    else this.lanesFreshAt = Number.NEGATIVE_INFINITY;
     if (lanes !== undefined && this.hinted.length < MOST_HINTED) this.hinted.push(...lanes);
+    else this.lanesFreshAt = Number.NEGATIVE_INFINITY;
     this.look();
   }
 
-  private knowLanes(lanes: readonly HintedLane[]): void {
+  /** The last look took everything: then the lanes that were hinted at since are all there are, and need not be looked for. */
+  private knowLanes(hinted: readonly HintedLane[]): void {
     const { clock, timers } = this.deps;
+    const isKnown = this.lanesFreshAt !== Number.NEGATIVE_INFINITY;
+    if (hinted.length === 0 || !isKnown) return;
+    if (this.lanes.isEmpty()) this.lanesFreshAt = timers.monotonicMs();
     const oldestReadyAt = clock.now();
-    this.lanes.refresh(lanes.map(({ tenantId, priority }) => ({ tenantId, priority, oldestReadyAt })));
-    this.lanesFreshAt = timers.monotonicMs();
+    this.lanes.add(hinted.map(({ tenantId, priority }) => ({ tenantId, priority, oldestReadyAt })));
   }
 
   /** A place became free: worth a look only if the last one left something behind. */
@@ -194,6 +194,7 @@ export class Claimer {
     const hinted = this.hinted.splice(0);
     if (room <= 0) return this.takeAlthoughFull(hinted);
     this.leftNewcomers = false;
+    this.knowLanes(hinted);
     await this.refreshLanes();
     if (this.crowd.look(incarnation.heldBack())) this.forgetMarks();
     const waiting = this.lanes.next(clock.now(), LANES_PER_CLAIM);
@@ -256,6 +257,7 @@ export class Claimer {
    */
   private async takeAlthoughFull(hinted: readonly HintedLane[]): Promise<void> {
     const { clock, incarnation, timers } = this.deps;
+    if (hinted.length > 0) this.lanesFreshAt = Number.NEGATIVE_INFINITY;
     if (!incarnation.isOpen()) return;
     const now = timers.monotonicMs();
     const isLookDue = now >= this.fullLookAt + FULL_LOOK_EVERY_MS;

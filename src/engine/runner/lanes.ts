@@ -17,6 +17,11 @@ export class Lanes {
     this.lanes = lanes;
   }
 
+  /** Of a lane that is known already, what is known stays. */
+  add(lanes: readonly Lane[]): void {
+    for (const lane of lanes) if (!this.has(lane)) this.lanes = [...this.lanes, lane];
+  }
+
   isEmpty(): boolean {
     return this.lanes.length === 0;
   }

@@ -20,6 +20,8 @@ export interface RunnerDeps extends RunningDeps {
 }
 
 const WAKE_LIMIT = 5_000;
+/** Of the poll interval: what became ready within it is left to the runner that was told of it. */
+const LEFT_TO_OTHERS = 0.4;
 const RECONCILE_EVERY_MS = 60_000;
 /** How long a runner that lost only the connection guarding its lease has to renew it over another. */
 const SESSION_GRACE_MS = 750;
@@ -49,7 +51,9 @@ export class Runner {
     this.options = { ...DEFAULT_ENGINE_OPTIONS, ...deps.options };
     this.clock = createClock(deps.timers);
     this.housekeeping = new Housekeeping({ ...deps, clock: this.clock, options: this.options });
-    this.wakeClock = new WakeClock({ ...deps, clock: this.clock, woken: () => this.life?.claimer.rescan() });
+    const readyForMs = Math.round(this.options.pollMs * LEFT_TO_OTHERS);
+    const woken = () => this.life?.claimer.rescan();
+    this.wakeClock = new WakeClock({ ...deps, clock: this.clock, readyForMs, woken });
     this.nextReconcile = deps.timers.monotonicMs() + RECONCILE_EVERY_MS;
     this.nextReport = deps.timers.monotonicMs();
   }
@@ -73,6 +77,11 @@ export class Runner {
   /** Starts these as this runner's own; null: it has no place for them now. */
   adopt(items: NewExecution[]): Promise<StartOutcome[]> | null {
     return this.stopped ? null : (this.life?.claimer.adopt(items) ?? null);
+  }
+
+  /** How many executions it would take now. */
+  room(): number {
+    return this.life?.incarnation.capacity() ?? 0;
   }
 
   /** Also of a full runner, for a tenant that holds little here. */

@@ -16,6 +16,7 @@ function setup(found: { woken: number; nextDueAt: number | null }[] = []) {
     timers,
     clock,
     observer: recordingObserver(),
+    readyForMs: 0,
     woken: () => void woken++,
     store: {
       queueWake: async () => {

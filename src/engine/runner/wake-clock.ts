@@ -12,6 +12,8 @@ export interface WakeClockDeps {
   readonly timers: Timers;
   readonly clock: Clock;
   readonly observer: EngineObserver;
+  /** What became ready later than this before a look is about to be taken by a runner that was told of it. */
+  readonly readyForMs: number;
   /** Some are ready now. */
   readonly woken: () => void;
 }
@@ -55,12 +57,12 @@ export class WakeClock {
   }
 
   private async look(): Promise<Seen> {
-    const { store, timers } = this.deps;
+    const { store, timers, readyForMs } = this.deps;
     let seen: Seen = { hasReady: false, hasMail: false };
     this.cancel();
     this.nextAt = Number.POSITIVE_INFINITY;
     for (let woken = WAKE_LIMIT; woken === WAKE_LIMIT && !this.stopped; ) {
-      const found = await store.queueWake({ limit: WAKE_LIMIT });
+      const found = await store.queueWake({ limit: WAKE_LIMIT, readyForMs });
       this.lookedAt = timers.monotonicMs();
       woken = found.woken;
       seen = found;

@@ -41,6 +41,8 @@ function describeTimers(store: () => Store): void {
     const look = () => store().queueWake({ limit: 10 });
     expect(await look()).toEqual({ woken: 1, ...next, hasReady: false, hasMail: false });
     expect(await look()).toEqual({ woken: 0, ...next, hasReady: true, hasMail: false });
+    // It became ready a moment ago, and is about to be taken by the runner that was told of it.
+    expect(await store().queueWake({ limit: 10, readyForMs: 600_000 })).toMatchObject({ hasReady: false });
     await store().inboxSend({ tenantId: TENANT, message: newMessage(due!) });
     expect(await look()).toEqual({ woken: 0, ...next, hasReady: true, hasMail: true });
     expect(await claimedIds(store(), runner.slot)).toEqual([due]);

@@ -2,18 +2,21 @@
 // sends itself a note: transaction poolers accept LISTEN and deliver nothing, and that must be known, not guessed. One note is
 // on its way at a time, and now and then an empty one: a connection that does not answer is given up for a new one.
 //
-// Everybody hears every note, but a note of work names the runners that are to look: as many as are needed, of those that have said
-// that they have room. Each process with a runner says so when it comes, when that changes, and now and then. Where nobody has said
-// anything, everybody looks, as processes of older versions do.
+// A note of work goes only to the runners that are to look: as many as are needed, of those that have said that they have room
+// (room-list.ts). Each process with a runner says so when it comes, when that changes, and now and then. Where nobody has said
+// anything, everybody is told. All other notes are for everybody.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as passed } from 'node:timers/promises';
 import type pg from 'pg';
 import { Address, type ClientOptions } from '../connection/address.ts';
-import { addLanes, chooseRunners, type Hint, type HintedLane, type Hints } from '../hint-port.ts';
+import { addLanes, type Hint, type HintedLane, type Hints } from '../hint-port.ts';
+import { type Room, RoomList } from '../room-list.ts';
 import { connectionIsBroken } from './sqlstate.ts';
 
 const CHANNEL = 'pawl_hint';
+/** Of one process. Not even the program of another one wakes for what is sent here. */
+const channelOf = (process: string) => `${CHANNEL}_${process}`;
 const COALESCE_MS = 10;
 const RECONNECT_MS = 1_000;
 const SELF_TEST_MS = 2_000;
@@ -27,7 +30,7 @@ interface Note {
   readonly work?: true;
   /** Tenant, priority and number of each; absent: it is not known where the work is. */
   readonly lanes?: readonly (readonly [string, number, number])[];
-  /** The runner that should poll; absent: every runner. */
+  /** The runners that should look; absent: everybody who hears it. */
   readonly to?: readonly string[];
   readonly mail?: readonly string[];
   /** Task queues that attempts came into. */
@@ -38,11 +41,18 @@ interface Note {
   readonly notices?: readonly string[];
   readonly from?: string;
   readonly test?: string;
-  /** Whether the runner of this process has room. */
-  readonly room?: { readonly of: string; readonly has: boolean };
+  /** Whether the runner of this process has room, and for how many executions; absent: an older version does not say. */
+  readonly room?: { readonly of: string; readonly has: boolean; readonly places?: number; readonly pressed?: boolean };
   /** A process that has just come asks the others whether they have room. */
   readonly who?: true;
 }
+
+interface Addressed {
+  readonly channel: string;
+  readonly note: Note;
+}
+
+const forAll = (note: Note): Addressed => ({ channel: CHANNEL, note });
 
 /** A note carries at most 8,000 bytes. Where this is not enough, those who look find the lanes by themselves. */
 const MAX_LANE_BYTES = 2_000;
@@ -52,6 +62,12 @@ const ROOM_BEAT_MS = 5_000;
 const ROOM_KNOWN_MS = 12_000;
 /** How often it looks whether its runner still has room, or has room again. */
 const ROOM_EVERY_MS = 100;
+/** A process that comes so late to look whether its runner has room is late with its work, too. */
+const LATE_MS = 100;
+/** How long a runner that was told of work counts as at work, and one that was late as late. */
+const PRESSED_FOR_MS = 1_000;
+/** What a runner of an older version is told of, which says only that it has room. */
+const PLACES_UNSAID = 64;
 
 interface HintOptions {
   readonly connectionString: string;
@@ -60,8 +76,8 @@ interface HintOptions {
   readonly queryTimeoutMs?: number;
   /** How long nothing may be said on the connection. */
   readonly beatMs?: number;
-  /** Whether the runner of this process would take executions now; absent: it has none. */
-  readonly hasRoom?: (() => boolean) | undefined;
+  /** How many executions the runner of this process would take now; absent: it has none. */
+  readonly room?: (() => number) | undefined;
 }
 
 /** Never fails: without a connection there are no hints, and polling finds the work. */
@@ -86,11 +102,16 @@ class PostgresHints implements Hints {
   private notices = new Set<string>();
   /** What to say about room, when something is to be said: to be sent with the next note. */
   private owesRoom = false;
-  private saidRoom: boolean | null = null;
+  /** Null: nothing was said yet. */
+  private saidRoom: Room | null = null;
+  private lookedAt = performance.now();
+  private toldAt = Number.NEGATIVE_INFINITY;
+  private lateAt = Number.NEGATIVE_INFINITY;
   private owesQuestion = false;
-  /** When each of the others, and this one, last said that it has room. */
-  private readonly roomy = new Map<string, number>();
-  private turn = 0;
+  /** Of the others and of this one. */
+  private readonly rooms = new RoomList(ROOM_KNOWN_MS);
+  /** Runners without a channel of their own. */
+  private readonly olderVersions = new Set<string>();
   /** Not null until the note that it sends is answered. */
   private flushTimer: NodeJS.Timeout | null = null;
   private readonly beatTimer: NodeJS.Timeout;
@@ -102,7 +123,7 @@ class PostgresHints implements Hints {
   constructor(options: HintOptions) {
     this.options = options;
     this.address = new Address(options.connectionString);
-    const beatMs = options.beatMs ?? (options.hasRoom === undefined ? BEAT_MS : ROOM_BEAT_MS);
+    const beatMs = options.beatMs ?? (options.room === undefined ? BEAT_MS : ROOM_BEAT_MS);
     this.beatTimer = setInterval(() => this.sayRoom(), beatMs).unref();
     this.roomTimer = setInterval(() => this.lookAtRoom(), ROOM_EVERY_MS).unref();
   }
@@ -119,7 +140,7 @@ class PostgresHints implements Hints {
       ended.catch(() => this.lost(client));
       client.on('notification', ({ payload }) => this.received(payload ?? ''));
       this.client = client;
-      await client.query(`listen ${CHANNEL}`);
+      await client.query(`listen ${CHANNEL}; listen "${channelOf(this.self)}"`);
       this.delivering = await Promise.race([this.selfTest(), ended]);
     } catch (error) {
       this.options.warn('no connection for hints; work is found by polling until there is one', {
@@ -161,8 +182,18 @@ class PostgresHints implements Hints {
   }
 
   private lookAtRoom(): void {
-    const { hasRoom } = this.options;
-    if (hasRoom !== undefined && this.delivering && hasRoom() !== this.saidRoom) this.sayRoom();
+    const now = performance.now();
+    const isLate = now - this.lookedAt > ROOM_EVERY_MS + LATE_MS;
+    // On a machine that is too busy all are late; only the one that is at work can leave some to others.
+    if (isLate && now - this.toldAt < PRESSED_FOR_MS) this.lateAt = now;
+    this.lookedAt = now;
+    const room = this.ownRoom();
+    if (room !== null && this.delivering && isNews(room, this.saidRoom)) this.sayRoom();
+  }
+
+  private ownRoom(): Room | null {
+    const { room } = this.options;
+    return room === undefined ? null : { places: room(), isPressed: performance.now() - this.lateAt < PRESSED_FOR_MS };
   }
 
   async close(): Promise<void> {
@@ -177,9 +208,9 @@ class PostgresHints implements Hints {
 
   /** Announces that this process takes no more work, and what it gave back a moment ago. */
   private async sayGoodbye(): Promise<void> {
-    this.roomy.delete(this.self);
-    if (this.work) await this.notify(this.takeWork());
-    if (this.options.hasRoom !== undefined) await this.notify({ room: { of: this.self, has: false } });
+    this.rooms.forget(this.self);
+    if (this.work) await this.notify(...this.takeWork());
+    if (this.options.room !== undefined) await this.notify(forAll({ room: { of: this.self, has: false } }));
     await this.client?.end().catch(() => undefined);
   }
 
@@ -191,24 +222,29 @@ class PostgresHints implements Hints {
     do {
       const mail = [...this.mail].slice(0, MAX_IDS);
       for (const id of mail) this.mail.delete(id);
-      await this.notify({ ...this.takeWork(), ...this.takeRoom(), ...this.takeQueues(), mail });
+      const work = this.takeWork();
+      const rest = { ...this.takeRoom(), ...this.takeQueues(), ...(mail.length > 0 ? { mail } : {}) };
+      const isWorkAll = work.length > 0 && Object.keys(rest).length === 0;
+      await this.notify(...work, ...(isWorkAll ? [] : [forAll(rest)]));
     } while (this.mail.size >= MAX_IDS);
-    if (this.due.size + this.notices.size > 0) await this.notify({ ...this.takeMessages(), from: this.self });
+    if (this.due.size + this.notices.size > 0) await this.notify(forAll({ ...this.takeMessages(), from: this.self }));
     this.flushTimer = null;
     const left = this.mail.size + this.queues.size + this.due.size + this.notices.size;
     if (this.work || left > 0 || this.owesRoom) this.flushSoon();
   }
 
-  private takeWork(): Note {
+  private takeWork(): Addressed[] {
     const { work, lanes } = this;
     this.work = false;
     this.lanes = [];
-    if (!work) return {};
-    const to = chooseRunners(this.withRoom(), countOf(lanes), this.turn);
-    this.turn += to.length;
+    if (!work) return [];
+    const to = this.chooseRunners(countOf(lanes));
     const short = lanes?.map(({ tenantId, priority, count }) => [tenantId, priority, count] as const);
     const fits = short !== undefined && Buffer.byteLength(JSON.stringify(short)) <= MAX_LANE_BYTES;
-    return { work, ...(fits ? { lanes: short } : {}), ...(to.length === 0 ? {} : { to }) };
+    const note = { work, ...(fits ? { lanes: short } : {}) };
+    if (to.length === 0) return [forAll(note)];
+    const isOlder = to.some((runner) => this.olderVersions.has(runner));
+    return isOlder ? [forAll({ ...note, to })] : to.map((runner) => ({ channel: channelOf(runner), note }));
   }
 
   /** No more than fit: workers find the rest by polling. */
@@ -232,30 +268,37 @@ class PostgresHints implements Hints {
   }
 
   private takeRoom(): Note {
-    const { hasRoom } = this.options;
-    const isOwed = this.owesRoom && hasRoom !== undefined;
+    const room = this.owesRoom ? this.ownRoom() : null;
     const asks = this.owesQuestion;
     this.owesRoom = false;
     this.owesQuestion = false;
-    if (isOwed) this.saidRoom = hasRoom();
+    if (room !== null) this.saidRoom = room;
     return {
-      ...(isOwed ? { room: { of: this.self, has: this.saidRoom === true } } : {}),
+      ...(room === null ? {} : { room: { of: this.self, has: room.places > 0, ...wireRoom(room) } }),
       ...(asks ? { who: true as const } : {}),
     };
   }
 
-  private withRoom(): string[] {
-    const oldest = performance.now() - ROOM_KNOWN_MS;
-    for (const [of, at] of this.roomy) if (at < oldest) this.roomy.delete(of);
+  private chooseRunners(ready: number): string[] {
     // Its own entry may be stale: a stopping runner gives back its work before it announces that it has no room.
-    if (this.options.hasRoom?.() !== true) this.roomy.delete(this.self);
-    return [...this.roomy.keys()];
+    if ((this.options.room?.() ?? 0) === 0) this.rooms.forget(this.self);
+    return this.rooms.choose(ready, { now: performance.now(), time: Date.now() });
   }
 
-  private async notify(note: Note): Promise<void> {
+  private heardRoom({ of, has, places, pressed = false }: NonNullable<Note['room']>): void {
+    if (has && places === undefined) this.olderVersions.add(of);
+    else this.olderVersions.delete(of);
+    const room = { places: has ? (places ?? PLACES_UNSAID) : 0, isPressed: pressed };
+    this.rooms.heard(of, room, performance.now());
+  }
+
+  private async notify(...notes: readonly Addressed[]): Promise<void> {
     const { client } = this;
     try {
-      await client?.query('select pg_notify($1, $2)', [CHANNEL, JSON.stringify(note)]);
+      await client?.query(
+        'select pg_notify(channel, note) from unnest($1::text[], $2::text[]) as notes (channel, note)',
+        [notes.map(({ channel }) => channel), notes.map(({ note }) => JSON.stringify(note))],
+      );
     } catch (error) {
       // With a statement unanswered, end() does not wait for the other side either.
       if (connectionIsBroken(error)) void client?.end().catch(() => undefined);
@@ -265,10 +308,10 @@ class PostgresHints implements Hints {
   private received(payload: string): void {
     const note = parseNote(payload);
     if (note.test !== undefined) this.testArrived?.(note.test);
-    if (note.room?.has === true) this.roomy.set(note.room.of, performance.now());
-    else if (note.room !== undefined) this.roomy.delete(note.room.of);
+    if (note.room !== undefined) this.heardRoom(note.room);
     if (note.who === true) this.sayRoom();
     if (note.work && (note.to === undefined || note.to.includes(this.self))) {
+      this.toldAt = performance.now();
       const lanes = note.lanes?.map(([tenantId, priority, count]) => ({ tenantId, priority, count }));
       this.options.receive({ kind: 'work', lanes });
     }
@@ -312,6 +355,14 @@ class PostgresHints implements Hints {
 /** Of work whose place is not known, any amount: as if it were one. */
 const countOf = (lanes: readonly HintedLane[] | null): number =>
   lanes === null ? 1 : lanes.reduce((sum, { count }) => sum + count, 0);
+
+const wireRoom = ({ places, isPressed }: Room) => ({ places, ...(isPressed ? { pressed: true } : {}) });
+
+/** Whether there is room at all, or a good deal more or less of it: saying so costs a note. */
+function isNews(room: Room, said: Room | null): boolean {
+  if (said === null || room.isPressed !== said.isPressed || room.places > 0 !== said.places > 0) return true;
+  return room.places > 2 * said.places || 2 * room.places < said.places;
+}
 
 const isAny = (ids: readonly string[] | undefined): ids is readonly string[] => ids !== undefined && ids.length > 0;
 

@@ -53,7 +53,7 @@ const CASES: Readonly<Record<string, (slot: string) => Values>> = {
   }),
   execution_release: (slotId) => ({ slotId, executionIds: ids(1), epochs: many(1) }),
   park_check: () => ({ executionIds: ids(1) }),
-  queue_wake: () => [SAMPLE],
+  queue_wake: () => [SAMPLE, 0],
   inbox_read: () => [ids(1)],
   inbox_send: () => [id(3, 1), id(1, 20_000), 't0', 'webhook', 'n', '{}'],
   execution_get: () => ({ executionId: id(1, 20_000), tenantId: 't' }),

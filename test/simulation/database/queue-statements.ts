@@ -26,9 +26,11 @@ type QueueStatements = Pick<
 
 export function queueStatements(tables: Tables): QueueStatements {
   return {
-    queueWake({ limit }) {
+    queueWake({ limit, readyForMs = 0 }) {
       const now = tables.clock();
-      const hasReady = [...tables.queue.values()].some(({ state }) => state === READY);
+      const hasReady = [...tables.queue.values()].some(
+        ({ state, readyAt }) => state === READY && readyAt <= now - readyForMs,
+      );
       const hasMail = [...tables.inbox.values()].some((mail) => mail.length > 0);
       const due = [...tables.queue.values()]
         .filter((row) => row.state === PARKED && row.dueAt !== null && row.dueAt <= now)

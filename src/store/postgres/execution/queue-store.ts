@@ -11,8 +11,8 @@ const AUDIT = statement('queue_audit');
 
 export function queueStore(engine: Database, reader: Database): QueueStore {
   return {
-    async queueWake({ limit }) {
-      const [row] = await engine.run<QueueLook>(WAKE, [limit]);
+    async queueWake({ limit, readyForMs = 0 }) {
+      const [row] = await engine.run<QueueLook>(WAKE, [limit, readyForMs]);
       return row!;
     },
     queueWakeMail: async ({ limit }) => (await engine.run(WAKE_MAIL, [limit])).length,

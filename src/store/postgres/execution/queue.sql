@@ -12,8 +12,10 @@ with woken as (
 )
 select (select count(*)::int from woken) as woken,
   (select due_at from execution_queue where state = 2 and due_at > now() order by due_at limit 1) as next_due_at,
-  -- In the order of an index, so that no other way looks cheaper.
-  (select true from execution_queue where state = 0 order by tenant_id, priority, ready_at limit 1) is not null as has_ready,
+  -- In the order of an index, so that no other way looks cheaper. What became ready a moment ago was told to a runner, which is about to
+  -- take it: others that looked would cut its claims into pieces.
+  (select true from execution_queue where state = 0 and ready_at <= now() - $2::int * interval '1 millisecond'
+    order by tenant_id, priority, ready_at limit 1) is not null as has_ready,
   exists (select from execution_inbox) as has_mail;
 
 -- name: queue_wake_mail
