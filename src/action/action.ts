@@ -1,7 +1,7 @@
-// The action contract: what a node runs. A definition is data plus one function; everything the function may
-// touch comes in through its context. It returns one form, `{ outputs, resourceLinks? }`, or throws: a TerminalError
-// fails the node, a RetryableError is tried again, anything else is tried again by policy. An action runs at least once
-// and gets a key that is the same for every attempt of its node (I7), to make its side effects safe to repeat.
+// The action contract. A definition is data plus one function; everything the function may touch comes through its context. It
+// returns `{ outputs, resourceLinks? }` or throws: a TerminalError fails the node, a RetryableError is retried, any other error
+// is retried by policy. An action runs at least once and gets a key that is the same for every attempt of its node (I7), to make
+// its side effects safe to repeat.
 
 import type { z } from 'zod';
 import type { ArtifactContent, NewArtifact } from '../artifact/artifacts.ts';
@@ -20,15 +20,15 @@ export interface ActionSpec<Params extends z.ZodType, Outputs extends z.ZodType>
   readonly displayName?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
-  /** What to use instead. Workflows that use a deprecated action get it as a warning when they are published. */
+  /** The replacement. Publishing a workflow that uses a deprecated action shows it as a warning. */
   readonly deprecationNotice?: string;
   /**
-   * The codes that it fails with, for the catalog and for whoever writes `codes` and `on`; absent: nobody knows. Those that every
-   * node may fail with (a timeout, a template error) need not be named.
+   * The codes that the action fails with, for the catalog and for authors of `codes` and `on`; absent: unknown. Codes that
+   * every node may have (a timeout, a template error) need not be listed.
    */
   readonly codes?: readonly string[];
   readonly params: Params;
-  /** Documents the outputs in the catalog and types `run`; what comes back at run time must only be JSON. */
+  /** Documents the outputs in the catalog and types `run`. At run time any JSON is accepted. */
   readonly outputs: Outputs;
   run(
     params: z.output<Params>,
@@ -60,7 +60,7 @@ export interface ResourceLink extends ResourceKey {
 export interface ActionContext {
   readonly executionId: string;
   readonly nodeId: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly attempt: number;
   /**
    * An earlier run of this node may have had its effect: true for every attempt after the first, and for the first when its
@@ -81,9 +81,9 @@ export interface ActionContext {
   /** Refuses private addresses (S5), caps sizes and stops with `signal`. */
   readonly http: HttpClient;
   readonly log: ActionLog;
-  /** Results that are too large for a result: stored apart, with a pointer to put into the outputs. */
+  /** Results too large for outputs: stored separately, with a pointer to put into the outputs. */
   readonly artifacts: AttemptArtifacts;
-  /** Whether an execution already made this resource: look here before you create it again. */
+  /** Whether an execution already created this resource. Look here before you create it again. */
   readonly findResource: FindResource;
 }
 

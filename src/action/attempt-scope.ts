@@ -1,6 +1,6 @@
-// What one attempt sees: the engine's context with the attempt's own signal, log and watched credentials. Each part is
-// made when the action first asks for it, because most actions ask for few and a core action must cost microseconds.
-// Once stopped or closed it stays so: an abandoned action that goes on finds its signal aborted and its log deaf.
+// The context of one attempt: the engine's data, with the attempt's own signal, log and watched credentials. Each part is created
+// on first use, because most actions use few and a core action must cost microseconds. Once stopped or closed it stays so: an
+// abandoned action finds its signal aborted and its log closed.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ActionContext, AttemptArtifacts, Credentials, FindResource, Principal } from './action.ts';
@@ -16,7 +16,7 @@ export interface AttemptContext extends Omit<ActionContext, 'signal' | 'log'> {
   readonly now: () => number;
   /** Aborted when the execution stops (cancel, fail fast, its timeout, shutdown). */
   readonly signal?: StopSignal;
-  /** Values of secrets that are among the parameters: kept out of everything that stays. */
+  /** Secret values among the parameters: kept out of everything that is stored. */
   readonly secrets?: readonly string[] | undefined;
 }
 
@@ -61,13 +61,13 @@ export class AttemptScope implements ActionContext {
     return this.#redactor;
   }
 
-  /** Null: the attempt was handed no secret, so there is nothing to look for. */
+  /** null: the attempt has no secrets, so there is nothing to look for. */
   get knownSecrets(): Redactor | null {
     const isGiven = (this.credential?.secrets.length ?? 0) > 0 || this.#engine.secrets !== undefined;
     return isGiven ? this.redactor : this.#redactor;
   }
 
-  /** A function of its own, because actions take it out of their context. */
+  /** A standalone function, because actions destructure their context. */
   get findResource(): FindResource {
     return (key) => this.#engine.findResource(key);
   }
@@ -76,7 +76,7 @@ export class AttemptScope implements ActionContext {
     if (this.#controller === null) {
       const controller = new AbortController();
       const stop = this.#ownStop();
-      // An error of the action's listeners is its own, whoever tells the attempt to stop (attempt-origin.ts).
+      // An error in the action's listeners is the action's own, whoever aborts the attempt (attempt-origin.ts).
       const asTheAction = AsyncLocalStorage.snapshot();
       if (stop.aborted) controller.abort(stop.reason);
       else stop.addEventListener('abort', () => asTheAction(() => controller.abort(stop.reason)));
@@ -90,7 +90,7 @@ export class AttemptScope implements ActionContext {
     return this.#credentials;
   }
 
-  /** Requests stop with the attempt, whatever else the action asks for, and belong to its trace. */
+  /** Requests stop with the attempt, whatever the action asks for, and belong to its trace. */
   get http(): HttpClient {
     this.#http ??= {
       request: (request) => {
@@ -131,7 +131,7 @@ export class AttemptScope implements ActionContext {
   }
 }
 
-/** A trace context that the action gave itself is left as it is. */
+/** A trace context set by the action is left as it is. */
 function withTrace(
   headers: Readonly<Record<string, string>>,
   traceparent: string | null,

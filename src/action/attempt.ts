@@ -1,4 +1,4 @@
-// One attempt of a node: what it is asked to do, and what came of it. The engine asks, an action answers.
+// One attempt of a node: its request and its result. The engine asks, an action answers.
 
 import type { Json } from '../core/json/json.ts';
 import type { PluginRef, SecretRef, StepContract, StepHooks } from '../core/plan/plan.ts';
@@ -12,7 +12,7 @@ export interface AttemptRequest {
   readonly version: number;
   readonly nodeId: string;
   readonly actionType: string;
-  /** As the node names it; absent: the default of the action's connector. */
+  /** The connection that the node names; absent: the default of the action's connector. */
   readonly connection?: string | undefined;
   readonly environmentId: string;
   /** Absent: `default`. */
@@ -21,12 +21,12 @@ export interface AttemptRequest {
   /** An earlier run may have had its effect: this is a later attempt, or a former owner may have begun this one. */
   readonly mayHaveRun: boolean;
   readonly params: unknown;
-  /** Added to the parameters in the attempt, and nowhere before. */
+  /** Added to the parameters in the attempt, and nowhere earlier. */
   readonly secretRefs?: readonly SecretRef[] | undefined;
-  /** Of a step of an execution plan: what its outputs must look like (step-result.ts). */
+  /** Execution plans only: the contract for the outputs (step-result.ts). */
   readonly contract?: StepContract | undefined;
   readonly hooks?: StepHooks | undefined;
-  /** Runs it instead of an action. */
+  /** Runs instead of an action. */
   readonly plugin?: PluginRef | undefined;
   readonly timeoutMs: number | null;
   readonly idempotencyKey: string;
@@ -54,13 +54,13 @@ export interface AttemptLogLine {
 
 export type AttemptResult = {
   readonly logs?: readonly AttemptLogLine[];
-  /** For a free place, before it ran; absent: less than a millisecond. */
+  /** The wait for a free place before it ran; absent: less than a millisecond. */
   readonly waitedMs?: number;
 } & (
   | {
       readonly ok: true;
       readonly outputsText: JsonText;
-      /** What parsing the text gives (I15), for those who have it already. */
+      /** The parsed outputs (I15), for callers that have them already. */
       readonly outputs?: Json;
       readonly resourceLinks?: readonly AttemptLink[];
     }
@@ -71,7 +71,7 @@ export type AttemptResult = {
       readonly retryAfterMs?: number | undefined;
       readonly timedOut?: boolean | undefined;
       readonly aborted?: boolean | undefined;
-      /** It was told to stop and did not: it may still be running. */
+      /** It was told to stop and did not, so it may still be running. */
       readonly abandoned?: boolean | undefined;
       readonly outputsText?: JsonText | undefined;
       readonly outputs?: Json;
@@ -80,5 +80,5 @@ export type AttemptResult = {
     }
 );
 
-/** Runs one attempt to its end, without a promise if it needs none. Never rejects: whatever goes wrong is a result. */
+/** Runs one attempt to its end, without a promise if none is needed. Never rejects: every failure is a result. */
 export type RunAttempt = (request: AttemptRequest) => AttemptResult | Promise<AttemptResult>;

@@ -1,5 +1,5 @@
-// A connector groups actions that share one credential. Actions name theirs by id; a connector that nobody described is
-// described from its id, so that a user's first action needs one definition and not two.
+// A connector groups actions that share one credential. Actions name theirs by id. A connector without a description gets one
+// from its id, so that a user's first action needs one definition, not two.
 
 import { z } from 'zod';
 
@@ -8,13 +8,13 @@ export interface ConnectorDefinition {
   readonly displayName: string;
   readonly description: string;
   readonly version: string;
-  /** How its credential is presented; absent = it needs none. */
+  /** How its credential is sent; absent: it needs none. */
   readonly authType?: 'Bearer' | 'ApiKey' | 'Basic' | 'OAuth2';
-  /** Where the system it talks to is documented. */
+  /** The documentation of the other system. */
   readonly documentationUrl?: string;
   /** Absent: its first letter, see `monogram`. */
   readonly iconUrl?: string;
-  /** What to set for it, by environment variable. */
+  /** Its settings, by environment variable. */
   readonly config?: z.ZodObject;
 }
 

@@ -1,6 +1,6 @@
-// What an attempt is given to prove itself to another system: a token for connectors, and a way to put the credential on a
-// request. Where it comes from (a connection, a program's own provider, the environment) is decided outside. Its secrets are told,
-// so that they can be taken out of everything that the attempt says (S6).
+// The credential of an attempt: a token for connectors, and a way to put it on a request. Its source (a connection, a program's
+// own provider, the environment) is chosen elsewhere. Its secrets are known, so that they can be redacted from everything the
+// attempt says (S6).
 
 import type { HttpRequest } from './http-client.ts';
 
@@ -10,7 +10,7 @@ export interface CredentialRequest {
   readonly principalId: string;
   /** Of the action. */
   readonly connector: string;
-  /** As the node names it; null: none. */
+  /** The connection that the node names; null: none. */
   readonly connection: string | null;
 }
 
@@ -19,20 +19,20 @@ export interface Credential {
   readonly connection: string | null;
   /** The text that a connector sends; undefined: this kind has no single text. */
   readonly token: string | undefined;
-  /** Every text that must not be seen. */
+  /** Every text that must be redacted. */
   readonly secrets: readonly string[];
-  /** Throws when the request goes where the credential may not. */
+  /** Throws when the credential must not be sent to this host. */
   checkHost(url: URL): void;
-  /** The request with the credential on it. A redirect takes it to no other origin. */
+  /** The request with the credential. A redirect to another origin drops it. */
   authorize(request: HttpRequest): HttpRequest;
-  /** The other system did not accept it. True: there may be a new one when it is asked for again. */
+  /** The other system refused the credential. true: there may be a new one at the next request. */
   refused(): boolean;
 }
 
 /** Returns a known credential at once; null: there is none. A thrown error fails the attempt. */
 export type ResolveCredential = (request: CredentialRequest) => Credential | null | Promise<Credential | null>;
 
-/** A program's own: `createPawl({ credentials })`. Undefined: it has none, and the connections are asked. */
+/** A program's own provider: `createPawl({ credentials })`. undefined: it has none, and connections are used. */
 export interface CredentialProvider {
   token(connector: string, request: CredentialRequest): string | undefined | Promise<string | undefined>;
 }

@@ -7,14 +7,14 @@ import type { Credentials } from './action.ts';
 export function environmentCredentials(environment: Readonly<Record<string, string | undefined>>): Credentials {
   const tokens = new Map(Object.entries(environment).filter(([name, value]) => VARIABLE.test(name) && value !== ''));
   return {
-    // Every attempt asks. Most installations have no such token.
+    // Every attempt asks, and most installations have no such token.
     token: (connectorId) => (tokens.size === 0 ? undefined : tokens.get(credentialVariable(connectorId))),
   };
 }
 
 const VARIABLE = /^CONNECTOR_.*_TOKEN$/;
 
-/** For messages that tell an operator what to set. */
+/** For messages that name the variable to set. */
 export function credentialVariable(connectorId: string): string {
   return `CONNECTOR_${connectorId.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_TOKEN`;
 }

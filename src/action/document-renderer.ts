@@ -1,5 +1,5 @@
-// Renders documents where nothing that their authors wrote can hurt: in a place that is stopped when it takes too long or too
-// much (S4), and that reaches no clock, file or network (S3). The port; the implementation is action/core/render-pool.ts.
+// Renders documents where their authors can do no harm: in a process that is stopped when it takes too much time or memory (S4),
+// and that reaches no clock, file or network (S3). The port; the implementation is action/core/render-pool.ts.
 
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';

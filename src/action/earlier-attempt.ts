@@ -1,7 +1,7 @@
-// Whether something that was found in another system is what an earlier attempt of this node made, for systems that offer
-// no idempotency key: the answer to that attempt was lost, and creating it again would double it (I7). It must have been
-// made with our credential, lately, and be linked to no other node or execution. Lately, because links go when
-// their executions are cleaned up; a day is far longer than retries take and far shorter than executions are kept.
+// Whether a resource in another system was created by an earlier attempt of this node. For systems without idempotency keys: the
+// answer to that attempt was lost, and creating it again would double it (I7). The resource must have been created with our
+// credential, recently, and be linked to no other node or execution. Recently, because links go with their executions; a day is
+// far longer than retries take and far shorter than executions are kept.
 
 import type { ActionContext, ResourceLink } from './action.ts';
 

@@ -1,5 +1,5 @@
-// What an action threw, as the failure of its attempt. Never throws itself, whatever it is given. Secrets that the
-// attempt was handed are taken out before anything is cut or stored (S6).
+// Turns an action's error into the failure of its attempt. Never throws, whatever it is given. The attempt's secrets are removed
+// before anything is cut or stored (S6).
 
 import { isRetryableError, isTerminalError } from '../core/error/error.ts';
 import { cleanMessage } from '../core/error/message.ts';
@@ -39,12 +39,12 @@ export function describeThrown(thrown: unknown, redactor: Redactor, outputLimitB
 
 const MAX_FRAMES = 8;
 
-/** Without the message above them, which may quote what the action was given (S6). */
+/** Without the message above them, which may quote the action's input (S6). */
 function framesOf(thrown: unknown, redactor: Redactor): { stack?: string } {
   try {
     const text = thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : '';
     const all = text.split('\n').filter((line) => /^ {4}at .*:\d+:\d+\)?$/.test(line));
-    // Who called the action is always the same, and ours.
+    // The frames below the action are always the same, and ours.
     const ours = all.findIndex((line) => line.includes('at invokeAction '));
     const frames = ours === -1 ? all : all.slice(0, ours);
     return frames.length === 0 ? {} : { stack: redactor.redact(frames.slice(0, MAX_FRAMES).join('\n')) };
@@ -73,7 +73,7 @@ function describeValue(value: unknown): string {
 
 const MAX_CODE_LENGTH = 100;
 
-/** A code is a word that people search for; one that is not falls back to the general one. */
+/** A code is a word that people search for. Anything else falls back to the general code. */
 function codeOf(code: unknown): string {
   return typeof code === 'string' && code !== '' && code.length <= MAX_CODE_LENGTH
     ? cleanMessage(code)
@@ -86,7 +86,7 @@ function delayOf(retryAfterMs: number | undefined): { retryAfterMs?: number } {
     : {};
 }
 
-/** Outputs of a failure help to understand it; when they cannot be kept, the failure itself still counts. */
+/** Outputs help to understand a failure. If they cannot be kept, the failure still counts. */
 function lastWords(
   outputs: Json | undefined,
   redactor: Redactor,

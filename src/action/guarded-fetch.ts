@@ -1,6 +1,5 @@
-// `fetch` for official clients of other systems, on top of the guarded HTTP client of an attempt: it stops with the
-// attempt, refuses private addresses (S5) and caps sizes, whatever the client does. Headers given here are sent with every
-// request. Redirects are answers, not followed.
+// `fetch` for official clients of other systems, over the attempt's guarded HTTP client: it stops with the attempt, refuses
+// private addresses (S5) and caps sizes. The given headers go with every request. Redirects are returned, not followed.
 
 import type { HttpClient } from './http-client.ts';
 

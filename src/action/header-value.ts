@@ -1,7 +1,6 @@
-// Values of HTTP headers that need care, for whoever speaks HTTP: what may be written into one, and what a server means
-// by Retry-After.
+// Values of HTTP headers that need care: what may be written into one, and the meaning of Retry-After.
 
-/** For values of ours that may hold anything, such as ids and names: what HTTP does not allow is percent-encoded. */
+/** For ids and names that may contain anything: characters that HTTP does not allow are percent-encoded. */
 export function safeHeaderValue(value: string): string {
   if (PRINTABLE.test(value)) return value;
   return value.toWellFormed().replace(/[^\u0020-\u007e]/gu, (character) => encodeURIComponent(character));

@@ -1,5 +1,5 @@
-// What an action may ask of the outside over HTTP, and what it gets: the contract of `ctx.http`. Who answers it, and which
-// addresses may be reached, is decided where the client is made (action/http).
+// The contract of `ctx.http`: requests of actions and their responses. The implementation in action/http decides which addresses
+// may be reached.
 
 import type { StopSignal } from './stop.ts';
 
@@ -12,12 +12,12 @@ export interface HttpRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
-  /** Names, in lower case, of headers that follow a redirect to no other origin, whatever they are called. */
+  /** Header names in lower case that are dropped on a redirect to another origin. */
   readonly secretHeaders?: readonly string[];
-  /** 0, the default: a redirect is an answer like any other. */
+  /** 0, the default: a redirect is a response like any other. */
   readonly maxRedirects?: number;
   readonly maxBytes?: number;
-  /** What happens to a body over `maxBytes`: an error, or the bytes that fit. */
+  /** A body over `maxBytes` is an error, or is cut. */
   readonly onOversize?: 'fail' | 'truncate';
   /** From the request to the last byte, over all redirects. null: as long as the attempt may take. */
   readonly timeoutMs?: number | null;
@@ -31,6 +31,6 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly truncated: boolean;
-  /** Where the answer came from, after redirects. */
+  /** The address that answered, after redirects. */
   readonly url: string;
 }

@@ -1,9 +1,8 @@
-// The one place where an attempt is run, for every driver: find the action, check the parameters, run it under its
-// timeout and the engine's abort signal, turn what comes back into a result. It never throws: every way an attempt can
-// end is a value. It records nothing and retries nothing; that is the decider's.
-//
-// An action that returns without a promise costs no timer and no signal. One that ignores its signal is abandoned: at
-// its timeout at once, after an abort by the engine when the grace is over, so that its real outcome can still be kept.
+// The one place where an attempt runs, for every driver: find the action, check the parameters, run it under its timeout and the
+// engine's abort signal, and turn the outcome into a result. It never throws: every end of an attempt is a value. It records and
+// retries nothing; that is the decider's job. An action that returns without a promise costs no timer and no signal. An action
+// that ignores its signal is abandoned: at once after its timeout, after the grace period when the engine aborted it, so that its
+// real outcome can still be kept.
 
 import type { z } from 'zod';
 import type { NodeError } from '../core/decider/fact.ts';
@@ -31,7 +30,7 @@ export interface InvokeRequest {
   readonly timeoutMs: number | null;
   /** Of the outputs' JSON text. */
   readonly outputLimitBytes?: number;
-  /** Keeps what is too large for the outputs; absent: such an attempt fails. */
+  /** Stores outputs that are too large; absent: such an attempt fails. */
   readonly keepLarge?: KeepText | undefined;
   /** How long an aborted attempt may take to end by itself. */
   readonly abortGraceMs?: number;
@@ -55,7 +54,7 @@ export interface AttemptFailure {
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
   readonly timedOut?: true;
-  /** It ended because the engine told it to. */
+  /** It ended because the engine aborted it. */
   readonly aborted?: true;
   /** It did not end within the grace, and may still be running. */
   readonly abandoned?: true;
@@ -70,12 +69,12 @@ const DEFAULT_OUTPUT_LIMIT_BYTES = 1024 * 1024;
 const NO_LINKS: readonly ResourceLink[] = [];
 const DEFAULT_ABORT_GRACE_MS = 5_000;
 
-/** Without a promise when the action needs none. */
+/** Returns a promise only when the action does. */
 export function invokeAction(request: InvokeRequest): AttemptResult | Promise<AttemptResult> {
   const { actionType, context } = request;
   const action = request.registry.get(actionType);
   if (action === undefined) {
-    // It was there when the workflow was published: mostly it is the folder that this start forgot.
+    // The action existed when the workflow was published. Usually this start lacks its folder.
     const advice = 'actions of your own are in the folder of --actions (PAWL_ACTION_FOLDER)';
     return refused('ACTION_NOT_FOUND', `No action "${actionType}" is registered in this runner: ${advice}`);
   }
@@ -143,7 +142,7 @@ function checkParameters(action: ActionDefinition, parameters: Json): Checked {
     if (parsed.success) return { ok: true, value: parsed.data };
     return { ok: false, message: `${action.type}: ${parsed.error.issues.map(describeIssue).join('; ')}` };
   } catch (thrown) {
-    // A schema of a user's may be asynchronous or throw in a refinement.
+    // A user's schema may be asynchronous, or throw in a refinement.
     const detail = thrown instanceof Error ? thrown.message : String(thrown);
     return { ok: false, message: `${action.type}: the parameters could not be checked: ${detail}` };
   }
@@ -195,7 +194,7 @@ function succeeded(
   };
 }
 
-/** The effect has happened: a store that is away makes the attempt run again, which its key makes safe (I7). */
+/** The effect has happened. If the store is away, the attempt runs again, which its key makes safe (I7). */
 async function spilled(
   text: string,
   limit: number,
@@ -212,7 +211,7 @@ async function spilled(
   }
 }
 
-/** Nothing at all is a result without outputs; anything that is not `{ outputs, resourceLinks? }` is a mistake. */
+/** undefined is a result without outputs. Anything other than `{ outputs, resourceLinks? }` is a mistake. */
 function resultProblem(result: unknown): string | null {
   if (result === undefined) return null;
   if (typeof result !== 'object' || result === null || !('outputs' in result)) {
@@ -248,7 +247,7 @@ function failed(thrown: unknown, scope: AttemptScope, request: InvokeRequest): A
     const error = { code: 'ATTEMPT_TIMEOUT', message: thrown.message };
     return { ok: false, error, retryable: true, timedOut: true, logs };
   }
-  // After an abort a failure is what was asked for, unless the action insists that it is its own.
+  // After an abort a failure is expected, unless the action insists that it is its own.
   const signal = request.context.signal;
   if (signal?.aborted && thrown instanceof AttemptAbandoned) return { ...aborted(signal, logs), abandoned: true };
   if (signal?.aborted && !isTerminalError(thrown)) return aborted(signal, logs);

@@ -1,6 +1,6 @@
-// The lines an action writes with `ctx.log`. They are collected per attempt and stored with its result, so they are
-// capped (one attempt must not fill the journal's neighbour table), cleaned for a `text` column and free of the secrets
-// that the attempt was handed (S6). What is written after the attempt ended is dropped: nobody would store it.
+// Log lines of `ctx.log`. They are collected per attempt and stored with its result, so they are capped (one attempt must not
+// fill the table), cleaned for a `text` column, and free of the attempt's secrets (S6). Lines after the end of the attempt are
+// dropped, because nothing would store them.
 
 import { cleanMessage } from '../core/error/message.ts';
 import type { Redactor } from './redact.ts';
@@ -19,7 +19,7 @@ export type ActionLog = Readonly<Record<LogLevel, (message: string, data?: unkno
 
 export interface LogCollector {
   readonly log: ActionLog;
-  /** No line is taken after this. */
+  /** Lines after this are dropped. */
   close(): readonly LogLine[];
 }
 
@@ -62,7 +62,7 @@ export function createLogCollector(options: { now: () => number; redactor: Redac
   };
 }
 
-/** A line whose data cannot be kept is still worth its message, so this never throws. */
+/** Never throws: a line whose data cannot be kept still has its message. */
 function dataText(data: unknown, redactor: Redactor): string {
   let text: string | undefined;
   try {

@@ -1,7 +1,7 @@
-// Turns what an action returned into JSON text, or says why not and where. JSON.stringify alone would drop functions and
-// symbols, write a forgotten promise as {} and fail on a cycle without naming it, and it would build a text of any
-// length first. So the value is walked once: that finds what is not JSON, and stops when the text must exceed the limit.
-// Members that are `undefined` are left out and NaN becomes null, as JSON.stringify does it.
+// Turns an action's return value into JSON text, or says why not and where. JSON.stringify alone would drop functions and
+// symbols, write a forgotten promise as {}, fail on a cycle without naming it, and build a text of any length first. So the value
+// is walked once: that finds what is not JSON, and stops when the text must exceed the limit. `undefined` members are left out
+// and NaN becomes null, as in JSON.stringify.
 
 export type EncodedOutputs =
   | { readonly ok: true; readonly text: string; readonly bytes: number }
@@ -34,7 +34,7 @@ interface Walk {
 
 interface Defect {
   readonly what: 'tooLarge' | 'tooDeep' | { readonly found: string };
-  /** Filled while the walk unwinds, so that a sound value costs nothing for it. */
+  /** Filled while the walk unwinds, so that a valid value costs nothing. */
   readonly path: (string | number)[];
 }
 
@@ -57,7 +57,7 @@ function visitObject(value: object, depth: number, walk: Walk): Defect | null {
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON !== 'function') return visitMembers(value, depth, walk);
   const written: unknown = toJSON.call(value);
-  // Asked once and not again, as JSON.stringify does it.
+  // toJSON is called once, as in JSON.stringify.
   return typeof written === 'object' && written !== null
     ? visitMembers(written, depth, walk)
     : visit(written, depth, walk);
@@ -107,7 +107,7 @@ function describeDefect({ what, path }: Defect, outputs: unknown, limitBytes: nu
   return notJson(`${describePath(path)} is ${what.found}`);
 }
 
-/** Only called for values that are too deep to be told from a cycle. `cleared` keeps shared parts from being walked again. */
+/** Called only for values too deep to tell from a cycle. `cleared` avoids walking shared parts again. */
 function findCycle(value: unknown, path: (string | number)[], ancestors: Set<unknown>, cleared: Set<unknown>): boolean {
   if (typeof value !== 'object' || value === null || cleared.has(value)) return false;
   if (ancestors.has(value)) return true;

@@ -1,6 +1,5 @@
-// What connectors say about whom they act for, so that another system can write it into its audit log today
-// and decide by it tomorrow. A principal without an e-mail address sends no such header. Characters that a header cannot
-// hold are percent-encoded.
+// Headers that say for whom a connector acts, so that another system can audit it or decide by it. A principal without an e-mail
+// address sends no such header. Characters that a header cannot hold are percent-encoded.
 
 import type { ActionContext } from './action.ts';
 import { safeHeaderValue } from './header-value.ts';

@@ -1,11 +1,11 @@
-// How the time that a regular expression takes can grow with the text. Most patterns that people write match in linear time; some take
-// for ever (S4). This reads the pattern and counts what makes a matcher try again: parts that repeat without a bound, and choices. What
-// it does not understand, or cannot bound, it refuses.
+// Bounds how the time of a regular expression grows with the text. Most patterns match in linear time; some take for ever (S4).
+// This reads the pattern and counts what makes a matcher backtrack: unbounded repetitions and choices. A pattern that it does not
+// understand or cannot bound is refused.
 
 interface Part {
-  /** Repetitions without a bound: each adds one to the power. */
+  /** Unbounded repetitions: each adds one to the power. */
   readonly unbounded: number;
-  /** In how many other ways it can match. */
+  /** The number of other ways to match. */
   readonly ways: number;
 }
 
@@ -22,13 +22,13 @@ const ESCAPE = /^\\(?:[dDwWsStnrfv]|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\}|x[\da-fA
 const EDGE = /^(?:[$^]|\\[bB])/;
 const LITERAL = /^[^\\()[\]{}*+?|^$]/u;
 
-/** The power of the text's length that bounds the time: 1 is linear. Null: it cannot be bounded, or is no pattern. */
+/** The power of the text's length that bounds the time: 1 is linear. null: unbounded, or not a pattern. */
 export function patternPower(source: string): number | null {
   if (source.length > MAX_CHARS || !isPattern(source)) return null;
   const reader = new Reader(source);
   const whole = reader.choices();
   if (whole === null || !reader.isAtEnd || whole.ways > MAX_WAYS) return null;
-  // Without an anchor the matcher begins again at every character.
+  // Without an anchor the matcher starts again at every character.
   const power = Math.max(1, whole.unbounded + (isAnchored(source) ? 0 : 1));
   return power > MAX_POWER ? null : power;
 }
@@ -41,7 +41,7 @@ function isPattern(source: string): boolean {
   }
 }
 
-/** A choice at the top would have to be anchored in each of its branches. */
+/** A choice at the top level would have to be anchored in each branch. */
 const isAnchored = (source: string): boolean => source.startsWith('^') && !source.includes('|');
 
 class Reader {

@@ -1,6 +1,6 @@
-// Which JSON Schemas that users supply may be used on the event loop: small ones, made of keywords whose cost is bounded by the
-// size of schema and value (S4). A pattern counts if its time is bounded (plain-pattern.ts), a reference if it leads to a definition
-// of the same schema and never back to itself. Whatever is not plain, or not even well formed, is for a process that can be killed.
+// Decides which user-supplied JSON Schemas may run on the event loop: small ones, with keywords whose cost is bounded by the size
+// of schema and value (S4). A pattern counts if its time is bounded (plain-pattern.ts), a reference if it leads to a definition
+// of the same schema and never back to itself. Anything else, and malformed schemas, go to a process that can be killed.
 
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import { patternPower } from './plain-pattern.ts';
@@ -8,15 +8,15 @@ import { compilePlainSchema, type SuppliedSchema } from './supplied-schema.ts';
 
 export interface PlainSchema {
   readonly check: SuppliedSchema;
-  /** How many values the schema is made of, with every reference followed. */
+  /** The number of values in the schema, with every reference expanded. */
   readonly size: number;
   /** The power of the value's length that bounds the time of a check. */
   readonly power: number;
 }
 
-/** What compiles in a few milliseconds. */
+/** Compiles in a few milliseconds. */
 const MAX_SIZE = 150;
-/** Size of the schema times characters of the value: what is checked well below 50 ms, also when everything is wrong. */
+/** Schema size times value length: checked well below 50 ms, even if everything is wrong. */
 const MAX_COST = 500_000;
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
@@ -77,7 +77,7 @@ const KEYWORDS = new Map<string, (value: Json) => boolean>([
 
 /** null: not plain. */
 export function plainSchema({ $schema, ...rules }: JsonObject): PlainSchema | null {
-  // The dialects differ in what we call plain only in the lists of positional items, which older ones do not have.
+  // The dialects differ here only in positional items, which older ones spell differently.
   const isOld = typeof $schema === 'string' && /draft-0[4-7]/.test($schema);
   if (isOld || ($schema !== undefined && typeof $schema !== 'string')) return null;
   if (sizeOf(rules) > MAX_SIZE || !isPlain(rules)) return null;
@@ -90,7 +90,7 @@ export function plainSchema({ $schema, ...rules }: JsonObject): PlainSchema | nu
 export const isAffordable = ({ size, power }: PlainSchema, valueChars: number): boolean =>
   size * valueChars ** power <= MAX_COST;
 
-/** The worst of all patterns in it. */
+/** The worst of its patterns. */
 function powerOf(schema: Json): number {
   if (typeof schema !== 'object' || schema === null) return 1;
   return Object.entries(schema).reduce(
@@ -100,7 +100,7 @@ function powerOf(schema: Json): number {
   );
 }
 
-/** Follows references. What leads back to itself is endless. */
+/** Follows references. A reference that leads back to itself is endless. */
 class Expansion {
   private readonly definitions: Readonly<Record<string, Json | undefined>>;
   private sofar = 0;
@@ -130,7 +130,7 @@ class Expansion {
 const isPlain = (schema: JsonObject): boolean =>
   Object.entries(schema).every(([keyword, value]) => KEYWORDS.get(keyword)?.(value as Json) === true);
 
-/** Counts no further than it must. */
+/** Stops counting as soon as possible. */
 function sizeOf(value: Json | undefined, sofar = 0): number {
   if (typeof value !== 'object' || value === null || sofar > MAX_SIZE) return sofar + 1;
   return Object.values(value).reduce<number>((sum, child) => sizeOf(child, sum), sofar + 1);

@@ -1,6 +1,6 @@
-// Keeps the secrets that an attempt was handed out of everything that is kept of it: outputs, error messages, resource links and
-// log lines (S6). A secret is looked for as it is, as it looks inside JSON text, percent-encoded, as a form writes it, in hex, and in
-// base64: also in the middle of a longer text that was encoded, where it can begin at any of three places.
+// Redacts an attempt's secrets from everything that is kept of it: outputs, error messages, resource links and log lines (S6). A
+// secret is found as it is, inside JSON text, percent-encoded, form-encoded, in hex, and in base64, also in the middle of a
+// longer encoded text, where it can begin at any of three offsets.
 
 import type { ArtifactContent } from '../artifact/artifacts.ts';
 import type { Json } from '../core/json/json.ts';
@@ -8,7 +8,7 @@ import type { Credentials } from './action.ts';
 
 export const REDACTED = '[redacted]';
 
-/** Shorter ones are looked for as they are, and in no other form: what they become is found everywhere. */
+/** Shorter secrets are only looked for as they are: their encoded forms would match everywhere. */
 const ENCODED_FROM = 6;
 
 export class Redactor {
@@ -20,7 +20,7 @@ export class Redactor {
 
   add(secret: string): void {
     if (secret === '') return;
-    // The longest first: one secret may contain another.
+    // Longest first, because one secret may contain another.
     this.#secrets = [...new Set([...this.#secrets, ...formsOf(secret)])].sort((a, b) => b.length - a.length);
   }
 
@@ -30,14 +30,14 @@ export class Redactor {
     return redacted;
   }
 
-  /** Text, bytes or a stream of them; the same content when there is no secret to look for. */
+  /** Text, bytes or a stream; returned unchanged when there is no secret to look for. */
   redactContent(content: ArtifactContent): ArtifactContent {
     if (this.#secrets.length === 0) return content;
     if (typeof content === 'string') return this.redact(content);
     return this.#redactedChunks(content instanceof Uint8Array ? [content] : content);
   }
 
-  /** Bytes are compared as bytes: Latin-1 gives each a character. A secret may be cut in two by the end of a chunk. */
+  /** Bytes are compared as Latin-1, one character each. A secret may be split between two chunks. */
   async *#redactedChunks(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const secrets = this.#secrets.map((secret) => Buffer.from(secret).toString('latin1'));
     const held = Math.max(...secrets.map(({ length }) => length)) - 1;
@@ -58,7 +58,7 @@ export class Redactor {
     return JSON.stringify(this.#value(JSON.parse(text) as Json));
   }
 
-  /** Numbers too: an action may have read a secret as one. */
+  /** Numbers too: an action may have read a secret as a number. */
   #value(value: Json): Json {
     if (typeof value === 'string') return this.redact(value);
     if (typeof value === 'number') return this.#secrets.includes(String(value)) ? REDACTED : value;
@@ -80,7 +80,7 @@ function formsOf(secret: string): Set<string> {
 
 const formEncoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1);
 
-/** What these bytes always look like in base64 when `shift` bytes (modulo 3) stand before them, whatever stands around them. */
+/** The invariant part of the bytes in base64 when `shift` bytes (modulo 3) precede them, whatever the neighbours are. */
 function base64Within(bytes: Buffer, shift: number): string[] {
   const text = Buffer.concat([Buffer.alloc(shift), bytes])
     .toString('base64')

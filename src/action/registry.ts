@@ -1,7 +1,6 @@
-// The set of actions this process can run, fixed when it starts. Breaking changes get a new id
-// (`monday.get-items-v2`, version 2.x.y), so that workflows move over when their authors say so. All problems of all
-// definitions are reported at once. The catalog rows are made from the definitions; what an operator disabled there is
-// the store's business.
+// The actions of this process, fixed at its start. A breaking change gets a new id (`monday.get-items-v2`, version 2.x.y), so
+// that authors decide when their workflows move. All problems of all definitions are reported at once. The catalog rows are made
+// from the definitions; the store knows what an operator disabled.
 
 import { z } from 'zod';
 import type { ActionRow, ConnectorRow } from '../store/catalog-port.ts';
@@ -11,7 +10,7 @@ import { type ConnectorDefinition, connectorFromId, monogram } from './connector
 export interface Registry {
   get(type: string): ActionDefinition | undefined;
   list(): readonly ActionDefinition[];
-  /** For the check at publish that every node's action exists. */
+  /** For the check at publish that every action exists. */
   readonly types: ReadonlySet<string>;
   catalog(): Catalog;
 }
@@ -40,7 +39,7 @@ const bullet = (problem: string): string => `- ${problem}`;
 
 const CONNECTOR_ID = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const ACTION_NAME = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
-/** Step types of execution plans stand on their own. */
+/** Step types of execution plans have a form of their own. */
 const STEP_TYPE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 const SEMANTIC_VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 const MAJOR_SUFFIX = /-v(\d+)$/;

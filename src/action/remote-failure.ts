@@ -7,7 +7,7 @@ import { RetryableError, TerminalError } from '../core/error/error.ts';
 import type { ActionContext } from './action.ts';
 import { credentialVariable } from './credentials.ts';
 
-/** The codes of every connector to another system. */
+/** The codes that all connectors to other systems share. */
 export const REMOTE_CODES = [
   'CREDENTIAL_MISSING',
   'CREDENTIAL_REFUSED',
@@ -29,7 +29,7 @@ export function requireToken({ credentials }: Pick<ActionContext, 'credentials'>
 }
 
 export interface RemoteAnswer {
-  /** As people call it: "Slack". */
+  /** The system's name for people: "Slack". */
   readonly system: string;
   readonly status: number;
   /** The other system's own description of the failure. */
@@ -72,7 +72,7 @@ export function errorOfAnswer(answer: RemoteAnswer): TerminalError | RetryableEr
   return remoteError(answer, failureOfStatus(answer.status));
 }
 
-/** A proxy's error page or a cut connection: worth another try. */
+/** A proxy's error page or a broken connection: worth another try. */
 export function unreadable(system: string): RetryableError {
   return new RetryableError('RESPONSE_INVALID', `${system} answered with something that is not JSON`);
 }

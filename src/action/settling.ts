@@ -1,5 +1,5 @@
-// An action that has returned a promise: its outcome, its timeout, or the end of the grace after it was told to stop, whichever
-// comes first. A class, because every call to the outside has one, and closures for what nearly never happens cost more than it does.
+// An action that returned a promise: waits for its outcome, its timeout, or the end of the grace period after an abort, whichever
+// comes first. A class, because every call to the outside has one, and closures for rare cases would cost more.
 
 import type { StopSignal } from './stop.ts';
 
@@ -7,22 +7,22 @@ import type { StopSignal } from './stop.ts';
 export class AttemptTimedOut extends Error {}
 export class AttemptAbandoned extends Error {}
 
-/** The watched work: its time limit, its abort signal, and the meaning of its outcome. */
+/** The watched work: its time limit, its abort signal, and the handling of its outcome. */
 export interface Watched<Result> {
   /** null = none. */
   readonly timeoutMs: number | null;
   /** How long it may take to end after it is told to stop. */
   readonly abortGraceMs: number;
-  /** The engine's word that it shall stop. */
+  /** The engine's abort signal. */
   readonly outer: StopSignal | undefined;
-  /** Hands that word on to the action. */
+  /** Passes the abort on to the action. */
   stop(reason: Error): void;
   /** Neither throws. */
   fulfilled(value: unknown): Result | Promise<Result>;
   rejected(thrown: unknown): Result;
 }
 
-/** Node fires timers that are longer than this at once. */
+/** Node fires longer timers at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Never rejects. */
@@ -47,7 +47,7 @@ class Settling<Result> {
     if (timeoutMs !== null) this.timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS), this);
     outer?.addEventListener('abort', this, { once: true });
     if (outer?.aborted) this.handleEvent();
-    // What is no real promise may throw, answer twice, or answer with another promise.
+    // A thenable that is not a real promise may throw, answer twice, or answer with another promise.
     Promise.resolve(running).then(
       (value) => {
         if (this.leave()) this.resolve(this.watched.fulfilled(value));
@@ -56,7 +56,7 @@ class Settling<Result> {
     );
   }
 
-  /** The engine told it to stop. */
+  /** The engine aborted the attempt. */
   handleEvent(): void {
     const { abortGraceMs, outer } = this.watched;
     this.grace = setTimeout(abandon, abortGraceMs, this);
@@ -65,7 +65,7 @@ class Settling<Result> {
 
   expire(): void {
     const reason = new AttemptTimedOut(`The attempt did not finish within ${this.watched.timeoutMs} ms`);
-    // First, so that what the action says about it is heard.
+    // Comes first, so that the action's reaction is heard.
     this.watched.stop(reason);
     this.giveUp(reason);
   }
@@ -74,7 +74,7 @@ class Settling<Result> {
     if (this.leave()) this.resolve(this.watched.rejected(reason));
   }
 
-  /** False: its outcome is known already. */
+  /** false: the outcome is already known. */
   private leave(): boolean {
     if (this.isOver) return false;
     this.isOver = true;
@@ -90,7 +90,7 @@ const abandon = (settling: Pick<Settling<unknown>, 'giveUp'>): void => settling.
 
 export function abortReason(signal: StopSignal | undefined): Error {
   const reason: unknown = signal?.reason;
-  // An abort without a reason brings one that says nothing.
+  // An abort without a reason carries a meaningless one.
   if (reason instanceof DOMException) return new Error('The execution stops');
   return reason instanceof Error ? reason : new Error(typeof reason === 'string' ? reason : 'The execution stops');
 }

@@ -1,6 +1,6 @@
-// Outputs that are too large to be kept inline. Their large members become artifacts, and a pointer stands where each of them was:
-// `{ "$artifact": reference }`. Small members stay, so templates still read those. A parameter that is a pointer is read back before
-// the action gets it. A large result is therefore no failure, and the journal stays small.
+// Outputs too large to be kept inline. Large members become artifacts, replaced by a pointer: `{ "$artifact": reference }`. Small
+// members stay, so templates still read them. A pointer in a parameter is read back before the action gets it. So a large result
+// is not a failure, and the journal stays small.
 
 import { RetryableError, TerminalError } from '../core/error/error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
@@ -29,14 +29,14 @@ export async function spill(outputs: Json, limitBytes: number, keep: KeepText): 
   return { [POINTER]: JSON.parse(JSON.stringify(await keep(text))) as Json };
 }
 
-/** Whether a pointer stands somewhere in it. */
+/** Whether the value contains a pointer. */
 export function holdsPointer(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(holdsPointer);
   return uriOf(value as JsonObject) !== null || Object.values(value).some(holdsPointer);
 }
 
-/** The value with every pointer replaced by what it points to. */
+/** The value with every pointer replaced by its content. */
 export async function readBack(
   value: Json,
   open: (uri: string) => Promise<AsyncIterable<Uint8Array>>,

@@ -1,6 +1,6 @@
-// What the outputs of a step of an execution plan are held to (docs/plans.md). Outputs that look like a StepOutput must be one:
-// another status, an artifact of an unknown kind or a missing field fails the attempt. A StepOutput that says FAILED fails it, too.
-// In plans of schema version 2 every output is a StepOutput: that of an ordinary action becomes its metadata.
+// The output contract of execution plan steps (docs/plans.md). Outputs that look like a StepOutput must be a valid one: another
+// status, an artifact of an unknown kind or a missing field fails the attempt, and so does a StepOutput with status FAILED. In
+// plans of schema version 2 every output is a StepOutput: an ordinary action's output becomes its metadata.
 
 import { errorCategory } from '../core/error/category.ts';
 import { cleanMessage } from '../core/error/message.ts';
@@ -43,7 +43,7 @@ function wrapped(outputs: Json): { outputs: Json; outputsText: string } {
   return textOf({ status: 'SUCCESS', artifactRefs: [], metadata });
 }
 
-/** A step that failed without a StepOutput of its own leaves one that says so. */
+/** A failed step without a StepOutput of its own gets one. */
 function failedOutput({ error, retryable, outputs, outputsText }: Extract<AttemptResult, { ok: false }>) {
   const own = outputs ?? (outputsText === undefined ? undefined : (JSON.parse(outputsText) as Json));
   if (own !== undefined && claimsStepOutput(own)) return {};

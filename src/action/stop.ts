@@ -1,12 +1,12 @@
-// How the engine tells an attempt to stop. The part of an AbortSignal that it needs, because every attempt has one and nearly
-// none is told: an AbortController costs a microsecond. Actions get a real AbortSignal, made when they ask for it.
+// How the engine aborts an attempt. The part of an AbortSignal that the engine needs: every attempt has one and few are aborted,
+// and an AbortController costs a microsecond. Actions get a real AbortSignal, created on first use.
 
-/** As an AbortSignal takes them. */
+/** The listeners that an AbortSignal takes. */
 type Listener = (() => void) | { handleEvent(): void };
 
 export interface StopSignal {
   readonly aborted: boolean;
-  /** It is going to be aborted: what has not begun shall not begin. */
+  /** It is about to be aborted, so nothing new should begin. */
   readonly withheld?: boolean;
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: Listener, options?: { readonly once: boolean }): void;
@@ -31,7 +31,7 @@ export class Stop implements StopSignal {
     }
   }
 
-  /** It calls once at most, as there is one abort. */
+  /** Called at most once. */
   addEventListener(_type: 'abort', listener: Listener): void {
     if (this.#listeners === null) this.#listeners = [listener];
     else this.#listeners.push(listener);

@@ -1,5 +1,5 @@
-// JSON Schemas that users supply (`triggerSchema`), compiled once: a value in, all its problems out. Both dialects that people
-// write are understood; references to other documents are not fetched.
+// User-supplied JSON Schemas (`triggerSchema`), compiled once: a value in, all its problems out. Both common dialects are
+// understood; references to other documents are not fetched.
 
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -19,7 +19,7 @@ const FORMATS = {
 
 const OPTIONS: Options = { allErrors: true, strict: false, logger: false, formats: FORMATS, validateFormats: true };
 
-/** Throws when the schema itself is not one. */
+/** Throws when the schema is invalid. */
 export function compileSuppliedSchema(schema: object): SuppliedSchema {
   const dialect = String((schema as { $schema?: unknown }).$schema ?? '');
   const compiler = /draft-0[4-7]/.test(dialect) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
@@ -27,7 +27,7 @@ export function compileSuppliedSchema(schema: object): SuppliedSchema {
   return checked(compiler, rules);
 }
 
-/** For schemas that are known to be well formed: without the cost of checking them, and of loading what they are checked with. */
+/** For schemas known to be valid: skips checking them and loading the checker. */
 export function compilePlainSchema(rules: object): SuppliedSchema {
   return checked(new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false, addUsedSchema: false }), rules);
 }
@@ -36,14 +36,14 @@ export interface RawProblem {
   readonly keyword: string;
   /** JSON pointer into the value. */
   readonly path: string;
-  /** Where in the schema the rule stands. */
+  /** The place of the rule in the schema. */
   readonly schemaPath: string;
   readonly message: string;
 }
 
 export type RawSchema = (value: unknown) => RawProblem[];
 
-/** Of a schema that our own program wrote, with the rules that were broken. */
+/** For a schema of our own, with the broken rules. */
 export function rawSchema({ $schema: _dialect, ...rules }: Record<string, unknown>): RawSchema {
   const compiler = new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false, addUsedSchema: false });
   const validate = compiler.compile(rules);

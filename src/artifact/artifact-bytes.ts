@@ -1,4 +1,4 @@
-// Where the bytes of artifacts lie. An implementation stores a stream under a key and gives it back; it decides nothing.
+// The storage of artifact bytes. An implementation stores a stream under a key and returns it; it decides nothing.
 
 import type { Readable } from 'node:stream';
 

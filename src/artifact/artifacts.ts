@@ -1,6 +1,6 @@
-// Artifacts: results that are too large for a result. An attempt writes them, state holds only pointers, and each kind is kept
-// for its own time. The index row is written before the bytes and completed after them: if the process dies in between, the
-// sweeper removes both (I24 protects only artifacts that somebody can read).
+// Artifacts: results too large for outputs. An attempt writes them, state holds only pointers, and each kind has its own
+// retention. The index row is written before the bytes and completed after them: if the process dies in between, the sweeper
+// removes both (I24 protects only readable artifacts).
 
 import { Readable } from 'node:stream';
 import type { Timers } from '../clock/timers.ts';
@@ -28,7 +28,7 @@ export interface ArtifactMaker {
 
 export interface ArtifactsDeps {
   readonly index: ArtifactStoreIndex;
-  /** null: this installation keeps none. */
+  /** null: this installation stores no artifacts. */
   readonly bytes: ArtifactBytes | null;
   readonly timers: Timers;
   readonly newId: () => string;
@@ -53,7 +53,7 @@ export class Artifacts {
     this.deps = deps;
   }
 
-  /** False: this installation keeps none. */
+  /** false: this installation stores no artifacts. */
   get isThere(): boolean {
     return this.deps.bytes !== null;
   }
@@ -98,7 +98,7 @@ export class Artifacts {
     this.cancelTimer();
   }
 
-  /** Removes the bytes first: a row without bytes is forgotten in the next round, bytes without a row never would be. */
+  /** Removes the bytes first: a row without bytes is removed in the next round, but bytes without a row would stay for ever. */
   async runOnce(): Promise<number> {
     const { index, bytes } = this.deps;
     if (bytes === null) return 0;

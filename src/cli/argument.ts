@@ -1,5 +1,5 @@
-// What people type as options and arguments: JSON, whole numbers, one name of several. What is wrong is said in words of
-// the command line, before anything is asked of a server.
+// Parses options and arguments: JSON, whole numbers, one of several names. Mistakes are reported in the words of the command
+// line, before any request to a server.
 
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
@@ -12,7 +12,7 @@ import { UsageError } from './exit.ts';
 import { readStandardInput } from './file/standard-input.ts';
 import { reasonUnread } from './file/unreadable.ts';
 
-/** Upper and lower case do not matter; what is nearly right is named. */
+/** Ignores case, and suggests the nearest name. */
 export function oneOf<Name extends string>(names: readonly Name[]): (text: string) => Name {
   return (text) => {
     const found = names.find((name) => name.toLowerCase() === text.toLowerCase());
@@ -49,7 +49,7 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   };
 }
 
-/** The id of an execution, as every command prints it, or as the API of pipelines does. */
+/** The id of an execution, as commands print it or as the pipeline API shows it. */
 export function executionId(text: string): string {
   const { success, data } = executionRef.safeParse(text);
   if (success) return data;

@@ -1,11 +1,11 @@
-// Which commands read the configuration file and the PAWL_ variables. Every command does, unless it says that it needs none.
+// Marks the commands that read the configuration file and the PAWL_ variables. All do unless they say otherwise.
 
 import type { Command } from 'commander';
 import { UsageError } from './exit.ts';
 
 const without = new WeakSet<Command>();
 
-/** For commands that only ask a server, or only read the files they are given. */
+/** For commands that only talk to a server, or only read the given files. */
 export function withoutConfiguration(command: Command): Command {
   without.add(command);
   return command;

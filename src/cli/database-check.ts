@@ -1,6 +1,6 @@
-// What `pawl doctor` asks of the database: that it can be reached or started, its version, encoding, rights and connections, that
-// settings and notifications arrive, its clock, and its migrations. A database of your own is only looked at; the embedded one is started
-// and stopped, in its folder when it is there and in a temporary one when it is not.
+// The database checks of `pawl doctor`: reachability, version, encoding, rights, connections, settings, notifications, clock and
+// migrations. Your own database is only read. The embedded one is started and stopped, in its folder if that exists, otherwise in
+// a temporary one.
 
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ type Inspection = Awaited<ReturnType<typeof import('../main.ts')['inspectDatabas
 
 const MINIMUM_VERSION = 15;
 const CLOCK_TOLERANCE_MS = 1_000;
-/** Migrations, and whoever looks in by hand. */
+/** For migrations, and for somebody with psql. */
 const SPARE_CONNECTIONS = 2;
 
 export async function databaseFindings({ database }: Config): Promise<Finding[]> {
@@ -24,7 +24,7 @@ export async function databaseFindings({ database }: Config): Promise<Finding[]>
   const { startEmbedded } = await import('../main.ts');
   const isNew = !existsSync(join(dataDir, 'cluster'));
   const folder = isNew ? mkdtempSync(join(tmpdir(), 'pawl-doctor-')) : dataDir;
-  // The account that PostgreSQL runs as when we are root must get in.
+  // When we are root, PostgreSQL's own account must get in.
   if (isNew) chmodSync(folder, 0o755);
   try {
     const server = await startEmbedded({ dataDir: folder });

@@ -1,5 +1,5 @@
-// Where a `pawl dev` answers, kept in its data folder while it runs: so that `pawl run` in the same folder can use it. A file
-// that a killed process left behind leads nowhere, which is noticed by asking.
+// The address of a running `pawl dev`, kept in its data folder so that `pawl run` in the same folder can use it. A file left by a
+// killed process leads nowhere, and a request shows that.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,11 +1,11 @@
-// An execution on a server, as a command follows it. A server that goes away in the middle is waited for: the execution goes
-// on without us.
+// An execution on a server, as a command follows it. If the server goes away, the command waits: the execution goes on without
+// it.
 
 import type { Json } from '../core/json/json.ts';
 import type { PawlClient } from '../sdk/client.ts';
 import type { FinalSnapshot, Followed } from './follow.ts';
 
-/** Tries, a second to ten apart: a server that restarts is back by then. */
+/** Tries, one to ten seconds apart: a restarting server is back by then. */
 export const PATIENCE = 9;
 const PAGE = 1_000;
 

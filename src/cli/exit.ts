@@ -12,7 +12,7 @@ export const EXIT = {
   timedOut: 4,
 } as const;
 
-/** The exit code of a command that waited for an execution. `failedNodes`: where those count. */
+/** The exit code of a command that waited for an execution. `failedNodes`: only where they count. */
 export function exitCodeOf(status: ExecutionJson['status'], failedNodes = 0): number {
   switch (status) {
     case 'Succeeded':
@@ -31,5 +31,5 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A terminal's Ctrl-C may reach a process twice: directly, and through the one that started it. */
+/** One Ctrl-C may reach a process twice: directly, and through its parent. */
 export const SAME_KEYSTROKE_MS = 500;

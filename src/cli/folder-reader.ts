@@ -1,5 +1,5 @@
-// Reads what `pawl run` or a stopped `pawl dev` left in a folder: a server in this process, without a runner, for as long as the
-// command takes.
+// Reads the data that `pawl run` or a stopped `pawl dev` left in a folder: a server in this process, without a runner, for the
+// duration of the command.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { printable } from './file/line-map.ts';
 
 let close: (() => Promise<void>) | null = null;
 
-/** Where it answers; null: there is nothing in the folder, or somebody else has it. */
+/** The address; null: the folder is empty, or another process uses it. */
 export async function readFolder(dataDir: string): Promise<string | null> {
   if (!existsSync(join(dataDir, 'cluster'))) return null;
   const { createPawl } = await import('../main.ts');
@@ -25,7 +25,7 @@ export async function readFolder(dataDir: string): Promise<string | null> {
   return pawl.url;
 }
 
-/** At the end of the command. */
+/** Called at the end of the command. */
 export async function closeFolder(): Promise<void> {
   await close?.();
 }

@@ -1,5 +1,5 @@
-// Follows an execution to its end, wherever it runs: shows its nodes as they go, or prints one object at the end. Ctrl-C
-// cancels it, a second one leaves at once. The exit code is the outcome.
+// Follows an execution to its end, wherever it runs: shows its nodes live, or prints one object at the end. Ctrl-C cancels the
+// execution, a second Ctrl-C leaves at once. The exit code is the outcome.
 
 import type { Json } from '../core/json/json.ts';
 import type { Problem } from '../core/problem/problem.ts';
@@ -10,26 +10,26 @@ import { printJson } from './terminal/terminal.ts';
 
 export interface Followed {
   nodes(): Promise<Snapshot['nodes']>;
-  /** Resolves when it has ended, however it did. */
+  /** Resolves at the end, with whatever outcome. */
   ended(): Promise<unknown>;
   result(): Promise<FinalSnapshot>;
   cancel(reason: string): Promise<unknown>;
 }
 
 export interface FinalSnapshot extends Snapshot {
-  /** Of the last attempt of each node that has any, by node id. */
+  /** The outputs of the last attempt, by node id. */
   readonly outputs: ReadonlyMap<string, Json>;
 }
 
 export interface FollowOptions {
   readonly asJson: boolean;
-  /** At the end; not when it was printed before, or cannot be looked up by it. */
+  /** Whether the id is printed at the end. Not if it was printed before, or if the execution cannot be looked up. */
   readonly printsId: boolean;
-  /** What becomes of it when Ctrl-C is pressed a second time. */
+  /** Says what happens to the execution after a second Ctrl-C. */
   readonly otherwise: string;
-  /** Of the definitions that were published for it. */
+  /** Warnings about the definitions that were published for it. */
   readonly warnings?: readonly Problem[];
-  /** A node that failed makes the exit code 1, also when the execution has succeeded. */
+  /** A failed node makes the exit code 1, even if the execution succeeded. */
   readonly failOnTaskFailure?: boolean | undefined;
 }
 
@@ -55,7 +55,7 @@ async function show(view: NodeView, followed: Followed): Promise<void> {
   const finished = followed.ended().then(() => {
     isOver = true;
   });
-  // Whatever goes wrong is thrown below; when looking fails first, this must not end the process on its own.
+  // Errors are thrown below. This rejection must not end the process when looking fails first.
   finished.catch(() => undefined);
   while (!isOver) {
     view.show(await followed.nodes());

@@ -1,4 +1,4 @@
-// What `pawl doctor` asks of this machine: Node, the configuration, the data folder and its disk, the port.
+// The machine checks of `pawl doctor`: Node, the configuration, the data folder and its disk, the port.
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -19,7 +19,7 @@ export function nodeFinding(version = process.versions.node): Finding {
   );
 }
 
-/** The configuration, or what is wrong with it. */
+/** The configuration, or its problems. */
 export function configFinding(input: ConfigInput): { config: Config | null; finding: Finding } {
   try {
     return { config: resolveConfig(input), finding: well('config', 'valid') };

@@ -1,5 +1,5 @@
-// The command line. One file per command, each with a `register(program)`; this one loads the one that was asked for, and
-// turns whatever goes wrong into a message and an exit code, never a stack trace.
+// The command line. Each command has its own file with a `register(program)`. This file loads the requested one, and turns every
+// failure into a message and an exit code, never a stack trace.
 
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -14,7 +14,7 @@ interface CommandFile {
   register(program: Command): void;
 }
 
-/** In the order of the help. Loaded on demand: `pawl --version` needs none of them, `pawl list` no engine. */
+/** In the order of the help. Loaded on demand: `pawl --version` needs none of them, and `pawl list` needs no engine. */
 const FILES: readonly { readonly names: readonly string[]; readonly load: () => Promise<CommandFile> }[] = [
   { names: ['dev'], load: () => import('./command/dev.ts') },
   { names: ['validate'], load: () => import('./command/validate.ts') },
@@ -77,13 +77,13 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** Commander's words for a mistake, in those of the rest. */
+/** Rewords Commander's messages. */
 const plainly = (text: string): string =>
   text
     .replace(/^error: /, 'pawl: ')
     .replace(/command-argument value '(.*)' is invalid for argument '(.*?)'\. /s, "'$1' is not a valid $2. ");
 
-/** After a mistake: where the help of this very command is. */
+/** After a mistake, points to the help of the command. */
 function adviseOn(command: Command, parent: string): void {
   const name = `${parent} ${command.name()}`;
   command.showHelpAfterError(`Run \`${name} --help\` to see what it takes.`);
@@ -104,7 +104,7 @@ Examples:
 
 Exit codes: 0 fine, 1 failed or has problems, 2 wrong usage, 3 cancelled, 4 timed out.`;
 
-/** A reader that has seen enough (`pawl … | head`) is not an error. */
+/** A reader that stops early (`pawl … | head`) is not an error. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? process.exitCode : EXIT.failed);
 });
@@ -115,7 +115,7 @@ try {
   // `-v` alone is the version; after a command it is that command's own.
   await program.parseAsync(withoutHelpOfNothing(program, args[0] === '-v' ? ['--version'] : args), { from: 'user' });
 } catch (error) {
-  // Commander has printed its own messages, and help and version are errors to it as well.
+  // Commander has printed its own messages. It also throws for help and version.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   else {
     process.stderr.write(`pawl: ${await explain(error)}\n`);

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net';
 
-/** Of whatever else may be wrong with an address the server itself will complain. */
+/** The server itself reports other problems with the address. */
 export function isPortFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

@@ -1,4 +1,4 @@
-// Makes a definition live on a server, and tells why a server refused one.
+// Publishes a definition on a server, and explains a refusal.
 
 import type { Json } from '../core/json/json.ts';
 import type { Format } from '../core/plan/plan.ts';
@@ -24,7 +24,7 @@ export function publishTo(server: PawlClient, { json }: Definition, activate = t
   return published as Promise<Published>;
 }
 
-/** The problems of a definition, when they are why the server refused it. */
+/** The problems of a definition, if they are the reason of the refusal. */
 export function refusedProblems(error: unknown): { error: PawlApiError; problems: Problem[] } | null {
   if (!(error instanceof PawlApiError) || !Array.isArray(error.details)) return null;
   return { error, problems: error.details as Problem[] };

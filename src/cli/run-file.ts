@@ -1,6 +1,6 @@
-// What `pawl run FILE` does: publish, start, follow to the end, with a live view of the nodes. On the embedded database of
-// the folder; when a `pawl dev` is using that, on its server, where the execution can be looked up afterwards like any other.
-// Durable either way: if this process is killed, whoever has the folder next goes on with it.
+// Runs `pawl run FILE`: publish, start, and follow to the end with a live view of the nodes. Uses the embedded database of the
+// folder, or the server of a running `pawl dev`, where the execution can be looked up afterwards. Durable either way: if this
+// process is killed, the next one on the folder goes on.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ async function runSomewhere(run: Run): Promise<number> {
   } catch (error) {
     if (!(error instanceof Error && error.name === 'FolderInUseError')) throw error;
     const url = await serverOf(dataDir);
-    // A server knows the actions that it was started with, and no others.
+    // A server only knows the actions it was started with.
     if (url === null || flags.actions !== undefined) return runAside(run, dataDir);
     if (flags.json !== true) process.stderr.write(`pawl: running on ${url}, which uses ${printable(dataDir)}\n`);
     return runThere(run, url);
@@ -106,7 +106,7 @@ async function runHere({ definitions, request, flags }: Run, dataDir: string, is
   }
 }
 
-/** Somebody has the folder who cannot run it for us. */
+/** Another process uses the folder and cannot run the file for us. */
 async function runAside(run: Run, taken: string): Promise<number> {
   const temporary = mkdtempSync(join(tmpdir(), 'pawl-'));
   process.stderr.write(
@@ -129,7 +129,7 @@ async function publishHere(pawl: Pawl, definition: Json): Promise<Awaited<Return
   }
 }
 
-/** dbt projects lie beside the file, or in the folder where the command runs; an option says otherwise. */
+/** dbt projects are beside the file or in the working folder, unless an option says otherwise. */
 function dbtFolders(definitions: readonly DefinitionSource[]): string[] {
   const configured = resolveConfig().dbt.folder;
   if (configured.length > 0) return configured;
@@ -148,7 +148,7 @@ function options({ actions, json, driver }: RunFlags, dataDir: string, projectFo
     http: { allowLoopback: true },
     action: { folder: actions },
     dbt: { folder: projectFolders },
-    // Nobody else would run the attempts of other task queues.
+    // No other process would run the attempts of other task queues.
     taskQueue: { serve: ['*'] },
     onProgress: (step) => {
       if (json !== true && process.stderr.isTTY) process.stderr.write(`… ${step}\n`);

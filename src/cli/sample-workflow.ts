@@ -1,5 +1,5 @@
-// What a first `pawl dev` opens with, so that there is something to look at: a workflow that is tried again, one that waits for
-// an approval, one that fails until its input is mended, and two loans in a lifecycle. Small enough to read.
+// The samples of a first `pawl dev`: a workflow that retries, one that waits for an approval, one that fails until its input is
+// corrected, and two loans in a lifecycle. Small enough to read.
 
 export const SAMPLE_WORKFLOW = {
   id: 'hello-pawl',

@@ -1,5 +1,5 @@
-// The server that a command talks to: `--url` or PAWL_URL says which, PAWL_TOKEN as whom (a token or an API key). Otherwise it is the
-// `pawl dev` of this folder, and then the default address. The client is the SDK's; every error message says what to do next.
+// The server of a command: `--url` or PAWL_URL, with the token or API key in PAWL_TOKEN. Otherwise the `pawl dev` of this folder,
+// then the default address. Uses the SDK's client; every error message gives the next step.
 
 import type { Command } from 'commander';
 import { clientPreferences, resolveConfig } from '../config/config.ts';
@@ -14,12 +14,12 @@ export interface ClientFlags {
   readonly json?: boolean;
 }
 
-/** Nobody answers, or somebody else. */
+/** Nothing answers, or something other than Pawl. */
 export class NoServerError extends Error {
   override readonly name = 'NoServerError';
 }
 
-/** `patience`: how often to try again what is safe to repeat, when the server is away or busy. */
+/** `patience`: how often a repeatable request is retried while the server is away or busy. */
 export function connect(flags: ClientFlags, { patience = 0 }: { patience?: number } = {}): PawlClient {
   const preferences = clientPreferences();
   const url = flags.url ?? preferences.url;
@@ -31,7 +31,10 @@ export function connect(flags: ClientFlags, { patience = 0 }: { patience?: numbe
   return createClient({ url, retries: patience, fetch: fetching, ...(token === undefined ? {} : { token }) });
 }
 
-/** `pawl dev` of this folder may listen on another port. Without one, the data that `pawl run` left in the folder can still be read. */
+/**
+ * The folder's `pawl dev` may listen on another port. Without a server, the data that `pawl run` left in the folder can still
+ * be read.
+ */
 function fetchFromFolder(fallback: string): typeof fetch {
   const { dataDir, url: database } = resolveConfig().database;
   let found: Promise<string> | null = null;
@@ -51,7 +54,7 @@ function fetchFromFolder(fallback: string): typeof fetch {
   };
 }
 
-/** Every answer of Pawl's carries a correlation id, also a refusal. */
+/** Every answer of Pawl carries a correlation id, refusals too. */
 const OURS = 'x-correlation-id';
 
 function fetchFrom(base: string): typeof fetch {
@@ -104,14 +107,14 @@ const WHERE_TO_LOOK: Readonly<Record<string, string>> = {
   DELIVERY_NOT_FOUND: '. `pawl lifecycle deliveries` lists them, `--stage Dead` those that are given up',
 };
 
-/** One is in the message already. */
+/** The message already contains the first one. */
 function severalProblems({ details }: PawlApiError): string {
   if (!Array.isArray(details) || details.length < 2) return '';
   const problems = details as { path?: string; message?: string }[];
   return problems.map(({ path = '', message = '' }) => `\n  - ${path === '' ? '' : `${path}: `}${message}`).join('');
 }
 
-/** The options that every such command has. */
+/** The options that all these commands share. */
 export function clientCommand(program: Command, name: string, description: string): Command {
   return withoutConfiguration(program.command(name))
     .description(description)

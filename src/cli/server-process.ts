@@ -1,5 +1,5 @@
-// The life of a process that serves or runs until somebody stops it: start, say so, wait for a signal, stop cleanly. What
-// keeps it from starting is said in a sentence, with exit code 2.
+// The life of a process that serves or runs until it is stopped: start, report, wait for a signal, stop cleanly. A failed start
+// is explained in a sentence, with exit code 2.
 
 import { resolveConfig } from '../config/config.ts';
 import type { Pawl, PawlOptions } from '../main.ts';
@@ -11,9 +11,9 @@ import { explained } from './start-problem.ts';
 import { surviveStrayErrors } from './stray-error.ts';
 
 export interface Life {
-  /** Called once everything answers, to notify the caller. The returned function is called at the end. */
+  /** Called once everything answers. The returned function is called at the end. */
   ready(pawl: Pawl): (() => void) | undefined;
-  /** Before that: what a first start needs. */
+  /** Called before `ready`, for the tasks of a first start. */
   started(pawl: Pawl): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export async function runUntilStopped(options: PawlOptions, life: Life): Promise
   try {
     await life.started(pawl);
     leave = life.ready(pawl);
-    // Whoever presses Ctrl-C waits for it; a platform takes the server out of its list first.
+    // A person who presses Ctrl-C is waiting. A platform first removes the server from its load balancer.
     if ((await stop.asked) === 'SIGTERM') await pawl.announceStop();
   } finally {
     leave?.();
@@ -34,7 +34,7 @@ export async function runUntilStopped(options: PawlOptions, life: Life): Promise
   return EXIT.ok;
 }
 
-/** null: somebody stopped it before it was ready. A terminal's Ctrl-C ends the making of a database too: no failure then. */
+/** null: stopped before it was ready. A terminal's Ctrl-C also ends the creation of a database; that is not a failure. */
 async function openUnlessStopped(options: PawlOptions, stop: StopSignal): Promise<Pawl | null> {
   let isOpening = true;
   void stop.asked.then(() => isOpening && process.stderr.write('\nstopping\n'));
@@ -55,15 +55,15 @@ async function openUnlessStopped(options: PawlOptions, stop: StopSignal): Promis
 
 async function open(options: PawlOptions): Promise<Pawl> {
   if (options.serve === true) await refuseTakenPort(options);
-  // Everything there is: only for the commands that need it, so that the others answer at once.
+  // Loads the whole engine, so only commands that need it pay for it.
   const { createPawl } = await import('../main.ts');
   offerOwnModules();
-  // What a former process left runs as soon as this one is open.
+  // Executions of a former process run as soon as this one is open.
   surviveStrayErrors(Object.values(resolveConfig(options).connectorTokens));
   return createPawl(options);
 }
 
-/** Before a database is made and started for nothing. */
+/** Checked before a database is created and started for nothing. */
 async function refuseTakenPort(options: PawlOptions): Promise<void> {
   const { host, port } = resolveConfig(options).server;
   if (port === 0 || (await isPortFree(host, port))) return;

@@ -1,5 +1,5 @@
-// A plan of three steps from end to end, for `pawl doctor --smoke`: accepted, run, and its events there. On a database of yours the runners
-// that are there must run it, because this process knows none of your actions; on the embedded one a runner of its own does.
+// Runs a plan of three steps end to end, for `pawl doctor --smoke`: it must be accepted, run, and leave its events. On your own
+// database your runners must run it, because this process does not know your actions. On the embedded one this process runs it.
 
 import type { Config } from '../config/config.ts';
 import type { JsonObject } from '../core/json/json.ts';

@@ -1,11 +1,11 @@
-// Why Pawl could not be opened here, in a sentence with the next step. Whatever the person who started it can change is a
-// wrong usage (exit code 2); the rest is thrown on as it is.
+// Explains in a sentence, with the next step, why Pawl could not be opened. Causes that the caller can change count as wrong
+// usage (exit code 2); other errors are rethrown.
 
 import { resolveConfig } from '../config/config.ts';
 import { serverOf } from './dev-address.ts';
 import { UsageError } from './exit.ts';
 
-/** Their own message is the sentence. */
+/** Errors whose own message is good enough. */
 const SAY_IT_THEMSELVES = new Set([
   'PortTakenError',
   'FolderInUseError',
@@ -19,7 +19,10 @@ const SAY_IT_THEMSELVES = new Set([
   'EngineUnavailableError',
 ]);
 
-/** Runs what opens a database, and explains why it cannot. `folder`: of a server, where another may be answering. */
+/**
+ * Runs work that opens a database, and explains a failure. `folder`: the server's folder, in which another server may be
+ * running.
+ */
 export async function explained<Result>(work: () => Promise<Result>, folder?: () => string): Promise<Result> {
   try {
     return await work();
@@ -37,7 +40,7 @@ export async function explained<Result>(work: () => Promise<Result>, folder?: ()
   }
 }
 
-/** null: it has nothing to do with the connection. */
+/** null: not a connection problem. */
 export async function explainDatabase(error: unknown): Promise<string | null> {
   const { url, schema } = resolveConfig().database;
   if (url === undefined) return null;
@@ -50,7 +53,7 @@ export async function explainDatabase(error: unknown): Promise<string | null> {
   return explanationOf(problem, { ...parts(url), schema, reason: reasonOf(error), tooManyAdvice: TOO_MANY_ADVICE });
 }
 
-/** The server's or the driver's own words. Of a certificate for another host they leave out which host it is for. */
+/** The server's or driver's own words. For a certificate of another host they omit that host's name. */
 function reasonOf(error: unknown): string {
   const { cause } = error as Error;
   const { message, cert } = (cause instanceof Error ? cause : error) as Error & { cert?: { subjectaltname?: string } };
@@ -69,7 +72,7 @@ interface Setting extends Target {
   readonly tooManyAdvice: string;
 }
 
-/** A URL as it may be shown, without its password (S6). */
+/** A URL without its password, fit to be shown (S6). */
 function parts(url: string): Target {
   const [, several] = /^postgres(?:ql)?:\/\/(?:[^@/?]*@)?([^/?]*,[^/?]*)/.exec(url) ?? [];
   const single = several === undefined ? url : url.replace(several, several.split(',')[0]!);

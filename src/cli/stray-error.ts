@@ -1,12 +1,12 @@
-// An error that nobody catches. Left behind by an action, it is said and the process goes on: its attempt has ended long ago,
-// or will by its timeout. Anything else is a bug of ours: the process ends at once, and others take over what it had.
+// Handles uncaught errors. An error left behind by an action is logged and the process goes on: its attempt has ended, or will by
+// its timeout. Any other error is our bug: the process ends at once, and others take over its executions.
 
 import { describeThrown } from '../action/failure.ts';
 import { Redactor } from '../action/redact.ts';
 import { type AttemptOrigin, currentAttempt } from '../engine/attempt/attempt-origin.ts';
 import { EXIT } from './exit.ts';
 
-/** Before anything runs. `secrets` are those that actions may have been handed (S6). */
+/** Call before anything runs. `secrets`: values that actions may have received, to be redacted (S6). */
 export function surviveStrayErrors(secrets: Iterable<string | undefined>): void {
   const redactor = new Redactor();
   for (const secret of secrets) redactor.add(secret ?? '');
@@ -17,7 +17,7 @@ export function surviveStrayErrors(secrets: Iterable<string | undefined>): void 
     console.error(error);
     process.exit(EXIT.failed);
   });
-  // An action that ends the process takes everything with it; then at least it is known which one.
+  // An action that exits the process takes everything with it. At least the log then names it.
   process.on('exit', (code) => {
     const attempt = currentAttempt();
     if (attempt !== undefined)

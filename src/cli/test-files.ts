@@ -1,4 +1,4 @@
-// What `pawl test` does: finds the files, runs every test in them, and says what was not as expected.
+// Runs `pawl test`: finds the files, runs every test, and reports failed expectations.
 
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -103,7 +103,7 @@ function parsed(file: string): unknown {
     throw new UsageError(`cannot read ${printable(file)}: ${reasonUnread(error)}`);
   }
   try {
-    // JSON is YAML.
+    // JSON is YAML, so one parser reads both.
     return parseYaml(text);
   } catch (error) {
     throw new UsageError(`${printable(file)}: ${(error as Error).message}`);

@@ -1,6 +1,6 @@
-// `pawl dev --watch DIR`: publishes the definitions of a folder, and each again when its file changes. What is wrong with one is said
-// in its line, as `pawl validate` does; the version before it stays live. A change in the folder of actions starts the server again,
-// because a module is loaded once in the life of a process.
+// `pawl dev --watch DIR`: publishes the definitions of a folder, and publishes each again when its file changes. Problems are
+// shown in their lines, as by `pawl validate`, and the previous version stays live. A change in the actions folder restarts the
+// server, because a process loads a module only once.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type FSWatcher, globSync, watch } from 'node:fs';
@@ -54,7 +54,7 @@ function watching(folder: string, changed: (name: string) => void): FSWatcher {
 
 async function publishFile(path: string, url: string): Promise<void> {
   const read = readDefinitionFile(path);
-  // It was deleted: what is published stays, until somebody archives or deletes it.
+  // The file was deleted. The published version stays until somebody archives or deletes it.
   if (read.kind === 'unreadable') return;
   if (read.kind === 'bad') return say(toText(judge(read)));
   const { value } = read.source;
@@ -80,7 +80,7 @@ function refusalOf(read: Extract<DefinitionText, { kind: 'json' }>, error: unkno
   return `✗ ${printable(read.file.name)}: ${printable((error as Error).message)}\n`;
 }
 
-/** Runs this command in a process of its own, and again whenever the folder of actions has changed. Its exit code is the last one's. */
+/** Runs this command in a child process, and restarts it whenever the actions folder changes. Returns the last exit code. */
 export async function restartedOnChange(folder: string): Promise<number> {
   let child: ChildProcess;
   let isStopping = false;

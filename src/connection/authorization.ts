@@ -1,5 +1,5 @@
-// A person signs in at another system and lets us act for them (OAuth2 authorisation code, with PKCE). What we must remember until
-// they come back travels with them, sealed: nobody can make or change it, and it ends soon.
+// A person signs in at another system and authorises us (OAuth2 authorisation code, with PKCE). Our state travels with the
+// person, sealed: nobody can make or change it, and it expires soon.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -19,7 +19,7 @@ export interface AuthorizationDeps {
   readonly store: Pick<AuditStore, 'audited'>;
   readonly box: Box;
   readonly now: () => number;
-  /** Where people come back to. */
+  /** The redirect address. */
   readonly redirectUri: () => string;
 }
 
@@ -40,7 +40,7 @@ export class Authorization {
     this.deps = deps;
   }
 
-  /** The address where the owner of the account signs in. */
+  /** The URL where the owner of the account signs in. */
   async begin(key: ConnectionKey): Promise<string> {
     const row = await this.deps.connections.get(key);
     requireCode(row);
@@ -69,7 +69,7 @@ export class Authorization {
     return url.href;
   }
 
-  /** They are back: with a code, or with why not. The name of the connection. */
+  /** Called on the redirect, with a code or an error. Returns the connection's name. */
   async complete(
     {
       state,
@@ -105,7 +105,7 @@ export class Authorization {
   private remembered(state: string): Remembered {
     try {
       const sealed = Buffer.from(state, 'base64url').toString('utf8');
-      // A text that is not sealed would be taken for what it says.
+      // An unsealed text would be taken at its word.
       if (!sealed.startsWith('sealed:')) throw new Error('not sealed');
       return JSON.parse(this.deps.box.openText(sealed, PLACE)) as Remembered;
     } catch {

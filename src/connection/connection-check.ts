@@ -1,12 +1,12 @@
-// Does a connection still work? Its `checkUrl` is asked, or its connector's own question. A credential for which there is neither
-// is opened, and a token is fetched for it where it needs one: that is all that can be known.
+// Checks whether a connection still works: by its `checkUrl`, or by its connector's own request. Without either, the credential
+// is opened and, if needed, a token fetched: nothing more can be known.
 
 import type { Credential } from '../action/credential.ts';
 import type { HttpClient } from '../action/http-client.ts';
 import type { ConnectionRow } from '../store/secret-port.ts';
 import { settingsOf } from './connection.ts';
 
-/** Throws what is wrong. */
+/** Throws the problem. */
 export type ConnectorCheck = (credential: Credential, http: HttpClient) => Promise<void>;
 export type ConnectorChecks = Readonly<Record<string, ConnectorCheck>>;
 

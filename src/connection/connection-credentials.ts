@@ -1,6 +1,6 @@
-// Which credential an attempt gets: the one of a program's own provider; the connection that the node names, the principal's own
-// before the tenant's; the tenant's default for the connector. What was found is kept for a few seconds, so that an attempt costs a
-// look into memory, and a rotation is noticed soon in every process and at once in this one.
+// Chooses the credential of an attempt: from a program's own provider; from the connection that the node names, the principal's
+// own before the tenant's; or the tenant's default for the connector. Results are cached for a few seconds, so an attempt costs a
+// look into memory, and a rotation is noticed at once in this process and soon in others.
 
 import {
   bareCredential,
@@ -25,11 +25,11 @@ export interface CredentialsDeps {
   readonly provider: CredentialProvider | null;
   readonly now: () => number;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-  /** A person must have a credential of their own; the tenant's does not stand in for them. */
+  /** People must have a credential of their own; the tenant's does not replace it. */
   readonly ownCredentialsOnly: boolean;
 }
 
-/** Those who need no credential, and `http`, where a credential is always named. */
+/** Connectors without a credential, and `http`, where a connection must be named. */
 const WITHOUT_DEFAULT = new Set(['core', 'http', 'lifecycle']);
 const KEPT_MS = 5_000;
 const MAX_KEPT = 20_000;
@@ -62,7 +62,7 @@ export class ConnectionCredentials {
     for (const key of this.kept.keys()) if (key.startsWith(`${tenantId}\0`)) this.kept.delete(key);
   }
 
-  /** With the values behind its references. */
+  /** With the values of its references. */
   async secretsOf(row: ConnectionRow, context: Omit<SecretContext, 'tenantId'>): Promise<ConnectionSecrets> {
     const given = givenSecrets(this.deps.box, row);
     const entries = await Promise.all(

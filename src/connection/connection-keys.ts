@@ -1,4 +1,4 @@
-// Seals connections with the key in use when another key has sealed them, while everything goes on.
+// Seals connections with the current key, during operation.
 
 import type { Box } from '../secret/box.ts';
 import type { ConnectionRow, ConnectionStore } from '../store/secret-port.ts';
@@ -13,7 +13,7 @@ export class ConnectionKeys {
     this.deps = deps;
   }
 
-  /** How many. One whose tokens are being renewed is left for the next time. */
+  /** Returns how many. A connection whose tokens are being renewed is left for the next time. */
   async rekey(): Promise<number> {
     const { store, box } = this.deps;
     const rows = await store.connectionsOfOtherKeys({ keyId: box.primary.id, limit: BATCH });

@@ -1,6 +1,6 @@
-// Access tokens of OAuth2 connections. Those for client credentials are kept in this process. Those that a person granted are in
-// the database, sealed: one process at a time asks for new ones, because a refresh token may be good for a single use, and what
-// it gets is saved before anybody uses it.
+// Access tokens of OAuth2 connections. Tokens for client credentials stay in this process. Tokens that a person granted are in
+// the database, sealed. One process at a time renews them, because a refresh token may work only once, and the new tokens are
+// saved before anybody uses them.
 
 import type { HttpClient } from '../action/http-client.ts';
 import { RetryableError, TerminalError } from '../core/error/error.ts';
@@ -14,11 +14,11 @@ export interface TokensDeps {
   readonly box: Box;
   readonly http: HttpClient;
   readonly now: () => number;
-  /** Waits before it looks again whether another process is done. */
+  /** Waits before checking again whether another process is done. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** A token that ends so soon is not used any more. */
+/** A token that expires within this time is not used. */
 const MARGIN_MS = 30_000;
 const LEASE_MS = 30_000;
 const LOOK_AGAIN_MS = 200;
@@ -36,7 +36,7 @@ export class ConnectionTokens {
     this.deps = deps;
   }
 
-  /** Undefined: it must be asked for. */
+  /** undefined: it must be fetched. */
   known(row: ConnectionRow): string | undefined {
     const tokens = this.kept.get(idOf(row));
     return tokens !== undefined && this.isFresh(tokens) ? tokens.accessToken : undefined;
@@ -108,7 +108,7 @@ export class ConnectionTokens {
     }
   }
 
-  /** The tokens that a person granted, renewed since. */
+  /** Stores the tokens that a person granted or that were renewed since. */
   async save(row: ConnectionRow, tokens: OAuthTokens): Promise<string> {
     const { connectionId } = row;
     const sealed = this.deps.box.seal(JSON.stringify(tokens), placeOf(connectionId, 'tokens'));

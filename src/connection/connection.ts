@@ -1,5 +1,5 @@
-// A connection that is opened: its settings and its secrets together, as a credential for attempts. What each kind means for a
-// request is here and nowhere else.
+// An open connection: its settings and secrets as a credential for attempts. The meaning of each kind for a request is defined
+// here only.
 
 import { type Credential, withSecretHeaders } from '../action/credential.ts';
 import type { HttpRequest } from '../action/http-client.ts';
@@ -11,9 +11,9 @@ import type { ConnectionRow } from '../store/secret-port.ts';
 import { isAllowedHost } from './host.ts';
 import { signAws } from './sigv4.ts';
 
-/** Given by a person: the value, or where it is kept. */
+/** From a person: the value, or a reference to it. */
 export type GivenSecrets = Readonly<Record<string, string | SecretRef>>;
-/** With the values that references led to. */
+/** With the values of references. */
 export type ConnectionSecrets = Readonly<Record<string, string | undefined>>;
 
 export interface Settings {
@@ -34,7 +34,7 @@ export interface Settings {
 
 export const settingsOf = ({ settings }: Pick<ConnectionRow, 'settings'>): Settings => JSON.parse(settings) as Settings;
 
-/** Sealed contents are bound to their row, and to what they are. */
+/** Sealed contents are bound to their row and part. */
 export const placeOf = (connectionId: string, part: 'secrets' | 'tokens'): string =>
   JSON.stringify(['connection', connectionId, part]);
 
@@ -53,9 +53,9 @@ export const isOAuth = (kind: string): boolean => kind === 'oauth2-client-creden
 interface Parts {
   readonly row: ConnectionRow;
   readonly secrets: ConnectionSecrets;
-  /** Of kinds that get one from an authorization server. */
+  /** For kinds that get a token from an authorization server. */
   readonly accessToken?: string | undefined;
-  /** Told that the token is not accepted any more. */
+  /** Called when the token is no longer accepted. */
   readonly drop?: () => boolean;
 }
 

@@ -1,5 +1,5 @@
-// Connections as people manage them: create, rotate, remove, look at, check, authorize. A secret comes in and is never shown again.
-// Every change is recorded, without what is secret (S6).
+// Connections as people manage them: create, rotate, remove, read, check, authorize. A secret is never shown again. Every change
+// is audited, without secrets (S6).
 
 import type { HttpClient } from '../action/http-client.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -22,9 +22,9 @@ export interface ConnectionsDeps {
   readonly credentials: ConnectionCredentials;
   readonly http: HttpClient;
   readonly newId: () => string;
-  /** Of the catalog. */
+  /** The connectors of the catalog. */
   readonly connectors: ReadonlySet<string>;
-  /** How the connectors find out whether their credential works. */
+  /** The connectors' own checks of a credential. */
   readonly checks: ConnectorChecks;
 }
 
@@ -90,7 +90,7 @@ export class Connections {
     return this.deps.store.connectionList(params);
   }
 
-  /** Whether it still works, as far as that can be found out. */
+  /** Whether it still works, as far as that can be known. */
   async check(key: ConnectionKey): Promise<{ readonly ok: boolean; readonly message?: string }> {
     const row = await this.get(key);
     const { credentials, http, checks, store } = this.deps;
@@ -165,7 +165,7 @@ export class Connections {
     };
   }
 
-  /** As it would be asked for today; another kind keeps nothing of the one before. */
+  /** The request that would create it today. A change of kind keeps nothing of the old kind. */
   private requestOf(row: ConnectionRow, change: JsonObject): JsonObject {
     const { name, connector, kind, allowedHosts, isDefault, principalId } = row;
     const common = {
@@ -196,7 +196,7 @@ export class Connections {
   }
 }
 
-/** Changing these leaves what a person granted as it is. */
+/** Changing these keeps the tokens that a person granted. */
 const KEEPS_TOKENS = new Set(['allowedHosts', 'isDefault', 'checkUrl', 'connector', 'kind']);
 
 const detailsOf = ({ connector, kind, isDefault }: NewConnection): JsonObject => ({ connector, kind, isDefault });

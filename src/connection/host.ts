@@ -1,5 +1,5 @@
-// Which hosts a credential may be sent to: `api.example.com`, `*.example.com` (any name below it), with a port if it is to be that
-// one; and which changes of a connection lead its credential to another host. Pure.
+// The hosts that may receive a credential: `api.example.com`, `*.example.com` (any name below it), optionally with a port; and
+// the changes of a connection that lead its credential to another host. Pure.
 
 import type { Settings } from './connection.ts';
 
@@ -21,10 +21,10 @@ interface Led {
   readonly settings: string;
 }
 
-/** Each of these is an address that a secret of the connection is sent to. */
+/** Addresses that receive a secret of the connection. */
 const ADDRESSES = ['tokenUrl', 'authorizationUrl', 'checkUrl'] as const;
 
-/** The fields by which `next` sends its credential to an address that `now` does not send it to. */
+/** The fields through which `next` sends its credential to an address that `now` does not use. */
 export function leadsElsewhere(now: Led, next: Led): string[] {
   const [before, after] = [now, next].map(({ settings }) => JSON.parse(settings) as Settings) as [Settings, Settings];
   const moved = ADDRESSES.filter(

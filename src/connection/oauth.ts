@@ -1,5 +1,5 @@
-// What is asked of an authorization server (RFC 6749): tokens for client credentials, for a code, for a refresh token. Requests go
-// through the guarded client (S5). What it says about a failure is kept; what was sent never is (S6).
+// Requests to an authorization server (RFC 6749): tokens for client credentials, for a code, for a refresh token. They go through
+// the guarded client (S5). The server's description of a failure is kept; the request never is (S6).
 
 import type { HttpClient } from '../action/http-client.ts';
 import { RetryableError, TerminalError } from '../core/error/error.ts';
@@ -10,7 +10,7 @@ export interface OAuthClient {
   readonly clientSecret?: string | undefined;
   readonly scope?: string | readonly string[] | undefined;
   readonly audience?: string | undefined;
-  /** How the client proves itself: in the header (as the standard prefers), or in the form. */
+  /** How the client authenticates: in the header (as the standard prefers) or in the form. */
   readonly clientAuth?: 'basic' | 'body' | undefined;
 }
 

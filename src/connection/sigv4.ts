@@ -1,4 +1,4 @@
-// AWS Signature Version 4 for requests of `http` connections. Pure but for the hash. The example of AWS's own test suite is in the test.
+// AWS Signature Version 4 for requests of `http` connections. Pure but for the hash. The test uses AWS's own examples.
 
 import { createHash, createHmac } from 'node:crypto';
 

@@ -1,5 +1,5 @@
-// Pawl as a server of the Model Context Protocol: workflows that say `expose: { mcp: true }` are tools, and so is what an agent needs to look
-// and repair. It is a client of the HTTP API, so tokens, scopes, tenants, limits and the audit log are the API's (S1, S2).
+// Pawl as a Model Context Protocol server: workflows with `expose: { mcp: true }` are tools, and so are commands to look and
+// repair. It is a client of the HTTP API, so the API's tokens, scopes, tenants, limits and audit log apply (S1, S2).
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -11,7 +11,7 @@ import { exposedWorkflows, workflowTool } from './workflow-tool.ts';
 
 export interface McpOptions {
   readonly version: string;
-  /** How long a tool call waits for its execution before it answers with the id; clients give up after a minute. */
+  /** How long a tool call waits for its execution before it answers with the id. Clients give up after a minute. */
   readonly waitMs: number;
 }
 
@@ -50,7 +50,7 @@ export function mcpServer(client: PawlClient, { version, waitMs }: McpOptions): 
 const INSTRUCTIONS =
   'Durable workflows. A tool call that takes long answers with an executionId; describe_execution tells how it goes. Repeating a call within ten minutes with the same arguments is the same execution.';
 
-/** What a model reads in one go. */
+/** As much as a model reads in one go. */
 const MAX_CHARS = 20_000;
 
 function shortened(result: unknown): string {
@@ -67,16 +67,16 @@ function refused(error: unknown): CallToolResult {
 const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] });
 
 export interface McpCall extends McpOptions {
-  /** Of the API. */
+  /** The API's address. */
   readonly url: string;
-  /** Of the caller, passed on to the API. */
+  /** The caller's credentials, passed on to the API. */
   readonly identity: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
 }
 
-/** One request of the streamable HTTP transport. It keeps no session: any server may answer the next one. */
+/** One request of the streamable HTTP transport. There is no session: any server may answer the next request. */
 export async function answerMcp({ url, identity, headers, body, signal, ...options }: McpCall): Promise<Response> {
   const server = mcpServer(createClient({ url, headers: identity, retries: 0 }), options);
   const transport = new WebStandardStreamableHTTPServerTransport({});

@@ -1,4 +1,4 @@
-// Tools to look and repair. Their answers are short: rows instead of payloads, nodes without parameters.
+// Tools to look and repair. Answers are short: rows instead of payloads, nodes without parameters.
 
 import type { GraphDefinition } from '../sdk/definition.ts';
 import type { Arguments, Tool } from './tool.ts';

@@ -1,4 +1,4 @@
-// What a tool is: a name, what a model is told of it, the scope it takes, and the calls of the API that it makes.
+// A tool: its name, its description for a model, the scope it needs, and its API calls.
 
 import type { Scope } from '../protocol/scope.ts';
 import type { PawlClient } from '../sdk/client.ts';

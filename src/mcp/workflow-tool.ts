@@ -1,5 +1,5 @@
-// Workflows as tools. A call starts an execution and waits for its end; one that takes longer answers with the execution's id. A repetition of
-// a call is the same execution, because its request id is made from the call (I1, docs/mcp.md).
+// Workflows as tools. A call starts an execution and waits for its end; a longer one answers with the execution's id. A repeated
+// call is the same execution, because its request id is made from the call (I1, docs/mcp.md).
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ export interface ExposedWorkflow {
   readonly triggerSchema?: object | undefined;
 }
 
-/** Those that say so, in the order of their ids. */
+/** Exposed workflows, by id. */
 export async function exposedWorkflows(client: PawlClient): Promise<ExposedWorkflow[]> {
   const found: ExposedWorkflow[] = [];
   const active = { status: 'Active', format: 'graph', isEnabled: true, limit: 200 } as const;
@@ -95,7 +95,10 @@ const callKey = (workflowId: string, trigger: object): string =>
     .digest('hex')
     .slice(0, 40);
 
-/** Of this window, or of the one before it if the call was made there: a repetition just after its end is one all the same. */
+/**
+ * The request id of this window, or of the previous one if the call was made there: a repetition just after the end of a
+ * window still counts as one.
+ */
 async function sameCall(client: PawlClient, key: string, now: number): Promise<string> {
   const window = Math.floor(now / WINDOW_MS);
   const before = `mcp-${key}-${window - 1}`;

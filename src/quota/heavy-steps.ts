@@ -9,7 +9,7 @@ import type { RateAlgorithm } from '../protocol/quota.ts';
 import type { AccessStore } from '../store/access-port.ts';
 
 export interface HeavyStepRate {
-  /** 0: any number. */
+  /** 0: unlimited. */
   readonly perTenantHeavyStepsPerMinute: number;
   readonly perProject: boolean;
   readonly algorithm: RateAlgorithm;
@@ -37,7 +37,7 @@ async function whenThereIsRoom(
   const { tenantId, projectId = 'default' } = request;
   const mayWaitMs = whenExceeded === 'REJECT' ? 0 : maxHoldMs;
   const key = perProject ? `heavy:${tenantId}:${projectId}` : `heavy:${tenantId}`;
-  // A database that does not answer must not stop the work: the limit is for fairness.
+  // A database that does not answer must not stop the work: the limit is only for fairness.
   const asked = store.rateReserve({ key, algorithm, perMinute, mayWaitMs });
   const { granted, waitMs } = await asked.catch(() => ({ granted: true, waitMs: 0 }));
   if (!granted) {

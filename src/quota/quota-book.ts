@@ -1,6 +1,6 @@
-// Which tenants have a quota, known without asking: the start of a run and the dispatch of a step look here, so that a tenant
-// without one pays nothing. A change made elsewhere is known after REFRESH_MS at the latest. What is written here decides
-// only whether to look closer; whether there is room is decided in the database.
+// Knows without a query which tenants have a quota. Starting a run and dispatching a step look here, so a tenant without a quota
+// pays nothing. A change in another process is known after REFRESH_MS at the latest. This book only decides whether to look
+// closer; the database decides whether there is room.
 
 import type { Timers } from '../clock/timers.ts';
 import type { QuotaLimits } from '../protocol/quota.ts';
@@ -26,7 +26,7 @@ export class QuotaBook {
     this.deps = deps;
   }
 
-  /** Resolves when every quota is known. */
+  /** Resolves when all quotas are known. */
   async start(): Promise<void> {
     await this.runOnce();
     this.schedule();
@@ -53,12 +53,12 @@ export class QuotaBook {
     return limits !== undefined && (limits.concurrentRuns !== null || limits.executionsPerMonth !== null);
   }
 
-  /** Whether somebody will ask how much this tenant used. */
+  /** Whether the tenant's usage must be counted. */
   isCounted(tenantId: string): boolean {
     return this.limited.has(tenantId);
   }
 
-  /** HTTP steps of a tenant that this runner may have in flight: its share among the live runners, and never none. */
+  /** HTTP steps of a tenant that this runner may have in flight: its share among the live runners, at least one. */
   httpStepsAtOnce(tenantId: string): number {
     const atOnce = this.limited.get(tenantId)?.httpStepsAtOnce ?? null;
     return atOnce === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(atOnce / this.liveRunners));

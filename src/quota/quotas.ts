@@ -1,5 +1,5 @@
-// Quotas as people manage them, and the checks of what a definition may have. How many runs and how many
-// workflows there may be is decided where they are written: executionStartLimited, and the transactions that add workflows.
+// Quotas as people manage them, and the checks of definitions. The limits of runs and workflows are enforced where they are
+// written: in executionStartLimited, and in the transactions that add workflows.
 
 import type { PawlError } from '../core/error/pawl-error.ts';
 import { limitsOf, NO_LIMITS, type QuotaLimits, type QuotaRequest } from '../protocol/quota.ts';
@@ -24,7 +24,7 @@ export class Quotas {
     this.deps = deps;
   }
 
-  /** null: there is no trace of this tenant. */
+  /** null: unknown tenant. */
   async report(tenantId: string): Promise<QuotaReport | null> {
     const [quota, usage] = await Promise.all([
       this.deps.store.quotaGet({ tenantId }),
@@ -34,7 +34,7 @@ export class Quotas {
     return { tenantId, preset: quota?.preset ?? null, limits: quota?.limits ?? NO_LIMITS, usage };
   }
 
-  /** By id, those after `afterId`; `only`: nobody but this one. */
+  /** By id, after `afterId`; `only`: this tenant alone. */
   tenants(page: { afterId: string; limit: number; only: string | null }): Promise<TenantSummary[]> {
     return this.deps.store.tenantList(page);
   }
@@ -58,13 +58,13 @@ export class Quotas {
     if (cron && !limits.cron) throw noCron();
   }
 
-  /** Why no run could start as things stand; null: one could. The last word has the start itself. */
+  /** Why no run could start right now; null: one could. The start itself decides. */
   async runRefusal(tenantId: string): Promise<PawlError | null> {
     const filled = await this.deps.store.quotaFull({ tenantId });
     return filled === null ? null : quotaFilled(filled);
   }
 
-  /** Throws unless schedules may start executions of this tenant: asked when one is made, and before each slot. */
+  /** Throws unless schedules may start executions of this tenant. Checked when one is created and before each slot. */
   async checkCron(tenantId: string): Promise<void> {
     if (!(await this.limits(tenantId)).cron) throw noCron();
   }

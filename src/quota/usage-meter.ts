@@ -1,5 +1,5 @@
-// Counts the HTTP steps of tenants with a quota (one per step, retries are free). Counted in memory and written together,
-// so that a step costs no round trip; a runner that is killed loses what it counted since it last wrote.
+// Counts the HTTP steps of tenants with a quota (one per step, retries are free). Counts are kept in memory and written together,
+// so a step costs no round trip; a killed runner loses its unwritten counts.
 
 import type { RunAttempt } from '../action/attempt.ts';
 import type { Timers } from '../clock/timers.ts';
@@ -33,7 +33,7 @@ export class UsageMeter {
     };
   }
 
-  /** Writes what is still in memory. */
+  /** Writes the remaining counts. */
   async stop(): Promise<void> {
     await this.writing;
     await this.write();

@@ -1,6 +1,6 @@
-// What we keep secret ourselves, as it lies in the database: AES-256-GCM, with the id of the key beside it. Several keys may be
-// known at once, so that a new one can take over while everything runs: the first seals, each opens what it sealed. What is
-// sealed is bound to its place (`context`): moved to another row, it does not open (S1, S6).
+// Seals the secrets that we store ourselves: AES-256-GCM, with the id of the key beside the text. Several keys may be known at
+// once, so that a new one can take over during operation: the first seals, each opens what it sealed. A sealed text is bound to
+// its place (`context`): moved to another row, it does not open (S1, S6).
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { isSealedText, SEALED_PREFIX } from '../protocol/webhook-secret.ts';
@@ -28,7 +28,7 @@ export class SealError extends Error {
 
 export class Box {
   private readonly keys: ReadonlyMap<string, Buffer>;
-  /** What new secrets are sealed with. */
+  /** Seals new secrets. */
   readonly primary: SealKey;
 
   constructor(keys: readonly [SealKey, ...SealKey[]]) {
@@ -36,12 +36,12 @@ export class Box {
     this.keys = new Map(keys.map(({ id, key }) => [id, key]));
   }
 
-  /** False: what is sealed can be opened by whoever reads the whole database. */
+  /** false: anybody who reads the whole database can open the sealed texts. */
   get hasOwnKey(): boolean {
     return this.primary.id !== DATABASE_KEY_ID;
   }
 
-  /** What texts begin with that the first key has sealed. */
+  /** The prefix of texts sealed with the first key. */
   get textPrefix(): string {
     return `${SEALED_PREFIX}${this.primary.id}:`;
   }
@@ -78,8 +78,8 @@ export class Box {
   }
 
   /**
-   * As one text, for columns that hold text. The same text in the same place is sealed to the same text, so that a statement can
-   * tell whether a secret is new: the nonce is a keyed hash of both, and never the same for two texts.
+   * For text columns. The same text in the same place gives the same sealed text, so that a statement can tell whether a
+   * secret is new: the nonce is a keyed hash of both, and differs for different texts.
    */
   sealText(text: string, context: string): string {
     const hash = createHmac('sha256', this.primary.key)
@@ -99,7 +99,7 @@ export class Box {
 
 const KEY_ID = /^[A-Za-z0-9._-]{1,50}$/;
 
-/** `id=base64` of 32 bytes each, the one that seals first. Never says what a key is. */
+/** Reads `id=base64` of 32 bytes each; the first one seals. Messages never contain a key. */
 export function readKeys(lines: readonly string[]): SealKey[] {
   const keys = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   return keys.map((line, index) => {

@@ -1,6 +1,5 @@
-// The store as everything but the database sees it: secrets of webhooks, of consumers and of the engine itself are sealed before
-// they are written and opened when they are read (S6). Callers know nothing of it. A text is bound to its tenant (S1): sealed
-// text that somebody moved to another tenant's row does not open.
+// The store with sealing: secrets of webhooks, consumers and the engine are sealed before they are written and opened when they
+// are read (S6). Callers do not notice. A text is bound to its tenant (S1): moved to another tenant's row, it does not open.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isSealedText } from '../protocol/webhook-secret.ts';
@@ -71,7 +70,7 @@ function resealed(box: Box, { tenantId, code, secrets }: SealedTextRow): string[
   return secrets.map((secret) => box.sealText(box.openText(secret, place), place));
 }
 
-/** A process without the key cannot judge its senders: they are told to come back. */
+/** A process without the key cannot verify senders, so it asks them to come back. */
 function opened(box: Box, secret: string, place: string): string {
   try {
     return box.openText(secret, place);
@@ -81,7 +80,7 @@ function opened(box: Box, secret: string, place: string): string {
   }
 }
 
-/** One consumer whose key is missing must not keep the others from their messages: it stays sealed, and its lane says so. */
+/** A consumer whose key is missing must not hold up the others: it stays sealed, and its lane reports it. */
 function openConsumer(box: Box, row: ConsumerRow): ConsumerRow {
   if (row.secrets.length === 0) return row;
   const place = consumerPlace(row.tenantId, row.code);
@@ -96,7 +95,7 @@ function openConsumer(box: Box, row: ConsumerRow): ConsumerRow {
   return { ...row, secrets: row.secrets.map(open) };
 }
 
-/** The key that lies beside them in the database would protect nothing: without a key of yours they stay as they are. */
+/** A key in the same database would protect nothing, so without a key of yours these texts stay unsealed. */
 async function engineSecret(store: Store, box: Box, name: string): Promise<Uint8Array> {
   const stored = Buffer.from(await store.secretGet({ name }));
   const text = stored.toString('latin1');

@@ -1,15 +1,15 @@
-// Resolves references to secrets, for attempts. Values are kept in this process for a while, per tenant, environment, key and
-// version, and nowhere else. A provider that is away fails the attempts that need it, retryably; the others go on. Those who ask
-// for the same secret at once share one request.
+// Resolves references to secrets for attempts. Values are cached in this process only, by tenant, environment, key and version.
+// When a provider is away, the attempts that need it fail retryably and others go on. Concurrent requests for one secret share
+// one call.
 
 import { RetryableError, TerminalError } from '../core/error/error.ts';
 import type { SecretRef } from '../core/plan/plan.ts';
 import { isSafeKey, type SecretContext, type SecretProvider } from './secret.ts';
 
 export interface SecretsOptions {
-  /** Of a secret whose version is named: it never changes, but access to it may end. */
+  /** For a named version: it never changes, but access to it may end. */
   readonly versionTtlMs: number;
-  /** Of the latest version: how long a rotation goes unnoticed. */
+  /** For the latest version: how long a rotation goes unnoticed. */
   readonly latestTtlMs: number;
   readonly timeoutMs: number;
 }
@@ -55,13 +55,13 @@ export class Secrets {
     return [...this.providers.keys()];
   }
 
-  /** All of them, by key. */
+  /** All values, by key. */
   async resolve(refs: readonly SecretRef[], context: SecretContext): Promise<Record<string, string>> {
     const values = await Promise.all(refs.map((ref) => this.get(ref, context)));
     return Object.fromEntries(refs.map(({ key }, index) => [key, values[index]!]));
   }
 
-  /** At once, when it is known. */
+  /** Without a promise when the value is cached. */
   get(ref: SecretRef, context: SecretContext): string | Promise<string> {
     const provider = this.providers.get(ref.provider === 'env' ? 'environment' : ref.provider);
     if (provider === undefined) throw unknownProvider(ref, this.providerNames);

@@ -1,8 +1,7 @@
-// A worker of task queues in this process: takes attempts, runs them with the registered actions, renews their leases while they run, and
-// hands their results in as mail. It writes no state of an execution: the owner decides on the result (I4).
-//
-// A worker whose lease may be over stops what it runs, because somebody else may have begun the same attempt (I6). A worker that leaves
-// finishes what it can and gives the rest back without a result (I23).
+// A worker of task queues in this process: takes attempts, runs them with the registered actions, renews their leases, and puts
+// their results into the mailbox. It writes no execution state: the owner decides on the result (I4). A worker whose lease may
+// have expired stops its attempts, because another worker may have begun them (I6). A stopping worker finishes what it can and
+// gives the rest back without a result (I23).
 
 import type { AttemptRequest, AttemptResult, RunAttempt } from '../action/attempt.ts';
 import { Stop } from '../action/stop.ts';
@@ -32,11 +31,11 @@ export interface QueueWorkerDeps {
 interface Running {
   readonly leased: LeasedAttempt;
   readonly stop: Stop;
-  /** By the clock of this process: from then on the lease may be somebody else's. */
+  /** On this process's clock: afterwards another worker may hold the lease. */
   until: number;
-  /** The execution wants it stopped: what comes of it is its result. */
+  /** The execution wants it stopped; its result still counts. */
   isStopped: boolean;
-  /** It is not this worker's any more: nothing is reported. */
+  /** Another worker may have it, so nothing is reported. */
   isLost: boolean;
   readonly ended: Promise<void>;
 }
@@ -61,7 +60,7 @@ export class QueueWorker {
     this.hint(this.deps.offer.taskQueues);
   }
 
-  /** Attempts may have come into these queues. */
+  /** These queues may have new attempts. */
   hint(taskQueues: readonly string[]): void {
     const { offer } = this.deps;
     if (!taskQueues.some((queue) => isQueueAmong(offer.taskQueues, queue))) return;
@@ -69,7 +68,7 @@ export class QueueWorker {
     this.takeMore();
   }
 
-  /** Takes nothing more, waits for what runs, then gives back the rest. */
+  /** Takes nothing more, waits for running attempts, then gives back the rest. */
   async stop(): Promise<void> {
     const { store, timers, drainMs, offer } = this.deps;
     this.stopped = true;
@@ -112,7 +111,7 @@ export class QueueWorker {
     const who = { ...offer, tenantId: null, slots, busy: this.running.size };
     const taken = await store.attemptQueueTake({ ...who, limit, leaseMs });
     for (const leased of taken) this.begin(leased, askedAt + leaseMs);
-    // There may be more of them.
+    // There may be more.
     if (taken.length === limit) this.isWanted = true;
   }
 
@@ -149,7 +148,7 @@ export class QueueWorker {
     }
   }
 
-  /** Until the database has it, or the lease is lost. */
+  /** Retries until the result is stored or the lease is lost. */
   private async report(own: Running, result: AttemptResult): Promise<void> {
     const { store, newId, mailSent, timers, observer } = this.deps;
     const { leaseId, nodeId, attempt } = own.leased;
@@ -201,7 +200,7 @@ export class QueueWorker {
   }
 
   private lose(own: Running): void {
-    // A result that was just reported has no lease any more.
+    // An attempt that was just reported has no lease any more.
     if (!this.running.has(own.leased.leaseId)) return;
     own.isLost = true;
     own.stop.abort();

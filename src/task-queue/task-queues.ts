@@ -1,5 +1,5 @@
-// Task queues for workers that speak HTTP, in any language: poll, heartbeat, complete; and what every queue has to do. A worker's token
-// gives it the attempts of its own tenant (S1). Results are checked as those of actions are: size, shape, codes.
+// Task queues for HTTP workers in any language: poll, heartbeat, complete; and the state of every queue. A worker's token gives
+// access to the attempts of its own tenant only (S1). Results are checked like those of actions: size, shape, codes.
 
 import type { AttemptRequest, AttemptResult } from '../action/attempt.ts';
 import { stepResult } from '../action/step-result.ts';
@@ -34,7 +34,7 @@ export interface Poll extends Omit<WorkerOffer, 'taskQueues' | 'tenantId' | 'slo
   readonly signal: AbortSignal;
 }
 
-/** What a worker reports: outputs, or an error. */
+/** A worker's report: outputs or an error. */
 export interface Completion {
   readonly outputs?: Json | undefined;
   readonly error?:
@@ -44,14 +44,14 @@ export interface Completion {
   readonly logs?: readonly { readonly at?: number; readonly level: string; readonly message: string }[] | undefined;
 }
 
-/** Without a hint a poll looks again after this. */
+/** How long a poll waits without a hint before it looks again. */
 const LOOK_AGAIN_MS = 1_000;
 const SWEEP_EVERY_MS = 5_000;
 const TIDY_EVERY_SWEEPS = 60;
 
 export class TaskQueues {
   private readonly deps: TaskQueuesDeps;
-  /** Polls that wait, by queue. */
+  /** Waiting polls by queue. */
   private readonly waiting = new Map<string, Set<() => void>>();
   private cancelSweep: () => void = () => {};
   private sweeping: Promise<void> = Promise.resolve();
@@ -69,7 +69,7 @@ export class TaskQueues {
     for (const queue of taskQueues) for (const wake of this.waiting.get(queue) ?? []) wake();
   }
 
-  /** As soon as there is something; nothing when the time is over. */
+  /** Resolves as soon as there is an attempt; empty when the time is over. */
   async poll({ taskQueue, waitMs, signal, limit, ...offer }: Poll): Promise<LeasedAttempt[]> {
     const { store, timers } = this.deps;
     const until = timers.monotonicMs() + waitMs;
@@ -109,7 +109,7 @@ export class TaskQueues {
     for (const queue of this.waiting.keys()) this.hint([queue]);
   }
 
-  /** Attempts whose workers took too long, or died too often, end here. */
+  /** Ends attempts whose workers took too long or died too often. */
   async runOnce(): Promise<void> {
     const { store } = this.deps;
     for (const overdue of await store.attemptQueueOverdue()) await this.report(overdue, givenUp(overdue));
@@ -157,7 +157,7 @@ export class TaskQueues {
   }
 }
 
-/** The outputs of a step are held to the contract of its plan, whoever ran it. */
+/** Applies the plan's output contract, whoever ran the step. */
 function held({ request }: LeasedAttempt, result: AttemptResult): AttemptResult {
   const { contract } = JSON.parse(request) as Pick<AttemptRequest, 'contract'>;
   return contract === undefined ? result : stepResult(result, contract);

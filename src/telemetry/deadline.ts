@@ -7,7 +7,7 @@ export async function before<Result>(deadlineMs: number, work: Promise<Result>):
   const deadline = sleep(deadlineMs, undefined, { signal: timer.signal }).then(() => {
     throw new Error('too late');
   });
-  // Whichever loses must not become an unhandled rejection.
+  // The losing promise must not become an unhandled rejection.
   deadline.catch(() => {});
   work.catch(() => {});
   try {

@@ -1,5 +1,5 @@
-// How the installation is, from this process: the answers to probes, and the health contract of docs/observability.md. Every question has a deadline,
-// so that a database that hangs is reported and not waited for.
+// The health of the installation as this process sees it: the answers to probes, and the health contract of
+// docs/observability.md. Every check has a deadline, so a hanging database is reported instead of waited for.
 
 import type { z } from 'zod';
 import type { Drivers } from '../driver/drivers.ts';
@@ -15,15 +15,15 @@ export type DetailedHealth = z.infer<typeof detailedHealthSchema>;
 export interface HealthDeps {
   readonly store: Store;
   readonly actionTypes: ReadonlySet<string>;
-  /** The process is about to stop, and wants no new requests. */
+  /** The process is about to stop and wants no new requests. */
   readonly isStopping?: () => boolean;
-  /** Absent where nothing is started. */
+  /** Absent in a process that starts nothing. */
   readonly executions?: Pick<Executions, 'startLatencyP95Ms'>;
   /** Absent in a process that reads no secrets. */
   readonly secrets?: Pick<Secrets, 'health'>;
   /** The engines besides the native one; absent: there are none. */
   readonly drivers?: Pick<Drivers, 'health' | 'configured'> | undefined;
-  /** Absent where nothing runs. */
+  /** Absent in a process that runs nothing. */
   readonly places?: (() => HeldPlaces | null) | undefined;
 }
 
@@ -61,7 +61,7 @@ export class Health {
     return { status: isReady ? 'ready' : 'notReady', checks: { database, queue, actions, ...stopping } };
   }
 
-  /** Never rejects: a database that does not answer is an answer. */
+  /** Never rejects: a silent database is reported too. */
   async detailed(): Promise<DetailedHealth> {
     const startedAt = performance.now();
     try {
@@ -87,7 +87,7 @@ export class Health {
     return { health, runners, depths, latencyMs: elapsed(startedAt) };
   }
 
-  /** Less time than the database has: an engine that hangs is no reason to say that the database does. */
+  /** A shorter deadline than the database's: a hanging engine must not look like a hanging database. */
   private async askEngines(): Promise<Awaited<ReturnType<Drivers['health']>>> {
     const { drivers } = this.deps;
     if (drivers === undefined) return NO_ENGINES;
@@ -157,11 +157,11 @@ function engineChecks(engines: typeof NO_ENGINES): Pick<DetailedHealth['checks']
   return Object.fromEntries(checks) as Pick<DetailedHealth['checks'], 'temporal' | 'conductor'>;
 }
 
-/** An attempt has waited long for a place: somebody holds them. */
+/** An attempt has waited long for a place, because others hold them. */
 const isCrowdedBy = (places: HeldPlaces | null): boolean =>
   places !== null && places.used >= places.total && places.longestMs > CROWDED_MS;
 
-/** Without names: this is public. Who holds the places is in the detailed report. */
+/** Without names, because this text is public. The detailed report names the holders. */
 function crowdedBy({ waiting, total, longestMs, holders }: HeldPlaces): string {
   const most = holders[0]?.held ?? 0;
   const whose = `one tenant holds ${most} of ${total} places of this process`;
@@ -171,7 +171,7 @@ function crowdedBy({ waiting, total, longestMs, holders }: HeldPlaces): string {
 const noRunner = (depth: number): string =>
   depth === 0 ? 'no runner is alive' : `no runner is alive, and ${depth} executions are live`;
 
-/** All of them, as one: whichever is away, attempts that need it wait. */
+/** All providers as one check: attempts that need an unreachable one wait. */
 function secretsHealth(providers: readonly ProviderHealth[]): DetailedHealth['checks']['secretsProvider'] {
   const away = providers.filter(({ reachable }) => !reachable);
   if (away.length > 0) {

@@ -1,5 +1,5 @@
-// The JSON log, whose property names dashboards depend on. What is logged about a request or an execution is listed here,
-// field by field: payloads, tokens and headers are not (S6).
+// The JSON log. Dashboards depend on its property names. The logged fields of requests and executions are listed here one by one:
+// payloads, tokens and headers are not among them (S6).
 
 import { pino } from 'pino';
 import type { AttemptRequest, AttemptResult } from '../action/attempt.ts';
@@ -53,8 +53,7 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
         Status: status,
       };
       const line = { ...fields, DurationMs: Math.round(durationMs * 10) / 10 };
-      // Health probes and pages would drown everything else.
-      // 503 is said by us on purpose, and its cause is told once.
+      // Health probes and pages would drown everything else. We answer 503 on purpose, and log its cause once.
       if (status >= 500 && status !== 503) log.error(line, 'request');
       else if (route.startsWith('/api/') || route.startsWith('/wh/')) log.info(line, 'request');
       else log.debug(line, 'request');
@@ -85,7 +84,7 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
       const trigger = { TenantId: tenantId, WorkflowId: workflowId, TriggerId: triggerId, TriggerType: triggerType };
       const line = { ...trigger, Outcome: fired.outcome };
       if (fired.outcome === 'started') log.info({ ...line, ExecutionId: fired.executionId }, 'trigger fired');
-      // A schedule that its workflow refuses fails at every slot: nobody would know.
+      // A schedule that its workflow refuses fails at every slot, and nobody would notice.
       else if (fired.outcome === 'failed') log.warn({ ...line, Reason: fired.reason }, 'trigger failed');
       else log.info({ ...line, Reason: fired.reason }, 'trigger did not start its workflow');
     },

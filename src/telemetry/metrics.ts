@@ -1,5 +1,4 @@
-// Metrics, fed by what the parts of this process tell and, for depths, asked
-// of the database when somebody scrapes.
+// Metrics, fed by the parts of this process; depths are read from the database at each scrape.
 
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { EngineMetric } from '../engine/environment.ts';

@@ -1,13 +1,13 @@
-// A service that cannot reach the database warns at every look, several times a second for as long as the outage lasts. The log gets
-// the first of these lines; while nothing about them changes, one a minute with the number of those that were left out.
+// Suppresses repeated warnings. During an outage a service warns several times a second. The log gets the first line; then, while
+// nothing changes, one line a minute with the number of suppressed ones.
 
 const TELL_EVERY_MS = 60_000;
-/** More different warnings than that are not repeats. */
+/** More distinct warnings than this are not repeats. */
 const MOST_KEPT = 500;
 
 type Details = Record<string, unknown>;
 
-/** Gives what is to be logged of a warning; null: the same line was logged a moment ago. Only failures repeat themselves. */
+/** Returns the line to log; null: the same line was logged a moment ago. Only failures are suppressed. */
 export function withoutRepeats(nowMs: () => number = () => performance.now()) {
   const told = new Map<string, { at: number; leftOut: number }>();
   return (event: string, details: Details): Details | null => {

@@ -1,5 +1,5 @@
-// What a test says instead of calling an action: the outputs or the error of a node, or of every node of an action type. A list gives
-// one answer per attempt, and its last answer is repeated.
+// Pinned answers of a test instead of calls: the outputs or the error of a node, or of all nodes of an action type. A list gives
+// one answer per attempt; its last answer repeats.
 
 import type { AttemptResult } from '../action/attempt.ts';
 import { describeThrown } from '../action/failure.ts';
@@ -12,10 +12,10 @@ export interface PinnedOutputs {
 
 export interface PinnedError {
   readonly error: { readonly code: string; readonly message?: string | undefined };
-  /** False: the error is final, whatever the retry policy says. */
+  /** false: the error is final, whatever the retry policy says. */
   readonly retryable?: boolean | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** What the failed attempt returned all the same, such as the answer of an HTTP call. */
+  /** Outputs of the failed attempt, such as an HTTP response. */
   readonly outputs?: Json | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface PinnedCall {
   readonly attempt: number;
 }
 
-/** Gets the rendered parameters and returns the outputs. An error that it throws fails the attempt, as in an action. */
+/** Gets the rendered parameters and returns the outputs. A thrown error fails the attempt, as in an action. */
 export type PinFunction = (parameters: Json, call: PinnedCall) => Json | Promise<Json>;
 
 export type Pinned = Pin | readonly Pin[] | PinFunction;

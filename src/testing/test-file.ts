@@ -1,5 +1,5 @@
-// The file of `pawl test`: tests of one workflow, with what each node returns and what is expected. Also how a result is compared:
-// an object may have more members than the test names, everything else is equal.
+// The file of `pawl test`: tests of one workflow, with pinned outputs and expectations. Also compares results: an object may have
+// more members than the test names; everything else must be equal.
 
 import { z } from 'zod';
 import type { Json } from '../core/json/json.ts';
@@ -70,10 +70,10 @@ export const testFile = z.strictObject({
 export type TestFile = z.output<typeof testFile>;
 export type Expectation = z.output<typeof expectation>;
 
-/** Everything that is not as expected, each in a line. Empty: the test passes. */
+/** All mismatches, one per line. Empty: the test passes. */
 export function mismatches(found: TestedWorkflow, expected: Expectation): string[] {
   const { nodes = {}, ...rest } = expected;
-  // A test that names no status expects success: an execution that failed half way would pass otherwise.
+  // A test without a status expects success; otherwise an execution that failed half way would pass.
   const whole = compare({ status: 'Succeeded', ...rest } as Json, found as unknown as Json, '');
   return [...whole, ...Object.entries(nodes).flatMap(([id, node]) => nodeMismatches(id, node, found))];
 }

@@ -1,4 +1,4 @@
-// What became of a workflow in a test, node by node, read off the facts.
+// The result of a workflow test, node by node, read from the facts.
 
 import type { Fact, Transition } from '../core/decider/fact.ts';
 import { idOf } from '../core/decider/frame.ts';
@@ -12,7 +12,7 @@ export interface TestedNode {
   readonly parameters?: Json;
   readonly outputs?: Json;
   readonly error?: { readonly code: string; readonly message: string };
-  /** Why it was skipped. */
+  /** The reason of a skip. */
   readonly reason?: string;
 }
 
@@ -22,7 +22,7 @@ export interface TestedWorkflow {
   readonly error?: { readonly code: string; readonly message: string; readonly nodeId?: string };
   /** By id. Items of a loop are there too: `ship[2]`, `ship[2].charge`. */
   readonly nodes: Readonly<Record<string, TestedNode>>;
-  /** What the clock of the test says: sleeps, retries and timeouts took this long. */
+  /** Time on the test's clock: sleeps, retries and timeouts took this long. */
   readonly elapsedMs: number;
 }
 

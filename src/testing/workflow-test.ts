@@ -1,6 +1,6 @@
-// Runs one definition in a test: the decider that runs every execution, with pinned outputs instead of the outside world and a clock
-// that jumps to the next timer. Needs no database, and two runs of the same test are the same (I16). Attempts run one after the other,
-// in the order in which they start.
+// Runs one definition in a test: the engine's own decider, with pinned outputs instead of the outside world and a clock that
+// jumps to the next timer. Needs no database, and two runs of a test are identical (I16). Attempts run one after the other, in
+// the order in which they start.
 
 import type { ActionDefinition } from '../action/action.ts';
 import type { AttemptResult } from '../action/attempt.ts';
@@ -24,17 +24,17 @@ import { type Pinned, pinOf, resultOf } from './pin.ts';
 import { type TestedWorkflow, Transcript } from './transcript.ts';
 
 export interface WorkflowTest {
-  /** As `pawl start --trigger` takes it: of a pipeline the body. */
+  /** As in `pawl start --trigger`: for a pipeline, the body. */
   readonly trigger?: Json | undefined;
   readonly spec?: Json | undefined;
   readonly principal?:
     | { readonly userId: string; readonly displayName?: string | undefined; readonly email?: string | null | undefined }
     | undefined;
-  /** What nodes return, by their ids. `ship` also stands for the items of a loop, `ship[2]` for one of them. */
+  /** Answers by node id. `ship` also stands for the items of a loop, `ship[2]` for one of them. */
   readonly nodes?: Readonly<Record<string, Pinned>> | undefined;
-  /** What actions return, by their types. */
+  /** Answers by action type. */
   readonly stubs?: Readonly<Record<string, Pinned>> | undefined;
-  /** Your own actions, run as they are. `context.http` refuses every request. */
+  /** Your own actions, run for real. `context.http` refuses every request. */
   readonly actions?: readonly ActionDefinition[] | undefined;
 }
 
@@ -42,7 +42,7 @@ const BEGINNING_MS = Date.parse('2026-01-01T00:00:00Z');
 /** A loop that never ends is a mistake of the definition, not of the test. */
 const MOST_DECISIONS = 100_000;
 
-/** `builtIn` are actions that touch nothing outside: they run for real unless a test pins them. */
+/** `builtIn`: actions without outside effects. They run for real unless a test pins them. */
 export async function runWorkflowTest(
   definition: unknown,
   test: WorkflowTest,
@@ -88,7 +88,7 @@ function checkTrigger(definition: unknown, trigger: Json): void {
   throw new PawlError('TRIGGER_INVALID', `the trigger does not fit the triggerSchema:\n${listed(problems)}`, problems);
 }
 
-/** A pin of a node that does not exist would be a test that tests nothing. */
+/** A pin of an unknown node would test nothing. */
 function checkNames({ nodes }: Plan, { nodes: pins = {} }: WorkflowTest): void {
   const known = new Set(
     nodes.flatMap(({ id, step }) =>

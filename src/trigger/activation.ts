@@ -1,7 +1,6 @@
-// Whether a trigger may start its workflow: its activation condition and, of event triggers, its filter. Both are
-// expressions of ours, over `trigger` as the execution would see it; a filter also sees the `event`. One that fails is false,
-// and says why. One is bounded by its limits, but an event may have thousands of them to pass: after a while of judging the
-// event loop has a turn (S4).
+// Whether a trigger may start its workflow: its activation condition and, for event triggers, its filter. Both are expressions
+// over `trigger` as the execution would see it; a filter also sees the `event`. A failing expression is false, with a reason.
+// Limits bound one evaluation, but an event may have to pass thousands of filters, so the event loop gets a turn in between (S4).
 
 import { RecentCache } from '../core/cache/recent-cache.ts';
 import type { Measure } from '../core/decider/input.ts';
@@ -31,22 +30,22 @@ export function expressionProblems(kind: ExpressionKind, source: string, format:
 }
 
 export interface JudgeOptions {
-  /** Of one evaluation; absent: the usual. */
+  /** Limits of one evaluation; absent: the defaults. */
   readonly limits?: Limits | undefined;
-  /** Told how long conditions take. */
+  /** Called with the duration of conditions. */
   readonly measure?: Measure | undefined;
 }
 
 const PARSED_BYTES = 32 * 1024 * 1024;
-/** About what a parsed expression takes for each character of its source. */
+/** Estimated bytes of a parsed expression per source character. */
 const BYTES_PER_CHARACTER = 60;
-/** How long expressions are judged at a stretch. */
+/** How long expressions are evaluated before the event loop gets a turn. */
 const STRETCH_MS = 10;
 
 export class Judge {
   private readonly limits: Limits | undefined;
   private readonly measure: Measure;
-  /** Parsed expressions: an event may have to pass the filters of a thousand triggers, again and again. */
+  /** Parsed expressions: an event may have to pass the filters of a thousand triggers. */
   private readonly parsed = new RecentCache<ParseResult>(PARSED_BYTES);
   private usedMs = 0;
   private resting: Promise<void> | null = null;

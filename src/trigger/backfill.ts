@@ -1,5 +1,5 @@
-// Makes good what a schedule missed: fires its slots between two times. Each slot goes by its own request id, the very one the
-// scheduler uses, so that a slot starts at most one execution however often somebody asks (I9). Never a slot of the future (I8).
+// Fires missed slots of a schedule between two times. Each slot uses the same request id as the scheduler, so it starts at most
+// one execution, however often somebody asks (I9). Future slots are never fired (I8).
 
 import { isoTime } from '../clock/clock.ts';
 import { requestInvalid } from '../core/error/request-invalid.ts';
@@ -31,7 +31,7 @@ export interface BackfillDeps {
 
 interface BackfillRange {
   readonly from: number;
-  /** Not itself. */
+  /** Exclusive. */
   readonly until: number;
 }
 
@@ -40,11 +40,11 @@ interface Backfilled {
   readonly started: number;
   readonly repeated: number;
   readonly refused: number;
-  /** Null: the whole range was seen to. */
+  /** null: the whole range is done. */
   readonly nextFrom: number | null;
 }
 
-/** The maximum number of slots per request: a schedule of seconds has 86,400 a day. */
+/** The maximum number of slots per request: a schedule with seconds has 86,400 a day. */
 const MOST_SLOTS = 500;
 
 export class Backfill {
@@ -78,7 +78,7 @@ export class Backfill {
     });
   }
 
-  /** One after the other, oldest first; recorded in portions, so that a crash leaves records of what was started. */
+  /** Oldest first, one after the other. Recorded in portions, so that a crash leaves records of the started ones. */
   private async fire(trigger: TriggerRecord, slots: readonly number[]): Promise<Fired[]> {
     const all: Fired[] = [];
     for (let from = 0; from < slots.length; from += PORTION) {
@@ -98,7 +98,7 @@ export class Backfill {
 
 const PORTION = 50;
 
-/** The first slots of a range in order, up to the maximum, and the time where the rest begins. */
+/** The first slots of a range, up to the maximum, and the time where the rest begins. */
 function slotsOf(
   schedule: Schedule,
   { from, until }: BackfillRange,

@@ -76,7 +76,7 @@ describe('every hour', () => {
 });
 
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago', 'Asia/Kolkata', 'UTC'];
-/** A day or so before a change of clocks in most of them. */
+/** About a day before a change of clocks in most of these zones. */
 const DAYS = ['2026-03-07', '2026-03-28', '2026-04-04', '2026-09-05', '2026-10-03', '2026-10-24', '2026-10-31'];
 
 describe('against a clock that is read every minute', () => {
@@ -105,7 +105,7 @@ describe('against a clock that is read every minute', () => {
         const from = Date.parse(day) + offset * 60_000;
         const until = from + 60 * HOUR;
         const found = upcomingSlots(schedule(`${minute} ${named.join(',')} * * *`, zone), from, 20);
-        // From the outside: which local times exist, and when each is shown first; a time that never comes, at the change.
+        // An independent reference: which local times exist, and when each is shown first. A skipped time counts at the change.
         const expected = wallClockSlots(wall, from, until, named, minute);
         expect(found.filter((slot) => slot <= until)).toEqual(expected);
       }),
@@ -137,7 +137,7 @@ function wallClockSlots(
   let shown = wall.localAt(from - 24 * HOUR);
   for (let at = from - 24 * HOUR + 60_000; at <= until; at += 60_000) {
     const local = wall.localAt(at);
-    // What the wall clock has moved over for the first time since the minute before: usually one minute.
+    // Local minutes that the wall clock reached for the first time since the minute before: usually one.
     for (let passed = shown + 60_000; passed <= local; passed += 60_000) {
       const [hour, past] = [Math.floor((passed / HOUR) % 24), (passed / 60_000) % 60];
       if (at > from && hours.includes(hour) && past === minute && slots.at(-1) !== at) slots.push(at);

@@ -1,13 +1,13 @@
-// Cron expressions: five fields, six with seconds, or @daily and the like. croner knows the fields; what a
-// change of the clocks means is decided here (I9). Where every hour counts (`*`), slots follow real time: 23 or 25 hours that
-// day. Where hours are named, each slot of the wall clock comes exactly once: a time that the clocks skip fires when they
-// are set forward, one that they repeat fires the first time.
+// Cron expressions: five fields, six with seconds, or @daily and the like. croner reads the fields; the meaning of a change of
+// clocks is decided here (I9). With `*` for the hour, slots follow real time: 23 or 25 hours that day. With named hours, each
+// slot of the wall clock comes exactly once: a skipped time fires when the clocks are set forward, a repeated time fires the
+// first time.
 
 import { Cron } from 'croner';
 import { type Zone, zoneOf } from './zone-time.ts';
 
 export interface Schedule {
-  /** The first slot after this instant; null: there is none. */
+  /** The first slot after this instant; null: none. */
   next(after: number): number | null;
 }
 
@@ -63,7 +63,7 @@ function inRealTime(pattern: string, timezone: string): Schedule {
   return { next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null };
 }
 
-/** croner counts local times, as if they were UTC. */
+/** croner calculates with local times as if they were UTC. */
 function byWallClock(pattern: string, zone: Zone): Schedule {
   const cron = new Cron(pattern, { timezone: 'UTC', paused: true });
   return {
@@ -73,7 +73,7 @@ function byWallClock(pattern: string, zone: Zone): Schedule {
         local = cron.nextRun(new Date(local))?.getTime() ?? null;
         if (local === null) return null;
         const slot = zone.instantOf(local);
-        // In the repeated hour the wall clock shows times whose slots are past; slots of a skipped hour fall together.
+        // In the repeated hour the wall clock shows times whose slots are past; slots of a skipped hour coincide.
         if (slot > after) return slot;
       }
     },

@@ -1,6 +1,6 @@
-// Which slots of a schedule are to be fired now, and which have been missed. Pure. A slot that is picked up within the grace
-// was not missed, only polled for; those are always fired, each of them. What is older follows the catch-up policy (I9):
-// `skip` fires none of it, `latest` the newest if nothing is on time, `all` each, oldest first, in portions.
+// Which slots of a schedule to fire now, and which were missed. Pure. A slot within the grace period was not missed, only polled
+// for; all of these are fired. Older slots follow the catch-up policy (I9): `skip` fires none, `latest` the newest if nothing is
+// on time, `all` each, oldest first, in portions.
 
 import type { Schedule } from './cron.ts';
 
@@ -9,7 +9,7 @@ export type CatchUp = (typeof CATCH_UP)[number];
 
 export interface DueQuestion {
   readonly catchUp: CatchUp;
-  /** Every slot up to here has been seen to. */
+  /** All slots up to here are done. */
   readonly settledThrough: number;
   readonly now: number;
   readonly graceMs: number;
@@ -19,11 +19,11 @@ export interface DueQuestion {
 
 export interface DueSlots {
   readonly fire: readonly number[];
-  /** Slots that will not be fired any more, from the first to the last; null: none. */
+  /** The first and last slot that will never be fired; null: none. */
   readonly missed: { readonly first: number; readonly last: number } | null;
-  /** Once these are seen to, so is everything up to here. */
+  /** The same after these slots are fired. */
   readonly settledThrough: number;
-  /** When there is more to do; null: never. */
+  /** When to look again; null: never. */
   readonly nextAt: number | null;
 }
 
@@ -61,12 +61,12 @@ function slotsUpTo(schedule: Schedule, first: number | null, end: number): numbe
 
 const SECOND_MS = 1000;
 
-/** The newest slot up to `end`, of which there is at least one: found by halving, however many there are. */
+/** The newest slot up to `end`, found by bisection. There must be at least one. */
 function lastSlot(schedule: Schedule, first: number, end: number): number {
   let known = first;
   // Slots are whole seconds.
   let beyond = Math.floor(end / SECOND_MS) * SECOND_MS;
-  // Nearly always there is one, or there are few.
+  // Nearly always there are only a few.
   let middle = known + SECOND_MS;
   while (known < beyond) {
     const slot = schedule.next(middle - 1);

@@ -1,6 +1,6 @@
-// The triggers that a workflow file brings along (`triggers`), so that one file is the whole thing. They are checked with the definition and
-// brought into line when it is published: new ones are made, changed ones are changed, those that the file no longer has are removed.
-// Triggers that were made by hand are left alone. A process that dies between the two is made good by publishing again.
+// The triggers inside a workflow file (`triggers`), so that one file is the whole thing. They are checked with the definition and
+// synchronised when it is published: new ones are created, changed ones updated, and missing ones removed. Triggers created by
+// hand are left alone. If the process dies in between, publishing again repairs it.
 
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import { sha256Hex } from '../core/plan/checksum.ts';
@@ -22,7 +22,7 @@ interface Key {
   readonly workflowId: string;
 }
 
-/** A workflow may have more: those of its file come first in no list, so all are read. */
+/** A workflow may have more triggers than its file has, so all are read. */
 const MOST = 1_000;
 
 export class FileTriggers {
@@ -32,7 +32,7 @@ export class FileTriggers {
     this.triggers = triggers;
   }
 
-  /** Of a definition whose shape is right; of any other nothing. */
+  /** Empty for a definition of the wrong shape. */
   problems(definition: Json): Problem[] {
     return triggersOf(definition).flatMap((trigger, index, all) => {
       const at = `/triggers/${index}`;
@@ -86,7 +86,7 @@ const TYPES: readonly TriggerType[] = ['Schedule', 'Webhook', 'Event', 'Manual']
 
 const configOf = ({ name, config = {} }: FileTrigger): JsonObject => ({ ...config, name });
 
-/** The same for every publication: what the file calls by one name is one trigger. */
+/** The same id for every publication: one name in the file is one trigger. */
 function idOf({ tenantId, workflowId }: Key, { triggerType, name }: Pick<FileTrigger, 'triggerType' | 'name'>): string {
   const hex = sha256Hex(JSON.stringify([tenantId, workflowId, triggerType, name]));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
@@ -103,7 +103,7 @@ type Wanted = {
   readonly isEnabled: boolean | undefined;
 };
 
-/** A secret that was made stays; publishing again makes no other. */
+/** An existing secret stays; publishing again generates no other. */
 function withoutNewSecret<Request extends Wanted>(request: Request): Request {
   const { generateSecret: _made, ...config } = request.config;
   return { ...request, config };

@@ -1,6 +1,6 @@
-// One firing of one trigger, from the event that caused it to what became of it: may it, does the condition hold, is it
-// started. What is started is started under the firing's own request id, so a repetition finds the execution (I9, S7). What
-// cannot be done is an outcome, recorded with its reason; what may pass (the database is away) is thrown, and tried again.
+// One firing of one trigger: check the trigger, judge its condition, start the execution. The start uses the firing's own request
+// id, so a repetition finds the same execution (I9, S7). A refusal is an outcome with a reason. A passing failure (the database
+// is away) is thrown, and tried again.
 
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { cleanMessage } from '../core/error/message.ts';
@@ -23,24 +23,24 @@ interface StartRequest {
 
 export type StartExecution = (request: StartRequest) => Promise<{ executionId: string; isNew: boolean }>;
 
-/** For whom, under which correlation id and in which trace an execution is started; how often a workflow may be. */
+/** The principal, correlation id and trace of the start, and its rate limit. */
 export interface FiringContext {
   readonly principal?: Json | undefined;
   readonly correlationId?: string | undefined;
   readonly traceparent?: string | undefined;
-  /** Throws when the workflow may not be started so often, or says for how long to hold this start. */
+  /** Throws when the workflow's rate limit is reached, or returns how long to hold this start. */
   readonly admit?: ((start: StartRequest) => Promise<StartHold | undefined>) | undefined;
 }
 
 export interface FiringRequest extends FiringContext {
   readonly requestId: string;
   readonly body: Json;
-  /** Of a request; a pipeline sees them. */
+  /** Headers of a request, visible to pipelines. */
   readonly headers?: JsonObject;
   readonly slot?: number;
-  /** The payload was accepted and no caller waits: an unusable one is kept as a dead letter. */
+  /** The payload was accepted and no caller waits, so an unusable one becomes a dead letter. */
   readonly keepRefused?: boolean;
-  /** A person fires it to try it out. */
+  /** A person fires the trigger to try it out. */
   readonly ignoreDisabled?: boolean;
 }
 
@@ -49,7 +49,7 @@ export type Fired =
   | {
       readonly outcome: 'condition_false' | 'skipped' | 'failed';
       readonly reason: string;
-      /** What whoever asked must hear, and may react to by asking again. */
+      /** For the caller, who may react by asking again. */
       readonly error?: PawlError;
     };
 
@@ -58,7 +58,7 @@ export interface TriggerObserver {
   warn(event: string, details: Record<string, unknown>): void;
 }
 
-/** Not the request's fault, and not a fault at all: the workflow is as somebody wanted it. */
+/** Not an error of the request: somebody wanted the workflow in this state. */
 const AS_WANTED = new Set(['WORKFLOW_NOT_ACTIVE', 'WORKFLOW_DISABLED', 'WORKFLOW_NOT_FOUND']);
 
 export async function fireTrigger(
@@ -82,7 +82,7 @@ export async function fireTrigger(
   }
 }
 
-/** A pipeline sees a request, whatever started it; the other formats see what came with it. */
+/** A pipeline sees a request, whatever started it; other formats see the payload. */
 function payloadFor(format: string, { body, headers = {} }: FiringRequest): Json {
   return format === 'pipeline' ? { body, headers } : body;
 }

@@ -1,5 +1,5 @@
-// What comes from outside and fires triggers: a webhook, an event, a person. Each firing has an id that its cause gave it, so
-// that a repetition starts nothing new and is answered with the same execution (S7). A firing is recorded before it is answered.
+// Outside causes that fire triggers: a webhook, an event, a person. Each firing has an id from its cause, so a repetition starts
+// nothing new and gets the same execution as its answer (S7). A firing is recorded before it is answered.
 
 import { SharedLookup } from '../clock/shared-lookup.ts';
 import { RecentCache } from '../core/cache/recent-cache.ts';
@@ -37,27 +37,27 @@ export interface IntakeDeps {
   readonly tellWaiting?:
     | ((tenantId: string, event: { id: string; type: string; data: Json }) => Promise<number>)
     | undefined;
-  /** Strict: a request that proves nothing is not let in, unless its trigger says so. */
+  /** Strict: an unsigned request is refused unless its trigger allows it. */
   readonly strict: boolean;
-  /** Whether payloads that cannot be used are kept; they are, unless told otherwise. */
+  /** Whether unusable payloads become dead letters; default true. */
   readonly deadLetters?: boolean;
 }
 
 export interface WebhookRequest extends SignedRequest, FiringContext {
-  /** Reads the body, once its sender is known. */
+  /** Reads the body once the sender is known. */
   readonly read: (verification: Verification) => Json | Promise<Json>;
-  /** Those of the headers that a workflow may see. */
+  /** The headers that a workflow may see. */
   readonly visibleHeaders: JsonObject;
 }
 
-/** The challenge that a provider sends to verify an address; it must be returned. */
+/** The challenge with which a provider verifies an address. It must be returned. */
 export interface Challenged {
   readonly outcome: 'challenged';
   readonly challenge: string;
 }
 
 export interface EventRequest {
-  /** Absent: the firing repeats no other. */
+  /** Absent: every firing is new. */
   readonly id?: string | undefined;
   readonly type: string;
   readonly data: Json;
@@ -65,7 +65,7 @@ export interface EventRequest {
 
 export interface EventAnswer {
   readonly eventId: string;
-  /** Executions that were waiting for it. */
+  /** Executions that waited for the event. */
   readonly waiting: number;
   readonly fired: readonly { readonly triggerId: string; readonly fired: Fired }[];
 }
@@ -76,10 +76,10 @@ const FILTER_BYTES = 8 * 1024 * 1024;
 
 export class Intake {
   private readonly deps: IntakeDeps;
-  /** Filters by the text of their configuration; null: it has none. */
+  /** Filters by the text of their configuration; null: no filter. */
   private readonly filters = new RecentCache<string | null>(FILTER_BYTES);
 
-  /** Events of one type that come together share one reading of its triggers. */
+  /** Concurrent events of one type share one reading of its triggers. */
   private readonly listening: SharedLookup<readonly TriggerRecord[]>;
 
   constructor(deps: IntakeDeps) {
@@ -113,7 +113,7 @@ export class Intake {
     return { fired, awaitedBy: settings.respond === 'result' ? trigger.tenantId : null };
   }
 
-  /** Meta's question, asked with a GET; null: it is not answered. */
+  /** Meta's verification request, a GET; null: not answered. */
   async hubChallenge(triggerId: string, query: Readonly<Record<string, unknown>>): Promise<string | null> {
     const found = await this.deps.store.webhookGet({ triggerId });
     if (found === null) throw triggerNotFound(triggerId);
@@ -121,7 +121,7 @@ export class Intake {
     return hubChallengeIn(query, verifyToken === undefined ? found.secrets : [verifyToken]);
   }
 
-  /** Sends the trigger a request as its sender would make it, signed with its own secret. */
+  /** Sends the trigger a sample request, signed with its own secret. */
   async test(
     key: { tenantId: string; triggerId: string },
     { body, ...context }: FiringContext & { readonly body: Json },
@@ -144,7 +144,7 @@ export class Intake {
     return { verification: kind, answer: fired };
   }
 
-  /** Every enabled trigger of the tenant that waits for this type, and whose filter holds. */
+  /** Fires every enabled trigger of the tenant for this type whose filter holds. */
   async event(tenantId: string, { id, type, data }: EventRequest, context: FiringContext): Promise<EventAnswer> {
     const eventId = id ?? this.deps.newId();
     const waiting = (await this.deps.tellWaiting?.(tenantId, { id: eventId, type, data })) ?? 0;
@@ -157,7 +157,7 @@ export class Intake {
     }
   }
 
-  /** Whether it is enabled or not; its condition counts. */
+  /** Fires a trigger whether it is enabled or not; its condition still counts. */
   async manual(
     key: { tenantId: string; triggerId: string },
     request: FiringContext & { readonly body: Json; readonly headers: JsonObject; readonly id?: string | undefined },
@@ -169,7 +169,7 @@ export class Intake {
     return this.fireOne(trigger, { ...contextOf(request), requestId, body, headers, ignoreDisabled: true });
   }
 
-  /** What could not be used before, once more; throws what keeps it from starting. */
+  /** Fires an unusable payload once more; throws the reason if it fails again. */
   async again(
     key: { tenantId: string; triggerId: string },
     request: { readonly requestId: string; readonly body: Json },
@@ -197,7 +197,7 @@ export class Intake {
   ): Promise<EventAnswer['fired']> {
     const matching: { trigger: TriggerRecord; verdict: Verdict | null }[] = [];
     for (const trigger of page) matching.push({ trigger, verdict: await this.filterVerdict(trigger, event) });
-    // One that simply does not match has nothing to do with this event; one that cannot say is worth a record.
+    // A filter that simply does not match is not recorded; a filter that fails is.
     const relevant = matching.filter(({ verdict }) => verdict === null || verdict.holds || verdict.failed);
     const items = await Promise.all(
       relevant.map(async ({ trigger, verdict }) => {
@@ -216,7 +216,7 @@ export class Intake {
     return this.record(items);
   }
 
-  /** null: it has no filter. */
+  /** null: no filter. */
   private filterVerdict(
     { config, workflowFormat }: TriggerRecord,
     event: { id: string; type: string; data: Json },
@@ -241,7 +241,7 @@ export class Intake {
     return recorded!.fired;
   }
 
-  /** A firing that was started before stays started, whatever has become of its trigger since. */
+  /** An execution that was started stays recorded, whatever happened to its trigger since. */
   private async record(
     items: readonly { trigger: TriggerRecord; request: FiringRequest; fired: Fired }[],
   ): Promise<EventAnswer['fired']> {
@@ -264,7 +264,7 @@ function contextOf({ principal, correlationId, traceparent, admit }: FiringConte
   return { principal, correlationId, traceparent, admit };
 }
 
-/** What proves the sender is for us and goes no further (S6). */
+/** Removes the sender's proof from the headers (S6). */
 function withoutProof(headers: JsonObject, verification: Verification): JsonObject {
   const own = schemeOf(verification)?.proofHeaders ?? [];
   const token = typeof verification === 'object' && 'token' in verification ? verification.token.header : undefined;

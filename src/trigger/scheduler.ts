@@ -1,6 +1,6 @@
-// Fires schedules. Claims those that are due by the database's clock, never early (I8), starts each of their slots under the
-// slot's own request id, and only then moves them on: whoever dies before that leaves them due again when its claim ends, and
-// the same slots find the same executions. So each slot starts at most one execution, however many schedulers run (I9).
+// Fires schedules. Claims those that are due by the database's clock, never early (I8), starts each slot under its own request
+// id, and only then advances the schedule. If a scheduler dies before that, its claim expires and the same slots find the same
+// executions. So each slot starts at most one execution, however many schedulers run (I9).
 
 import { isoTime } from '../clock/clock.ts';
 import { RecentCache } from '../core/cache/recent-cache.ts';
@@ -27,17 +27,17 @@ import { slotId, slotRequestOf } from './slot-request.ts';
 import { type ScheduleConfig, scheduleOf } from './trigger-config.ts';
 
 export interface SchedulerOptions {
-  /** How often it looks when nothing is known to be due sooner. */
+  /** How often it looks when nothing is due sooner. */
   readonly pollMs: number;
-  /** How long a claim lasts: so late is a slot whose scheduler died. */
+  /** How long a claim lasts, and so how late a slot may be after its scheduler died. */
   readonly leaseMs: number;
-  /** A slot that is not later than this was not missed. */
+  /** A slot within this time was not missed. */
   readonly graceMs: number;
-  /** Records of firings that are older are forgotten; 0: never. */
+  /** Firing records older than this are removed; 0: never. */
   readonly firingRetentionMs: number;
-  /** Schedules at once. */
+  /** Schedules per claim. */
   readonly batch?: number;
-  /** With `catchUp: "all"`: slots of one schedule at once. */
+  /** Slots of one schedule per round, with `catchUp: "all"`. */
   readonly portion?: number;
 }
 
@@ -47,13 +47,13 @@ export interface SchedulerDeps {
   readonly store: Pick<TriggerStore, 'scheduleClaim' | 'scheduleSettle' | 'firingPurge'>;
   readonly start: StartExecution;
   readonly judge: Judge;
-  /** Throws when the tenant may have no schedules: the slot is skipped, and says so. */
+  /** Throws when the tenant may not have schedules. The slot is then skipped, with a record. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
   readonly observer: TriggerObserver;
   readonly deadLetters?: boolean;
   readonly timers: { after(delayMs: number, callback: () => void): () => void };
   readonly options: SchedulerOptions;
-  /** Instead of the database's clock. */
+  /** Replaces the database's clock. */
   readonly now?: () => number;
 }
 
@@ -95,7 +95,7 @@ export class Scheduler {
     await this.round;
   }
 
-  /** Sees to what is due, a batch of it. Says how long it can wait until the next look. */
+  /** Fires a batch of due schedules. Returns how long it can wait until the next look. */
   async runOnce(): Promise<{ claimed: number; waitMs: number }> {
     const { leaseMs, batch, pollMs } = this.options;
     const claim = await this.deps.store.scheduleClaim({ at: this.deps.now?.(), leaseMs, limit: batch });
@@ -125,7 +125,7 @@ export class Scheduler {
     }
   }
 
-  /** null: it could not be done now, and stays due. */
+  /** null: it failed for now and stays due. */
   private async see(claimed: ClaimedSchedule, now: number): Promise<Seen | null> {
     const { trigger } = claimed;
     const config = this.configOf(trigger.config);
@@ -146,7 +146,7 @@ export class Scheduler {
     }
   }
 
-  /** Working out a time zone's clock takes longer than asking it, and the same few schedules come again and again. */
+  /** Building a time zone's clock takes longer than reading it, and the same schedules come again and again. */
   private configOf(text: string): ScheduleConfig | string {
     const known = this.configs.get(text);
     if (known !== undefined) return known;
@@ -155,7 +155,7 @@ export class Scheduler {
     return config;
   }
 
-  /** One after the other, so that their executions are in the order of their slots. */
+  /** In order, so that the executions are in the order of their slots. */
   private async fire(trigger: TriggerRecord, slots: readonly number[]): Promise<Seen['firings']> {
     const firings: Seen['firings'][number][] = [];
     const { admitCron } = this.deps;
@@ -189,7 +189,7 @@ export class Scheduler {
 }
 const keyOf = ({ trigger, revision }: ClaimedSchedule) => ({ triggerId: trigger.triggerId, revision });
 
-/** One record for all of them: there may be very many. */
+/** One record for all of them, because there may be very many. */
 function missed(trigger: TriggerRecord, { catchUp }: ScheduleConfig, due: DueSlots): Seen['firings'] {
   if (due.missed === null) return [];
   const { first, last } = due.missed;
@@ -198,7 +198,7 @@ function missed(trigger: TriggerRecord, { catchUp }: ScheduleConfig, due: DueSlo
   return [notFired(trigger, 'skipped', `${which} missed, and catchUp is "${catchUp}"`, last)];
 }
 
-/** Nobody looks at it again until it is changed. */
+/** Not looked at again until it is changed. */
 function unusable(claimed: ClaimedSchedule, now: number, reason: string): Seen {
   const { trigger } = claimed;
   const settled = { ...keyOf(claimed), settledThrough: now, dueAt: null };

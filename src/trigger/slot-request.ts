@@ -1,5 +1,5 @@
-// How the slot of a schedule is fired: under which request id and with which payload, the schedule's own and the slot. The id is the slot's own, so whoever fires it
-// finds the same execution (I9).
+// The request id and payload of a schedule's slot. The id belongs to the slot, so everybody who fires it finds the same execution
+// (I9).
 
 import type { Json } from '../core/json/json.ts';
 import type { TriggerRecord } from '../store/trigger-port.ts';

@@ -14,16 +14,16 @@ export interface TriggerDraft {
   readonly triggerType: TriggerType;
   readonly config: Json;
   readonly activationCondition: string | null;
-  /** Of its workflow: what its expressions may look like. */
+  /** The format of its workflow, which sets the dialect of expressions. */
   readonly format: string;
 }
 
 export interface CheckedConfig {
   readonly problems: readonly Problem[];
-  /** As it is kept and shown: without secrets. */
+  /** As stored and shown: without secrets. */
   readonly config: JsonObject;
   readonly eventType: string | null;
-  /** Of a webhook, with its secret; null of everything else. */
+  /** Webhooks only, with the secret; otherwise null. */
   readonly webhook: WebhookSettings | null;
   /** The request asks for a generated secret. */
   readonly wantsSecret: boolean;
@@ -76,7 +76,7 @@ export interface ScheduleConfig {
   readonly catchUp: CatchUp;
 }
 
-/** Of a configuration that was checked when it was made; a text says what is wrong with it all the same. */
+/** Parses a configuration that was checked when it was created. A text is the problem, should there be one anyway. */
 export function scheduleOf(config: Json): ScheduleConfig | string {
   const { cron, timezone = 'UTC', catchUp = DEFAULT_CATCH_UP } = isJsonObject(config) ? config : {};
   if (typeof cron !== 'string' || typeof timezone !== 'string') return 'cron and timezone must be texts';
@@ -85,13 +85,13 @@ export function scheduleOf(config: Json): ScheduleConfig | string {
   return { schedule: read.schedule, catchUp: CATCH_UP.find((policy) => policy === catchUp) ?? DEFAULT_CATCH_UP };
 }
 
-/** What every execution of a schedule is given besides its slot. */
+/** The payload of every execution of a schedule, beside its slot. */
 export function payloadOf(config: Json): JsonObject {
   const payload = isJsonObject(config) ? config.payload : undefined;
   return payload !== undefined && isJsonObject(payload) ? payload : {};
 }
 
-/** Every trigger may have one: what people, or the file of its workflow, call it by. */
+/** The optional name of a trigger, used by people and workflow files. */
 function nameProblems({ name }: JsonObject): Problem[] {
   const isName = name === undefined || (typeof name === 'string' && PRINTABLE.test(name));
   return isName ? [] : [problem('/config/name', 'must be a text of at most 200 characters')];
@@ -118,7 +118,7 @@ function scheduleProblems({ cron, timezone = 'UTC', catchUp = DEFAULT_CATCH_UP, 
   return [...problems, ...fieldProblems(cron, timezone)];
 }
 
-/** Each is judged without the other, so that both are reported. */
+/** Each field is checked without the other, so that both are reported. */
 function fieldProblems(cron: Json | undefined, timezone: Json): Problem[] {
   const problems: Problem[] = [];
   const inZone = typeof timezone === 'string' ? readSchedule('* * * * *', timezone) : null;
@@ -138,7 +138,7 @@ function eventProblems({ eventType, filter }: JsonObject, format: string): Probl
   return [...problems, ...expressionProblems('filter', filter, format, '/config/filter')];
 }
 
-/** A path is what people call the webhook by: it is kept and shown, and the address is the trigger's id. */
+/** `path` is only a name for people; the address contains the trigger's id. */
 function webhookTriggerProblems({ generateSecret: generate, path, ...settings }: JsonObject): Problem[] {
   const problems: Problem[] = [];
   if (path !== undefined && !(typeof path === 'string' && PRINTABLE.test(path))) {

@@ -1,4 +1,4 @@
-// Puts the triggers together: managing them, what comes from outside, and the schedules.
+// Puts the trigger services together: management, outside causes, and schedules.
 
 import type { Measure } from '../core/decider/input.ts';
 import type { Limits } from '../core/expression/evaluation.ts';
@@ -21,22 +21,22 @@ export interface TriggeringDeps {
     Pick<AuditStore, 'audited'>;
   readonly start: StartExecution;
   readonly tellWaiting?: IntakeDeps['tellWaiting'];
-  /** Throws when the tenant may have no schedules. */
+  /** Throws when the tenant may not have schedules. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
   readonly observer: TriggerObserver;
-  /** Of conditions and filters; absent: the usual. */
+  /** Limits of conditions and filters; absent: the defaults. */
   readonly expressionLimits?: Limits;
-  /** Told how long conditions take. */
+  /** Called with the duration of conditions. */
   readonly measure?: Measure | undefined;
   readonly timers: SchedulerDeps['timers'];
   readonly newId: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** How the keys of senders are fetched: guarded, because the address is a tenant's (S5). */
+  /** Fetches the keys of senders through the guarded client, because a tenant chose the address (S5). */
   readonly fetchKeys: FetchKeys;
   readonly wallClockMs: () => number;
-  /** Webhooks must prove their sender. */
+  /** Strict: webhooks must prove their sender. */
   readonly strict: boolean;
-  /** Whether payloads that were accepted and cannot be used are kept; absent: they are. */
+  /** Whether accepted but unusable payloads become dead letters; default true. */
   readonly deadLetters?: boolean;
   readonly options: SchedulerOptions;
 }
@@ -45,7 +45,7 @@ export interface Triggering {
   readonly triggers: Triggers;
   readonly intake: Intake;
   readonly backfill: Backfill;
-  /** Not started: that is for processes that run executions. */
+  /** Not started: only processes that run executions start it. */
   readonly scheduler: Scheduler;
 }
 

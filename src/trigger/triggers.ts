@@ -1,5 +1,5 @@
-// Triggers as people manage them: create, change, delete, look at; and the secrets of webhooks, which are shown
-// once, when they are made. Everything that is wrong with a request is said at once.
+// Triggers as people manage them: create, change, delete, read; and the secrets of webhooks, which are shown once. All problems
+// of a request are reported at once.
 
 import type { Verification, WebhookSettings } from '../core/definition/webhook-schema.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -25,9 +25,9 @@ export interface TriggersDeps {
     Pick<AuditStore, 'audited'>;
   readonly newId: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Strict: a webhook without a secret does not exist. */
+  /** Strict: a webhook needs a secret. */
   readonly strict: boolean;
-  /** Throws when the tenant may have no schedules. */
+  /** Throws when the tenant may not have schedules. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export class Triggers {
     this.deps = deps;
   }
 
-  /** Of each, by its id: what became of its newest firing, and the newest slots that a schedule missed. */
+  /** By trigger id: the outcome of the newest firing, and the newest missed slots of a schedule. */
   async lastOf(tenantId: string, triggers: readonly TriggerRecord[]): Promise<ReadonlyMap<string, LastFirings>> {
     const { store } = this.deps;
     const idsOf = (list: readonly TriggerRecord[]) => list.map(({ triggerId }) => triggerId);
@@ -96,14 +96,14 @@ export class Triggers {
     return this.deps.store.firingList({ ...key, ...page });
   }
 
-  /** What is wrong with it, for a workflow of this format. */
+  /** The problems of a trigger for a workflow of this format. */
   check(request: Omit<NewTriggerRequest, 'workflowId'>, format: string): Problem[] {
     const { triggerType, config = {}, activationCondition = null } = request;
     const checked = checkConfig({ triggerType, config, activationCondition, format });
     return [...checked.problems, ...this.secretProblems(request, checked)];
   }
 
-  /** `triggerId`: of one whose id is known beforehand. */
+  /** `triggerId`: given when the id is known beforehand. */
   async create(
     tenantId: string,
     request: NewTriggerRequest,
@@ -169,7 +169,7 @@ export class Triggers {
     if (!removed) throw triggerNotFound(key.triggerId);
   }
 
-  /** The new secret is valid at once; the one before it stays so until the next rotation, unless it is not kept. */
+  /** The new secret is valid at once. The previous one stays valid until the next rotation, unless it is dropped. */
   async rotateSecret(
     key: Key,
     { secret: given, keepPrevious = true }: { secret?: string | undefined; keepPrevious?: boolean | undefined },
@@ -189,7 +189,7 @@ export class Triggers {
     return { trigger: await this.get(key), secret: given === undefined ? secret : null };
   }
 
-  /** The secret that is made for a pipeline's webhook; null: it has one, needs none, or its sender makes it. */
+  /** Generates the secret of a pipeline's webhook; null: it has one, needs none, or the sender makes it. */
   async firstSecretOf(tenantId: string, { pipeline }: WorkflowRecord): Promise<string | null> {
     const triggerId = pipeline?.webhookTriggerId ?? null;
     if (triggerId === null) return null;
@@ -202,7 +202,7 @@ export class Triggers {
     return (await this.deps.store.webhookSecretAdd(params)) ? secret : null;
   }
 
-  /** Recorded when it happened: when the answer is neither null nor false. Secrets are no part of the record. */
+  /** Audited when it happened, i.e. when the answer is neither null nor false. The record contains no secrets. */
   private change<Result>(
     { tenantId, triggerId, by }: Key & { readonly by: Actor },
     action: string,
@@ -227,7 +227,7 @@ export class Triggers {
     return [{ code: 'SECRET_REQUIRED', path: '/config/secret', message, suggestion }];
   }
 
-  /** Given, or made: only what was made is shown. */
+  /** A given or generated secret; only a generated one is shown. */
   private secretFor(
     { webhook, wantsSecret }: CheckedConfig,
     hasSecret: boolean,
@@ -246,7 +246,7 @@ export class Triggers {
   }
 }
 
-/** How requests prove their sender is worth a line in the audit log, above all when they do not. */
+/** The kind of verification belongs in the audit log, above all when there is none. */
 function webhookDetails({ webhook }: CheckedConfig): JsonObject {
   if (webhook?.verification === undefined) return {};
   const { verification, allowUnsigned } = webhook;
@@ -255,7 +255,7 @@ function webhookDetails({ webhook }: CheckedConfig): JsonObject {
 
 const SHOWN_FIRE_TIMES = 5;
 
-/** Of a schedule that is enabled, when it will fire; undefined of everything else. */
+/** The next slots of an enabled schedule; otherwise undefined. */
 export function nextFireTimes({ triggerType, isEnabled, config }: TriggerRecord, now: number): number[] | undefined {
   if (triggerType !== 'Schedule' || !isEnabled) return undefined;
   const read = scheduleOf(JSON.parse(config) as Json);
@@ -275,7 +275,7 @@ export const triggerNotFound = (triggerId: string): PawlError =>
 const workflowNotFound = ({ workflowId }: NewTriggerRequest): PawlError =>
   new PawlError('WORKFLOW_NOT_FOUND', `no workflow "${workflowId}"`);
 
-/** A trigger keeps its workflow and its type: executions, links and links' owners rely on both. */
+/** A trigger keeps its workflow and type, because executions and links rely on both. */
 function identityProblems(existing: TriggerRecord, request: TriggerChangeRequest): Problem[] {
   const fixed = ['workflowId', 'triggerType'] as const;
   return fixed

@@ -1,12 +1,12 @@
-// Wall clocks of time zones: what they show at an instant, and at which instant they show a time. Local times are numbers
-// like instants: the milliseconds of the same date and time in UTC. A pure function of the time zone database.
+// Wall clocks of time zones: the local time at an instant, and the instant of a local time. A local time is a number: the
+// milliseconds of the same date and time in UTC. A pure function of the time zone database.
 
 export interface Zone {
   /** The time on the wall clock. */
   localAt(instant: number): number;
   /**
-   * When the wall clock shows this, so that every local time has exactly one instant (I9): one that comes twice (the clock
-   * was set back) is the first, one that never comes (it was set forward) is the moment of the change.
+   * The one instant of a local time (I9): the first if the clock was set back and shows it twice, the moment of the change if
+   * the clock was set forward and skips it.
    */
   instantOf(local: number): number;
 }
@@ -38,12 +38,12 @@ export function zoneOf(name: string): Zone {
   function instantOf(local: number): number {
     const before = offsetAt(local - DAY_MS);
     const after = offsetAt(local + DAY_MS);
-    // Where the clock is set back both are right, and the one before the change is the earlier.
+    // Where the clock is set back both are right; the offset before the change gives the earlier one.
     for (const instant of [local - before, local - after]) if (localAt(instant) === local) return instant;
     return changeBetween(local - after, local - before, after);
   }
 
-  /** The first instant with the new offset; the change lies after `from` and not after `to`. */
+  /** The first instant with the new offset, after `from` and not after `to`. */
   function changeBetween(from: number, to: number, offset: number): number {
     let [early, late] = [Math.floor(from / 1000), Math.ceil(to / 1000)];
     while (late - early > 1) {

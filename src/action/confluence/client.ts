@@ -1,5 +1,5 @@
-// Requests to Confluence's REST API through the guarded HTTP client: the credential, the pass-through headers, JSON both
-// ways, and every failure by what the engine does next. Confluence has no official client for Node.
+// Requests to Confluence's REST API through the guarded HTTP client: credential, pass-through headers, JSON both ways, and
+// failures by what the engine does next. Confluence has no official client for Node.
 
 import type { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
@@ -10,9 +10,9 @@ import { passThroughHeaders } from '../pass-through.ts';
 import { failureOfStatus, readAnswer, remoteError, requireToken, unreadable } from '../remote-failure.ts';
 
 export interface ConfluenceOptions {
-  /** Where the pages are: `https://example.atlassian.net/wiki`, `https://wiki.example.com`. */
+  /** The base of page addresses: `https://example.atlassian.net/wiki`, `https://wiki.example.com`. */
   readonly baseUrl?: string | undefined;
-  /** Which API to speak; by default Cloud for hosts of Atlassian, otherwise Data Center. */
+  /** The API to use; by default Cloud for Atlassian's hosts, otherwise Data Center. */
   readonly edition?: 'cloud' | 'data-center' | undefined;
 }
 
@@ -59,7 +59,7 @@ export function connectConfluence(base: string, context: ActionContext): AskConf
   };
 }
 
-/** A personal access token or an OAuth token; `address:token` is how Cloud takes an API token. */
+/** A personal access token or an OAuth token; Cloud takes an API token as `address:token`. */
 function authorization(token: string): string {
   return token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`;
 }
@@ -73,7 +73,7 @@ function readResponse(response: HttpResponse): unknown {
   }
   const detail = messageOf(content) ?? `it answered ${status}`;
   const retryAfterMs = retryDelay(headers['retry-after'], Date.now());
-  // A title that is taken is a bad request to Confluence, and a conflict to everybody else.
+  // Confluence reports a taken title as a bad request; it is a conflict.
   const isTaken = status === 400 && /already exists/i.test(detail);
   throw remoteError({ system, detail, retryAfterMs }, isTaken ? 'conflict' : failureOfStatus(status));
 }

@@ -56,7 +56,7 @@ export function createCloudWiki(ask: AskConfluence, base: string): Wiki {
       };
       return at(await ask(address, { method: 'PUT', path: `/api/v2/pages/${pageId}`, body: page }));
     },
-    // The second API has no such question.
+    // The v2 API has no such request.
     async me() {
       return (await ask(user, { path: '/rest/api/user/current' })).accountId;
     },

@@ -1,5 +1,5 @@
-// confluence.create-page: adds a page to a space. Titles are unique within a space, so a retry looks for the title first
-// and takes the page when an earlier attempt made it (I7); a page of somebody else is a conflict, never overwritten.
+// confluence.create-page: adds a page to a space. Titles are unique within a space, so a retry looks for the title first and
+// takes the page if an earlier attempt created it (I7). Somebody else's page is a conflict, never overwritten.
 
 import { z } from 'zod';
 import { type ActionContext, type ActionDefinition, defineAction } from '../action.ts';

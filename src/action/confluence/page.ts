@@ -8,7 +8,7 @@ export interface Wiki {
   get(pageId: string): Promise<PageContent>;
   create(page: NewPage): Promise<PageAddress>;
   update(page: PageRevision): Promise<PageAddress>;
-  /** Whose credential it is, as `createdBy` names them. */
+  /** The owner of the credential, as in `createdBy`. */
   me(): Promise<string>;
 }
 
@@ -51,11 +51,11 @@ export const pageId = z
   .transform(String);
 export const spaceKey = z.string().regex(/^~?[\w.:-]+$/, 'expected the key of a space, such as "PROJECTS"');
 export const pageTitle = z.string().min(1).max(255);
-/** Confluence's XHTML ("storage format"); plain HTML of headings, paragraphs, lists and tables is that too. */
+/** Confluence's XHTML ("storage format"). Plain HTML with headings, paragraphs, lists and tables is valid too. */
 export const pageBody = z.string();
 export const pageAddress = z.object({ pageId: z.string(), url: z.string() });
 
-/** Links of an answer: `webui` is relative to `base`, which lists say once for all. */
+/** Links of an answer: `webui` is relative to `base`, which a list gives once. */
 export const links = z.object({ base: z.string().optional(), webui: z.string() });
 export const listLinks = z.object({ base: z.string().optional() }).default({});
 

@@ -1,6 +1,6 @@
-// confluence.update-page: a new version of a page. What is not given stays. The version's message carries a mark made from
-// the idempotency key, so that a retry sees that an earlier attempt came through (I7). Whoever saved in between wins this
-// attempt; the next one builds on what they saved.
+// confluence.update-page: a new version of a page. Omitted fields stay. The version's message carries a mark made from the
+// idempotency key, so that a retry recognises an earlier attempt's version (I7). If somebody saves in between, this attempt fails
+// and the next one builds on their version.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ const params = z
     pageId,
     title: pageTitle.optional(),
     body: pageBody.optional(),
-    /** What people read in the history of the page. */
+    /** Shown in the page history. */
     message: z.string().max(200).default('Updated by a workflow'),
   })
   .refine(({ title, body }) => title !== undefined || body !== undefined, 'give a title, a body or both');

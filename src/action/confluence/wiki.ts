@@ -1,4 +1,4 @@
-// What the actions need of a wiki, whichever edition of Confluence it is.
+// The wiki that the actions use, of either edition of Confluence.
 
 import type { ActionContext } from '../action.ts';
 import { type ConfluenceOptions, confluenceBase, connectConfluence } from './client.ts';

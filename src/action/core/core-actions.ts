@@ -11,7 +11,7 @@ import { readArtifact } from './read-artifact.ts';
 import { sometimesFails } from './sometimes-fails.ts';
 import { transform } from './transform.ts';
 
-/** `limits` are those of expressions. */
+/** `limits`: the limits of expressions. */
 export const coreActions = (limits?: Limits): readonly ActionDefinition[] => [
   echo,
   fail,

@@ -1,5 +1,5 @@
-// core.delay: in the catalog, so that people find it and its parameters are checked, but never run: the compiler turns
-// such a node into a durable timer that holds no slot.
+// core.delay: in the catalog, so that people find it and its parameters are checked. It never runs: the compiler turns the node
+// into a durable timer that holds no slot.
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';

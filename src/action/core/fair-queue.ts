@@ -1,4 +1,4 @@
-// A queue in which owners take turns: whoever queues a thousand things delays another owner's first by one (I22).
+// A queue in which owners take turns: a thousand items of one owner delay another owner's first item by one (I22).
 
 export class FairQueue<Item> {
   private readonly lines = new Map<string, Item[]>();
@@ -15,7 +15,7 @@ export class FairQueue<Item> {
     this.count += 1;
   }
 
-  /** The first of the owner whose turn it is; that owner is then the last in line. */
+  /** The first item of the owner whose turn it is; that owner then goes to the end of the line. */
   shift(): Item | undefined {
     const [next] = this.lines;
     if (next === undefined) return undefined;

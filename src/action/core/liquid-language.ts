@@ -1,16 +1,16 @@
-// The language of documents: Liquid without what reaches outside (S3) or surprises. No partials, layouts or files; no clock and
-// no randomness, so that the same answers give the same document; loops only where the operator allows them. Whatever is not
-// given is an error with its place, unless the document asks for it first (`if`, `default`). Its own limits are cooperative:
-// the process that runs it is what is stopped (S4).
+// The language of documents: Liquid without access to the outside (S3). No partials, layouts or files; no clock and no
+// randomness, so the same answers give the same document; loops only if the operator allows them. A missing value is an error
+// with its place, unless the document tests for it (`if`, `default`). Liquid's own limits are cooperative, so the process that
+// runs it is stopped from outside (S4).
 
 import { type FilterImplOptions, filters, Liquid, LiquidError, type TagToken, type Token, toValue } from 'liquidjs';
 import type { Problem } from '../../core/problem/problem.ts';
 
 export interface LanguageOptions {
   readonly allowLoops: boolean;
-  /** Otherwise what is not given counts as null. */
+  /** false: a missing value counts as null. */
   readonly strict: boolean;
-  /** What null is written as. */
+  /** The text of null. */
   readonly nullText: string;
   readonly timeoutMs: number;
 }
@@ -20,7 +20,7 @@ const LOOP_TAGS = ['for', 'tablerow', 'break', 'continue', 'cycle'];
 const RANDOM_FILTERS = ['sample', 'shuffle'];
 const CLOCK_FILTERS = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string'] as const;
 
-/** Characters and elements that filters and ranges may make in one rendering. */
+/** Characters and elements that filters and ranges may create in one rendering. */
 const MAX_MADE = 4_000_000;
 const MAX_PROBLEMS = 100;
 
@@ -40,7 +40,7 @@ export function createLanguage({ allowLoops, strict, nullText, timeoutMs }: Lang
     memoryLimit: MAX_MADE,
     renderLimit: timeoutMs,
     ...(nullText === '' ? {} : { outputEscape: (value: unknown) => (value ?? nullText) as string }),
-    // One mistake per part of the document; in a loop they would be one per round.
+    // One error per part of the document; in a loop there would be one per round.
     catchAllErrors: !allowLoops,
   });
   for (const tag of OUTSIDE_TAGS) refuseTag(liquid, tag, 'a document is complete in itself');
@@ -76,7 +76,7 @@ function withoutClock(filter: FilterFunction): FilterImplOptions {
 
 // ── What went wrong ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Every error in one that may stand for several. */
+/** Unpacks an error that stands for several. */
 export function errorsIn(thrown: unknown): unknown[] {
   const several = (thrown as { errors?: unknown } | null)?.errors;
   return Array.isArray(several) ? several.flatMap(errorsIn) : [thrown];
@@ -89,7 +89,7 @@ export function causeOf(thrown: unknown): unknown {
 export function problemsIn(thrown: unknown): Problem[] {
   const errors = errorsIn(thrown);
   const isRefusal = errors.some((error) => causeOf(error) instanceof TagRefused);
-  // The end of a block that was refused is not a mistake of its own.
+  // The end tag of a refused block is not a second mistake.
   const counted = isRefusal ? errors.filter((error) => !/^tag "\w+" not found/.test(messageOf(error))) : errors;
   return counted.slice(0, MAX_PROBLEMS).map(problemOf);
 }

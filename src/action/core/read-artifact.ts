@@ -1,4 +1,4 @@
-// core.read-artifact: the JSON that an artifact holds, as an output. What a loop over an artifact reads its items from.
+// core.read-artifact: the JSON content of an artifact as an output. A loop over an artifact reads its items through it.
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';

@@ -1,5 +1,5 @@
-// What goes to a rendering process and what comes back. JSON travels as text: parsing it there makes plain objects, whatever
-// their keys are called (S8).
+// Messages to and from a rendering process. JSON travels as text: parsing it there creates plain objects, whatever their keys
+// (S8).
 
 import type { Problem } from '../../core/problem/problem.ts';
 
@@ -31,11 +31,14 @@ export type RenderOutcome =
 
 export type RefusalCode = 'WFENG005' | 'TEMPLATE_ERROR' | 'TEMPLATE_TIMEOUT' | 'OUTPUT_TOO_LARGE' | 'INTERNAL_ERROR';
 
-/** Sent once, when the process has loaded what it needs: time is counted from here. */
+/** Sent once, when the process has loaded. Time is counted from here. */
 export const READY = 'ready';
 
-/** A job is limited by processor time, so a busy machine does not fail it; after this many times its limit on the clock it is late anyway. */
+/**
+ * A job is limited by processor time, so a busy machine does not fail it. After this many times its limit in real time it is
+ * late anyway.
+ */
 export const MAX_STRETCH = 10;
 
-/** A job that runs this long after its limit stops its own process, because the parent may be gone. */
+/** A job that runs this long over its limit stops its own process, because the parent may be gone. */
 export const WATCHDOG_MS = 2_000;

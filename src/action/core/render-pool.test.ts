@@ -1,5 +1,5 @@
-// The language of documents and its limits, in the processes that run it: what it can say, what it cannot reach (S3), and that
-// nothing written in it holds anybody up (S4).
+// The language of documents in its processes: what it can say, what it cannot reach (S3), and that no document holds anybody up
+// (S4).
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { PawlError } from '../../core/error/pawl-error.ts';

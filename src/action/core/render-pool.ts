@@ -1,5 +1,5 @@
-// The document renderer: a few rendering processes, kept warm, and a queue in which tenants take turns. The first process is
-// started by the first document; one that had to be stopped is replaced by the next.
+// The document renderer: a few warm processes, and a queue in which tenants take turns. The first document starts the first
+// process; a stopped process is replaced by the next.
 
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Problem } from '../../core/problem/problem.ts';
@@ -54,7 +54,7 @@ export function createRenderPool(options: RenderPoolOptions): DocumentRenderer {
   };
 }
 
-/** The message says the first thing that is wrong, and where; the details say all of them. */
+/** The message gives the first problem and its place; the details give all. */
 function refused(outcome: RenderOutcome): Error {
   if (outcome.kind !== 'refused') return new Error(`a rendering process answered with ${outcome.kind}`);
   const { code, message, problems } = outcome;

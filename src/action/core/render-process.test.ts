@@ -1,4 +1,4 @@
-// A rendering process that its parent has forgotten: it must not stay. And one that gets no processor: that is not its job's fault.
+// A rendering process without a parent must end. A process that gets no CPU time is not its job's fault.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

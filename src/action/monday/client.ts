@@ -1,6 +1,6 @@
-// Monday's official client, for one attempt: over the guarded HTTP client, so that it stops with the attempt and cannot
-// reach private addresses (S5). It has no retries of its own. The package is loaded with the first call. Queries are ours
-// and variables carry every value, so nothing a workflow says becomes part of a query's text.
+// Monday's official client for one attempt, over the guarded HTTP client, so that it stops with the attempt and cannot reach
+// private addresses (S5). It has no retries of its own. The package is loaded with the first call. Queries are fixed and
+// variables carry every value, so a workflow's text never becomes part of a query.
 
 import type { z } from 'zod';
 import type { ActionContext } from '../action.ts';
@@ -44,7 +44,7 @@ export async function connectMonday({ baseUrl }: MondayOptions, context: ActionC
   };
 }
 
-/** Told by its shape: the package's own class of errors is not visible to every way of loading the package. */
+/** Recognised by its shape: the package's own error class is not visible in every way of loading the package. */
 export function responseIn(thrown: unknown): FailedResponse | null {
   const { response = null } = (thrown ?? {}) as { response?: FailedResponse | null };
   return typeof response?.status === 'number' ? response : null;

@@ -1,5 +1,5 @@
-// Values that a workflow writes into columns, by title, in the shapes that Monday expects by type. What is already an
-// object is passed on as it is: it is Monday's own shape for that type.
+// Column values that a workflow writes, by title, in the shape that Monday expects for each type. An object is passed on as it
+// is: it is Monday's own shape for that type.
 
 import { z } from 'zod';
 import type { Json } from '../../core/json/json.ts';
@@ -16,7 +16,7 @@ export function encodeColumnValues(values: Readonly<Record<string, Json>>, colum
   return JSON.stringify(Object.fromEntries(encoded));
 }
 
-/** null empties a column. */
+/** null clears a column. */
 function encodeValue(type: string, value: Json): Json {
   if (value === null || (typeof value === 'object' && !Array.isArray(value))) return value;
   switch (type) {

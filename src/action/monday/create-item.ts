@@ -1,5 +1,5 @@
-// monday.create-item: adds an item to a board. Monday knows no idempotency keys, so a retry first looks for an item of
-// this name that our credential made lately and that belongs to no other execution (I7).
+// monday.create-item: adds an item to a board. Monday has no idempotency keys, so a retry first looks for an item of this name
+// that our credential created recently and that belongs to no other execution (I7).
 
 import { z } from 'zod';
 import { type ActionContext, type ActionDefinition, defineAction } from '../action.ts';

@@ -1,5 +1,5 @@
-// What Monday's client threw, by what the engine does next. Monday reports most failures in a list of errors with codes of
-// their own, often with status 200, and says in them how long a rate limit lasts.
+// Maps errors of Monday's client to what the engine does next. Monday reports most failures in a list of errors with codes, often
+// with status 200, and includes the duration of a rate limit.
 
 import { isRetryableError, isTerminalError, RetryableError } from '../../core/error/error.ts';
 import { retryDelay } from '../header-value.ts';
@@ -7,7 +7,7 @@ import { failureOfStatus, type RemoteFailure, remoteError, unreadable } from '..
 
 const system = 'Monday';
 
-/** As graphql-request gives it: the body of the response with its status and headers. */
+/** As graphql-request gives it: the body of the response, with status and headers. */
 export interface FailedResponse {
   readonly status: number;
   readonly headers?: unknown;
@@ -31,7 +31,7 @@ export function mondayError(response: FailedResponse | null, thrown: unknown): E
   return remoteError({ system, detail, retryAfterMs }, failureOf(first, response.status));
 }
 
-/** An answer of something before the API, such as a proxy. */
+/** An answer of something in front of the API, such as a proxy. */
 function withoutProblem({ status, headers }: FailedResponse): Error {
   if (status < 400) return unreadable(system);
   return remoteError(

@@ -1,6 +1,6 @@
-// The filter of monday.get-items. Every rule is judged here, on the text that the workflow will see, so an operator means
-// the same for every type of column. What Monday can certainly narrow down itself (item ids, labels of a status, parts of
-// a text) is asked of it first; that may only leave out items that would not pass here.
+// The filter of monday.get-items. Every rule is evaluated here, on the text that the workflow will see, so an operator means the
+// same for every column type. Monday pre-filters where that is safe (item ids, status labels, parts of a text): it may only leave
+// out items that would not pass here.
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
@@ -27,9 +27,9 @@ export interface ItemsQuery {
 }
 
 export interface CompiledFilter {
-  /** For Monday. */
+  /** Sent to Monday. */
   readonly query: ItemsQuery;
-  /** For what Monday returned. */
+  /** Applied to Monday's answer. */
   readonly accepts: (item: Item) => boolean;
 }
 
@@ -96,7 +96,7 @@ function narrow(operator: Rule['operator'], values: readonly string[], column: C
   return null;
 }
 
-/** null: the labels are not known, so that every item must be looked at. */
+/** null: the labels are unknown, so every item must be checked. */
 function labelIndex(label: string, column: Column, parameter: string): number | null {
   const labels = statusLabels(column);
   if (labels.size === 0 || label === '') return null;
@@ -137,7 +137,7 @@ function passes(operator: Rule['operator'], text: string | null, values: readonl
   }
 }
 
-/** As numbers when both are, otherwise as text, which is right for dates as Monday writes them (2025-12-01). */
+/** As numbers when both are numbers, otherwise as text, which is right for Monday's dates (2025-12-01). */
 function compare(left: string, right: string): number {
   const [a, b] = [Number(left), Number(right)];
   if (left.trim() !== '' && right.trim() !== '' && Number.isFinite(a) && Number.isFinite(b)) return a - b;

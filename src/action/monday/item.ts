@@ -1,5 +1,5 @@
-// An item as workflows see it: its columns by title, each as the text that Monday shows, beside `id`, `Name`, `Group` and
-// `url`. The id and the name are always the item's own; of two columns with one title the first counts.
+// An item as workflows see it: its columns by title, each as the text that Monday shows, beside `id`, `Name`, `Group` and `url`.
+// The id and the name are always the item's own; of two columns with the same title the first counts.
 
 import { z } from 'zod';
 
@@ -26,7 +26,7 @@ export const rawItem = z.object({
 });
 export type RawItem = z.output<typeof rawItem>;
 
-/** For the catalog: what every item has, and whatever columns the board has. */
+/** For the catalog: the fixed members, and the columns of the board. */
 export const item = z
   .object({ id: z.string(), Name: z.string(), Group: z.string().nullable(), url: z.string() })
   .catchall(z.string().nullable());
@@ -36,7 +36,7 @@ export function readItem({ id, name, url, group, column_values: values }: RawIte
   const columns = values.toReversed().map(({ text, display_value: display, column }) => {
     return [column.title, text ?? display ?? null] as const;
   });
-  // Object.fromEntries makes own members whatever the titles are called (S8).
+  // Object.fromEntries creates own members, whatever the titles (S8).
   return {
     Group: group?.title ?? null,
     url,

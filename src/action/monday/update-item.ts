@@ -1,4 +1,4 @@
-// monday.update-item: changes the name and columns of an item. Doing it twice is doing it once.
+// monday.update-item: changes the name and columns of an item. Idempotent.
 
 import { z } from 'zod';
 import { type ActionDefinition, defineAction } from '../action.ts';
@@ -23,7 +23,7 @@ export function updateItem(options: MondayOptions): ActionDefinition {
     params: z.strictObject({
       boardId: numericId,
       itemId: numericId,
-      /** By title: { "Status": "Done" }; null empties a column. */
+      /** By title: { "Status": "Done" }; null clears a column. */
       columns: columnValues.refine((columns) => Object.keys(columns).length > 0, 'name at least one column'),
       createLabelsIfMissing: z.boolean().default(false),
     }),

@@ -1,12 +1,11 @@
-// Whether a version of a plugin can be trusted: what became of its last calls. Too many broken ones, and it is in quarantine for a while.
-// Pure.
+// Whether a plugin version can be trusted, by its last calls. Too many broken calls put it into quarantine for a while. Pure.
 
 export interface HealthOptions {
-  /** So many of the last calls count. */
+  /** The number of last calls that count. */
   readonly window: number;
   /** Fewer calls prove nothing. */
   readonly least: number;
-  /** In quarantine from this share of broken calls on. */
+  /** The share of broken calls from which on it is in quarantine. */
   readonly threshold: number;
   readonly quarantineMs: number;
 }
@@ -14,7 +13,7 @@ export interface HealthOptions {
 export const HEALTH: HealthOptions = { window: 20, least: 5, threshold: 0.5, quarantineMs: 3_600_000 };
 
 export interface Health {
-  /** The last calls, the newest last: true = well. */
+  /** The last calls, newest last; true = fine. */
   readonly calls: readonly boolean[];
   readonly quarantinedUntil: number | null;
 }
@@ -25,7 +24,7 @@ export function isQuarantined({ quarantinedUntil }: Health, now: number): boolea
   return quarantinedUntil !== null && now < quarantinedUntil;
 }
 
-/** After a quarantine it begins anew. */
+/** After a quarantine it starts afresh. */
 export function afterCall(health: Health, isWell: boolean, now: number, options: HealthOptions = HEALTH): Health {
   if (isQuarantined(health, now)) return health;
   const before = health.quarantinedUntil === null ? health.calls : [];
@@ -35,7 +34,7 @@ export function afterCall(health: Health, isWell: boolean, now: number, options:
   return { calls: isBad ? [] : calls, quarantinedUntil: isBad ? now + options.quarantineMs : null };
 }
 
-/** The highest version below this one that can be trusted; null: there is none. */
+/** The highest lower version that can be trusted; null: none. */
 export function lastGood(
   versions: readonly string[],
   below: string,
@@ -45,7 +44,7 @@ export function lastGood(
   return earlier.toSorted(compareVersions).at(-1) ?? null;
 }
 
-/** By the numbers of semantic versions; what comes after them is compared as text, and a release is above its previews. */
+/** By the numbers of semantic versions, then by text; a release is above its previews. */
 export function compareVersions(a: string, b: string): number {
   const [aNumbers, aRest] = partsOf(a);
   const [bNumbers, bRest] = partsOf(b);

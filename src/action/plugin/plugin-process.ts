@@ -1,6 +1,6 @@
-// One call of a plugin in a process of its own: limits, one pipe, and an end whatever the plugin does. The process has no environment, no
-// right to files, other processes or threads (Node's permission model), and no network: a network namespace of its own, where the system
-// allows one. It is ended from here when it is late, takes too much memory, says too much, or when the attempt is told to stop.
+// One call of a plugin in its own process: with limits, one pipe, and a certain end. The process has no environment, no rights to
+// files, other processes or threads (Node's permission model), and no network: it gets a network namespace of its own where the
+// system allows one. It is killed when it is late, takes too much memory, says too much, or the attempt is aborted.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const PROGRAM = import.meta.url.endsWith('.ts')
   ? new URL('./plugin-program.ts', import.meta.url)
   : new URL('./plugin-program.js', import.meta.url);
 
-/** Node itself, before the plugin has done anything. */
+/** Node itself, before the plugin does anything. */
 const OVERHEAD_MB = 96;
 const LOOK_EVERY_MS = 50;
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -22,7 +22,7 @@ export interface PluginCall {
   readonly input: unknown;
   readonly memoryMb: number;
   readonly timeoutMs: number;
-  /** Whether it gets a network namespace of its own, in which nothing can be reached. */
+  /** Whether it gets its own network namespace, in which nothing can be reached. */
   readonly isOffline: boolean;
   readonly signal: AbortSignal;
   /** The functions that the plugin may call, by name. */
@@ -32,7 +32,7 @@ export interface PluginCall {
 export type PluginEnd =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'failed'; readonly message: string; readonly retryable: boolean }
-  /** It broke a limit, or died: that is held against the plugin. */
+  /** It broke a limit or died, which counts against the plugin. */
   | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'stopped' };
 
@@ -70,7 +70,7 @@ class Running {
       cwd: '/',
       env: {},
       detached: true,
-      // What it prints goes nowhere, however much it is.
+      // Its output is discarded, however much it is.
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     });
     this.pipe = this.child.stdio[3] as Socket;
@@ -81,7 +81,7 @@ class Running {
     this.child.once('error', (error) =>
       this.end({ kind: 'broken', message: `it cannot be started: ${error.message}` }),
     );
-    // After what it said last.
+    // After its last message.
     this.child.once('close', (exit, how) =>
       this.end({ kind: 'broken', message: `it ended without an answer (${how ?? exit})` }),
     );
@@ -157,7 +157,7 @@ class Running {
     }
   }
 
-  /** The first end counts. The whole group goes, and is gone when the answer is given. */
+  /** The first end counts. The whole process group is gone when the answer is given. */
   private end(end: PluginEnd): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -166,7 +166,7 @@ class Running {
     try {
       if (this.child.pid !== undefined) process.kill(-this.child.pid, 'SIGKILL');
     } catch {
-      // It is gone already.
+      // It is already gone.
     }
     this.pipe?.destroy();
     const isGone = this.child.pid === undefined || this.child.exitCode !== null || this.child.signalCode !== null;

@@ -1,6 +1,6 @@
-// What runs in the process of a plugin: takes one job over the pipe, calls the plugin's handler, and hands back its answer. It is started
-// without an environment, without rights to files, processes and threads, and mostly without a network. The plugin is a single module, given
-// as text. Everything that it may do outside goes through `api`, one line of JSON each way.
+// The program of a plugin's process: takes one job over the pipe, calls the plugin's handler, and returns its answer. It runs
+// without an environment, without rights to files, processes and threads, and mostly without a network. The plugin is a single
+// module, given as text. All access to the outside goes through `api`, one line of JSON each way.
 
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';

@@ -1,6 +1,6 @@
-// Plugins of execution plans (docs/plugins.md): a folder holds `<pluginId>/<version>/plugin.json` and the single module that it names. A
-// plan pins a version or the digest of the module; both are checked against the bytes that are about to run, in every call. What goes in
-// and what comes out is held to the plugin's schemas. A version that breaks too often goes into quarantine, and the last good one runs.
+// Plugins of execution plans (docs/plugins.md). A folder holds `<pluginId>/<version>/plugin.json` and the single module that it
+// names. A plan pins a version or the module's digest; both are checked in every call against the bytes about to run. Inputs and
+// outputs must match the plugin's schemas. A version that breaks too often goes into quarantine, and the last good one runs.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -18,10 +18,10 @@ import { callPlugin, type PluginEnd } from './plugin-process.ts';
 const MOST_CODE_BYTES = 5 * 1024 * 1024;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** What is registered over the API, and the health of versions, shared by all processes. */
+/** Registered plugins and the health of versions, shared by all processes. */
 export type PluginShelf = Pick<PluginStore, 'pluginGet' | 'pluginList' | 'pluginHealth' | 'pluginHealthPut'>;
 
-/** The digest of a module that may be registered, or what is wrong with its manifest. */
+/** The digest of a module that may be registered, or the problems of its manifest. */
 export function readPlugin(manifest: unknown, code: string): { digest: string } | { problem: string } {
   const read = pluginManifest.safeParse(manifest);
   if (read.success) return { digest: digestOf(Buffer.from(code)) };
@@ -33,11 +33,11 @@ const digestOf = (code: Buffer): string => createHash('sha256').update(code).dig
 
 export interface PluginsOptions {
   readonly store: PluginShelf;
-  /** Null: only those that were registered over the API. */
+  /** null: only plugins registered over the API. */
   readonly folder: string | null;
-  /** Whether plugins may share the network of the runner when they ask for it. */
+  /** Whether plugins may share the runner's network when they ask for it. */
   readonly allowNetwork: boolean;
-  /** Whether plugins without a network may run where the system gives them no network namespace. */
+  /** Whether offline plugins may run where the system provides no network namespace. */
   readonly allowWithoutNamespace: boolean;
   readonly now: () => number;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
@@ -60,7 +60,7 @@ export class Plugins {
     this.options = options;
   }
 
-  /** The plugin as an action: an attempt runs it like any other. */
+  /** The plugin as an action, which an attempt runs like any other. */
   actionFor(ref: PluginRef, type: string): ActionDefinition {
     return defineAction({
       type,
@@ -111,7 +111,7 @@ export class Plugins {
     }
   }
 
-  /** The version that the plan pins, unless it is in quarantine. A digest means exactly these bytes. */
+  /** The pinned version, unless it is in quarantine. A digest means exactly these bytes. */
   private async trusted(ref: PluginRef, { log }: ActionContext): Promise<Loaded> {
     const pinned = await this.pinned(ref);
     const health = await this.healthOf(ref.pluginId);
@@ -173,7 +173,7 @@ export class Plugins {
     return { pluginId, version, digest, code: code.toString(), manifest: manifest.data };
   }
 
-  /** The gate: before the first call, and after each. */
+  /** The schema gate, before the call and after it. */
   private hold(plugin: Loaded, which: 'inputSchema' | 'outputSchema', value: unknown, code: string): void {
     const schema = plugin.manifest[which];
     if (schema === undefined) return;
@@ -199,7 +199,7 @@ export class Plugins {
     return refuse('PLUGIN_REFUSED', plugin, 'this system gives it no network namespace (plugin.allowWithoutNamespace)');
   }
 
-  /** By version, as every process has found it. A database that is away counts nobody as bad. */
+  /** By version, as all processes have found it. If the database is away, no version counts as bad. */
   private async healthOf(pluginId: string): Promise<Map<string, Health>> {
     const rows = await this.options.store.pluginHealth({ pluginId }).catch(() => []);
     return new Map(rows.map(({ version, ...health }) => [version, health]));
@@ -234,7 +234,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether a process may get user and network namespaces of its own. */
+/** Whether a process may create user and network namespaces. */
 async function hasNamespaces(): Promise<boolean> {
   const end = await callPlugin({
     code: 'export default () => ({})',

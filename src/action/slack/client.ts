@@ -1,6 +1,6 @@
-// Slack's official client, for one attempt: over the guarded HTTP client, so that it stops with the attempt and cannot
-// reach private addresses (S5), with its own retries off (the decider's are durable, its are not) and its log in ours.
-// The package is loaded with the first call: a process that never posts to Slack does not pay for it.
+// Slack's official client for one attempt, over the guarded HTTP client, so that it stops with the attempt and cannot reach
+// private addresses (S5). Its own retries are off (the decider's are durable, its are not), and it logs to our log. The package
+// is loaded with the first call, so a process that never posts to Slack does not pay for it.
 
 import type { Logger, LogLevel } from '@slack/web-api';
 import type { ActionContext } from '../action.ts';
@@ -41,7 +41,7 @@ export async function connectSlack({ baseUrl }: SlackOptions, context: ActionCon
   };
 }
 
-/** Its debug lines hold whole requests, and its failures are ours to report. */
+/** Its debug lines contain whole requests, and its failures are ours to report. */
 function attemptLogger({ log }: ActionContext): Logger {
   const level = 'warn' as LogLevel;
   const nothing = (): void => {};

@@ -1,5 +1,5 @@
-// What Slack's client threw, by what the engine does next. Slack answers 200 with `ok: false` and a word for what is
-// wrong; only rate limits and its own breakdowns have a status.
+// Maps errors of Slack's client to what the engine does next. Slack answers 200 with `ok: false` and a word for the problem; only
+// rate limits and its own outages have a status.
 
 import { isRetryableError, isTerminalError, RetryableError } from '../../core/error/error.ts';
 import { errorOfAnswer, type RemoteFailure, remoteError, unreadable } from '../remote-failure.ts';

@@ -1,5 +1,5 @@
 // slack.post-message: writes to a channel. A retry first looks for the message of an earlier attempt, which carries the
-// idempotency key in its metadata (I7); `client_msg_id` says the same to Slack itself.
+// idempotency key in its metadata (I7); `client_msg_id` tells Slack the same.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { blocks, channelId, messageText, type PostedMessage, posted, timestamp }
 const params = z.strictObject({
   channelId,
   message: messageText,
-  /** Of the message to answer in a thread. */
+  /** The ts of the message whose thread to answer. */
   threadTs: timestamp.optional(),
   blocks: blocks.optional(),
 });

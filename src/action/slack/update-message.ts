@@ -1,4 +1,4 @@
-// slack.update-message: replaces a message that was posted before. Doing it twice is doing it once.
+// slack.update-message: replaces an earlier message. Idempotent.
 
 import { z } from 'zod';
 import { type ActionDefinition, defineAction } from '../action.ts';

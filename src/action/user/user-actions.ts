@@ -1,7 +1,6 @@
-// Loads the actions that users keep in a folder (`--actions ./dir`): every exported definition of every .ts, .mts, .js
-// and .mjs file in it. Files that begin with `_` or `.` hold shared code and are left alone, and so are tests and
-// declarations. All problems of all files are reported at once, each with its file: a runner that silently lacks an
-// action fails much later and far away.
+// Loads user actions from a folder (`--actions ./dir`): every exported definition of every .ts, .mts, .js and .mjs file. Files
+// that begin with `_` or `.`, tests and declarations are skipped. All problems of all files are reported at once, each with its
+// file: a runner that silently lacks an action fails much later and far away.
 
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -75,7 +74,7 @@ function exportProblems(name: string, value: unknown): string[] {
   return looksLikeOne ? [`the export "${name}" looks like an action but was not made with defineAction`] : [];
 }
 
-/** What TypeScript checks for those who use it. */
+/** The checks that TypeScript makes for its users. */
 function shapeProblems(action: ActionDefinition): string[] {
   const texts = (['type', 'version', 'connector', 'category'] as const)
     .filter((field) => typeof action[field] !== 'string')
@@ -96,7 +95,7 @@ function duplicateProblems(loaded: readonly { file: string; actions: readonly Ac
     .map(([type, where]) => `${type} is defined more than once: in ${where.join(' and ')}`);
 }
 
-/** With the line, which a syntax error has in its stack only, and with what to do where Node does not say. */
+/** With the line, which a syntax error has only in its stack, and with advice where Node gives none. */
 function loadProblem(path: string, thrown: unknown): string {
   const message = messageOf(thrown);
   if (message.includes('outside a module')) {

@@ -1,5 +1,5 @@
-// Artifacts as files below one folder, which every process of the installation must see. A file is written beside its place,
-// synced and renamed, so that a reader never meets half of one.
+// Artifacts as files in one folder that every process of the installation must see. A file is written beside its place, synced
+// and renamed, so a reader never sees half of one.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -9,7 +9,7 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import type { ArtifactBytes, ArtifactKey } from '../artifact-bytes.ts';
 
 export function fileArtifacts(folder: string): ArtifactBytes {
-  // A tenant's name may hold characters that file systems do not like.
+  // A tenant's name may contain characters that file systems refuse.
   const folderOf = ({ tenantId, artifactId }: ArtifactKey) =>
     join(folder, encodeURIComponent(tenantId), artifactId.slice(0, 8));
   const pathOf = (key: ArtifactKey) => join(folderOf(key), key.artifactId);

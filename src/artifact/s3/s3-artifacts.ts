@@ -1,5 +1,5 @@
-// Artifacts in an S3 bucket, or whatever speaks S3. Bytes stream through: at most two parts are in memory. A small artifact is one
-// request; a larger one is a multipart upload, which is completed or given up as a whole, so a reader never meets half of one.
+// Artifacts in an S3 bucket or a compatible store. Bytes stream through: at most two parts are in memory. A small artifact is one
+// request; a larger one is a multipart upload, which is completed or aborted as a whole, so a reader never sees half of one.
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -8,10 +8,10 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import type { ArtifactBytes, ArtifactKey } from '../artifact-bytes.ts';
 
 export interface S3Options {
-  /** `https://s3.eu-central-1.amazonaws.com`, or another server that speaks S3. */
+  /** `https://s3.eu-central-1.amazonaws.com`, or another S3-compatible server. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** Stands before every key. */
+  /** The prefix of every key. */
   readonly prefix: string;
   /** The authorization headers. */
   readonly sign: (request: S3Request) => Record<string, string>;
@@ -25,7 +25,7 @@ export interface S3Request {
   readonly body: string | Uint8Array;
 }
 
-/** Less than 5 MB is refused by S3, for all parts but the last. */
+/** S3 refuses parts of less than 5 MB, except the last. */
 const PART_BYTES = 8 * 1024 * 1024;
 const TRIES = 3;
 const PAUSE_MS = 200;
@@ -82,7 +82,7 @@ export async function s3Object(options: S3Options, key: string, maxBytes: number
   return Buffer.concat(chunks);
 }
 
-/** One request for what fits into one part. The first part is held back until it is known whether there are more. */
+/** Content that fits into one part is one request. The first part is held back until it is known whether there are more. */
 class Upload {
   private readonly options: S3Options;
   private readonly path: string;
@@ -112,7 +112,7 @@ class Upload {
     );
     const list = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
     const answer = await ask(this.options, 'POST', this.path, { uploadId: this.uploadId }, list);
-    // S3 may answer 200 and put an error into the body.
+    // S3 may answer 200 with an error in the body.
     const text = await (await successful(answer, 'completed')).text();
     if (text.includes('<Error>')) throw new Error(`the artifact could not be completed: ${codeIn(text)}`);
   }

@@ -1,4 +1,5 @@
-// `pawl audit list`: who did what. `pawl audit verify`: whether a record of the audit log was changed or removed, asked where the database is.
+// `pawl audit list` shows who did what. `pawl audit verify` checks whether a record was changed or removed; it needs access to
+// the database.
 
 import type { Command } from 'commander';
 import { AUDIT_HEAD } from '../../protocol/audit.ts';

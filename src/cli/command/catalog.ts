@@ -1,4 +1,4 @@
-// `pawl catalog`: connectors and their actions, and the switches for them: off, on, deprecated.
+// `pawl catalog`: connectors and their actions; enables, disables and deprecates them.
 
 import type { Command } from 'commander';
 import { MAX_PAGE } from '../../protocol/page.ts';
@@ -41,7 +41,7 @@ async function list(flags: ClientFlags): Promise<void> {
   process.stdout.write(table(['CONNECTOR', 'STATUS', 'NAME'], rows));
 }
 
-/** The id of an action begins with that of its connector and a dot. */
+/** The id of an action begins with its connector's id and a dot. */
 async function setEnabled(id: string, isEnabled: boolean, flags: ClientFlags): Promise<void> {
   const { catalog } = connect(flags);
   const changed = id.includes('.')

@@ -1,5 +1,5 @@
-// `pawl connections`: credentials for other systems, on a server. Secrets are read from a file or from the standard input, so that
-// they stand in no list of processes and in no history of a shell.
+// `pawl connections`: credentials for other systems, on a server. Secrets are read from a file or standard input, so they do not
+// appear in process lists or shell histories.
 
 import type { Command } from 'commander';
 import { isJsonObject, type JsonObject } from '../../core/json/json.ts';

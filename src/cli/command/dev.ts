@@ -1,5 +1,5 @@
-// `pawl dev`: everything in one process, on an embedded PostgreSQL, for this machine only. Loose: no token is needed, and
-// workflows may reach the developer's own programs on loopback. A first start makes samples and runs them.
+// `pawl dev`: everything in one process on an embedded PostgreSQL, for this machine only. Loose: no token is needed, and
+// workflows may reach the developer's own programs on loopback. A first start creates samples and runs them.
 
 import { type Command, Option } from 'commander';
 import { clientPreferences, resolveConfig } from '../../config/config.ts';
@@ -21,7 +21,7 @@ interface DevFlags {
   readonly verbose?: boolean;
   readonly json?: boolean;
   readonly watch?: string;
-  /** Started by a process that starts it again. */
+  /** Started by a supervising process, which restarts it. */
   readonly supervised?: boolean;
   readonly samples?: boolean;
   readonly driver?: Driver;
@@ -107,7 +107,7 @@ function devOptions({ port, data, actions, verbose, json, driver, runner }: DevF
     server: { port, host: '127.0.0.1', logLevel: verbose === true ? 'info' : 'warn' },
     auth: { allowLooseAuth: true },
     http: { allowLoopback: true },
-    // A developer who presses Ctrl-C does not want to wait; what was running is run again at the next start.
+    // A developer who presses Ctrl-C does not want to wait. Interrupted attempts run again at the next start.
     engine: { drainMs: 2_000 },
     action: { folder: actions },
     dbt: { folder: dbtFolders },
@@ -116,7 +116,7 @@ function devOptions({ port, data, actions, verbose, json, driver, runner }: DevF
   };
 }
 
-/** Only on a first start: whoever deletes the samples does not get them back. A folder or database that was named begins empty. */
+/** Only on a first start, so that deleted samples do not come back. A named folder or database begins empty. */
 async function makeSamples(pawl: Pawl, { data, samples }: DevFlags): Promise<void> {
   const known = await pawl.store.workflowGet({ tenantId: 'default', workflowId: SAMPLE_WORKFLOW.id });
   if (known !== null) return;

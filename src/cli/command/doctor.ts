@@ -1,5 +1,5 @@
-// `pawl doctor`: what keeps Pawl from working here, and what to do about it. Looks, and changes nothing, unless it is told to run a plan. Exit code 0 when all
-// is well, 1 when something is not.
+// `pawl doctor`: finds what keeps Pawl from working here, and gives the next step. It changes nothing unless it is told to run a
+// plan. Exit code 0 when all is well, otherwise 1.
 
 import type { Command } from 'commander';
 import type { ConfigInput } from '../../config/config.ts';

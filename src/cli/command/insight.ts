@@ -1,5 +1,5 @@
-// What is going on: `pawl stats`, `pawl failures`, `pawl waits`, `pawl find`, `pawl runners`; `pawl continue`, which
-// answers a wait by hand, and `pawl drain`, which lets a runner finish.
+// The state of a server: `pawl stats`, `failures`, `waits`, `find` and `runners`; `pawl continue`, which answers a wait by hand;
+// and `pawl drain`, which lets a runner finish.
 
 import type { Command } from 'commander';
 import { executionId, jsonOption, oneOf } from '../argument.ts';

@@ -1,4 +1,4 @@
-// `pawl keys create|list|revoke`: API keys, made where the database is. A key is shown once, when it is made.
+// `pawl keys create|list|revoke`: API keys, with access to the database. A key is shown once, when it is created.
 
 import type { Command } from 'commander';
 import type { Pawl } from '../../main.ts';

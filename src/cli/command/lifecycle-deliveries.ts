@@ -1,5 +1,5 @@
-// `pawl lifecycle deliveries|requeue`: which messages are on their way to whom, what became of those that are not, and once
-// more. Listing takes nothing away from a consumer that pulls.
+// `pawl lifecycle deliveries|requeue`: lists messages and their deliveries, and sends failed ones again. Listing takes nothing
+// away from a consumer that pulls.
 
 import type { Command } from 'commander';
 import type { DeliveryJson } from '../../protocol/delivery.ts';

@@ -1,5 +1,5 @@
-// `pawl lifecycle import`: checked here first, so that every problem is shown in its line, then sent. Exit code 0 when it is
-// imported, 1 when it is not, 2 when a file cannot be read.
+// `pawl lifecycle import`: checks the file here first, so that every problem is shown in its line, then sends it. Exit code 0
+// when it is imported, 1 when it is refused, 2 when a file cannot be read.
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import { compileLifecycle } from '../../lifecycle/machine/compile.ts';
@@ -27,7 +27,8 @@ export async function importLifecycle(fileName: string, flags: ImportFlags): Pro
   }
   const policies = flags.policies === undefined ? file.policies : readPolicies(flags.policies, asJson);
   if (typeof policies === 'number') return policies;
-  // Wrong in itself: shown in its line. Wrong together with the policies: as the server says it.
+  // Problems of the file itself are shown in their lines. Problems together with the stored policies are shown as the server
+  // reports them.
   if (compileLifecycle(file.definition, file.policies).machine === null) {
     return reportDefinition(readDefinitionFile(fileName), { asJson, lifecycles: true });
   }

@@ -1,5 +1,5 @@
-// `pawl lifecycle import|list|trigger|show|timeline|ack` and what is in the files beside it: business objects in their machines, from a terminal. Safe to repeat:
-// an import that changes nothing is none, and a trigger with the same --request-id is applied once.
+// `pawl lifecycle import|list|trigger|show|timeline|ack` and the commands in the files beside this one. All are safe to repeat:
+// an unchanged import does nothing, and a trigger with the same --request-id is applied once.
 
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';

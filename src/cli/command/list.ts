@@ -1,4 +1,4 @@
-// `pawl list`: executions, newest first. `pawl describe ID`: one of them, node by node, and what it waits for.
+// `pawl list`: executions, newest first. `pawl describe ID`: one execution, node by node, with the reason it waits.
 
 import type { Command } from 'commander';
 import { EXECUTION_STATUSES, type ExecutionJson, type GraphJson, WHY, type Why } from '../../protocol/execution.ts';
@@ -113,7 +113,7 @@ async function describe(wanted: string, flags: DescribeFlags): Promise<void> {
   }
 }
 
-/** How many nodes are shown with what they were given and returned. */
+/** How many nodes are shown with their inputs and outputs. */
 const FEW = 20;
 const MAX_SHOWN = 1_000;
 const SHORT = 300;
@@ -124,7 +124,7 @@ function shortened(value: unknown, { verbose = false }: DescribeFlags): string |
   return verbose || text.length <= SHORT ? text : `${text.slice(0, SHORT)}… (-v shows all of it)`;
 }
 
-/** An execution by its id, or by the id that a planner gave its run. */
+/** Finds an execution by its id, or by the runId of a planner. */
 async function executionNamed({ plans }: PawlClient, wanted: string): Promise<string> {
   const { success, data } = executionRef.safeParse(wanted);
   if (success) return data;
@@ -133,7 +133,7 @@ async function executionNamed({ plans }: PawlClient, wanted: string): Promise<st
   throw new UsageError(`'${printable(wanted)}' is not a valid id. ${EXECUTION_ID}`);
 }
 
-/** What failed on the way of what has succeeded must not look like nothing happened. */
+/** A succeeded execution with failed nodes must not look plainly successful. */
 function statusText(
   { status, why, dueAt }: Pick<ExecutionJson, 'status' | 'why'> & { readonly dueAt?: string | undefined },
   failed = 0,

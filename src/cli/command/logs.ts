@@ -1,5 +1,5 @@
-// `pawl logs ID`: what happened, and with --follow what happens, until the execution has ended. A connection that breaks is
-// taken up again where it broke: a server may restart meanwhile.
+// `pawl logs ID`: the events of an execution; with --follow, until it ends. A broken connection resumes where it broke, because a
+// server may restart meanwhile.
 
 import type { Command } from 'commander';
 import type { EventJson } from '../../protocol/execution.ts';
@@ -25,7 +25,7 @@ export function register(program: Command): void {
 
 async function logs(id: string, flags: LogFlags): Promise<void> {
   const { executions } = connect(flags);
-  // What cannot be followed is said at once; patience is for what breaks later.
+  // An unknown execution is reported at once. Retries are for later failures.
   await executions.get(id);
   const events =
     flags.follow === true

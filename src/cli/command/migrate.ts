@@ -1,5 +1,5 @@
-// `pawl migrate up|down|status`: the schema of a database of your own. Servers and runners bring it up by themselves when they
-// start; these are for deployments that do it in a step of its own, and for going back.
+// `pawl migrate up|down|status`: the schema of your own database. Servers and runners migrate by themselves when they start;
+// these commands are for deployments with a separate migration step, and for going back.
 
 import type { Command } from 'commander';
 import { resolveConfig } from '../../config/config.ts';

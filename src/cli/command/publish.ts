@@ -1,5 +1,5 @@
-// `pawl publish FILE`: sends a definition to a server and makes it live. What the server refuses is shown where it stands in
-// the file. Exit code 0 when it is published, 1 when it is not, 2 when the file cannot be read.
+// `pawl publish FILE`: sends a definition to a server and makes it live. Refused parts are shown in the file. Exit code 0 when it
+// is published, 1 when it is refused, 2 when the file cannot be read.
 
 import type { Command } from 'commander';
 import { compileDefinition } from '../../core/definition/compile.ts';
@@ -48,7 +48,7 @@ async function publish(fileName: string, flags: PublishFlags): Promise<number> {
     report({ ok: true, format, ...published }, published.warnings ?? [], read.file, read.source, asJson);
     return EXIT.ok;
   } catch (thrown) {
-    // Whatever has no problems of the definition in it is said by main.ts, like every other refusal.
+    // main.ts reports refusals without definition problems, like every other refusal.
     const refused = refusedProblems(thrown);
     if (refused === null) throw thrown;
     const { error, problems } = refused;

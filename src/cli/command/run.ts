@@ -1,5 +1,5 @@
-// `pawl run FILE`: one workflow file, of any format, to its end. The exit code is the outcome. The engine is loaded only when
-// the command runs: other commands start without it.
+// `pawl run FILE`: runs one workflow file of any format to its end. The exit code is the outcome. The engine is loaded only when
+// this command runs.
 
 import type { Command } from 'commander';
 import { driverOption, FAIL_ON_TASK_FAILURE } from '../argument.ts';

@@ -1,4 +1,4 @@
-// `pawl secrets`: the secrets of a server's own table. A value is read from the standard input or a file, and never printed.
+// `pawl secrets`: the secrets in a server's own table. A value is read from standard input or a file, and never printed.
 
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';

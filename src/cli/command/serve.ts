@@ -1,5 +1,5 @@
-// `pawl serve`: the server and a runner, for production: strict, against your own PostgreSQL (DATABASE_URL). It does not start
-// unless somebody could be let in and everybody else kept out. `pawl runner` is the same without the server.
+// `pawl serve`: server and runner for production: strict, on your own PostgreSQL (DATABASE_URL). It does not start without
+// authentication. `pawl runner` is the same without the server.
 
 import type { Command } from 'commander';
 import { resolveConfig } from '../../config/config.ts';
@@ -65,7 +65,7 @@ function options({ port, host, data, actions, insecure, driver, taskQueue }: Ser
   };
 }
 
-/** An embedded database has one process at a time: no server can hand anything to a runner that is on it. */
+/** Only one process can use an embedded database, so no server can hand work to this runner. */
 function whoseWork({ database }: Pawl['config']): string {
   if (database.url !== undefined) return '';
   return ', on the embedded database, which no server can use meanwhile: to run the work of one, set DATABASE_URL to its database';

@@ -1,4 +1,4 @@
-// `pawl retry`, `pawl cancel` and `pawl signal`: what an operator does to an execution. Safe to repeat.
+// `pawl retry`, `pawl cancel` and `pawl signal`: an operator's commands. Safe to repeat.
 
 import type { Command } from 'commander';
 import { SIGNAL_TYPES, type SignalType } from '../../core/decider/signal-type.ts';

@@ -1,5 +1,5 @@
-// `pawl start WORKFLOW`: starts an execution of a published workflow on a server, and with --wait follows it to its end. It
-// prints the execution's id. Exit code 0 when it was accepted; with --wait, its outcome.
+// `pawl start WORKFLOW`: starts an execution on a server and prints its id; with --wait, follows it to its end. Exit code 0 when
+// it was accepted; with --wait, its outcome.
 
 import type { Command } from 'commander';
 import { nearMiss } from '../../core/problem/near-miss.ts';
@@ -73,14 +73,14 @@ async function start(workflow: string, flags: StartFlags): Promise<number> {
       process.stderr.write(`a rate limit delays it until ${answer.plannedStartAt}\n`);
     return EXIT.ok;
   }
-  // First of all: whoever leaves can look it up.
+  // Printed first, so that a caller who leaves can look the execution up.
   if (!asJson) process.stdout.write(`${answer.executionId}\n`);
   const there = executionThere(connect(flags, { patience: PATIENCE }), answer.executionId);
   const { failOnTaskFailure } = flags;
   return follow(there, { asJson, printsId: false, otherwise: 'goes on without you', failOnTaskFailure });
 }
 
-/** What there is instead, as far as the token may know. */
+/** Suggests existing workflows, if the token may list them. */
 async function advice({ workflows }: PawlClient, wanted: string): Promise<string> {
   const page = await workflows.list({ limit: MAX_PAGE }).catch(() => ({ data: [] }));
   const near = nearMiss(wanted, page.data.map(nameOf));

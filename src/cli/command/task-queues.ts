@@ -1,4 +1,4 @@
-// `pawl task-queues`: what waits for workers, and who works.
+// `pawl task-queues`: waiting attempts and workers by queue.
 
 import type { Command } from 'commander';
 import { type ClientFlags, clientCommand, connect } from '../server-client.ts';

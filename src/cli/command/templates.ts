@@ -1,4 +1,4 @@
-// `pawl documents`: document templates in versions, rendered from here. `pawl templates`: workflows to make more workflows from.
+// `pawl documents`: document templates and their versions, and rendering. `pawl templates`: workflows to create workflows from.
 
 import type { Command } from 'commander';
 import type { DocumentRequest, RenderRequest } from '../../protocol/answer.ts';

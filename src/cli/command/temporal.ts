@@ -1,4 +1,4 @@
-// `pawl temporal setup`: makes the namespaces and search attributes that runs need, and says what it did. Safe to repeat.
+// `pawl temporal setup`: creates the namespaces and search attributes that runs need, and reports them. Safe to repeat.
 
 import type { Command } from 'commander';
 import { explained } from '../start-problem.ts';

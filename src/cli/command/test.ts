@@ -1,5 +1,5 @@
-// `pawl test FILE…`: tests of workflows, in files beside them. Each runs a definition with pinned outputs and no database. Exit code 0
-// if all pass, 1 if one does not, 2 if a file cannot be read.
+// `pawl test FILE…`: runs the tests beside workflows, with pinned outputs and no database. Exit code 0 if all pass, 1 if one
+// fails, 2 if a file cannot be read.
 
 import type { Command } from 'commander';
 import { withoutConfiguration } from '../configuration.ts';

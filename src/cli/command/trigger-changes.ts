@@ -1,4 +1,4 @@
-// `pawl triggers create|enable|disable|fire|firings|rotate|delete`: what people do to triggers by hand.
+// `pawl triggers create|enable|disable|fire|firings|rotate|delete`: changes triggers by hand.
 
 import type { Command } from 'commander';
 import type { TriggerCreateRequest } from '../../protocol/answer.ts';

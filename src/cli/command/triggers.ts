@@ -1,4 +1,4 @@
-// `pawl triggers`: what starts the workflows of a server, and a webhook that is tried out as its sender would.
+// `pawl triggers`: lists the triggers of a server, and sends a webhook a signed test request.
 
 import type { Command } from 'commander';
 import type { Verification } from '../../core/definition/webhook-schema.ts';

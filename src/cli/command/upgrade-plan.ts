@@ -1,5 +1,5 @@
-// `pawl upgrade-plan FILE`: an execution plan of schema version 1 as one of version 2, on standard output. Only plans where nothing else has
-// to change; for the others every place that has to be changed by hand is told, with exit code 1.
+// `pawl upgrade-plan FILE`: prints a version 1 execution plan as version 2. Only simple plans are converted; for others, every
+// place that needs a manual change is listed, with exit code 1.
 
 import type { Command } from 'commander';
 import { upgradePlan } from '../../core/definition/plan-upgrade.ts';

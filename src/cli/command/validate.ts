@@ -1,5 +1,5 @@
-// `pawl validate FILE…`: are these definitions valid, and if not, what is wrong with them, everything at once. A folder stands
-// for the definitions below it. Exit code 0 if all are, 1 if one has problems, 2 if one cannot be read.
+// `pawl validate FILE…`: reports all problems of definitions. A folder stands for the definitions below it. Exit code 0 if all
+// are valid, 1 if one has problems, 2 if one cannot be read.
 
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ const isWorkflowTest = (path: string): boolean => /\.test\.(json|ya?ml)$/.test(p
 
 interface Found {
   readonly name: string;
-  /** By looking into a folder: other JSON may lie there, and is not meant. */
+  /** false: the file was found in a folder, and other JSON may lie there. */
   readonly isMeant: boolean;
 }
 

@@ -1,4 +1,4 @@
-// What a server keeps of a workflow: its versions and what changed between two of them; and taking it out of use.
+// A workflow on a server: its versions, the changes between two of them, and taking it out of use.
 
 import type { Command } from 'commander';
 import { MAX_PAGE } from '../../protocol/page.ts';

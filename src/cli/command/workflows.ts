@@ -1,4 +1,4 @@
-// `pawl workflows`: what a server can run.
+// `pawl workflows`: the workflows of a server.
 
 import type { Command } from 'commander';
 import type { WorkflowJson } from '../../protocol/answer.ts';
@@ -38,7 +38,7 @@ async function workflows(flags: WorkflowFlags): Promise<void> {
   process.stdout.write(table(['WORKFLOW', 'FORMAT', 'STATUS', 'VERSION', 'NAME'], rows));
 }
 
-/** What people call a workflow by: its id, and a pipeline by its name. Both are good wherever one is asked for. */
+/** What people call a workflow: its id, or a pipeline's name. Commands accept both. */
 export function nameOf({ id, displayName, format }: Pick<WorkflowJson, 'id' | 'displayName' | 'format'>): string {
   return format === 'pipeline' ? printable(displayName) : id;
 }

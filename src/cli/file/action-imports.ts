@@ -1,5 +1,5 @@
-// Lets the files of `--actions` say `import … from 'pawl'` (and 'pawl/sdk' and 'zod') wherever they lie: what their own folder
-// does not have comes from the Pawl that runs. What their folder has is left to it.
+// Lets the files of `--actions` import 'pawl', 'pawl/sdk' and 'zod' wherever they are: packages that their own folder does not
+// have come from the running Pawl.
 
 import { registerHooks } from 'node:module';
 

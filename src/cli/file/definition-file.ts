@@ -1,5 +1,4 @@
-// Reads a definition from a file: limits, text encoding and JSON, each failure with its place. What the definition means
-// is the core's business.
+// Reads a definition from a file: size, encoding and JSON, each failure with its place. The core interprets the definition.
 
 import { readFileSync, statSync } from 'node:fs';
 import type { Problem } from '../../core/problem/problem.ts';
@@ -15,7 +14,7 @@ export interface DefinitionFile {
   readonly text: string;
 }
 
-/** A problem with its place in the file's text; what concerns the file as a whole has none. */
+/** A problem with its place in the file's text. A problem of the whole file has no place. */
 export type FileProblem = Problem & { span?: Span };
 
 export type DefinitionText =

@@ -1,6 +1,5 @@
-// JSON text with the place of every value in it, so that a problem can be shown where it was written. Stricter than
-// JSON.parse in one point: a key that stands twice in an object is a problem, not a silent overwrite. Iterative: depth
-// costs no stack.
+// Parses JSON with the place of every value, so that a problem can be shown where it was written. Stricter than JSON.parse in one
+// point: a duplicate key is a problem, not a silent overwrite. Iterative, so depth costs no stack.
 
 import { MAX_DEPTH, MAX_PARAMETER_DEPTH, MAX_VALUES } from '../../core/definition/limits.ts';
 import { childPointer, pointerKeys } from '../../core/problem/pointer.ts';
@@ -24,14 +23,14 @@ interface Entry {
   readonly key: Span | null;
   readonly start: number;
   end: number;
-  /** Of an object or array; null for everything else. */
+  /** For an object or array; otherwise null. */
   readonly children: Map<string, Entry> | null;
   readonly isArray: boolean;
 }
 
 const SPACE = /[ \t\r\n]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-/** After a value, where a separator belongs: the comma is missing. */
+/** A value follows a value: the comma is missing. */
 const BEGINS_A_VALUE = /["{[\w-]/;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
@@ -53,7 +52,7 @@ function locate(root: Entry, pointer: string, part: 'key' | 'value'): Span {
     }
     entry = child;
   }
-  // A whole object or array is shown by its name: its text may be pages long.
+  // A whole object or array is marked at its key, because its text may be pages long.
   const byKey = part === 'key' || entry.children !== null || !exact;
   if (byKey && entry.key !== null) return entry.key;
   return entry.children === null ? entry : { start: entry.start, end: entry.start + 1 };
@@ -69,7 +68,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** The root, or null after the first thing that is not JSON. */
+  /** The root, or null after the first text that is not JSON. */
   scan(): Entry | null {
     const open: Entry[] = [];
     this.#skipSpace();
@@ -114,7 +113,7 @@ class Scanner {
     return entry;
   }
 
-  /** After a value, or inside a container that has just been opened: the key of the next value (null in arrays). */
+  /** The key of the next value (null in arrays), after a value or a freshly opened container. */
   #next(open: Entry[], opened: boolean): Span | null | 'end' | 'failed' {
     let first = opened;
     for (;;) {
@@ -168,7 +167,7 @@ class Scanner {
     return key;
   }
 
-  /** A loop rather than a pattern: patterns run out of stack on strings of megabytes. */
+  /** A loop instead of a pattern: patterns run out of stack on strings of megabytes. */
   #string(): boolean {
     const start = this.#at;
     if (this.#text[start] !== '"') return false;

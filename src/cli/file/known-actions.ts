@@ -1,4 +1,4 @@
-// Action types, as far as a check without a database can know them: those that come with Pawl, and your own from a folder.
+// The action types known without a database: built-in ones, and your own from a folder.
 
 import builtIn from '../../../schemas/actions.json' with { type: 'json' };
 import { nearMiss } from '../../core/problem/near-miss.ts';
@@ -9,8 +9,8 @@ const connectorOf = (type: string): string => type.slice(0, Math.max(0, type.ind
 export const builtInActions: ReadonlySet<string> = new Set(builtIn);
 
 /**
- * Whether a server may have an action that is not known here: it is of a connector of its own. A connector that is nearly one of
- * the known ones is a slip of the keyboard.
+ * Whether a server may have this unknown action: its connector is unknown too. A connector that resembles a known one is a
+ * typing mistake.
  */
 export function mayBeElsewhere(type: string, actions: ReadonlySet<string>): boolean {
   const connectors = new Set([...actions].map(connectorOf));

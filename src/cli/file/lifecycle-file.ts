@@ -1,5 +1,5 @@
-// What a file about a lifecycle holds: a machine, policies, or both as `{ definition, policies }`. Told apart by their members,
-// as the formats of workflows are. Problems come back with pointers into the file as it is.
+// The content of a lifecycle file: a machine, policies, or both as `{ definition, policies }`. Their members tell them apart, as
+// with workflow formats. Pointers of problems lead into the file as it is.
 
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import type { Problem } from '../../core/problem/problem.ts';
@@ -15,7 +15,7 @@ export type LifecycleFile =
     }
   | { readonly format: 'policies'; readonly policies: JsonObject };
 
-/** null: it is about something else. */
+/** null: not a lifecycle. */
 export function lifecycleFile(value: unknown): LifecycleFile | null {
   if (!isJsonObject(value)) return null;
   if (isJsonObject(value.definition)) {
@@ -32,7 +32,7 @@ export interface LifecycleVerdict {
   readonly format: LifecycleFile['format'];
   readonly ok: boolean;
   readonly problems: readonly Problem[];
-  /** E.g. "lifecycle `loan`, 4 states"; only of what is right. */
+  /** E.g. "lifecycle `loan`, 4 states"; only for a valid file. */
   readonly what: string;
 }
 

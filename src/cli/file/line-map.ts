@@ -1,4 +1,4 @@
-// Offsets in a text as lines and columns (both from 1), and the lines themselves, fit to print.
+// Maps offsets of a text to lines and columns (both from 1), and gives the lines in printable form.
 
 import type { Span } from './json-source.ts';
 
@@ -6,7 +6,7 @@ const MAX_SHOWN = 120;
 
 export interface Excerpt {
   readonly text: string;
-  /** Where in the text the span begins (from 0), and how many characters of it to underline. */
+  /** Where in the excerpt the span begins (from 0), and how many characters to underline. */
   readonly offset: number;
   readonly length: number;
 }
@@ -31,7 +31,7 @@ export class LineMap {
     return { line: low + 1, column: offset - this.#starts[low]! + 1 };
   }
 
-  /** The line of the span's begin; of a very long line, the part around it. */
+  /** The line in which the span begins, or the part around it if the line is very long. */
   excerpt(span: Span): Excerpt {
     const { line, column } = this.position(span.start);
     const lineStart = this.#starts[line - 1]!;
@@ -46,7 +46,7 @@ export class LineMap {
   }
 }
 
-/** Text of a stranger on a terminal: control characters would move the cursor, or worse. */
+/** Makes foreign text safe for a terminal: control characters could move the cursor, or worse. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}|\p{Cf}/gu, ' ');
 }

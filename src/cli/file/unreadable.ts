@@ -1,4 +1,4 @@
-// Why a file could not be read, in words.
+// Explains why a file could not be read.
 
 export function reasonUnread(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;

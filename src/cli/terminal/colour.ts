@@ -1,4 +1,4 @@
-// Whether colours were refused on the command line. Apart from everything else: `pawl --version` loads this and little more.
+// Whether the command line turned colours off. In a file of its own, because `pawl --version` loads little more than this.
 
 let isRefused = false;
 

@@ -1,4 +1,4 @@
-// Whether a definition is valid, and everything that is wrong with it: as text, each problem in its line, or as JSON.
+// Reports whether a definition is valid, with all problems: as text, each in its line, or as JSON.
 
 import { compileDefinition } from '../../core/definition/compile.ts';
 import type { Format } from '../../core/plan/plan.ts';
@@ -12,7 +12,7 @@ import { LineMap, printable } from '../file/line-map.ts';
 import { reportProblem } from './problem-report.ts';
 import { type Paint, paintOn, printJson } from './terminal.ts';
 
-/** Problems that are about a name rather than about what it stands for. */
+/** Problems that concern a key rather than its value. */
 const KEY_PROBLEMS: ReadonlySet<string> = new Set([
   'UNKNOWN_KEY',
   'FORBIDDEN_KEY',
@@ -37,11 +37,11 @@ export interface Verdict {
 }
 
 export interface JudgeOptions {
-  /** The known action types; without a running engine, those that come with Pawl. */
+  /** The known action types; without a running engine, the built-in ones. */
   readonly actions?: ReadonlySet<string>;
   /** The problems that a server reported. */
   readonly refused?: readonly Problem[];
-  /** It may also be a lifecycle or its policies. */
+  /** The file may also contain a lifecycle or its policies. */
   readonly lifecycles?: boolean;
 }
 
@@ -91,7 +91,7 @@ export function toJson({ ok, format, problems }: Verdict): Pick<Verdict, 'ok' | 
   return { ok, format, problems: problems.map(({ span: _span, ...problem }): Problem => problem) };
 }
 
-/** Of a definition that goes on to be run: beside what the run prints. */
+/** For a definition that runs anyway: printed beside the output of the run. */
 export function warnOf(read: Extract<DefinitionText, { kind: 'json' }>, warnings: readonly Problem[]): void {
   const { file, source } = read;
   const problems = warnings.map((warning) => located(warning, source, file.text));
@@ -111,13 +111,13 @@ function reports({ file, problems }: Verdict, paint: Paint): string {
 function located(problem: Problem, source: JsonSource, text: string): FileProblem {
   const span = source.locate(problem.path, KEY_PROBLEMS.has(problem.code) ? 'key' : 'value');
   const { line, column } = problem;
-  // A place in an expression: the caret goes to it, not to the beginning of the string that holds the expression.
+  // The caret goes to the place inside the expression, not to the beginning of its string.
   if (line === undefined || column === undefined || text[span.start] !== '"') return { ...problem, span };
   const start = placeInString(text, span, line, column);
   return { ...problem, span: { start, end: start + 1 } };
 }
 
-/** Where a line and column of a string's value stand in its JSON text. */
+/** Maps a line and column of a string's value to its JSON text. */
 function placeInString(text: string, { start, end }: Span, line: number, column: number): number {
   let at = start + 1;
   for (let [row, place] = [1, 1]; at < end - 1 && !(row === line && place === column); ) {

@@ -4,7 +4,7 @@ export interface Finding {
   readonly check: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** The next step; only of what is not well. */
+  /** The next step, if the check failed. */
   readonly next?: string;
 }
 

@@ -1,4 +1,4 @@
-// A lifecycle on a terminal: its states with what leads out of each, and where an instance is; and the timeline of an instance.
+// A lifecycle on a terminal: its states and transitions, an instance's state, and its timeline.
 
 import { compileLifecycle } from '../../lifecycle/machine/compile.ts';
 import { diagramEdges } from '../../lifecycle/machine/diagram/edge.ts';

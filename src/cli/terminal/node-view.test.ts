@@ -31,7 +31,7 @@ describe('a line that is wider than the terminal', () => {
     const view = createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false });
     view.show(nodes);
     view.show(nodes);
-    // The terminal cuts by itself while it is told not to wrap, whatever the characters are wide.
+    // With wrapping turned off the terminal cuts lines by itself, however wide the characters are.
     expect(written).toHaveLength(2);
     for (const text of written) {
       expect(text.startsWith('\u001b[?7l')).toBe(true);

@@ -1,5 +1,5 @@
-// Shows the nodes of an execution as it runs. In a terminal: one block that is drawn again in place, with status, attempt,
-// duration and error of every node. Elsewhere (a pipe, a log, a dumb terminal): one line whenever a node's status changes.
+// Shows the nodes of a running execution. In a terminal: one block, redrawn in place, with status, attempt, duration and error of
+// every node. Elsewhere (a pipe, a log, a dumb terminal): one line whenever a node's status changes.
 
 import type { ExecutionJson, GraphJson } from '../../protocol/execution.ts';
 import { progressTexts, skipText, undoneText } from '../../protocol/step-text.ts';
@@ -9,7 +9,7 @@ import { canRedraw, type Paint, paintOn } from './terminal.ts';
 type Colour = Parameters<Paint>[0];
 type Node = GraphJson['nodes'][number];
 
-/** How an execution stands. */
+/** The state of an execution. */
 export interface Snapshot {
   readonly execution: ExecutionJson;
   readonly nodes: readonly Node[];
@@ -34,13 +34,13 @@ const LOOKS: Readonly<Record<Node['status'], readonly [mark: string, colour: Col
   Cancelled: ['■', 'yellow'],
 };
 
-/** Lines are cut at the edge: one that took two rows would be left behind by the next drawing, eight times a second. */
+/** Lines are cut at the edge. A line of two rows would leave one behind at every redraw, eight times a second. */
 const UNWRAPPED = { begin: '\u001b[?7l', end: '\u001b[?7h' };
 
-/** Long graphs scroll past; in place only what fits is drawn. */
+/** Long graphs scroll; only the part that fits is redrawn in place. */
 const SPARE_ROWS = 3;
 
-/** `printsId`: at the end, for looking it up. */
+/** `printsId`: prints the id at the end. */
 export function createNodeView(stream: NodeJS.WriteStream, { printsId }: { printsId: boolean }): NodeView {
   const paint = paintOn(stream);
   const ending = (snapshot: Snapshot, durationMs: number) => summary(snapshot, durationMs, { paint, printsId });
@@ -58,7 +58,7 @@ function inPlace(stream: NodeJS.WriteStream, paint: Paint, ending: Ending): Node
   };
   const fitting = (nodes: Snapshot['nodes']): string[] => {
     const lines = nodeLines(nodes, paint);
-    // 0: a terminal that nobody told its size. At least two lines: the sum, and the node that is at work.
+    // 0 means a terminal of unknown size. At least two lines: the sum, and the running node.
     const room = Math.max((stream.rows || 24) - SPARE_ROWS, 2);
     if (lines.length <= room) return lines;
     const begun = lines.filter((_, index) => nodes[index]!.status !== 'Pending');
@@ -79,7 +79,7 @@ function asLines(stream: NodeJS.WriteStream, paint: Paint, ending: Ending): Node
   const show = (nodes: Snapshot['nodes']) => {
     for (const [index, line] of nodeLines(nodes, paint).entries()) {
       const { status, attempts, rounds, items } = nodes[index]!;
-      // Of a loop of a thousand items ten lines are enough.
+      // Ten lines are enough for a loop of a thousand items.
       const tenth = items === undefined ? 0 : Math.floor((10 * (items.succeeded + items.failed)) / (items.count || 1));
       const key = `${status}:${attempts}:${rounds ?? 0}:${tenth}`;
       if (status === 'Pending' || seen.get(index) === key) continue;
@@ -120,14 +120,14 @@ function details(node: Node, paint: Paint): string {
   return parts.join('  ');
 }
 
-/** How far a loop is, what a wait is for, and why a node is there that no edge leads to. */
+/** The progress of a loop, the reason of a wait, and the reason for a node without edges. */
 export function standing(node: Node): string[] {
   const { waits, items, rounds, childExecutionId } = node;
   const isSaid = items !== undefined || rounds !== undefined || childExecutionId !== undefined;
   return [...progressTexts(node), ...(waits === undefined || isSaid ? [] : [printable(waits)])];
 }
 
-/** What a node is waiting for, and how long still. */
+/** The reason and the remaining time of a wait. */
 function expectation(status: Node['status'], attempts: number, inMs: number): string {
   const when = inMs <= 0 ? 'now' : `in ${duration(inMs)}`;
   if (status === 'Retrying') return `attempt ${attempts + 1} ${when}`;
@@ -135,7 +135,7 @@ function expectation(status: Node['status'], attempts: number, inMs: number): st
 }
 
 export function duration(milliseconds: number): string {
-  // Rounded before the unit is chosen: otherwise a little less than an hour is 59 min 60 s.
+  // Rounds before choosing the unit; otherwise just under an hour would be 59 min 60 s.
   const tenths = Math.round(milliseconds / 100);
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
   if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
@@ -154,7 +154,7 @@ function summary(
 ): string {
   const { status } = execution;
   const failed = failedOf(nodes);
-  // A pipeline goes on after a failed task, and a graph may have handled it: that must not look like nothing happened.
+  // A pipeline goes on after a failed task, and a graph may have handled it. Neither must look plainly successful.
   const although = status === 'Succeeded' && failed > 0 ? paint('yellow', `, although ${count(failed)} failed`) : '';
   const error = execution.error === undefined ? '' : `: ${printable(execution.error.message)}`;
   const outputs = execution.outputs === undefined ? '{}' : JSON.stringify(execution.outputs);
@@ -169,7 +169,7 @@ function summary(
   return `\n${paint(colour, status)} in ${duration(durationMs)}${although}${error}\n${cleaned}${hint}${result}${id}`;
 }
 
-/** Something was asked of a trigger that did not have it, as when it was not given at all. */
+/** A template read a missing field of the trigger, as when no trigger was given. */
 function lacksTrigger({ trigger, format }: ExecutionJson, nodes: readonly Node[]): boolean {
   const payload = format === 'pipeline' ? (trigger as { body?: unknown } | null)?.body : trigger;
   const isEmpty = JSON.stringify(payload ?? {}) === '{}';

@@ -1,4 +1,4 @@
-// Problems as a good compiler prints them: what is wrong, where, the line itself with a mark under the place, and what to do.
+// Prints problems like a good compiler: the problem, its place, the line with a mark under it, and the fix.
 
 import type { FileProblem } from '../file/definition-file.ts';
 import { type LineMap, printable } from '../file/line-map.ts';

@@ -1,4 +1,4 @@
-// The log of `pawl dev` for somebody who reads it: one short line for each JSON line, and where an action threw.
+// The log of `pawl dev` for people: one short line per JSON line, and the place where an action threw.
 
 import type { LogTarget } from '../../telemetry/log.ts';
 import { printable } from '../file/line-map.ts';

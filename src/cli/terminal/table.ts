@@ -1,4 +1,4 @@
-// Columns that line up. The last one is cut to the terminal by whoever shows it, not here: a pipe wants all of it.
+// Aligned columns. The last one is not cut here, because a pipe wants all of it.
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];

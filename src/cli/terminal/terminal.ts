@@ -1,5 +1,4 @@
-// How text looks on a terminal: colours only where somebody looks at them and nobody has said no (NO_COLOR,
-// --no-color, TERM=dumb).
+// Styles text for a terminal: colours only on a terminal, and not with NO_COLOR, --no-color or TERM=dumb.
 
 import { styleText } from 'node:util';
 import { terminalPreferences } from '../../config/config.ts';
@@ -7,7 +6,7 @@ import { coloursAreRefused } from './colour.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** How to colour a text; without colours, the text as it is. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 const plain: Paint = (_style, text) => text;

@@ -1,5 +1,5 @@
-// AWS Secrets Manager, with AWS's own client, which is loaded when it is first needed. Credentials are found as AWS's tools find
-// them (the environment, a profile, the role of the machine). A version is an id, or a label such as AWSPREVIOUS.
+// AWS Secrets Manager with AWS's own client, loaded on first use. Credentials are found as AWS's tools find them (environment,
+// profile, the machine's role). A version is an id, or a label such as AWSPREVIOUS.
 
 import type { GetSecretValueCommandOutput } from '@aws-sdk/client-secrets-manager';
 import { forTenant, loaded, type SecretProvider } from '../secret.ts';
@@ -7,7 +7,7 @@ import { forTenant, loaded, type SecretProvider } from '../secret.ts';
 export interface AwsOptions {
   readonly region: string;
   readonly endpoint?: string | undefined;
-  /** What stands before every key; `{tenant}` is the tenant. */
+  /** The prefix of every key; `{tenant}` is the tenant. */
   readonly prefix: string;
 }
 
@@ -38,7 +38,7 @@ export function awsSecrets({ region, endpoint, prefix }: AwsOptions): SecretProv
     async check(abortSignal) {
       const { client, ListSecretsCommand } = await sdk();
       await client.send(new ListSecretsCommand({ MaxResults: 1 }), { abortSignal }).catch((error: Error) => {
-        // Who may read a secret need not be allowed to list them.
+        // Permission to read secrets does not include permission to list them.
         if (error.name !== 'AccessDeniedException') throw error;
       });
     },

@@ -1,13 +1,13 @@
-// Azure Key Vault, with Azure's own clients, which are loaded when they are first needed. Credentials are found as Azure's tools
-// find them. Names there have letters, digits and `-` only: anything else becomes `-`.
+// Azure Key Vault with Azure's own clients, loaded on first use. Credentials are found as Azure's tools find them. Names allow
+// only letters, digits and `-`: other characters become `-`.
 
 import { loaded, plainName, type SecretProvider } from '../secret.ts';
 
 export interface AzureOptions {
   readonly vaultUrl: string;
-  /** What stands before every key; `{tenant}` is the tenant. */
+  /** The prefix of every key; `{tenant}` is the tenant. */
   readonly prefix: string;
-  /** For tests: a server that stands in for Azure's, on this machine. */
+  /** For tests: a local server that stands in for Azure's. */
   readonly standIn?: { readonly ca: string };
 }
 
@@ -34,7 +34,7 @@ export function azureSecrets({ vaultUrl, prefix, standIn }: AzureOptions): Secre
     async check(abortSignal) {
       const client = await sdk();
       await client.getSecret('pawl-health', { abortSignal }).catch((error: { statusCode?: number }) => {
-        // An answer is an answer: nobody needs to have this secret, or to be allowed to look for it.
+        // Any answer will do: this secret need not exist or be readable.
         if (error.statusCode !== 404 && error.statusCode !== 403) throw error;
       });
     },

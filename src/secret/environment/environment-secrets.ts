@@ -1,5 +1,5 @@
-// Secrets in the environment of the process: `SECRET_<KEY>` of the default tenant, `SECRET_<tenant>__<KEY>` of any other. Nothing
-// else of the environment can be named, so that no tenant reads the password of the database.
+// Secrets in the process environment: `SECRET_<KEY>` for the default tenant, `SECRET_<tenant>__<KEY>` for any other. No other
+// variable can be named, so no tenant reads the database's password.
 
 import type { SecretProvider } from '../secret.ts';
 
@@ -10,7 +10,7 @@ export function environmentSecrets(
   return {
     name: 'environment',
     get({ key, version }, { tenantId }) {
-      // Two underscores would be another tenant's; there are no versions here.
+      // Two underscores would address another tenant, and there are no versions here.
       if (version !== undefined || !/^[A-Za-z0-9]+(_[A-Za-z0-9]+)*$/.test(key)) return undefined;
       const name = tenantId === defaultTenant ? `SECRET_${key}` : `SECRET_${tenantId}__${key}`;
       return Object.hasOwn(variables, name) ? variables[name] : undefined;

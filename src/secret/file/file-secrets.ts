@@ -1,5 +1,5 @@
-// Secrets in files, as Kubernetes and Docker mount them: `<folder>/<tenant>/<key>`. A line break at the end belongs to the editor
-// and not to the secret. A link may lead to another place of the same folder, and to nowhere else.
+// Secrets in files, as Kubernetes and Docker mount them: `<folder>/<tenant>/<key>`. A trailing line break belongs to the editor,
+// not to the secret. A link may lead only to another place in the same folder.
 
 import { open, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';

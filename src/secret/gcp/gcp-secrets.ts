@@ -1,18 +1,18 @@
-// Google Secret Manager, with Google's own client, which is loaded when it is first needed. Credentials are found as Google's
-// tools find them. Names there have letters, digits and `-` here: anything else becomes `-`.
+// Google Secret Manager with Google's own client, loaded on first use. Credentials are found as Google's tools find them. Names
+// use only letters, digits and `-`: other characters become `-`.
 
 import type { SecretManagerServiceClient } from '@google-cloud/secret-manager';
 import { loaded, plainName, type SecretProvider } from '../secret.ts';
 
 export interface GcpOptions {
   readonly project: string;
-  /** What stands before every key; `{tenant}` is the tenant. */
+  /** The prefix of every key; `{tenant}` is the tenant. */
   readonly prefix: string;
-  /** For tests: how to reach a server that stands in for Google's. */
+  /** For tests: access to a server that stands in for Google's. */
   readonly client?: ConstructorParameters<typeof SecretManagerServiceClient>[0];
 }
 
-/** Google's codes of gRPC, and of HTTP over REST. */
+/** The codes of gRPC, and of HTTP over REST. */
 const NOT_FOUND: readonly unknown[] = [5, 404];
 const NOT_ALLOWED: readonly unknown[] = [7, 403];
 
@@ -38,7 +38,7 @@ export function gcpSecrets({ project, prefix, client: settings = {} }: GcpOption
     async check() {
       const name = `projects/${project}/secrets/pawl-health/versions/latest`;
       await (await sdk()).accessSecretVersion({ name }, { retry: null }).catch(({ code, message }) => {
-        // An answer is an answer: nobody needs to have this secret, or to be allowed to look for it.
+        // Any answer will do: this secret need not exist or be readable.
         if (!NOT_FOUND.includes(code) && !NOT_ALLOWED.includes(code)) throw new Error(message);
       });
     },

@@ -1,5 +1,5 @@
 // Secrets in our own database, sealed (box.ts). Setting one adds a version; versions stay until the secret is removed. An
-// environment may have a value of its own; otherwise the one without an environment counts.
+// environment may have its own value; otherwise the value without an environment counts.
 
 import { type Actor, type AuditStore, SYSTEM } from '../../store/audit-port.ts';
 import type { SecretRow, SecretStore, SecretSummary } from '../../store/secret-port.ts';
@@ -67,7 +67,7 @@ export class TableSecrets implements SecretProvider, TableSecretsPort {
     return this.deps.store.secretList({ tenantId, ...page });
   }
 
-  /** Seals with the first key what another key has sealed; how many. Everything goes on meanwhile, in every process. */
+  /** Seals texts of other keys with the first key, during operation. Returns how many. */
   async rekey(): Promise<number> {
     const { store, box } = this.deps;
     for (let done = 0; ; ) {

@@ -1,5 +1,5 @@
 // HashiCorp Vault (and OpenBao), KV version 2, over HTTP. A key is a path; the value is its field `value`, or its only field. The
-// token may lie in a file that an agent renews: it is read for every request.
+// token may be in a file that an agent renews, so it is read for every request.
 
 import { readFile } from 'node:fs/promises';
 import { forTenant, type SecretProvider } from '../secret.ts';
@@ -9,13 +9,13 @@ export interface VaultOptions {
   readonly token?: string | undefined;
   readonly tokenFile?: string | undefined;
   readonly mount: string;
-  /** What stands before every key; `{tenant}` is the tenant. */
+  /** The prefix of every key; `{tenant}` is the tenant. */
   readonly path: string;
   readonly namespace?: string | undefined;
   readonly timeoutMs: number;
 }
 
-/** In use, in standby, or a replica: all of them answer. Sealed (503) and not initialised (501) do not. */
+/** Active, standby or replica: all of these answer. Sealed (503) and not initialised (501) do not. */
 const WELL = new Set([200, 429, 472, 473]);
 
 export function vaultSecrets(options: VaultOptions): SecretProvider {
@@ -29,7 +29,7 @@ export function vaultSecrets(options: VaultOptions): SecretProvider {
       const query = version === undefined ? '' : `?version=${encodeURIComponent(version)}`;
       const answer = await ask(`${options.mount}/data/${place}${query}`, AbortSignal.timeout(options.timeoutMs));
       const text = await answer.text();
-      // Also what was deleted, and a version that is gone.
+      // Also for deleted secrets and missing versions.
       if (answer.status === 404) return undefined;
       if (!answer.ok) throw new Error(`Vault answered ${answer.status}${errorsIn(text)}`);
       return valueIn(text, key);

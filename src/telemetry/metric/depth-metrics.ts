@@ -1,6 +1,6 @@
-// What waits, by workflow and by tenant, and how much of their quotas tenants have used: asked of the database when somebody
-// scrapes, once for all of them. A database that does not answer leaves the last numbers and says so in a metric of its own,
-// so that the rest can still be read when it is needed most.
+// Depths by workflow and tenant, and the used share of quotas: read from the database at each scrape, once for all metrics. If
+// the database does not answer, the last numbers stay and a separate metric says so, so that the rest can still be read when it
+// is needed most.
 
 import { Gauge, type Registry } from 'prom-client';
 import type { QuotaStore } from '../../store/quota-port.ts';
@@ -18,7 +18,7 @@ const MOST_SHARES = 1_000;
 
 type Answer = Awaited<ReturnType<typeof ask>>;
 
-/** Returns what must be called before each scrape: the numbers are asked for anew. */
+/** Returns a function to call before each scrape, so that the numbers are read anew. */
 export function depthMetrics(registry: Registry, store: DepthStore): () => void {
   let asked: Promise<Answer | null> | null = null;
   const answer = () => {

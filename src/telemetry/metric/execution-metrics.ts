@@ -1,5 +1,5 @@
-// What became of executions and attempts. Labels are workflows, actions and tenants of this
-// installation, and closed sets: a caller cannot add one by what it sends.
+// Outcomes of executions and attempts. Labels are workflows, actions and tenants of this installation, or closed sets: a caller
+// cannot create one by a payload.
 
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptRequest, AttemptResult } from '../../action/attempt.ts';
@@ -82,14 +82,14 @@ function workflowMetrics(registry: Registry, failed: Failed): Pick<ExecutionMetr
   };
 }
 
-/** The code of an end that no attempt has been counted for; null: there was none. */
+/** The code of an end without a counted attempt; null: there is none. */
 function endedBy(status: string, state: EndedExecution['state']): string | null {
   if (state === null) return 'POISON';
   if (status === 'TimedOut') return 'EXECUTION_TIMEOUT';
   return state.error?.code === 'TEMPLATE_ERROR' ? state.error.code : null;
 }
 
-/** One of four. */
+/** One of four reasons. */
 function failureReason(status: string, code: string | undefined): string {
   if (status === 'TimedOut') return 'timeout';
   if (status === 'Cancelled') return 'cancelled';
@@ -177,7 +177,7 @@ function statusOf(result: AttemptResult): string {
   return result.retryable ? 'RetriableFailure' : 'Failed';
 }
 
-/** The cost that a step reports; a failed step costs, too. */
+/** The cost that a step reports. A failed step costs, too. */
 function costUnitsOf({ outputs, outputsText }: AttemptResult): number {
   const known = outputs ?? (outputsText?.includes('"costUnits"') ? (JSON.parse(outputsText) as Json) : null);
   const metrics = isJsonObject(known) ? known.metrics : undefined;

@@ -1,5 +1,5 @@
-// Metrics without the names of tenants and their workflows, for those who may see the numbers of the installation and not who its
-// tenants are (S1): series that differ by such a name alone are added up.
+// Removes the names of tenants and workflows from metrics, for readers who may see the installation's numbers but not its tenants
+// (S1). Series that differ only by such a name are added up.
 
 const NAMES = new Set(['tenant', 'workflowId', 'parentWorkflowId']);
 const SAMPLE = /^([A-Za-z_:][\w:]*)\{(.*)\} (\S+)$/;
@@ -24,7 +24,7 @@ export function withoutNames(text: string): string {
   return lines.join('\n');
 }
 
-/** Null: there is no name in the line. */
+/** null: the line contains no name. */
 function namelessSeries(line: string): { name: string; value: number } | null {
   const [, metric, labels, value] = line.startsWith('#') ? [] : (SAMPLE.exec(line) ?? []);
   if (metric === undefined) return null;

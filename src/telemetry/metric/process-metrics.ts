@@ -1,5 +1,4 @@
-// What this process does besides running attempts: firing triggers, rendering, evaluating, publishing, and what its runner
-// counts for itself.
+// Work of this process besides attempts: triggers, rendering, conditions, publishing, and the runner's own counters.
 
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { ENGINE_METRICS, type EngineMetric } from '../../engine/environment.ts';
@@ -10,7 +9,7 @@ export interface ProcessMetrics {
   triggerFired(trigger: TriggerRecord, fired: Fired): void;
   /** A document, or the parameters of a node. */
   templateRendered(durationMs: number): void;
-  /** Of an edge, a node or a trigger. */
+  /** For an edge, a node or a trigger. */
   conditionEvaluated(durationMs: number): void;
   /** An event could not be handed to a bus; it is tried again. */
   publishFailed(bus: string): void;

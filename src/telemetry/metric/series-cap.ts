@@ -1,10 +1,10 @@
-// How many series a label may make. Names of workflows and tenants are given by those who use the installation, and each name is a
-// series that is kept for as long as the process lives and sent with every scrape.
+// Caps the number of series of a label. Users choose the names of workflows and tenants, and each name is a series that stays in
+// memory and is sent with every scrape.
 
 export const OTHER = 'other';
 const MOST_NAMES = 1_000;
 
-/** The name itself for the first thousand names, `other` for all that come after them. */
+/** The name itself for the first thousand names, then `other`. */
 export function seriesCap(most = MOST_NAMES): (name: string) => string {
   const names = new Set<string>();
   return (name) => {
@@ -15,7 +15,7 @@ export function seriesCap(most = MOST_NAMES): (name: string) => string {
   };
 }
 
-/** Those with the most, each by its name, and the rest together as `other`. */
+/** The largest ones by name, and the sum of the rest as `other`. */
 export function largest(counts: ReadonlyMap<string, number>, most = MOST_NAMES): [name: string, count: number][] {
   if (counts.size <= most) return [...counts];
   const sorted = [...counts].sort(([, one], [, other]) => other - one);

@@ -1,5 +1,5 @@
-// What a span of an execution, a node or an attempt says: names, attributes and status. Payloads and
-// parameters are not among them (S6); the messages of errors are, as they stand in the journal, where secrets were taken out.
+// The content of spans: names, attributes and status. Payloads and parameters are not included (S6). Error messages are, as in
+// the journal, with secrets redacted.
 
 import type { AttemptRequest, AttemptResult } from '../../action/attempt.ts';
 import type { Fact } from '../../core/decider/fact.ts';

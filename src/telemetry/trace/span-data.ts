@@ -1,5 +1,5 @@
-// A span as it is known when it has ended, and the same in the form that OpenTelemetry's exporters take. Nothing is kept open:
-// what began a week ago in another process is sent from here, whole.
+// A finished span, and its form for OpenTelemetry's exporters. Spans are never kept open: one that began a week ago in another
+// process is sent whole from here.
 
 import { type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
@@ -15,7 +15,7 @@ export interface SpanData {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** null: it went well. */
+  /** null: no error. */
   readonly error: string | null;
 }
 

@@ -1,7 +1,7 @@
-// How many spans wait to be sent. When the collector is too slow for them the rest is dropped, and that is said: once when it
-// begins, and once with the number when there is room again.
+// Counts the spans that wait to be sent. When the collector is too slow, further spans are dropped, with a warning when that
+// begins and another with the number when there is room again.
 
-/** Beyond this they are dropped: traces are not worth the memory of the process. */
+/** Above this spans are dropped: traces are not worth the memory. */
 export const MAX_WAITING_SPANS = 16_384;
 
 export class SpanQueue {
@@ -13,7 +13,7 @@ export class SpanQueue {
     this.warn = warn;
   }
 
-  /** Whether there is room for one more, which then waits. */
+  /** Whether there is room for one more span, which then counts as waiting. */
   takes(): boolean {
     if (this.waiting < MAX_WAITING_SPANS) {
       this.waiting++;
@@ -25,7 +25,7 @@ export class SpanQueue {
     return false;
   }
 
-  /** So many are on their way. */
+  /** This many were sent. */
   left(count: number): void {
     this.waiting -= count;
     if (this.dropped === 0 || this.waiting > MAX_WAITING_SPANS / 2) return;

@@ -1,5 +1,5 @@
-// Which trace and which span something belongs to, computed and not remembered: an execution may be begun by one process
-// and ended by another, and what both send must fit together. A trace that nobody gave has the execution's own id.
+// Computes trace and span ids instead of remembering them: one process may start an execution and another end it, and their spans
+// must fit together. An execution without a given trace uses its own id.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { idOf, nodeAt } from '../../core/decider/frame.ts';
@@ -12,13 +12,13 @@ export interface ExecutionTrace {
   readonly sampled: boolean;
   /** The caller's span, in the same trace. */
   readonly parent: TraceContext | null;
-  /** The parent execution's node: a child is a trace of its own, so that a trace stays as small as one execution. */
+  /** The parent execution's node. A child has its own trace, so a trace stays as small as one execution. */
   readonly link: TraceContext | null;
 }
 
 type Traced = Pick<NewExecution, 'executionId' | 'parentId' | 'traceparent'>;
 
-/** `sampleRatio` applies to executions whose caller did not decide about sampling; a caller decides for everything that follows. */
+/** `sampleRatio` applies when the caller did not decide about sampling. A caller's decision covers everything that follows. */
 export function traceOf({ executionId, parentId, traceparent }: Traced, sampleRatio: number): ExecutionTrace {
   const given = traceparent == null ? null : parseTraceparent(traceparent);
   const ownId = executionId.replaceAll('-', '');
@@ -27,12 +27,12 @@ export function traceOf({ executionId, parentId, traceparent }: Traced, sampleRa
   return { traceId: given.traceId, sampled: given.sampled, parent: given, link: null };
 }
 
-/** The last digits of an id are random, and the same for every process that sees it. */
+/** The last digits of an id are random, and the same in every process. */
 function isSampled(traceId: string, ratio: number): boolean {
   return Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < ratio;
 }
 
-/** One span for each time that it was opened: a retry of a failed execution is another. */
+/** One span per opening: a retry of a failed execution is a new span. */
 export function executionSpanId(executionId: string, generation: number): string {
   return derivedId(`${executionId}/${generation}`);
 }
@@ -42,7 +42,7 @@ export function nodeSpanId(state: State, node: number): string {
   return derivedId(`${state.start.executionId}/${idOf(state, node)}/${nodeAt(state, node)?.attemptBase ?? 0}`);
 }
 
-/** Of an attempt: the same one may run twice, after a crash, and these are two spans. */
+/** For an attempt: after a crash the same attempt may run twice, and that gives two spans. */
 export const newSpanId = (): string => randomBytes(8).toString('hex');
 
 const derivedId = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 16);

@@ -1,6 +1,6 @@
-// Traces of executions in OpenTelemetry: a span for an execution, below it one for each node, below those one for each attempt
-// of its action; a child execution is linked to the node that started it. Spans are made when something has ended and is
-// durable, and handed to OpenTelemetry's batching and exporter. Loaded only when traces are wanted.
+// Traces of executions in OpenTelemetry: a span per execution, below it one per node, below that one per attempt. A child
+// execution is linked to the node that started it. Spans are created when something has ended durably, and handed to
+// OpenTelemetry's batching and exporter. Loaded only when traces are enabled.
 
 import { context, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -17,7 +17,7 @@ import { MAX_WAITING_SPANS, SpanQueue } from './span-queue.ts';
 import { executionSpanId, newSpanId, nodeSpanId, traceOf } from './trace-id.ts';
 
 export interface TracingOptions {
-  /** Where OTLP is taken over HTTP, path included: http://localhost:4318/v1/traces. */
+  /** The OTLP endpoint over HTTP, path included: http://localhost:4318/v1/traces. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
@@ -30,9 +30,9 @@ export interface TracingOptions {
 
 export interface ExecutionTracing extends Tracing {
   executionEnded(ended: EndedExecution): void;
-  /** Each attempt is a span, and what it calls belongs to it. */
+  /** Wraps attempts in spans; calls inside an attempt belong to its span. */
   traced(run: RunAttempt): RunAttempt;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function openTracing(options: TracingOptions): ExecutionTracing {
       for (const { facts, at } of transitions) {
         for (const fact of facts) {
           if (!isNodeEnd(fact)) continue;
-          // An item that is over has taken its nodes with it: its attempts have spans of their own.
+          // A finished item has removed its nodes; its attempts have spans of their own.
           const node = nodeAt(state, fact.node);
           if (node === undefined) continue;
           const startedAt = node.firstStartedAt ?? at;
@@ -90,7 +90,7 @@ export function openTracing(options: TracingOptions): ExecutionTracing {
       if (parent === null || !parent.sampled) return run(request);
       const own = { ...parent, spanId: newSpanId() };
       const startedAt = wallClockMs();
-      // Whatever else in this process makes spans finds the attempt's as the active one.
+      // Other code in this process that creates spans finds the attempt's span as the active one.
       const active = trace.setSpanContext(context.active(), spanContext(own, false));
       const result = await context.with(active, () => run({ ...request, traceparent: formatTraceparent(own) }));
       const endedAt = Math.max(startedAt, wallClockMs());
@@ -111,7 +111,7 @@ function resourceOf({ serviceName, serviceVersion }: TracingOptions): Resource {
   return resourceFromAttributes({ 'service.name': serviceName, 'service.version': serviceVersion });
 }
 
-/** Spans that could not be sent are lost: that is worth a word, and nothing else waits for it. */
+/** Logs spans that could not be sent. Nothing else waits for them. */
 function outspoken(exporter: SpanExporter, queue: SpanQueue, warn: TracingOptions['warn']): SpanExporter {
   return {
     export(spans, done) {

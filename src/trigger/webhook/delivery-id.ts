@@ -1,5 +1,5 @@
-// Which delivery a webhook is, in the sender's own words: the same delivery, sent again, starts nothing twice (S7). Ids that the
-// sender signed come first. Where there is none, the signature itself tells a repetition from something new. Pure.
+// The delivery id of a webhook: the same delivery, sent again, starts nothing twice (S7). Signed ids come first. Without an id,
+// the signature itself identifies a repetition. Pure.
 
 import type { Verification } from '../../core/definition/webhook-schema.ts';
 import { isJsonObject, type Json } from '../../core/json/json.ts';
@@ -18,7 +18,7 @@ const ID_HEADER: Partial<Record<VerificationKind, string>> = {
   standard: 'webhook-id',
   github: 'x-github-delivery',
   shopify: 'x-shopify-webhook-id',
-  // Nothing is signed here: an id is a courtesy of the sender.
+  // Nothing is signed here, so the id is only the sender's word.
   none: 'webhook-id',
   token: 'webhook-id',
   basic: 'webhook-id',
@@ -27,7 +27,7 @@ const ID_HEADER: Partial<Record<VerificationKind, string>> = {
 
 const ID_FIELD: Partial<Record<VerificationKind, string>> = { stripe: 'id', slack: 'event_id' };
 
-/** Null: nothing tells this delivery from another. */
+/** null: nothing identifies the delivery. */
 export function deliveryIdOf({ verification, deliveryIdHeader, headers, body, seal }: Delivery): string | null {
   const kind = kindOf(verification);
   const inHeader = (name: string | undefined) => (name === undefined ? undefined : textHeader(headers, name));

@@ -1,5 +1,5 @@
-// Webhooks whose sender presents a JSON Web Token: checked with the keys that the sender publishes. The keys are fetched through
-// the guarded client (S5), kept for a while, and fetched again when a token names one that is not known yet.
+// Webhooks with a JSON Web Token, checked with the keys that the sender publishes. Keys are fetched through the guarded client
+// (S5), cached, and fetched again when a token names an unknown key.
 
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
@@ -19,7 +19,7 @@ export type FetchKeys = (
   init: { method?: string; headers?: Headers; signal?: AbortSignal },
 ) => Promise<Response>;
 
-/** Signatures that need the sender's private key. A shared secret is what `hmac` is for. */
+/** Signatures that need the sender's private key. Use `hmac` for a shared secret. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const MAX_KEY_SETS = 1_000;
 const CLOCK_TOLERANCE_S = 60;

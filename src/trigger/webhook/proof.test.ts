@@ -104,7 +104,7 @@ it.each(
   const request = signed(scheme, Buffer.from('{}'));
   const [name, header] = Object.entries(request.headers).find(([name]) => /sign|hmac/i.test(name))!;
   const [, prefix, mac] = /^(t=\d+,v1=|v1,|v0=|sha256=|sha1=|)(.*)$/.exec(header)!;
-  // As long as another algorithm makes it, begun with the right bytes.
+  // The right length for another algorithm, with the right first bytes.
   const bytes = createHmac(algorithm, 'x').digest();
   const encoding = /^[0-9a-f]+$/.test(mac!) ? 'hex' : 'base64';
   Buffer.from(mac!, encoding).copy(bytes);

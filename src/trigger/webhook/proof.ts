@@ -1,5 +1,5 @@
-// Who sent a webhook (S7). The bytes are judged as they came, before anything is parsed. Any one of the secrets will do: after a
-// rotation the one before it is still good. Comparisons take the same time whatever is wrong.
+// Verifies the sender of a webhook (S7). The received bytes are checked before anything is parsed. Any of the secrets may match,
+// because the previous one stays valid after a rotation. Comparisons take constant time.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Verification } from '../../core/definition/webhook-schema.ts';
@@ -14,7 +14,7 @@ export interface SignedRequest {
 }
 
 export type Proof =
-  /** `seal`: the same for a request that is sent again byte by byte; null: nothing binds the proof to the body. */
+  /** `seal`: the same for a byte-identical repetition; null: nothing binds the proof to the body. */
   | { readonly ok: true; readonly seal: string | null }
   | { readonly ok: false; readonly expired: boolean; readonly reason: string };
 
@@ -60,14 +60,14 @@ export function macOf(scheme: Scheme, secret: string, claim: Pick<Claim, 'timest
 const ALPHABET = { hex: /^[0-9a-f]+$/i, base64: /^[A-Za-z0-9+/]+={0,2}$/, base64url: /^[\w-]+={0,2}$/ };
 
 function isSignedBy({ encoding }: Scheme, { signatures }: Claim): (mac: Buffer) => boolean {
-  // Decoding stops at the first character that does not belong: what follows would be let through unread.
+  // Decoding stops at the first invalid character, so the rest would pass unread.
   const given = signatures.map((signature) =>
     Buffer.from(ALPHABET[encoding].test(signature) ? signature : '', encoding),
   );
   return (mac) => given.some((bytes) => bytes.length === mac.length && timingSafeEqual(bytes, mac));
 }
 
-/** Later than this, a number of seconds would be in the year 5138: it counts milliseconds. */
+/** A larger number of seconds would be past the year 5138, so it counts milliseconds. */
 const MILLISECONDS_FROM = 100_000_000_000;
 
 function isFresh({ toleranceS }: Scheme, { timestamp }: Claim, now: number): boolean {
@@ -108,7 +108,7 @@ function proveBasic(username: string, secrets: readonly string[], { headers }: S
     : refused('the user name or the password is wrong');
 }
 
-/** Hashed first: the time says nothing about the length either. */
+/** Hashed first, so that the time does not reveal the length either. */
 function isSame(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));

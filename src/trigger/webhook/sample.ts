@@ -1,4 +1,4 @@
-// A request as the sender of a webhook would make it, for trying a trigger out: the same schemes, the other way round.
+// A sample request as the sender of a webhook would make it, for trying a trigger: the same schemes in reverse.
 
 import type { Verification } from '../../core/definition/webhook-schema.ts';
 import { macOf } from './proof.ts';
@@ -9,7 +9,7 @@ export interface Sample {
   readonly query: Record<string, string>;
 }
 
-/** Null: only the sender can make one, with a key of its own. */
+/** null: only the sender can make one, with its own key. */
 export function sampleFor(
   verification: Verification,
   secret: string,

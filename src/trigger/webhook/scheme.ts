@@ -1,5 +1,5 @@
-// Signature schemes of webhooks: which headers carry the signature, which bytes were signed, and how. One row per scheme; the
-// check and the signing of samples both read it, so that they cannot disagree. Pure.
+// Signature schemes of webhooks: the headers of the signature, the signed bytes, and the algorithm. One row per scheme.
+// Verification and samples read the same row, so they cannot disagree. Pure.
 
 import { DEFAULT_TOLERANCE_S, type HmacSettings, type Verification } from '../../core/definition/webhook-schema.ts';
 import { SECRET_PREFIX } from '../../protocol/webhook-secret.ts';
@@ -8,11 +8,11 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 
 /** The signature that a request carries. */
 export interface Claim {
-  /** As they stand in the header, without prefixes; any one of them will do. */
+  /** As in the header, without prefixes. Any of them may match. */
   readonly signatures: readonly string[];
-  /** Null: the scheme signs no time. */
+  /** null: the scheme signs no time. */
   readonly timestamp: string | null;
-  /** Null: the scheme signs no id. */
+  /** null: the scheme signs no id. */
   readonly id: string | null;
 }
 
@@ -26,11 +26,11 @@ export interface Scheme {
   readonly algorithm: string;
   readonly encoding: 'hex' | 'base64' | 'base64url';
   readonly toleranceS: number;
-  /** Headers that are for us, and for no workflow. */
+  /** Headers that are not passed on to workflows. */
   readonly proofHeaders: readonly string[];
-  /** A text says what is missing. */
+  /** A text names the missing part. */
   read(headers: Headers): Claim | string;
-  /** The text that is signed before and after the body. */
+  /** The signed text before and after the body. */
   around(claim: Pick<Claim, 'timestamp' | 'id'>): readonly [before: string, after: string];
   keyOf(secret: string): string | Buffer;
   /** The headers of a request with this signature. */
@@ -46,7 +46,7 @@ const PLAIN = {
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,200}$/;
 
-/** An id that a sender gave; undefined: none that can be used. */
+/** A usable id of the sender; otherwise undefined. */
 export function usableId(id: unknown): string | undefined {
   return typeof id === 'string' && MESSAGE_ID.test(id) ? id : undefined;
 }
@@ -103,7 +103,7 @@ const SLACK: HmacSettings = {
   content: 'v0:{timestamp}:{body}',
 };
 
-/** What most others do: a header with the signature, and perhaps another one with the time. */
+/** The common case: a header with the signature, and optionally another one with the time. */
 function plainHmac(settings: HmacSettings): Scheme {
   const { header, prefix = '', timestampHeader } = settings;
   const content = settings.content ?? (timestampHeader === undefined ? '{body}' : '{timestamp}.{body}');
@@ -139,7 +139,7 @@ const BY_NAME: Readonly<Record<string, Scheme>> = {
   shopify: plainHmac({ header: 'x-shopify-hmac-sha256', encoding: 'base64' }),
 };
 
-/** Null: the sender proves itself without a signature, or not at all. */
+/** null: the sender proves itself without a signature, or not at all. */
 export function schemeOf(verification: Verification): Scheme | null {
   if (typeof verification === 'string') return BY_NAME[verification] ?? null;
   return 'hmac' in verification ? plainHmac(verification.hmac) : null;
@@ -160,7 +160,7 @@ export type VerificationKind =
 export const kindOf = (verification: Verification): VerificationKind =>
   typeof verification === 'string' ? verification : (Object.keys(verification)[0] as VerificationKind);
 
-/** Their own settings page makes the secret, after it was told the address. */
+/** Providers whose settings page creates the secret once it knows the address. */
 const MAKE_THEIR_OWN: ReadonlySet<VerificationKind> = new Set(['stripe', 'slack', 'shopify']);
 const WITHOUT_SECRET: ReadonlySet<VerificationKind> = new Set(['none', 'jwt']);
 

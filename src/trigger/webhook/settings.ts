@@ -1,5 +1,5 @@
-// What a webhook's settings may say, whether a trigger's `config` or a pipeline's `webhook` says it, and what they mean where
-// something is left out. Everything that is wrong is said at once.
+// The settings of a webhook, in a trigger's `config` or a pipeline's `webhook`, and their defaults. All problems are reported at
+// once.
 
 import { issueMessage } from '../../core/definition/issue-message.ts';
 import {
@@ -29,7 +29,7 @@ export function webhookProblems(given: JsonObject, at: string): Problem[] {
   return givenSecretProblems(known as WebhookSettings, `${at}/secret`);
 }
 
-/** By the scheme that is named, so that the problem is named too. */
+/** By the named scheme, so that the problem names it too. */
 function verificationProblems(verification: unknown, at: string): Problem[] {
   if (isJsonObject(verification as never)) {
     const [kind, ...others] = Object.keys(verification as object);
@@ -64,7 +64,7 @@ function givenSecretProblems({ verification = 'standard', secret }: WebhookSetti
   return message === undefined ? [] : [{ code: 'CONFIG_INVALID', path, message }];
 }
 
-/** Undefined: the secret suits the scheme. */
+/** undefined: the secret suits the scheme. */
 export function usableSecret(verification: Verification, secret: string): string | undefined {
   const kind = kindOf(verification);
   if (!needsSecret(kind)) return `is not used with the verification ${kind}: leave it out`;
@@ -81,7 +81,7 @@ export function verificationOf(
   return verification ?? (hasSecret || strict ? 'standard' : 'none');
 }
 
-/** Strict: whoever lets unsigned requests in says so twice. */
+/** Strict: unsigned requests must be allowed explicitly. */
 export function unsignedProblem(
   { verification, allowUnsigned }: WebhookSettings,
   strict: boolean,
@@ -96,7 +96,7 @@ export function unsignedProblem(
   };
 }
 
-/** Of a pipeline's `webhook`. */
+/** For a pipeline's `webhook`. */
 export function pipelineWebhookProblems(webhook: JsonObject, strict: boolean): Problem[] {
   const problems = webhookProblems(webhook, '/webhook');
   const unsigned = problems.length > 0 ? null : unsignedProblem(webhook as WebhookSettings, strict, '/webhook');
