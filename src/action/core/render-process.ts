@@ -1,6 +1,6 @@
-// One rendering process, seen from outside: a job in, an outcome out, whatever the job does. A process that is late is killed
-// from here, one that is out of memory dies by itself; neither is used again, and nothing in the job has a say in it (S4).
-// A process and not a thread: a thread that is out of memory can take its whole process with it.
+// One rendering process, seen from outside: a job in, an outcome out, whatever the job does. A late process is killed from here,
+// and one that is out of memory dies by itself; neither is used again, and the job cannot prevent that (S4). A process instead of
+// a thread, because a thread that is out of memory can take its whole process with it.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ const PROGRAM = import.meta.url.endsWith('.ts')
   ? new URL('./render-program.ts', import.meta.url)
   : new URL('./render-program.js', import.meta.url);
 
-/** A process stops by itself at its limit, which is cheaper; this much later it is killed. */
+/** A process stops by itself at its limit, which is cheaper. This much later it is killed. */
 const GRACE_MS = 100;
-/** A schema or a value by it is no document: what takes longer does so on purpose, while others wait for the process. */
+/** Checking a schema or a value is not rendering a document. A longer check is deliberate, and others wait for the process. */
 const CHECK_MS = 500;
 
 interface Running {
@@ -50,7 +50,7 @@ export class RenderProcess {
     return !this.isDead;
   }
 
-  /** Died by itself, and may have been filled by the jobs before: the last one proves nothing. */
+  /** It died by itself, perhaps because of earlier jobs: the last job proves nothing. */
   get wasFilledByOthers(): boolean {
     return this.isDead && !this.wasKilled && this.jobs > 1;
   }
@@ -108,7 +108,7 @@ export class RenderProcess {
     this.finish({ kind: 'refused', code: 'TEMPLATE_TIMEOUT', message });
   }
 
-  /** A ready process that was not told to stop ends during a job for one reason only. */
+  /** A ready process that was not stopped ends during a job for one reason only: memory. */
   private break(message: string): void {
     const isMemory = this.isReady && !this.isDead;
     const needed = `this needs more memory than the ${this.options.memoryMb} MB it may have`;
@@ -129,7 +129,7 @@ export class RenderProcess {
     running.finish(outcome);
   }
 
-  /** Only a job that is being done keeps us alive. */
+  /** Only a running job keeps us alive. */
   private hold(isBusy: boolean): void {
     if (isBusy) this.child.ref();
     else this.child.unref();
@@ -137,9 +137,9 @@ export class RenderProcess {
   }
 }
 
-// How long a process has been at work: the time its first thread had a processor. On a busy machine much more passes on the clock.
+// How long a process has worked: the CPU time of its first thread. On a busy machine much more real time passes.
 
-/** Milliseconds; null where the system does not tell, as only Linux does. */
+/** Milliseconds; null on systems other than Linux, which do not tell. */
 function processorMs(pid: number | undefined): number | null {
   try {
     const nanoseconds = Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ', 1)[0]);

@@ -1,6 +1,6 @@
-// The program of a rendering process: one job after the other, each answered by a value. It holds nothing that is worth
-// stealing: no environment, no connections, only the text of the job. Whoever started it stops it when it takes too long; if
-// that one is gone, a watchdog does.
+// The program of a rendering process: one job after the other, each answered by a value. It holds nothing worth stealing: no
+// environment, no connections, only the text of the job. Its parent stops it when it takes too long; if the parent is gone, a
+// watchdog does.
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -41,7 +41,7 @@ const watchdog = new Worker(program, {
 });
 await once(watchdog, 'online');
 watchdog.unref();
-// What only the first check of all has to do is not its time.
+// The one-time cost of the first check must not count as a job's time.
 valueProblems(JSON.stringify({ properties: { x: { type: 'string', pattern: 'x' } } }), { x: 'x' });
 
 process.on('message', (job: RenderJob) => {
@@ -134,7 +134,7 @@ function valueProblems(schema: string, value: Json): Problem[] {
   return wrong.length > 0 ? wrong : schemaOf(schema)(value);
 }
 
-/** Where a document is written to: text up to a number of bytes, and then an error, before more memory is spent on it. */
+/** The target of a rendering: text up to a number of bytes, then an error, before more memory is spent. */
 class OutputTooLarge extends Error {}
 
 class BoundedOutput {
@@ -153,7 +153,7 @@ class BoundedOutput {
   }
 }
 
-/** As Liquid has it; objects, which it cannot show, as JSON. */
+/** As Liquid writes it; objects, which Liquid cannot show, as JSON. */
 function textOf(value: unknown): string {
   const plain: unknown = toValue(value);
   if (typeof plain === 'string') return plain;

@@ -1,5 +1,5 @@
-// core.template.render: a document from a template of the catalog and the answers to its questions. The
-// same answers give the same document, so it is safe to repeat.
+// core.template.render: renders a document from a template of the catalog and answers. The same answers give the same document,
+// so it is safe to repeat.
 
 import { z } from 'zod';
 import { RetryableError, TerminalError } from '../../core/error/error.ts';
@@ -17,7 +17,7 @@ export interface RenderedDocument {
 }
 
 export interface DocumentActionsOptions {
-  /** Throws a PawlError for what is the template's or the answers' fault. */
+  /** Throws a PawlError for problems of the template or the answers. */
   render(
     tenantId: string,
     ref: { readonly templateSetId: string; readonly templateId: string; readonly version?: number | undefined },
@@ -67,7 +67,7 @@ export function documentActions(documents: DocumentActionsOptions): ActionDefini
   ];
 }
 
-/** A machine that is busy now may not be later; a template or an answer that is wrong stays wrong. */
+/** A busy machine may be free later; a wrong template or answer stays wrong. */
 const RETRYABLE = new Set(['TEMPLATE_TIMEOUT', 'UNAVAILABLE']);
 
 function attemptError({ code, message }: PawlError): Error {

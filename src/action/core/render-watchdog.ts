@@ -1,5 +1,4 @@
-// Ends a rendering process whose job never ends, when the process that would have stopped it is gone. A thread beside the job,
-// because a job that does not end lets nothing else of its own thread run.
+// Ends a rendering process with an endless job when its parent is gone. A separate thread, because an endless job blocks its own.
 
 import { workerData } from 'node:worker_threads';
 

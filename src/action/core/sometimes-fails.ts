@@ -1,5 +1,5 @@
-// core.sometimes-fails: fails on its first attempts and then succeeds, to try a retry policy. It counts by
-// the attempt's number, so it does the same in every process and after a crash.
+// core.sometimes-fails: fails on its first attempts and then succeeds, for trying a retry policy. It counts by the attempt's
+// number, so it behaves the same in every process and after a crash.
 
 import { z } from 'zod';
 import { RetryableError } from '../../core/error/error.ts';

@@ -1,5 +1,5 @@
-// core.transform: reshapes data with one expression of core/expression. `input` is usually a template, so that the
-// values come from other nodes; the expression sees nothing else (S3), and the limits of every expression bound it (S4).
+// core.transform: reshapes data with one expression. `input` is usually a template with values of other nodes; the expression
+// sees nothing else (S3) and has the usual limits (S4).
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
@@ -8,7 +8,7 @@ import { EvaluationError, type Limits } from '../../core/expression/evaluation.t
 import { parseExpression } from '../../core/expression/parse.ts';
 import { type ActionDefinition, defineAction } from '../action.ts';
 
-/** Without limits: the usual ones. */
+/** Without limits: the defaults. */
 export const transform = (limits?: Limits): ActionDefinition =>
   defineAction({
     type: 'core.transform',

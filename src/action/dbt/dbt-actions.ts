@@ -1,6 +1,6 @@
-// DBT_COMPILE, DBT_RUN and DBT_TEST: the real dbt on a project of the installation. Each returns a StepOutput: manifest, run results
-// and log as artifacts, counts as metadata, rows and time as metrics. A model or test that failed is not tried again; a database
-// that was away is. dbt writes into a folder of its own attempt, so two attempts never meet.
+// DBT_COMPILE, DBT_RUN and DBT_TEST: the real dbt on a project of the installation. Each returns a StepOutput: manifest, run
+// results and log as artifacts, counts as metadata, rows and time as metrics. A failed model or test is not retried; an
+// unreachable database is. dbt writes into a folder of its attempt, so two attempts never meet.
 
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
@@ -16,11 +16,11 @@ import { runDbt } from './dbt-process.ts';
 import { countResults, type DbtCommand, failureOf, readResults, rowsWritten } from './dbt-results.ts';
 
 export interface DbtOptions {
-  /** The program; a path or a name to look up. */
+  /** The program: a path, or a name to look up. */
   readonly command: string;
-  /** Projects lie below these folders, and nowhere else. */
+  /** Projects must be below these folders. */
   readonly folders: readonly string[];
-  /** PATH and HOME of the process: profiles may name more in `env`. */
+  /** PATH and HOME of the process; profiles may add variables with `env`. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -139,7 +139,7 @@ function argumentsOf(command: DbtCommand, given: Params, project: string, scratc
   ];
 }
 
-/** A project below one of the folders, by its real path: a link must not lead out of them. */
+/** A project below one of the folders, by its real path, so that no link leads out of them. */
 async function projectFolder(project: string, folders: readonly string[]): Promise<string> {
   if (folders.length === 0)
     throw new TerminalError('DBT_PROJECT_NOT_FOUND', 'no folder of dbt projects is configured: set dbt.folder');

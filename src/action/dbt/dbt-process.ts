@@ -1,5 +1,5 @@
-// Runs the real `dbt` program once, in a process group of its own. Its JSON lines go to the attempt's log as they come. An abort
-// ends the whole group: dbt itself starts further processes.
+// Runs the real `dbt` program once, in its own process group. Its JSON lines go to the attempt's log as they come. An abort ends
+// the whole group, because dbt starts further processes.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -16,9 +16,9 @@ export interface DbtProcess {
 }
 
 export interface DbtExit {
-  /** null: it was ended by a signal. */
+  /** null: ended by a signal. */
   readonly code: number | null;
-  /** The messages of level error, and what it wrote to stderr, in order. */
+  /** Messages of level error, and stderr, in order. */
   readonly errors: readonly string[];
 }
 
@@ -76,14 +76,14 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // The group is gone already.
+    // The group is already gone.
   }
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 const LEVELS: Readonly<Record<string, Level>> = { debug: 'debug', info: 'info', warn: 'warn', error: 'error' };
 
-/** dbt writes one JSON object a line; a traceback of Python is plain text. */
+/** dbt writes one JSON object per line; a Python traceback is plain text. */
 function readLine(line: string): { level: Level; message: string } {
   try {
     const { info } = JSON.parse(line) as { info?: { level?: string; msg?: string } };

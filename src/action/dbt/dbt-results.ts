@@ -1,5 +1,5 @@
-// What a run of dbt means: from its exit code, its run_results.json and its messages to a StepOutput. Makes no calls and
-// touches no files.
+// The meaning of a dbt run: turns its exit code, run_results.json and messages into a StepOutput. Makes no calls and touches no
+// files.
 
 import type { ErrorCategory } from '../../core/error/category.ts';
 import { isJsonObject, type Json } from '../../core/json/json.ts';
@@ -19,7 +19,7 @@ export interface DbtFailure {
   readonly retryable: boolean;
 }
 
-/** The nodes of a run_results.json; whatever is not one is left out. */
+/** The nodes of a run_results.json; other entries are left out. */
 export function readResults(runResults: Json | null): DbtNodeResult[] {
   const results = isJsonObject(runResults) && Array.isArray(runResults.results) ? runResults.results : [];
   return results.filter(isJsonObject).map((result) => {
@@ -57,7 +57,7 @@ export function countResults(results: readonly DbtNodeResult[]): DbtCounts {
   };
 }
 
-/** The rows that models wrote; undefined where the adapter tells none. */
+/** The rows that models wrote; undefined if the adapter does not report them. */
 export function rowsWritten(results: readonly DbtNodeResult[]): number | undefined {
   const told = results.flatMap(({ uniqueId, rowsAffected }) =>
     rowsAffected === null || !uniqueId.startsWith('model.') ? [] : [rowsAffected],
@@ -65,11 +65,11 @@ export function rowsWritten(results: readonly DbtNodeResult[]): number | undefin
   return told.length === 0 ? undefined : told.reduce((sum, rows) => sum + rows, 0);
 }
 
-/** The database was away, or somebody else holds it: the same step may succeed later. */
+/** The database is away or locked: the same step may succeed later. */
 const CONNECTION =
   /could not connect|connection refused|connection (to server|reset|timed out|already closed)|server closed the connection|could not translate host|could not set lock|database is (locked|starting up|shutting down)|too many connections|terminating connection|network is unreachable|ssl connection/i;
 
-/** null: it went well. */
+/** null: no failure. */
 export function failureOf(
   command: DbtCommand,
   exit: { readonly code: number | null; readonly errors: readonly string[] },

@@ -1,5 +1,5 @@
-// email.send: one message over SMTP. Its Message-ID is made from the idempotency key, so that a message that a retry sends
-// again is the same message to every mail system that looks (I7); one that this node already recorded is not sent again.
+// email.send: one message over SMTP. Its Message-ID is made from the idempotency key, so a message that a retry sends again is
+// recognisably the same (I7). A message that this node already recorded is not sent again.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -58,7 +58,7 @@ function noSender(): never {
   throw new TerminalError('CONNECTOR_NOT_CONFIGURED', `The message has no sender: ${what}`);
 }
 
-/** In the domain of the sender, as mail systems expect it. */
+/** In the sender's domain, as mail systems expect. */
 function messageIdFrom(idempotencyKey: string, from: string): string {
   const domain = /@([\w.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return `<${createHash('sha256').update(idempotencyKey).digest('hex').slice(0, 32)}@${domain}>`;

@@ -1,5 +1,5 @@
-// The mail server that the operator named, and how to talk to it. A password never stands in the URL (it would end in
-// process lists and error messages), and is sent over TLS only, unless the server is on this machine.
+// The operator's mail server and the connection to it. A password must not be in the URL (it would end up in process lists and
+// error messages), and is sent over TLS only, unless the server is on this machine.
 
 import { TerminalError } from '../../core/error/error.ts';
 import type { ActionContext } from '../action.ts';
@@ -8,7 +8,7 @@ import { requireToken } from '../remote-failure.ts';
 export interface EmailOptions {
   /** `smtp://user@host:587` (STARTTLS where the server offers it) or `smtps://user@host:465`. */
   readonly smtpUrl?: string | undefined;
-  /** The sender, when an action names none: `"Pawl" <pawl@example.com>`. */
+  /** The default sender: `"Pawl" <pawl@example.com>`. */
   readonly from?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Hands one message to the mail server. The socket is ours, so that it closes when the attempt stops, wherever the
-// conversation is. Files and URLs are never read on behalf of a message.
+// Hands one message to the mail server. The socket is ours, so that it closes when the attempt stops, at any point of the
+// conversation. Files and URLs are never read on behalf of a message.
 
 import { connect, type Socket } from 'node:net';
 import type { SendMailOptions } from 'nodemailer';
@@ -44,7 +44,7 @@ export async function deliver(
 
 function socketSource(socket: Socket): SMTPTransportGetSocket {
   const opened = whenOpen(socket);
-  // The mail client asks for it later; until then nobody would hear that it failed.
+  // The mail client asks for it later; until then nobody would notice a failure.
   opened.catch(() => {});
   return (_options, done) => {
     opened.then(
@@ -58,7 +58,7 @@ async function whenOpen(socket: Socket): Promise<Socket> {
   const timer = setTimeout(() => socket.destroy(errorWithCode('ETIMEDOUT')), CONNECT_TIMEOUT_MS);
   try {
     await new Promise<void>((resolve, reject) => {
-      // It stays: an error after the conversation would end the process.
+      // This listener stays: an error after the conversation would end the process.
       socket.on('error', reject);
       socket.once('connect', resolve);
       socket.once('close', () => reject(errorWithCode('ECONNECTION')));
@@ -76,7 +76,7 @@ const textOf = (recipient: string | { readonly address: string }): string =>
 
 const system = 'The mail server';
 
-/** By what the engine does next: 4xx replies are retried, 5xx are final, and no reply at all is a network error. */
+/** By what the engine does next: 4xx replies are retried, 5xx are final, and no reply is a network error. */
 function smtpError(thrown: unknown): Error {
   if (isTerminalError(thrown) || isRetryableError(thrown)) return thrown;
   const { code, responseCode, response } = (thrown ?? {}) as Record<string, unknown>;
@@ -93,7 +93,7 @@ function smtpError(thrown: unknown): Error {
 }
 
 const REFUSED_LOGIN = new Set([530, 534, 535, 538]);
-/** No such mailbox, in its three forms. */
+/** "No such mailbox" in three forms. */
 const NO_MAILBOX = new Set([550, 551, 553]);
 
 function failureOf(reply: number, reason: string): RemoteFailure {

@@ -1,6 +1,6 @@
-// Which addresses outbound requests may reach (S5): public unicast ones, and what the operator allowed. Decided on the
-// number, never on how it was written. An IPv6 address that carries an IPv4 one (mapped, NAT64) is judged by what it
-// carries; other forms of embedding (compatible, 6to4, Teredo) are not routable for us and are refused whole.
+// Which addresses outbound requests may reach (S5): public unicast ones, and those that the operator allowed. The number decides,
+// never its spelling. An IPv6 address that contains an IPv4 one (mapped, NAT64) is judged by the IPv4 address; other embeddings
+// (compatible, 6to4, Teredo) are refused.
 
 import ipaddr from 'ipaddr.js';
 
@@ -17,7 +17,7 @@ export interface AddressPolicyOptions {
 export interface AddressPolicy {
   /** The operator trusts this name, whatever it resolves to. */
   allowsHost(host: string): boolean;
-  /** Why not, as the name of the kind of address; null = it may be reached. */
+  /** The kind of a refused address; null: it may be reached. */
   refusal(address: string): string | null;
 }
 
@@ -41,7 +41,7 @@ export function createAddressPolicy({ allowLoopback = false, allow = [] }: Addre
   };
 }
 
-/** As URLs and resolvers write it: brackets, a trailing dot and upper case do not make another host. */
+/** Normalises brackets, a trailing dot and upper case, which do not make another host. */
 export function normalizeHost(host: string): string {
   return host
     .replace(/^\[(.*)\]$/, '$1')
@@ -49,12 +49,12 @@ export function normalizeHost(host: string): string {
     .toLowerCase();
 }
 
-/** WireServer of Azure: metadata behind an address that looks public. */
+/** Azure's WireServer: metadata behind an address that looks public. */
 const PUBLIC_LOOKING = ipaddr.parseCIDR('168.63.129.16/32');
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
-/** `::10.0.0.1`, as resolvers write it; the parser would take it for the mapped form. */
+/** `::10.0.0.1`, as resolvers write it. The parser would take it for the mapped form. */
 const IPV4_COMPATIBLE = /^::\d+\./;
 
 function carried(address: Address): Address {

@@ -1,6 +1,6 @@
-// One request with all its redirects, until its answer, its deadline or its caller's abort, whichever comes first. Each
-// hop is a request of its own. Size and time are capped; every failure is a TerminalError or a RetryableError, only an
-// abort by the caller is thrown as the signal's own reason.
+// One request with all its redirects, until its response, its deadline or the caller's abort. Each hop is a request of its own.
+// Size and time are capped. Every failure is a TerminalError or a RetryableError; only an abort by the caller is thrown as the
+// signal's own reason.
 
 import type { Dispatcher } from 'undici';
 import { RetryableError, TerminalError } from '../../core/error/error.ts';
@@ -16,12 +16,12 @@ import { urlProblem } from './url.ts';
 export interface CallOptions {
   readonly maxRedirects: number;
   readonly limit: ReadLimit;
-  /** null: as long as its caller waits. */
+  /** null: as long as the caller waits. */
   readonly timeoutMs: number | null;
   readonly signal: StopSignal | undefined;
 }
 
-/** What `first` throws is its outcome too. */
+/** An error that `first` throws is an outcome too. */
 export function call(connections: Connections, first: () => Hop, options: CallOptions): Promise<HttpResponse> {
   return new Promise((resolve, reject) => new Call(connections, first(), options, resolve, reject).start());
 }

@@ -1,4 +1,4 @@
-// HTTP clients for tests, closed after each of them. No name is ever looked up outside: a test that needs one brings its own answers.
+// HTTP clients for tests, closed after each test. No name is looked up outside: a test that needs one brings its own answers.
 
 import { afterEach } from 'vitest';
 import { type ClosableHttpClient, createHttpClient, type HttpClientOptions } from './client.ts';

@@ -1,6 +1,5 @@
-// The HTTP client that actions get: one request, one bounded answer. Addresses are checked where the socket opens (S5),
-// redirects are followed only when asked for. It reads no proxy settings from the environment. What happens to one request
-// is in call.ts.
+// The HTTP client of actions: one request, one bounded response. Addresses are checked where the socket opens (S5), redirects are
+// followed only on request. It reads no proxy settings from the environment. call.ts handles a single request.
 
 import { HTTP_TOKEN, headerNameProblem, headerValueProblem } from '../../core/definition/http-header.ts';
 import { TerminalError } from '../../core/error/error.ts';
@@ -17,7 +16,7 @@ export interface HttpClientOptions extends AddressPolicyOptions {
   readonly resolve?: Resolve;
   readonly timeoutMs?: number;
   readonly connectTimeoutMs?: number;
-  /** Between two pieces of a body. */
+  /** Maximum time between two pieces of a body. */
   readonly bodyIdleTimeoutMs?: number;
   readonly maxResponseBytes?: number;
   readonly maxHeaderBytes?: number;
@@ -65,7 +64,7 @@ export function createHttpClient(options: HttpClientOptions = {}): ClosableHttpC
   };
 }
 
-/** Throws when it may not be sent. */
+/** Throws when the request must not be sent. */
 function firstHop(targets: Targets, { url, method = 'GET', headers = {}, body, secretHeaders }: HttpRequest): Hop {
   if (!HTTP_TOKEN.test(method)) {
     throw new TerminalError(
@@ -76,10 +75,9 @@ function firstHop(targets: Targets, { url, method = 'GET', headers = {}, body, s
   return { target: targets.get(url), method, headers: requestHeaders(headers), body: body ?? null, secretHeaders };
 }
 
-// Headers of an outbound request as a caller gave them: checked, so that a bad one is a clear answer and not an error of
-// the transport.
+// Checks the headers that a caller gave, so that a bad one gives a clear error instead of one of the transport.
 
-/** Names, in lower case, and values by turns, as the transport takes them. */
+/** Names in lower case and values, alternating, as the transport takes them. */
 function requestHeaders(given: Readonly<Record<string, string>>): string[] {
   const headers: string[] = [];
   let acceptsEncodings = false;

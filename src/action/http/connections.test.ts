@@ -23,7 +23,7 @@ function setup(options: Partial<Client.Options & { perOrigin: number }> = {}) {
   return { connections, ask };
 }
 
-/** A recipient that only says how it ended. */
+/** A recipient that only records how the request ended. */
 class Asked implements Recipient {
   connection: Connection | null = null;
   isOver = false;
@@ -51,7 +51,7 @@ class Asked implements Recipient {
   }
 }
 
-/** Answers when it is told to, and knows by which connection it was asked. */
+/** Answers on demand, and knows which connection asked. */
 async function patientServer() {
   const asked: { path: string; port: number; answer(): void }[] = [];
   const url = await servers.http((request, response) => {

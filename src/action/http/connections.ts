@@ -1,15 +1,15 @@
-// The open connections, by origin: so many at most of each, one request at a time on each. The one that was used last is used
-// next, so that those which nobody needs any more fall idle, are closed, and are forgotten. A connection on which a request
-// failed is not used again. undici's Agent does the same and more, in three layers that tell each other of every request; for
-// small answers that was a fifth of what a call costs (docs/decisions/0023-connections-of-our-own.md).
+// Open connections by origin: a limited number per origin, one request at a time on each. The most recently used one is used
+// next, so that unneeded ones fall idle, are closed and forgotten. A connection with a failed request is not used again. undici's
+// Agent does the same and more, in three layers that notify each other of every request; for small responses that was a fifth of
+// a call's cost (docs/decisions/0023-connections-of-our-own.md).
 
 import { Client, type Dispatcher, errors } from 'undici';
 
-/** Takes the answer of one request, and says when its connection is done with it. */
+/** Takes the response of one request, and says when its connection is free. */
 export interface Recipient extends Dispatcher.DispatchHandler {
-  /** Set while it has one. It must be told `done` or `broken`, once. */
+  /** Set while it has one. Must be told `done` or `broken`, once. */
   connection: Connection | null;
-  /** Nobody waits for the answer any more. */
+  /** Nobody waits for the response any more. */
   readonly isOver: boolean;
 }
 
@@ -29,7 +29,7 @@ export class Connections {
     this.perOrigin = perOrigin;
   }
 
-  /** How many are kept, of all origins. */
+  /** The number of connections to all origins. */
   get size(): number {
     return [...this.origins.values()].reduce((sum, { all }) => sum + all.size, 0);
   }
@@ -52,7 +52,7 @@ export class Connections {
   }
 }
 
-/** Opening a connection takes a while, and others want the event loop too (S4). */
+/** Opening a connection takes time, and others need the event loop too (S4). */
 const SENT_PER_TURN = 128;
 
 interface OriginDeps {
@@ -70,7 +70,7 @@ class Origin {
   readonly all = new Set<OpenConnection>();
   private readonly deps: OriginDeps;
   private readonly idle: OpenConnection[] = [];
-  /** Have answered in this turn of the loop. */
+  /** Connections that have answered in this turn of the loop. */
   private resting: OpenConnection[] = [];
   private readonly waiting: Waiting[] = [];
   private isTurnComing = false;
@@ -80,8 +80,8 @@ class Origin {
   }
 
   /**
-   * Sent at the end of this turn of the loop, with whatever else is sent to this origin: a server on the same machine is woken once for all of
-   * them, and not for each (docs/decisions/0023-connections-of-our-own.md).
+   * Sent at the end of this turn of the loop, together with other requests to the origin: a server on the same machine is
+   * woken once for all of them (docs/decisions/0023-connections-of-our-own.md).
    */
   dispatch(request: Dispatcher.DispatchOptions, recipient: Recipient): void {
     this.waiting.push({ request, recipient });
@@ -89,9 +89,9 @@ class Origin {
   }
 
   /**
-   * The connection has answered. It is free at the end of this turn of the loop, when what came right behind the answer has been read: the end of
-   * the connection, or an answer that nobody asked for, which must not be taken for that of the next request. undici looks too, but not before
-   * a request that is there already.
+   * The connection has answered. It becomes free at the end of this turn of the loop, after everything right behind the
+   * response was read: the end of the connection, or an unsolicited response, which must not be taken for the next one.
+   * undici checks too, but not before a request that is already queued.
    */
   rest(connection: OpenConnection): void {
     this.resting.push(connection);
@@ -159,7 +159,7 @@ class OpenConnection implements Connection {
   constructor(client: Client, origin: Origin) {
     this.client = client;
     this.origin = origin;
-    // The server, or undici because it was idle for long, has closed it. One that is busy connects again by itself, or fails.
+    // The server closed it, or undici did because it was idle. A busy one reconnects by itself, or fails.
     client.on('disconnect', () => {
       if (!this.isBusy) this.leave();
     });

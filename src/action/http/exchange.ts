@@ -1,6 +1,5 @@
-// What http.request and http.step share: how a body is written and read, which headers every request carries, and what a
-// status means for the engine. Retried are 408, 425, 429 and 5xx, with the server's Retry-After honoured up to an hour;
-// any other status that is not a success is final.
+// Shared by http.request and http.step: encoding and decoding of bodies, the headers of every request, and the meaning of a
+// status. 408, 425, 429 and 5xx are retried, honouring Retry-After up to an hour; any other failure status is final.
 
 import { TextDecoder } from 'node:util';
 import { RetryableError, TerminalError } from '../../core/error/error.ts';
@@ -10,7 +9,7 @@ import { retryDelay, safeHeaderValue } from '../header-value.ts';
 import type { HttpRequest, HttpResponse } from '../http-client.ts';
 import { describeRequest } from './network-error.ts';
 
-/** Lets the receiver recognise a repeated step (I7) and its sender. Headers of the workflow win. */
+/** Lets the receiver recognise a repeated step (I7) and its sender. The workflow's own headers win. */
 export function outgoingHeaders(
   context: Pick<ActionContext, 'idempotencyKey' | 'correlationId'>,
   { contentType }: EncodedBody,
@@ -31,7 +30,7 @@ export function sendAs({ http, credential }: ActionContext, request: HttpRequest
   return http.request(credential === null ? request : credential.authorize(request));
 }
 
-/** A token that ended early: the next try gets a new one. Undefined: it is a status like any other. */
+/** A token that expired early: the next try gets a new one. undefined: an ordinary status. */
 export function refusedOr({ credential }: ActionContext, { status }: HttpResponse, outputs: Json): Error | undefined {
   if (status !== 401 || credential === null) return undefined;
   const message = `the credential of connection "${credential.connection}" was refused (status 401)`;
@@ -52,17 +51,17 @@ export const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 const NO_BODY: EncodedBody = {};
 
-/** A string goes out as it is, anything else as JSON. */
+/** A string is sent as it is, anything else as JSON. */
 export function encodeBody(body: Json | undefined, textType: (text: string) => string): EncodedBody {
   if (body === undefined) return NO_BODY;
   if (typeof body === 'string') return { body, contentType: textType(body) };
   return { body: JSON.stringify(body), contentType: JSON_TYPE };
 }
 
-/** By the charset that the response names. A character that the cut split in half is dropped. */
+/** Uses the charset of the response. A character split by the cut is dropped. */
 export function decodeText({ body, headers, truncated }: HttpResponse): string {
   const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
-  // One that is told to go on keeps the half of a character for later: it cannot be shared.
+  // A streaming decoder keeps half a character for later, so it cannot be shared.
   return charset === 'utf-8' && !truncated
     ? UTF_8.decode(body)
     : decoderFor(charset).decode(body, { stream: truncated });

@@ -11,7 +11,7 @@ const { clientWith, local } = testClients();
 const answers = (...addresses: string[]): Promise<ResolvedAddress[]> =>
   Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
 
-/** Of a range for documentation: allowed here so that a name has a good address, and routed nowhere. */
+/** From a documentation range: allowed here so that a name has a valid address, and routed nowhere. */
 const ALLOWED = '192.0.2.1';
 
 describe('addresses (S5)', () => {

@@ -1,7 +1,6 @@
-// The one place where an outbound socket is opened, and therefore where the address is checked (S5): direct, by name,
-// after a redirect or a change of DNS all come through here. A name is resolved once; if any of its addresses is refused
-// the name is refused, and the socket connects to the addresses that were checked and to no others, so a second answer
-// of a hostile resolver never counts.
+// The one place where an outbound socket opens, and so where the address is checked (S5): direct, by name, after a redirect or a
+// DNS change. A name is resolved once. If any of its addresses is refused, the name is refused. The socket connects only to the
+// checked addresses, so a second answer of a hostile resolver never counts.
 
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -32,7 +31,7 @@ export function guardedConnector({ policy, resolve, connectTimeoutMs }: GuardOpt
   });
   return (options, callback) => {
     const host = normalizeHost(options.hostname);
-    // A literal address is connected to without asking the lookup.
+    // A literal address is connected without a lookup.
     const kind = isIP(host) === 0 ? null : policy.refusal(host);
     if (kind !== null) return callback(blocked(`${host} is a ${kind} address`), null);
     connect(options, callback);
@@ -63,7 +62,7 @@ function refusalOfAny(policy: AddressPolicy, addresses: readonly ResolvedAddress
   return null;
 }
 
-/** Names the kind of the address, not the address itself, which would reveal the network. */
+/** Names the kind of address, not the address itself, which would reveal the network. */
 function blocked(what: string): TerminalError {
   return new TerminalError(
     'SSRF_BLOCKED',

@@ -1,4 +1,4 @@
-// The codes that a call over HTTP fails with: what the catalog lists for http.request and for the tasks of pipelines.
+// The error codes of HTTP calls, as the catalog lists them for http.request and pipeline tasks.
 
 export const HTTP_CODES = [
   'HTTP_STATUS',

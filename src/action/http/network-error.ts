@@ -1,5 +1,5 @@
-// What went wrong on the way to an answer, in our terms. Messages name the request without its query (it may hold a
-// secret) and give the system's error code, not its text, which may name addresses behind the name.
+// Network failures in our own terms. Messages name the request without its query (it may contain a secret), and the system's
+// error code instead of its text, which may reveal addresses.
 
 import { isRetryableError, isTerminalError, RetryableError, TerminalError } from '../../core/error/error.ts';
 
@@ -42,7 +42,7 @@ export function describeRequest(method: string, url: URL): string {
 
 const DECOMPRESSION = /^(Z_|ERR__ERROR)/;
 
-/** Several addresses that all failed come as one error without a code of its own. */
+/** When several addresses fail, they come as one error without a code. */
 function codeOf(thrown: unknown): string {
   const { code, cause, errors, name } = (thrown ?? {}) as {
     code?: unknown;

@@ -1,6 +1,6 @@
-// Takes the answer to one request from the connection, piece by piece, without a stream in between: most answers are one
-// piece, and a stream for each costs more than the answer. Only what is compressed goes through one (response-stream.ts).
-// It tells its outcome once; whatever the connection still says after that is not heard.
+// Receives the response to one request piece by piece, without a stream in between: most responses are one piece, and a stream
+// costs more than the response. Only compressed bodies go through one (response-stream.ts). It reports its outcome once and
+// ignores everything after that.
 
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -14,7 +14,7 @@ export interface Answer extends ReadBody {
 
 export interface AnswerWanted {
   readonly limit: ReadLimit;
-  /** Whether only the status and the headers of this answer are of interest. */
+  /** Whether only the status and headers of this response matter. */
   isBodyUnwanted(status: number, headers: Readonly<Record<string, string>>): boolean;
   received(answer: Answer): void;
   failed(error: unknown): void;
@@ -22,7 +22,7 @@ export interface AnswerWanted {
 
 type RawHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** An unwanted body is read to its end, if that is near, so that the connection can be used again. */
+/** An unwanted body is read to its end, if that is near, so that the connection can be reused. */
 const UNWANTED: ReadLimit = { maxBytes: 16 * 1024, onOversize: 'truncate' };
 const NOTHING = Buffer.alloc(0);
 
@@ -43,7 +43,7 @@ export class Receiver implements Recipient {
     this.limit = wanted.limit;
   }
 
-  /** Nobody waits for the answer any more. A request that still waits for a connection gives up when it gets one. */
+  /** Nobody waits for the response any more. A request that waits for a connection gives up when it gets one. */
   stop(): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -56,7 +56,7 @@ export class Receiver implements Recipient {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: RawHeaders): void {
-    // An interim answer, such as 103: the real one follows.
+    // An interim response, such as 103: the real one follows.
     if (status < 200 || this.isOver) return;
     this.status = status;
     this.headers = joinHeaders(headers);
@@ -105,7 +105,7 @@ export class Receiver implements Recipient {
 
   private decompress(controller: Dispatcher.DispatchController, encoding: string | undefined): void {
     const source = new Readable({ read: () => controller.resume() });
-    // A source that is destroyed emits an error of its own, which ends the process when nobody listens.
+    // A destroyed source emits an error, which ends the process when nobody listens.
     source.on('error', () => {});
     this.compressed = source;
     readBody(source, encoding, this.limit)
@@ -125,7 +125,7 @@ export class Receiver implements Recipient {
   private finish(content: ReadBody): void {
     if (this.isOver) return;
     this.isOver = true;
-    // Something of it may still be on the connection.
+    // Part of it may still be on the connection.
     if (content.truncated || this.compressed !== null) this.disconnect();
     const { body, truncated } = content;
     this.wanted.received({ status: this.status, headers: this.headers, body, truncated });
@@ -138,7 +138,7 @@ export class Receiver implements Recipient {
     this.wanted.failed(error);
   }
 
-  /** Of an answer that has arrived whole this does nothing: its connection is in use again. */
+  /** Does nothing after a complete response: its connection is in use again. */
   private disconnect(): void {
     this.controller?.abort(ABANDONED);
   }
@@ -150,7 +150,7 @@ function isEncoded(encoding: string | undefined): boolean {
   return encoding !== undefined && encoding !== '' && encoding !== 'identity';
 }
 
-/** The names come in lower case; those that were repeated have several values. */
+/** Names come in lower case; repeated ones have several values. */
 function joinHeaders(raw: RawHeaders): Readonly<Record<string, string>> {
   const entries = Object.entries(raw);
   if (entries.every(([, value]) => typeof value === 'string')) return raw as Readonly<Record<string, string>>;

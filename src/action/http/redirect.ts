@@ -1,22 +1,22 @@
-// One hop of a redirect, by the rules of the fetch standard: when the method becomes GET and the body is dropped, and
-// which headers may not follow to another origin. Whether the new address may be reached is decided where the socket
-// opens (guard.ts).
+// One hop of a redirect, by the rules of the fetch standard: when the method becomes GET and the body is dropped, and which
+// headers are dropped on the way to another origin. Whether the new address may be reached is decided where the socket opens
+// (guard.ts).
 
 import { type Target, targetOf } from './url.ts';
 
 export interface Hop {
   readonly target: Target;
   readonly method: string;
-  /** Names, in lower case, and values by turns. */
+  /** Names in lower case and values, alternating. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array | null;
-  /** Headers that are for this origin only. */
+  /** Headers for this origin only. */
   readonly secretHeaders?: readonly string[] | undefined;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Null when the answer is not a redirect that can be followed. */
+/** null: not a redirect that can be followed. */
 export function nextHop(hop: Hop, status: number, location: string | undefined): Hop | null {
   if (!REDIRECTS.has(status) || location === undefined) return null;
   const url = URL.parse(location, hop.target.href);

@@ -14,7 +14,7 @@ const run = (parameters: Json, options: { timeoutMs?: number | null; signal?: Ab
   return runAction(httpRequest, parameters, { timeoutMs, context: { http, ...(signal ? { signal } : {}) } });
 };
 
-/** Echoes what it received. */
+/** Echoes the request. */
 const echo = () =>
   servers.recording(({ method, path, headers, body }, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ method, path, headers, body }));

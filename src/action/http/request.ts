@@ -1,4 +1,4 @@
-// http.request: calls any HTTP API from a graph workflow, and says for whom. What the workflow says wins.
+// http.request: calls any HTTP API from a graph workflow, and says for whom. The workflow's own headers win.
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
@@ -82,7 +82,7 @@ export const httpRequest = defineAction({
 
 type Query = Readonly<Record<string, string | number | boolean | null | readonly (string | number | boolean)[]>>;
 
-/** An invalid URL is left to the client, which reports it. */
+/** An invalid URL is reported by the client. */
 function withQuery(text: string, query: Query = {}): string | URL {
   const url = URL.parse(text);
   if (url === null) return text;

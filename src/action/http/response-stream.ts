@@ -1,6 +1,5 @@
-// Reads the body of a response, decompressed, up to a number of bytes. The cap counts what comes out of the
-// decompressor, piece by piece, so a small answer cannot become a large one in memory; what goes in is capped as well,
-// because compressed data may also expand to nothing for ever.
+// Reads a response body, decompressed, up to a number of bytes. The cap counts decompressed bytes, piece by piece, so a small
+// response cannot become large in memory. The input is capped as well, because compressed data may expand to nothing for ever.
 
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -19,12 +18,12 @@ export interface ReadBody {
 export async function readBody(source: Readable, encoding: string | undefined, limit: ReadLimit): Promise<ReadBody> {
   const decoder = decoderFor(encoding);
   if (decoder === null) return await collect(source, limit);
-  // The pipeline needs a first chunk: an answer without a body may name an encoding, and nothing is not valid gzip.
+  // The pipeline needs a first chunk: a response without a body may name an encoding, and an empty body is not valid gzip.
   const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done) return { body: Buffer.alloc(0), truncated: false };
   const compressed = cappedInput(first.value, { [Symbol.asyncIterator]: () => chunks }, limit.maxBytes);
-  // Errors of either side end the decoder, where the reader meets them.
+  // Errors of either side end the decoder, where the reader sees them.
   return await collect(
     pipeline(compressed, decoder, () => {}),
     limit,
@@ -66,7 +65,7 @@ function decoderFor(encoding: string | undefined): Transform | null {
   throw new TerminalError('RESPONSE_INVALID', `The response is encoded as ${shown}, which is not supported`);
 }
 
-/** The decompressor lags behind its input by some buffers, and data that does not compress grows a little. */
+/** The decompressor lags behind its input by some buffers, and incompressible data grows a little. */
 const INPUT_SLACK_BYTES = 1024 * 1024;
 
 async function* cappedInput(first: Buffer, rest: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {

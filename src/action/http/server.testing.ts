@@ -18,14 +18,14 @@ export interface TestServers {
   recording(
     answer: (request: ReceivedRequest, response: ServerResponse) => void,
   ): Promise<{ url: string; received: ReceivedRequest[] }>;
-  /** For answers that are not HTTP, or not all of it. */
+  /** For responses that are not HTTP, or incomplete. */
   tcp(onConnection: (socket: Socket) => void): Promise<string>;
   /** A URL where nothing listens. */
   refusing(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** For clients that must not ask a name server. */
+/** For clients that must not use DNS. */
 export const resolveNothing: Resolve = (host) => Promise.reject(Object.assign(new Error(host), { code: 'ENOTFOUND' }));
 
 export function testServers(): TestServers {

@@ -1,6 +1,6 @@
-// http.step: the HTTP task of a pipeline. The answer is read as JSON whenever it is JSON. A body over
-// 256 KB is cut there, marked, and kept as text: a cut body cannot be parsed. A status
-// that is not 2xx fails the step with the same outputs, so that conditions can ask for its status_code.
+// http.step: the HTTP task of a pipeline. The response is parsed as JSON whenever it is JSON. A body over 256 KB is cut, marked,
+// and kept as text, because a cut body cannot be parsed. A status other than 2xx fails the step with the same outputs, so that
+// conditions can read its status_code.
 
 import { z } from 'zod';
 import { MAX_STEP_BODY_BYTES } from '../../core/definition/limits.ts';
@@ -55,7 +55,7 @@ export const httpStep = defineAction({
       method,
       headers: outgoingHeaders(context, sent, headers),
       body: sent.body,
-      // How long a try may last is the task's own `timeout`, which ends the request.
+      // The task's own `timeout` limits a try and ends the request.
       timeoutMs: null,
       maxBytes: MAX_STEP_BODY_BYTES,
       onOversize: 'truncate',
@@ -90,8 +90,8 @@ function readBody(response: HttpResponse): { body: Json; isTruncated: boolean } 
 }
 
 /**
- * Of a body as it is written down, well within what outputs may be in all. A control character takes six bytes there, and `1e20` all its zeros: a
- * body that grows beyond this is cut as well. It must not turn an answer of 200 into a failure.
+ * Limit of a body as it is recorded, well within the limit of outputs. A control character takes six bytes there, and `1e20`
+ * all its zeros. A body that grows beyond this is cut as well: it must not turn a 200 into a failure.
  */
 const MAX_WRITTEN_BYTES = 896 * 1024;
 const CERTAINLY_FITS = 128 * 1024;
@@ -101,7 +101,7 @@ function parsed(text: string): Json {
   return json.ok && !isTooDeep(text, json.value) ? json.value : text;
 }
 
-/** Well within the allowed nesting of outputs. Deeper JSON stays text, so that an answer of 200 does not become a failure. */
+/** Well within the allowed nesting of outputs. Deeper JSON stays text, so that a 200 does not become a failure. */
 const MAX_LEVELS = 400;
 
 function isTooDeep(text: string, value: Json): boolean {

@@ -1,8 +1,8 @@
-// Which URLs may be called at all; which addresses behind them may be reached is decided where the socket opens (guard.ts).
+// Which URLs may be called. Which addresses may be reached is decided where the socket opens (guard.ts).
 
 import { TerminalError } from '../../core/error/error.ts';
 
-/** A URL that may be called, taken apart once. */
+/** A parsed URL that may be called. */
 export interface Target {
   readonly url: URL;
   readonly href: string;
@@ -11,13 +11,13 @@ export interface Target {
   readonly path: string;
 }
 
-/** Steps call the same few URLs again and again. */
+/** Steps call the same few URLs again and again, so parsed ones are cached. */
 const REMEMBERED = 256;
 
 export class Targets {
   private readonly known = new Map<string, Target>();
 
-  /** Throws when it is not a URL that may be called. */
+  /** Throws when the URL must not be called. */
   get(input: string | URL): Target {
     const text = String(input);
     const known = this.known.get(text);
@@ -50,5 +50,5 @@ export function urlProblem(url: URL): string | null {
   return HOST.test(url.hostname) ? null : 'has a host name that cannot exist';
 }
 
-/** URLs may name hosts that DNS may not, e.g. an expression that somebody forgot to render. IPv6 is in brackets. */
+/** URLs allow host names that DNS does not, e.g. an expression that was not rendered. IPv6 is in brackets. */
 const HOST = /^(\[.+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)$/;

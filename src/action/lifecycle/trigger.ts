@@ -1,6 +1,6 @@
 // lifecycle.trigger: fires an event of a business object from a workflow. The request id is the node's idempotency key, the same
-// for every attempt (I7): however often the node is tried, the event is applied once. An event that the state does not allow is
-// the end of the node, for trying again would not change it; a failure route can deal with it.
+// for every attempt (I7): the event is applied once, however often the node is tried. An event that the state does not allow
+// fails the node, because a retry would not change it; a failure edge can handle it.
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
@@ -49,7 +49,7 @@ const outputs = z.object({
   notice: z.string().optional(),
 });
 
-/** Nothing that trying again could change. */
+/** Failures that a retry cannot change. */
 const FINAL: ReadonlySet<string> = new Set(['TRANSITION_REJECTED', 'LIFECYCLE_NOT_FOUND', 'REQUEST_INVALID']);
 
 export const triggerAction = (trigger: TriggerLifecycle) =>

@@ -1,5 +1,5 @@
-// A board as workflows speak of it: columns by the titles people see, although the API knows them by id. A title that
-// does not exist is answered with those that do.
+// A board as workflows see it: columns by their titles, although the API knows them by id. An unknown title is answered with the
+// existing ones.
 
 import { z } from 'zod';
 import { TerminalError } from '../../core/error/error.ts';
@@ -25,7 +25,7 @@ export async function columnsOf(monday: AskMonday, boardId: string): Promise<rea
   return board.columns;
 }
 
-/** Monday answers an unknown or invisible board with none. */
+/** Monday answers an unknown or invisible board with an empty list. */
 export function boardNotFound(boardId: string): TerminalError {
   return new TerminalError('RESOURCE_NOT_FOUND', `Monday has no board ${boardId}, or the token may not see it`);
 }
@@ -35,14 +35,14 @@ export function columnByTitle(columns: readonly Column[], title: string, paramet
     columns.find((candidate) => candidate.title === title) ??
     columns.find((candidate) => candidate.title.toLowerCase() === title.toLowerCase()) ??
     columns.find((candidate) => candidate.id === title) ??
-    // Whatever a board calls the column with the names of its items.
+    // The column with the item names, whatever the board calls it.
     (title.toLowerCase() === 'name' ? columns.find(({ type }) => type === 'name') : undefined);
   if (found !== undefined) return found;
   const titles = columns.map((candidate) => JSON.stringify(candidate.title)).join(', ');
   throw new TerminalError('PARAMETERS_INVALID', `${parameter}: the board has no column "${title}"; it has ${titles}`);
 }
 
-/** The labels of a status column with the numbers that filters need. */
+/** The labels of a status column, with their numbers for filters. */
 export function statusLabels({ settings_str: settings }: Column): ReadonlyMap<string, number> {
   const labels: unknown = parsed(settings)?.labels;
   if (typeof labels !== 'object' || labels === null) return new Map();
