@@ -164,7 +164,7 @@ describe('the events of an ended execution', () => {
   });
 });
 
-describe('what a failed execution is told', () => {
+describe('what an ended execution is told', () => {
   it('counts when it is retried, once; until then it stays as it ended, and nobody hears of another end', async () => {
     const definition = graph('mended', [held('call', { parameters: { region: 'eu', mode: 'plain' }, ...tries(1) })]);
     const executionId = await engine.start(definition);
@@ -183,7 +183,21 @@ describe('what a failed execution is told', () => {
     expect(again.params).toEqual({ region: 'us', mode: 'special' });
     again.succeed();
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
-    await expect(send(executionId, 'UPDATE_PARAMS', update)).rejects.toMatchObject({ code: 'WFENG002' });
+  });
+
+  it('counts after a success too, when a step runs again; until then the result stays', async () => {
+    const executionId = await engine.start(graph('improved', [held('call', { parameters: { region: 'eu' } })]));
+    (await work.next()).succeed({ from: 'eu' });
+    const result = await engine.pawl.result(executionId);
+    expect(result).toMatchObject({ status: 'Succeeded', outputs: { from: 'eu' } });
+    await send(executionId, 'INJECT_OVERRIDE', { stepId: 'call', override: { region: 'us' } });
+    await eventually(() => applied(executionId)).toHaveLength(1);
+    expect(await engine.pawl.result(executionId)).toEqual(result);
+    await send(executionId, 'RERUN_FROM', { stepId: 'call' });
+    const again = await work.next();
+    expect(again.params).toEqual({ region: 'us' });
+    again.succeed({ from: 'us' });
+    await eventually(() => engine.pawl.result(executionId)).toMatchObject({ outputs: { from: 'us' } });
   });
 });
 

@@ -46,16 +46,13 @@ describe('any signal', () => {
     expect(run.state.status).toBe('Running');
   });
 
-  test.each(['PAUSE', 'RESUME', 'UPDATE_PARAMS', 'INJECT_OVERRIDE'] as const)(
-    '%s does not move what has ended',
-    (it) => {
-      const run = graph({ id: 'a' });
-      run.succeed('a');
-      run.signal(it, { stepId: 'a', newParams: {}, override: {} });
-      expect(run.state.status).toBe('Succeeded');
-      expect(run.find('SignalApplied').refused).toEqual(expect.stringMatching(/./));
-    },
-  );
+  test.each(['PAUSE', 'RESUME', 'ESCALATE_ALERT'] as const)('%s does not move what has ended', (it) => {
+    const run = graph({ id: 'a' });
+    run.succeed('a');
+    run.signal(it, { stepId: 'a' });
+    expect(run.state.status).toBe('Succeeded');
+    expect(run.find('SignalApplied').refused).toEqual(expect.stringMatching(/./));
+  });
 });
 
 describe('a signal that only a newer version knows', () => {
@@ -315,21 +312,33 @@ describe('UPDATE_PARAMS', () => {
   });
 });
 
-describe('what a failed execution is told before it is taken up again', () => {
+describe('what an ended execution is told before it is taken up again', () => {
   const failed = () => {
     const run = graph({ id: 'a', parameters: { region: 'eu' } });
     run.fail('a', { retryable: false });
     return run;
   };
 
-  test.each([
+  const corrections = [
     ['UPDATE_PARAMS', { stepId: 'a', newParams: { region: 'us' } }],
     ['INJECT_OVERRIDE', { stepId: 'a', override: { region: 'us' } }],
-  ] as const)('%s counts when it is', (signal, payload) => {
+  ] as const;
+
+  test.each(corrections)('%s counts when it is', (signal, payload) => {
     const run = failed();
     run.signal(signal, { ...payload });
     expect(run.state.status).toBe('Failed');
     run.signal('RETRY_STEP', { stepId: 'a', force: true });
+    expect(run.paramsOf('a')).toEqual([{ region: 'eu' }, { region: 'us' }]);
+  });
+
+  test.each(corrections)('%s changes nothing of what has succeeded until it runs again', (signal, payload) => {
+    const run = graph({ id: 'a', parameters: { region: 'eu' } });
+    run.succeed('a');
+    expect(run.signal(signal, { ...payload })).toMatchObject([{ type: 'SignalApplied' }]);
+    expect(run.find('SignalApplied')).not.toHaveProperty('refused');
+    expect(run.state.status).toBe('Succeeded');
+    run.signal('RERUN_FROM', { stepId: 'a' });
     expect(run.paramsOf('a')).toEqual([{ region: 'eu' }, { region: 'us' }]);
   });
 

@@ -55,7 +55,7 @@ export function applySignal(deciding: Deciding, input: SignalInput): void {
 export function heeds({ status, unresolved }: State, signal: SignalType): boolean {
   if (!isKnownSignal(signal)) return false;
   if (!isTerminal(status) || reopens(signal)) return true;
-  return SIGNALS[signal].afterEnd === 'corrects' && status !== 'Succeeded' && unresolved === 0;
+  return SIGNALS[signal].afterEnd === 'corrects' && unresolved === 0;
 }
 
 /** Why the signal cannot be applied to an execution in this state; null: it can. */

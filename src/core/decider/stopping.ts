@@ -98,27 +98,31 @@ function endOutputs({ ending, plan, data }: State): Json | undefined {
 
 function succeed(deciding: Deciding): void {
   const { state, context } = deciding;
-  const ended = endOutputs(state);
-  if (ended !== undefined) return conclude(deciding, { outcome: 'Succeeded', outputs: ended });
   for (const node of state.ending === null ? state.unhandledNodes : []) {
     // Left from before a reopen: another node was retried, this one was not.
     return end(deciding, 'Failed', nodeFailure(state, node));
   }
   try {
-    const { outputs: template } = state.plan;
-    const outputs =
-      template === null
-        ? mergedOutputs(state.plan.format, state.root, (message) =>
-            emit(deciding, { type: 'Warning', code: 'OUTPUTS_OVERLAP', message: `${message} (write \`outputs\`)` }),
-          )
-        : renderTemplate(template, state.scope, context.limits, {
-            style: context.templateStyle,
-            why: whyAbsent(state),
-          });
+    const outputs = resultOf(state, context, (message) =>
+      emit(deciding, { type: 'Warning', code: 'OUTPUTS_OVERLAP', message: `${message} (write \`outputs\`)` }),
+    );
     conclude(deciding, { outcome: 'Succeeded', outputs });
   } catch (error) {
     end(deciding, 'Failed', { code: 'TEMPLATE_ERROR', message: `outputs: ${(error as TemplateError).message}` });
   }
+}
+
+/** What an execution that succeeds gives back. The same state gives the same outputs, whenever it is asked. */
+export function resultOf(
+  state: State,
+  { limits, templateStyle }: Pick<Deciding['context'], 'limits' | 'templateStyle'>,
+  warn: (message: string) => void,
+): Json {
+  const ended = endOutputs(state);
+  if (ended !== undefined) return ended;
+  const { outputs: template, format } = state.plan;
+  if (template === null) return mergedOutputs(format, state.root, warn);
+  return renderTemplate(template, state.scope, limits, { style: templateStyle, why: whyAbsent(state) });
 }
 
 function end(deciding: Deciding, outcome: EndStatus, error: ExecutionError): void {

@@ -9,6 +9,7 @@ import type { Fact, Transition } from '../../core/decider/fact.ts';
 import { idOf } from '../../core/decider/frame.ts';
 import { contextSnapshot } from '../../core/decider/snapshot.ts';
 import { isTerminal } from '../../core/decider/state.ts';
+import { resultOf } from '../../core/decider/stopping.ts';
 import type { NewMessage, OutcomeRow, Store } from '../../store/port.ts';
 import type { TriggerCheck } from '../../workflow/trigger-check.ts';
 import type { EngineObserver, EngineOptions } from '../environment.ts';
@@ -72,9 +73,12 @@ export function decideTurn({ clock, newSeed, newId, options, observer }: TurnPar
     if (command.type === 'cancelChild')
       draft.sent = added(draft.sent, cancelMessage(command.childId, command.reason, newId()));
   }
-  // Also when it had ended before: a reopening that was refused leaves it as it was, and its outcome is written again.
-  if (isTerminal(state.status)) recordEnd(draft, resident, newId);
-  else {
+  // Also when it had ended before: a reopening that was refused, or a correction for later, leaves it as it was, and its outcome is
+  // written again. Its outputs were in the outcome alone.
+  if (isTerminal(state.status)) {
+    if (state.status === 'Succeeded' && state.outputs === undefined) state.outputs = resultOf(state, context, () => {});
+    recordEnd(draft, resident, newId);
+  } else {
     forgetCrashes(draft, resident);
     showPause(draft, resident, transitions);
   }
