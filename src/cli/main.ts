@@ -27,6 +27,7 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
     names: ['versions', 'diff', 'archive', 'reactivate', 'enable', 'disable', 'delete'],
     load: () => import('./command/versions.ts'),
   },
+  { names: ['show', 'drafts'], load: () => import('./command/drafts.ts') },
   { names: ['actions', 'dead-letters', 'consumers'], load: () => import('./command/operations.ts') },
   { names: ['catalog'], load: () => import('./command/catalog.ts') },
   { names: ['documents', 'templates'], load: () => import('./command/templates.ts') },

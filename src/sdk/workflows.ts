@@ -115,12 +115,13 @@ export class WorkflowsApi {
     return this.transport.ask('POST', `${of(id)}/publish`, { query: { autoActivate } });
   }
 
-  private async saveDraft(definition: GraphDefinition | PlanDefinition): Promise<void> {
+  /** Opens the draft where there is none, and replaces it where there is one. */
+  async saveDraft(definition: GraphDefinition | PlanDefinition): Promise<WorkflowJson> {
     const save = () => this.create(definition as GraphDefinition);
-    await save().catch(async (error: unknown) => {
+    return save().catch(async (error: unknown) => {
       if (!isRefusal(error, 'WORKFLOW_IMMUTABLE')) throw error;
       await this.openDraft(idOf(definition));
-      await save();
+      return save();
     });
   }
 
