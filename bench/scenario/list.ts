@@ -83,8 +83,10 @@ export async function fillExecutions(database: BenchDatabase, count: number, liv
     [count, TENANT],
   );
   await database.query(
-    `insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, state, due_at, epoch)
-     select id, tenant_id, workflow_id, version, priority, 2, created_at + interval '10 years', 1
+    // Of what is parked, most sleeps; some retries (2), some waits for a callback (4).
+    `insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, state, due_at, epoch, parked_for)
+     select id, tenant_id, workflow_id, version, priority, 2, created_at + interval '10 years', 1,
+       (array[16, 16, 16, 16, 16, 16, 16, 2, 4, 4])[1 + abs(hashtext(id::text)) % 10]::smallint
      from workflow_executions order by id desc limit $1`,
     [live],
   );
