@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { createPawl } from '../src/main.ts';
@@ -58,6 +59,15 @@ const pagesOf = ({
   settings: '/settings',
 });
 
+/** The numbers of the overview lag some seconds behind the executions. */
+async function countedStatistics({ statistics }: SampleData['client']): Promise<void> {
+  const end = Date.now() + 30_000;
+  while ((await statistics.failures()).data.length < CAUSES && Date.now() < end) await pause(500);
+}
+
+/** Of the samples: a charge, a stop, an order without stock. */
+const CAUSES = 3;
+
 async function main(): Promise<void> {
   const program = await findChromium();
   if (program === null) return;
@@ -72,6 +82,7 @@ async function main(): Promise<void> {
   });
   const samples = await fillWithSamples(pawl.url!);
   const loops = await fulfil(samples.client);
+  await countedStatistics(samples.client);
   const browser = await chromium.launch({ executablePath: program, args: CHROMIUM_FLAGS });
   mkdirSync(out, { recursive: true });
   try {

@@ -5,7 +5,17 @@ import type { Fact } from '../../src/core/decider/fact.ts';
 import { defineAction } from '../../src/main.ts';
 import { tokenFor, useServer } from '../server/api-server.ts';
 import { program, useBrowser } from './browser.ts';
-import { fillWithSamples, fulfil, HOSTILE, type SampleData } from './sample-data.ts';
+import { executionOfRun, fillWithSamples, fulfil, HOSTILE, type SampleData } from './sample-data.ts';
+
+/** How a node stands after its last fact. */
+const AFTER: Readonly<Record<string, string>> = {
+  none: 'Pending',
+  NodeStarted: 'Running',
+  NodeSucceeded: 'Succeeded',
+  NodeFailed: 'Failed',
+  NodeSkipped: 'Skipped',
+  RetryScheduled: 'Retrying',
+};
 
 const talks = defineAction({
   type: 'test.talks',
@@ -117,8 +127,10 @@ describe.skipIf(program === null)('the page of an execution', () => {
 
   it('says on the node why it was skipped', async () => {
     const page = await open(samples.failed, '?node=receipt');
-    await page.getByRole('complementary', { name: 'Node receipt' }).getByText('no satisfied edge').waitFor();
-    await page.getByText('skipped: no satisfied edge').first().waitFor();
+    await page.getByRole('complementary', { name: 'Node receipt' }).getByText('charge failed').waitFor();
+    const drawn = page.getByRole('figure', { name: /^Graph of/ });
+    await drawn.locator('[data-id="receipt"]').getByText('skipped: charge failed').waitFor();
+    await drawn.locator('[data-id="archive"]').getByText('skipped: receipt was skipped, gift was skipped').waitFor();
   });
 
   it('says of an edge that was not taken its condition and the values it read', async () => {
@@ -163,6 +175,24 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await page.keyboard.press(']');
     await page.getByText('fact 2 of').waitFor();
     expect(new URL(page.url()).searchParams.get('at')).toBe('2');
+    // At any fact: the events up to it, and of each node what its last event says.
+    const { plan, transitions } = await samples.client.executions.journal(samples.failed);
+    const facts = transitions.flatMap((transition) => transition.facts as readonly Fact[]);
+    for (const count of [7, 12, facts.length]) {
+      await page.goto(`${server.url}/executions/${samples.failed}?at=${count}&tab=events`);
+      await page.getByText(`${count} events`).waitFor();
+      await page.getByRole('link', { name: 'Graph' }).click();
+      await page.getByRole('button', { name: 'List' }).click();
+      for (const [index, { id }] of plan!.nodes.entries()) {
+        const last = facts.slice(0, count).findLast((fact) => 'node' in fact && fact.node === index)?.type;
+        await nodes
+          .getByRole('listitem')
+          .filter({ hasText: id })
+          .getByText(AFTER[last ?? 'none']!)
+          .first()
+          .waitFor();
+      }
+    }
   });
 
   const failedOrder = async () => {
@@ -201,6 +231,30 @@ describe.skipIf(program === null)('the page of an execution', () => {
     expect(again.toSorted()).toEqual([...new Set(reset.map((node) => plan!.nodes[node]!.id))].toSorted());
     expect((await samples.client.executions.node(id, 'fetch')).attempts).toHaveLength(1);
     await page.getByRole('complementary', { name: 'Node charge' }).getByText('charged:').waitFor();
+  });
+
+  it('mends a failed task of a pipeline that went on to its end', async () => {
+    const { run_id: run } = await samples.client.workflows.trigger('checkout-flow', { cart: 2 });
+    const id = executionOfRun(run);
+    const page = await open(id);
+    await page
+      .getByRole('status')
+      .getByRole('button', { name: /^Continue/ })
+      .click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Continue', exact: true }).click();
+    const title = page.getByRole('heading', { level: 1 });
+    await title.getByText('Completed, 1 failed').waitFor();
+    await page.getByRole('button', { name: 'Fix and continue' }).click();
+    const dialog = page.getByRole('dialog');
+    const input = dialog.getByLabel('Input, as JSON');
+    await input.fill((await input.inputValue()).replace('/broken', '/ok'));
+    await dialog.getByText('Runs again: notify').waitFor();
+    await dialog.getByText('Kept: charge, approval, ship').waitFor();
+    await dialog.getByRole('button', { name: /^Retry/ }).click();
+    await title.getByText('Succeeded', { exact: true }).waitFor();
+    const { attempts } = await samples.client.executions.node(id, 'notify');
+    expect(attempts.map(({ status }) => status)).toEqual(['Failed', 'Succeeded']);
+    expect((await samples.client.executions.node(id, 'charge')).attempts).toHaveLength(1);
   });
 
   it('shows without a reload that somebody else has retried an execution which had ended', async () => {
@@ -244,7 +298,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
 
   it('loses no fact and shows none twice when the server is away for a while', async () => {
     const { run_id: run } = await samples.client.workflows.trigger('checkout-flow', { cart: 1 });
-    const id = run.replace(/^run_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    const id = executionOfRun(run);
     const page = await open(id);
     await page.getByText('waits for its callback').waitFor();
     await page.context().setOffline(true);

@@ -93,6 +93,17 @@ describe.skipIf(program === null)('the list of executions', () => {
       await expect.poll(() => page.locator('[data-execution]').count()).toBe(1);
       await page.goBack();
     }
+    for (const label of ['queued', 'running']) {
+      await expect.poll(() => tiles.getByRole('link', { name: label }).innerText()).toMatch(/\b0\b/);
+      await tiles.getByRole('link', { name: label }).click();
+      await page.getByText('No execution matches these filters').waitFor();
+      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ why: label });
+      await page.goBack();
+    }
+    await expect.poll(() => tiles.getByRole('link', { name: 'dead letters' }).innerText()).toMatch(/\b0\b/);
+    await tiles.getByRole('link', { name: 'dead letters' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor();
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ tab: 'dead-letters' });
   });
 
   it('exports the ids of exactly what matches', async () => {
@@ -113,11 +124,14 @@ describe.skipIf(program === null)('the list of executions', () => {
     const dialog = page.getByRole('dialog');
     await dialog.locator('[data-count="4"]').waitFor();
     await dialog.getByLabel('Reason').fill('the mail server is away');
-    await dialog.getByRole('button', { name: 'Pause 4 executions' }).click();
+    // Clicked twice, it is one order.
+    await dialog.getByRole('button', { name: 'Pause 4 executions' }).dblclick();
     await page.getByRole('status').getByText('Done: 4 of 4').waitFor();
     await page.getByText('the mail server is away').waitFor();
     const { data } = await samples.client.admin.audit({ action: 'bulk', limit: 10 });
     expect(data[0]).toMatchObject({ actor: 'ada', details: { reason: 'the mail server is away' } });
+    const orders = data.filter(({ details }) => (details as { reason?: string }).reason === 'the mail server is away');
+    expect(orders).toHaveLength(1);
     const paused = await samples.client.executions.rows({ workflowId: 'onboard', status: ['Paused'] });
     expect(paused.data).toHaveLength(4);
   });

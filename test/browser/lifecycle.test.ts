@@ -31,6 +31,31 @@ describe.skipIf(program === null)('lifecycles and their messages', () => {
     const matrix = page.getByRole('table', { name: 'Acknowledgements' });
     for (const consumer of ['audit', 'crm', 'kyc'])
       await matrix.getByRole('columnheader', { name: consumer }).waitFor();
+    // Every cell says the stage that the server has for that message and that consumer.
+    const { data: entries } = await samples.client.lifecycles.of('prod', 'loan').timeline(externalRef);
+    const ackGuids = entries.flatMap(({ messages = [] }) => messages);
+    const stages = async () => {
+      const { data: all } = await samples.client.deliveries.list({ stage: 'any', ackGuids, limit: 200 });
+      return all.map(({ event, consumer, stage }) => `${event} ${consumer} ${stage}`).toSorted();
+    };
+    const shown = async () => {
+      const names = (await matrix.getByRole('columnheader').allInnerTexts()).slice(1);
+      const rows = await matrix
+        .getByRole('row')
+        .filter({ has: page.getByRole('rowheader') })
+        .all();
+      const cells = await Promise.all(
+        rows.map(async (row) => {
+          const event = (await row.getByRole('rowheader').innerText()).split(/\s+/)[1]!;
+          const texts = await row.getByRole('cell').allInnerTexts();
+          return texts.map((text, index) => `${event} ${names[index]} ${text.split(/\s+/)[0]}`);
+        }),
+      );
+      return cells.flat().toSorted();
+    };
+    await expect
+      .poll(async () => [await shown(), (await shown()).length])
+      .toEqual([await stages(), 3 * ackGuids.length]);
     await matrix.getByText('Dead').first().waitFor();
     await matrix.getByRole('button', { name: 'Send again' }).first().click();
     await page.getByText('Send again: accepted').waitFor();

@@ -312,7 +312,7 @@ export async function fulfil(client: PawlClient): Promise<{ deciding: string; un
   return { deciding, undone };
 }
 
-const executionOfRun = (runId: string): string =>
+export const executionOfRun = (runId: string): string =>
   runId.replace(/^run_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {

@@ -24,12 +24,23 @@ function withoutKeys(): string[] {
   });
 }
 
+/** An execution of a node with a hostile name that fails with this message, under a hostile request id. */
+async function failWith(client: SampleData['client'], message: string): Promise<string> {
+  const nodes = [{ id: 'fails', actionType: 'core.fail', parameters: { message } }];
+  await client.workflows.create({ id: 'hostile-failure', displayName: HOSTILE, startNode: 'fails', nodes } as never);
+  await client.workflows.publish('hostile-failure');
+  const { executionId } = await client.executions.execute('hostile-failure', { requestId: HOSTILE });
+  await client.executions.waitFor(executionId, { signal: AbortSignal.timeout(30_000) });
+  return executionId;
+}
+
 const server = useServer({ engine: { parkAfterMs: 0 } });
 
 describe.skipIf(program === null)('every page of the dashboard', () => {
   const browser = useBrowser();
   let samples: SampleData;
   let bulk: string;
+  let hostileFailure: string;
   beforeAll(async () => {
     samples = await fillWithSamples(server.url, await tokenFor());
     const order = {
@@ -39,6 +50,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
       ids: [samples.sleeping],
     };
     bulk = (await samples.client.bulk.order(order)).bulkId!;
+    hostileFailure = await failWith(samples.client, `${HOSTILE} ${'x'.repeat(10_000)}`);
     return () => samples.stop();
   });
 
@@ -52,6 +64,8 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     `/executions/${samples.failed}?tab=children`,
     `/executions/${samples.failed}?tab=json`,
     `/executions/${samples.waiting}`,
+    `/executions/${hostileFailure}`,
+    `/executions/${hostileFailure}?tab=events`,
     '/failures',
     '/waits',
     '/workflows',
@@ -128,6 +142,10 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
       }
       expect(found).toEqual([]);
       expect(taking).toEqual([]);
+      // Looking has handed nothing out: the consumer that asks for its messages has not been given one.
+      const { data } = await samples.client.deliveries.list({ stage: 'any', consumer: 'audit', limit: 200 });
+      expect(data.length).toBeGreaterThan(0);
+      expect(data.filter(({ stage, attempts }) => stage !== 'Pending' || attempts > 0)).toEqual([]);
     },
     PATIENCE_MS,
   );
@@ -165,6 +183,21 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     await page.getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/executions/${samples.failed}`);
+  });
+
+  it('shows a new API key once', async () => {
+    const page = await browser.open(`${server.url}/settings`);
+    await page.getByRole('button', { name: 'New key…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('for the night');
+    await dialog.getByRole('button', { name: /^(Make|Create)/ }).click();
+    const key = await page.getByRole('dialog').locator('code').innerText();
+    expect(key.length).toBeGreaterThan(20);
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByText('for the night').waitFor();
+    await page.reload();
+    await page.getByText('for the night').waitFor();
+    expect(await page.content()).not.toContain(key);
   });
 
   it('shows a new secret once', async () => {

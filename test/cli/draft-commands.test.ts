@@ -45,7 +45,7 @@ describe('pawl show and pawl drafts', () => {
     expect(await shown()).toEqual({ text: 'one' });
     await there('drafts', 'save', file('drafted.json', flow('three')));
     expect(await there('drafts', 'drop', 'drafted')).toMatchObject({ code: 0, stdout: 'drafted: the draft is gone\n' });
-    expect(await there('drafts', 'publish', 'drafted')).toMatchObject({ code: 1 });
+    expect(await there('show', 'drafted', 'draft')).toMatchObject({ code: 1 });
     expect(await there('show', 'drafted', 'newest')).toMatchObject({ code: 2 });
   });
 });

@@ -58,6 +58,17 @@ export function useNewestExecutions(filter: ExecutionFilter) {
   });
 }
 
+const LATEST = 6;
+
+/** The newest of all, for the overview. */
+export function useLatestExecutions() {
+  return useQuery({
+    queryKey: ['executions', 'latest'],
+    queryFn: async () => (await pawl.executions.rows({ limit: LATEST })).data,
+    refetchInterval: useBeat(LIST_EVERY_MS),
+  });
+}
+
 export function showNewest(client: QueryClient, filter: ExecutionFilter): Promise<void> {
   client.setQueryData(['executions', filter], (before: { pages: unknown[]; pageParams: unknown[] } | undefined) =>
     before === undefined ? before : { pages: before.pages.slice(0, 1), pageParams: before.pageParams.slice(0, 1) },

@@ -12,7 +12,7 @@ export interface Tally {
   readonly isCapped: boolean;
 }
 
-export function useTally(filter: ExecutionFilter): Tally | undefined {
+export function useTally(filter: ExecutionFilter, isAsked = true): Tally | undefined {
   const { data } = useQuery({
     queryKey: ['tally', filter],
     queryFn: async (): Promise<Tally> => {
@@ -21,6 +21,7 @@ export function useTally(filter: ExecutionFilter): Tally | undefined {
       return total ?? { count: 0, isCapped: false };
     },
     refetchInterval: useBeat(EVERY_MS),
+    enabled: isAsked,
   });
   return data;
 }

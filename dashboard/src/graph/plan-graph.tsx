@@ -12,13 +12,14 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
+  type ReactFlowInstance,
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
-import { useMemo } from 'react';
+import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { StatusIconOf } from '../component/status.tsx';
 import { statusLook, type Tone } from '../model/status.ts';
 import { clipped } from '../model/text.ts';
-import { NODE_HEIGHT, NODE_WIDTH, placeGraph } from './plan-layout.ts';
+import { NODE_HEIGHT, NODE_WIDTH, placeGraph, type Size } from './plan-layout.ts';
 
 export interface GraphNode {
   readonly id: string;
@@ -49,29 +50,60 @@ interface PlanGraphProps {
   readonly label: string;
 }
 
-type Box = Node<{ node: GraphNode; isSelected: boolean }, 'plan'>;
+type Box = Node<{ node: GraphNode; isSelected: boolean; isDown: boolean }, 'plan'>;
 type Line = Edge<{ edge: GraphEdge; path: string; x: number; y: number }, 'plan'>;
 
 const NODE_TYPES = { plan: PlanNodeBox };
 const EDGE_TYPES = { plan: PlanEdgeLine };
 
-export function PlanGraph({ nodes, edges, selected, onSelect, label }: PlanGraphProps) {
+/** Measured before anything is drawn, and again when it changes. */
+function useRoom() {
+  const box = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState<Size | null>(null);
+  useLayoutEffect(() => {
+    const measure = () => setRoom({ width: box.current!.clientWidth, height: box.current!.clientHeight });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+  return { box, room };
+}
+
+const FIT = { maxZoom: 1, minZoom: 0.35, padding: 0.08 };
+
+export function PlanGraph(props: PlanGraphProps) {
+  const { box, room } = useRoom();
+  return (
+    <div ref={box} className="h-full min-h-64 w-full" role="figure" aria-label={props.label}>
+      {room !== null && <Drawing {...props} room={room} />}
+    </div>
+  );
+}
+
+function Drawing({ nodes, edges, selected, onSelect, room }: PlanGraphProps & { readonly room: Size }) {
   const shape = JSON.stringify([nodes.map(({ id }) => id), edges.map(({ from, to }) => [from, to])]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the places depend on the shape alone, not on statuses
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the places depend on the shape and the room alone, not on statuses
   const placed = useMemo(
     () =>
       placeGraph(
         nodes.map(({ id }) => id),
         edges,
+        room,
       ),
-    [shape],
+    [shape, room.width, room.height],
   );
+  const flow = useRef<ReactFlowInstance<Box, Line>>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: fitted again when the room changes
+  useLayoutEffect(() => {
+    void flow.current?.fitView(FIT);
+  }, [room.width, room.height]);
   const boxes = nodes.map(
     (node, index): Box => ({
       id: node.id,
       type: 'plan',
       position: placed.nodes[index]!,
-      data: { node, isSelected: node.id === selected },
+      data: { node, isSelected: node.id === selected, isDown: placed.isDown },
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
       draggable: false,
@@ -90,38 +122,39 @@ export function PlanGraph({ nodes, edges, selected, onSelect, label }: PlanGraph
     }),
   );
   return (
-    <div className="h-full min-h-64 w-full" role="figure" aria-label={label}>
-      <ReactFlow
-        key={shape}
-        nodes={boxes}
-        edges={lines}
-        nodeTypes={NODE_TYPES}
-        edgeTypes={EDGE_TYPES}
-        fitView
-        fitViewOptions={{ maxZoom: 1, minZoom: 0.35, padding: 0.12 }}
-        minZoom={0.05}
-        maxZoom={1.6}
-        onlyRenderVisibleElements
-        nodesConnectable={false}
-        nodesDraggable={false}
-        elementsSelectable={false}
-        nodesFocusable
-        zoomOnDoubleClick={false}
-        onNodeClick={(_, { id }) => onSelect(id)}
-        onKeyDown={(event) => {
-          const id = (event.target as HTMLElement).dataset?.id;
-          if ((event.key === 'Enter' || event.key === ' ') && id !== undefined) onSelect(id);
-        }}
-        proOptions={{ hideAttribution: true }}
-        attributionPosition="bottom-left"
-      >
-        <Controls
-          showInteractive={false}
-          position="bottom-right"
-          className="overflow-hidden rounded-md border bg-raised [&_button]:flex [&_button]:size-7 [&_button]:items-center [&_button]:justify-center [&_button]:border-b [&_button]:hover:bg-hover [&_button:last-child]:border-b-0 [&_svg]:size-3 [&_svg]:fill-text"
-        />
-      </ReactFlow>
-    </div>
+    <ReactFlow
+      key={`${shape} ${placed.isDown}`}
+      onInit={(instance) => {
+        flow.current = instance;
+      }}
+      nodes={boxes}
+      edges={lines}
+      nodeTypes={NODE_TYPES}
+      edgeTypes={EDGE_TYPES}
+      fitView
+      fitViewOptions={FIT}
+      minZoom={0.05}
+      maxZoom={1.6}
+      onlyRenderVisibleElements
+      nodesConnectable={false}
+      nodesDraggable={false}
+      elementsSelectable={false}
+      nodesFocusable
+      zoomOnDoubleClick={false}
+      onNodeClick={(_, { id }) => onSelect(id)}
+      onKeyDown={(event) => {
+        const id = (event.target as HTMLElement).dataset?.id;
+        if ((event.key === 'Enter' || event.key === ' ') && id !== undefined) onSelect(id);
+      }}
+      proOptions={{ hideAttribution: true }}
+      attributionPosition="bottom-left"
+    >
+      <Controls
+        showInteractive={false}
+        position="bottom-right"
+        className="overflow-hidden rounded-md border bg-raised [&_button]:flex [&_button]:size-7 [&_button]:items-center [&_button]:justify-center [&_button]:border-b [&_button]:hover:bg-hover [&_button:last-child]:border-b-0 [&_svg]:size-3 [&_svg]:fill-text"
+      />
+    </ReactFlow>
   );
 }
 
@@ -134,7 +167,7 @@ const BAR: Readonly<Record<Tone, string>> = {
   idle: 'bg-idle-solid',
 };
 
-function PlanNodeBox({ data: { node, isSelected } }: NodeProps<Box>) {
+function PlanNodeBox({ data: { node, isSelected, isDown } }: NodeProps<Box>) {
   const look = node.status === undefined ? null : statusLook(node.status);
   const isDim = node.status === 'Skipped' || node.status === 'Pending';
   return (
@@ -148,7 +181,11 @@ function PlanNodeBox({ data: { node, isSelected } }: NodeProps<Box>) {
             : 'hover:border-line-strong'
       } ${isDim ? 'border-dashed' : ''}`}
     >
-      <Handle type="target" position={Position.Left} className="pointer-events-none opacity-0" />
+      <Handle
+        type="target"
+        position={isDown ? Position.Top : Position.Left}
+        className="pointer-events-none opacity-0"
+      />
       <span
         className={`absolute inset-y-0 left-0 w-1 ${look === null ? (node.isWrong === true ? 'bg-bad-solid' : 'bg-line-strong') : BAR[look.tone]}`}
       />
@@ -159,7 +196,11 @@ function PlanNodeBox({ data: { node, isSelected } }: NodeProps<Box>) {
         </span>
       </span>
       {look !== null && <StatusIconOf look={look} className="size-4" />}
-      <Handle type="source" position={Position.Right} className="pointer-events-none opacity-0" />
+      <Handle
+        type="source"
+        position={isDown ? Position.Bottom : Position.Right}
+        className="pointer-events-none opacity-0"
+      />
     </div>
   );
 }

@@ -46,39 +46,45 @@ describe('a definition as a graph', () => {
     expect(plan.edges).toEqual([{ from: 'a', to: 'b', when: 'success' }]);
   });
 
-  it('tells loops, waits, ends and what runs at the end by their types', () => {
-    const types = (definition: object) => graphOfDefinition(definition).nodes.map(({ type }) => type);
+  it('tells loops, waits and ends by their types, and what runs at the end by its edges', () => {
     const graph = {
       finally: ['unlock'],
       nodes: [
         { id: 'each', forEach: {}, body: { nodes: [{ id: 'charge' }, { id: 'ship' }] } },
         { id: 'poll', actionType: 'http.request', repeat: {}, compensate: 'undo' },
         { id: 'child', nodeType: 'subworkflow', workflowId: 'other' },
-        { id: 'wait', nodeType: 'wait' },
+        { id: 'rest', nodeType: 'wait' },
+        { id: 'wait', nodeType: 'wait', callback: true, events: [{ type: 'paid' }, { type: 'paid' }, 1] },
         { id: 'undo', actionType: 'core.echo' },
         { id: 'unlock', actionType: 'core.echo' },
       ],
     };
-    expect(types(graph)).toEqual([
+    const { nodes, edges } = graphOfDefinition(graph);
+    expect(nodes.map(({ type }) => type)).toEqual([
       'for each: charge, ship',
       'repeat: http.request',
       'other',
       'wait',
-      'undoes poll: core.echo',
-      'finally: core.echo',
+      'wait for callback or paid',
+      'core.echo',
+      'core.echo',
+    ]);
+    expect(edges.filter(({ isAside }) => isAside).map(({ from, to, when }) => `${from} ${when} ${to}`)).toEqual([
+      'poll undo undo',
+      ...['each', 'poll', 'child', 'rest', 'wait'].map((id) => `${id} finally unlock`),
     ]);
     const pipeline = graphOfDefinition({
       tasks: {
         a: { url: 'https://x', for_each: [] },
         b: { url: 'https://x', method: 'GET', until: 'true' },
-        c: { wait_for: {}, needs: { first: 1, of: ['a', 'b'] } },
+        c: { wait_for: { webhook: true, events: [{ type: 'paid' }] }, needs: { first: 1, of: ['a', 'b'] } },
         d: { end: true },
       },
     });
     expect(pipeline.nodes.map(({ type }) => type)).toEqual([
       'for each: POST https://x',
       'repeat: GET https://x',
-      'wait',
+      'wait for callback or paid',
       'end',
     ]);
     expect(pipeline.edges.map(({ from }) => from)).toEqual(['a', 'b']);

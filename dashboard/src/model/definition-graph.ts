@@ -1,5 +1,7 @@
 // A definition as nodes and edges, as far as it makes sense: for the picture beside the text, also while it is wrong.
 
+import { asideEdges } from './aside.ts';
+
 export interface DefinitionNode {
   readonly id: string;
   readonly type: string;
@@ -13,6 +15,8 @@ export interface DefinitionEdge {
   readonly to: string;
   readonly when: string;
   readonly condition?: string;
+  /** Leads to what undoes a node or cleans up at last: no edge of the plan. */
+  readonly isAside?: boolean;
 }
 
 export interface DefinitionGraph {
@@ -36,29 +40,39 @@ export function graphOfDefinition(definition: unknown): DefinitionGraph {
       : Array.isArray(definition.steps)
         ? planSteps(definition.steps)
         : NOTHING;
+  const known = new Map(graph.nodes.map((node) => [node.id, node]));
   const asides = asidesOf(definition);
-  const known = new Map(
-    graph.nodes.map((node) => {
-      const aside = asides.get(node.id);
-      return [node.id, aside === undefined ? node : { ...node, type: `${aside}: ${node.type}` }];
-    }),
-  );
-  return {
-    nodes: [...known.values()],
-    edges: graph.edges.filter(({ from, to }) => known.has(from) && known.has(to)),
-  };
+  const nodes = [...known.values()];
+  const drawn = [
+    ...graph.edges,
+    ...asideEdges(
+      nodes.map(({ id }) => ({ id, ...asides.get(id) })),
+      graph.edges,
+    ),
+  ];
+  return { nodes, edges: drawn.filter(({ from, to }) => known.has(from) && known.has(to)) };
 }
 
 /** Nodes that run at the end only, and why. */
-function asidesOf({ nodes, finally: last }: Fields): ReadonlyMap<string, string> {
-  const list = Array.isArray(nodes) ? nodes.filter(isObject) : [];
-  const undoing = list.flatMap(({ id, compensate }) =>
-    typeof compensate === 'string' ? [[compensate, `undoes ${String(id)}`] as const] : [],
-  );
-  return new Map([...undoing, ...textsOf(last).map((id) => [id, 'finally'] as const)]);
+function asidesOf({ nodes, finally: last }: Fields): ReadonlyMap<string, { undoes?: string; isFinally?: true }> {
+  const asides = new Map<string, { undoes?: string; isFinally?: true }>();
+  for (const { id, compensate } of Array.isArray(nodes) ? nodes.filter(isObject) : []) {
+    if (typeof compensate === 'string') asides.set(compensate, { undoes: String(id) });
+  }
+  for (const id of textsOf(last)) asides.set(id, { isFinally: true });
+  return asides;
 }
 
-function nodeTypeOf({ nodeType, actionType, workflowId, body, forEach, repeat }: Fields): string {
+/** The things that end a wait: its callback, and events by their types. */
+function waitText({ events }: Fields, hasCallback: boolean): string {
+  const types = (Array.isArray(events) ? events : []).filter(isObject).map(({ type }) => String(type));
+  const things = [...(hasCallback ? ['callback'] : []), ...new Set(types)];
+  return things.length === 0 ? 'wait' : `wait for ${things.join(' or ')}`;
+}
+
+function nodeTypeOf(node: Fields): string {
+  const { nodeType, actionType, workflowId, body, forEach, repeat } = node;
+  if (nodeType === 'wait') return waitText(node, node.callback === true);
   const inner = isObject(body) && Array.isArray(body.nodes) ? body.nodes.filter(isObject) : [];
   const own = actionType ?? workflowId ?? nodeType ?? inner.map(({ id }) => String(id)).join(', ');
   if (forEach !== undefined) return `for each: ${String(own)}`;
@@ -108,7 +122,7 @@ function pipelineTasks(tasks: Fields): DefinitionGraph {
 function taskType(task: Fields): string {
   if (task.sleep !== undefined) return 'sleep';
   if (task.wait_for_webhook !== undefined) return 'wait for webhook';
-  if (task.wait_for !== undefined) return 'wait';
+  if (isObject(task.wait_for)) return waitText(task.wait_for, task.wait_for.webhook === true);
   if (task.end !== undefined) return 'end';
   if (typeof task.url !== 'string') return 'task';
   const loop = task.for_each === undefined ? (task.until === undefined ? '' : 'repeat: ') : 'for each: ';

@@ -37,14 +37,14 @@ export function ExecutionActions({ view }: { readonly view: ExecutionView }) {
         </Button>
       )}
       <Button
-        icon={<RotateCw className="size-3.5" aria-hidden="true" />}
+        icon={<RotateCw className="size-3.5 max-sm:hidden" aria-hidden="true" />}
         reason={signal ?? refusalOf('retry', { status })}
         onClick={() => void command('Retry', () => retryExecution(executionId))}
       >
         Retry
       </Button>
       <Button
-        icon={<Ban className="size-3.5" aria-hidden="true" />}
+        icon={<Ban className="size-3.5 max-sm:hidden" aria-hidden="true" />}
         reason={execute ?? refusalOf('cancel', { status })}
         onClick={() => setOpen('cancel')}
       >

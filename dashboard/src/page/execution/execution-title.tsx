@@ -75,6 +75,9 @@ function Spent({ execution: { createdAt, startedAt, completedAt, status } }: { r
   );
 }
 
+/** Drawn by a program: its ends are enough. */
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 export function OriginLine({ execution }: { readonly execution: ExecutionDetail }) {
   const {
     requestId,
@@ -94,7 +97,7 @@ export function OriginLine({ execution }: { readonly execution: ExecutionDetail 
     parts.push([
       'request',
       <span key="r" title={requestId}>
-        {clipped(requestId, 40)}
+        {UUID.test(requestId) ? shortId(requestId) : clipped(requestId, 40)}
       </span>,
     ]);
   if (who?.userId !== undefined) parts.push(['by', clipped(who.displayName ?? who.userId, 60)]);

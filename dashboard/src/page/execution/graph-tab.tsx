@@ -9,6 +9,7 @@ import { Status } from '../../component/status.tsx';
 import { Took } from '../../component/time.tsx';
 import { asideEdges, joinText } from '../../model/aside.ts';
 import { endedLoopText } from '../../model/loop.ts';
+import { skipReason } from '../../model/skip-reason.ts';
 import { clipped, plural } from '../../model/text.ts';
 import type { ExecutionView, GraphNodeJson } from './execution-view.ts';
 
@@ -53,10 +54,13 @@ export function GraphTab({ view }: { readonly view: ExecutionView }) {
 }
 
 function noteOf(node: GraphNodeJson, view: ExecutionView): string | undefined {
-  const { reason, error, attempts, status, waits, items, rounds } = node;
-  if (reason !== undefined) return `skipped: ${reason}`;
+  const { error, attempts, status, waits, items, rounds } = node;
+  const skipped = skipReason(view.graph, node.id);
+  if (skipped !== undefined) return `skipped: ${skipped}`;
   if (error !== undefined) return `${error.code}: ${error.message}`;
   const texts = progressTexts(node);
+  const step = view.journal.plan.nodes.find(({ id }) => id === node.id)?.step;
+  if (step?.kind === 'end' && status === 'Succeeded') texts.push(`ended it as ${step.status}`);
   if (items === undefined && rounds === undefined) {
     const told = waits ?? endedLoopText(view.journal, node.id, view.at) ?? joinText(view.journal.plan, node.id);
     if (told !== undefined) texts.push(told);
@@ -77,17 +81,19 @@ function NodeList({ view }: { readonly view: ExecutionView }) {
             type="button"
             onClick={() => view.select(node.id)}
             aria-current={node.id === view.node}
-            className="flex min-h-12 w-full flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-1.5 text-left hover:bg-hover aria-[current=true]:bg-accent-soft"
+            className="grid min-h-12 w-full grid-cols-[minmax(0,1fr)_max-content] items-center gap-x-3 gap-y-0.5 px-4 py-1.5 text-left hover:bg-hover aria-[current=true]:bg-accent-soft md:grid-cols-[7rem_minmax(8rem,1fr)_minmax(7rem,1fr)_5rem_minmax(8rem,2fr)]"
           >
-            <span className="w-28">
+            <span className="max-md:order-1 max-md:justify-self-end">
               <Status status={node.status} as="line" />
             </span>
-            <span className="min-w-32 font-medium wrap-anywhere">{clipped(node.id, 80)}</span>
-            <span className="text-xs text-faint">{node.type}</span>
-            <span className="text-xs text-muted">
+            <span className="font-medium wrap-anywhere">{clipped(node.id, 80)}</span>
+            <span className="text-xs text-faint max-md:order-2">{node.type}</span>
+            <span className="text-xs text-muted max-md:order-3 max-md:justify-self-end">
               {node.startedAt !== undefined && <Took from={node.startedAt} to={node.completedAt} />}
             </span>
-            <span className="basis-full text-xs text-muted md:basis-auto">{noteOf(node, view)}</span>
+            <span className="col-span-full text-xs wrap-anywhere text-muted max-md:order-4 md:col-auto">
+              {noteOf(node, view)}
+            </span>
           </button>
         </li>
       ))}

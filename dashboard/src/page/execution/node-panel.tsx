@@ -14,6 +14,7 @@ import { Time, Took } from '../../component/time.tsx';
 import { type NodeDetail, useNodeDetail } from '../../data/executions.ts';
 import { rootOf } from '../../model/json-path.ts';
 import { nodeInLoop } from '../../model/loop.ts';
+import { skipReason } from '../../model/skip-reason.ts';
 import { isEnded } from '../../model/status.ts';
 import { clipped } from '../../model/text.ts';
 import { durationText } from '../../model/time.ts';
@@ -61,7 +62,7 @@ function NodeBody({ node, view }: { readonly node: GraphNodeJson; readonly view:
     <>
       {node.reason !== undefined && (
         <p className="rounded-md bg-idle-soft px-3 py-2">
-          Skipped: <b>{node.reason}</b>
+          Skipped: <b>{skipReason(view.graph, node.id) ?? node.reason}</b>
         </p>
       )}
       <NodeActions node={node} view={view} />

@@ -53,10 +53,10 @@ export function TimelineAxis({ whole, span, onZoom }: TimelineAxisProps) {
         onPointerUp={finish}
         onDoubleClick={() => onZoom(null)}
       >
-        {ticksOf(span).map((tick) => (
+        {ticksOf(span).map((tick, index) => (
           <span
             key={tick}
-            className="tabular absolute top-2.5 -translate-x-1/2 whitespace-nowrap"
+            className={`tabular absolute top-2.5 -translate-x-1/2 whitespace-nowrap ${index % 2 === 0 ? 'max-md:hidden' : ''}`}
             style={{ left: `${(100 * tick) / (span.to - span.from)}%` }}
           >
             {durationText(tick + span.from - whole.from)}

@@ -94,7 +94,7 @@ function Where({ execution: { error, status, last, dueAt, why } }: { readonly ex
       </span>
     );
   }
-  if (status === 'Succeeded') return <span className="text-faint">done</span>;
+  if (status === 'Succeeded') return null;
   return (
     <>
       {last !== undefined && why === 'retrying' && (

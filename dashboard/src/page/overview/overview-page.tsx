@@ -18,6 +18,7 @@ import { triggerText } from '../../model/trigger-text.ts';
 import { Causes } from './causes.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { HourPanel } from './hour-panel.tsx';
+import { Latest } from './latest.tsx';
 
 interface Figure {
   readonly label: string;
@@ -53,10 +54,13 @@ export function OverviewPage() {
       </ul>
       <HourPanel />
       <div className="grid items-start gap-4 xl:grid-cols-2">
-        <Causes />
-        <div className="flex flex-col gap-4">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Causes />
           <LateConsumers />
+        </div>
+        <div className="flex min-w-0 flex-col gap-4">
           <Next />
+          <Latest />
         </div>
       </div>
     </Page>
@@ -75,10 +79,11 @@ const TILE_TONE: Readonly<Record<Tone, string>> = {
 /** What is live comes with the stream; what has ended is counted. */
 function useFigure({ filter }: Figure): Tally | undefined {
   const { now } = useLive();
-  const counted = useTally(filter);
-  if (filter.why === undefined) return counted;
+  const isLive = filter.why !== undefined;
+  const counted = useTally(filter, !isLive);
+  if (!isLive) return counted;
   const count = now?.live[filter.why as keyof typeof now.live];
-  return count === undefined ? counted : { count, isCapped: count >= MOST_LIVE };
+  return count === undefined ? undefined : { count, isCapped: count >= MOST_LIVE };
 }
 
 const MOST_LIVE = 10_000;
