@@ -313,6 +313,7 @@ create table event_waits (
   constraint event_waits_pkey PRIMARY KEY (execution_id, node_id, event_type, key)
 );
 CREATE INDEX event_wait_match ON event_waits USING btree (tenant_id, event_type, key, execution_id, node_id);
+CREATE INDEX event_wait_own ON event_waits USING btree (tenant_id, event_type) WHERE event_type ~ '^(Run|Step|Alert)[A-Z]'::text;
 
 create table execution_checkpoints (
   execution_id uuid not null,

@@ -133,6 +133,10 @@ async function measureEvents({ database, report, scaled }: Bench): Promise<void>
       await Promise.all(orders.map((order) => pawl.start(workflowId, { trigger: { order } })));
     }
     await parked(pawl, count);
+    const lookups: number[] = [];
+    for (let n = 0; n < 200; n++) lookups.push(await tell(`nobody-then-${n}`));
+    report.row('language-event-nobody', `pawl: ${count} waits`, 'ms p50', percentile(lookups, 0.5));
+    report.ratio('event-nobody-waits-for/ms', percentile(lookups, 0.5), { atMost: 1 });
     const found: number[] = [];
     // One after the other: how long an event takes, not how many are taken a second.
     for (let n = 0; n < Math.min(200, count); n++) {

@@ -57,7 +57,10 @@ export class AttemptScope implements ActionContext {
   }
 
   get redactor(): Redactor {
-    this.#redactor ??= new Redactor([...(this.credential?.secrets ?? []), ...(this.#engine.secrets ?? [])]);
+    if (this.#redactor === null) {
+      this.#redactor = new Redactor(this.credential?.secrets);
+      for (const secret of this.#engine.secrets ?? []) this.#redactor.add(secret);
+    }
     return this.#redactor;
   }
 

@@ -10,18 +10,18 @@ export const REDACTED = '[redacted]';
 
 /** Shorter secrets are only looked for as they are: their encoded forms would match everywhere. */
 const ENCODED_FROM = 6;
+const NONE: readonly string[] = [];
 
 export class Redactor {
-  #secrets: string[] = [];
+  #secrets: readonly string[];
 
-  constructor(secrets: readonly string[] = []) {
-    for (const secret of secrets) this.add(secret);
+  constructor(secrets: readonly string[] = NONE) {
+    this.#secrets = formsOfAll(secrets);
   }
 
   add(secret: string): void {
     if (secret === '') return;
-    // Longest first, because one secret may contain another.
-    this.#secrets = [...new Set([...this.#secrets, ...formsOf(secret)])].sort((a, b) => b.length - a.length);
+    this.#secrets = longestFirst([...this.#secrets, ...formsOf(secret)]);
   }
 
   redact(text: string): string {
@@ -67,6 +67,20 @@ export class Redactor {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [this.redact(key), this.#value(member)]));
   }
 }
+
+/** Of the list of a credential, which one attempt after the other is handed. They go when the credential goes. */
+const known = new WeakMap<readonly string[], readonly string[]>();
+
+function formsOfAll(secrets: readonly string[]): readonly string[] {
+  const before = known.get(secrets);
+  if (before !== undefined) return before;
+  const forms = longestFirst(secrets.flatMap((secret) => (secret === '' ? [] : [...formsOf(secret)])));
+  known.set(secrets, forms);
+  return forms;
+}
+
+/** Longest first, because one secret may contain another. */
+const longestFirst = (forms: readonly string[]): string[] => [...new Set(forms)].sort((a, b) => b.length - a.length);
 
 function formsOf(secret: string): Set<string> {
   const whole = secret.toWellFormed();

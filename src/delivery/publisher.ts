@@ -69,9 +69,9 @@ export class Publisher {
     const listeners = await this.whoListens();
     const isWanted = this.deps.book.wantsExecutions || listeners.size > 0;
     if (!isWanted || withFacts) return this.publish(batches, listeners, batches.length === limit);
-    // There is a subscriber after all.
+    // There is a subscriber after all. Those who listen are asked for after each reading: whoever began to wait before an event gets it.
     const read = await this.deps.store.outboxRead({ limit: BATCHES, withFacts: true });
-    return this.publish(read, listeners, batches.length > read.length);
+    return this.publish(read, await this.whoListens(), batches.length > read.length);
   }
 
   /** Gives up the lease, so that another process need not wait for its end. */

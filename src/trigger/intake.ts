@@ -82,8 +82,12 @@ export class Intake {
   /** Concurrent events of one type share one reading of its triggers. */
   private readonly listening: SharedLookup<readonly TriggerRecord[]>;
 
+  /** Requests of one webhook that come together share one reading of it, its secrets included. */
+  private readonly webhooks: SharedLookup<Awaited<ReturnType<IntakeDeps['store']['webhookGet']>>>;
+
   constructor(deps: IntakeDeps) {
     this.deps = deps;
+    this.webhooks = new SharedLookup((triggerId) => deps.store.webhookGet({ triggerId }));
     this.listening = new SharedLookup((key) => deps.store.eventTriggerList({ ...JSON.parse(key), limit: EVENT_PAGE }));
   }
 
@@ -91,7 +95,7 @@ export class Intake {
     triggerId: string,
     request: WebhookRequest,
   ): Promise<{ fired: Fired | Challenged; awaitedBy: string | null }> {
-    const found = await this.deps.store.webhookGet({ triggerId });
+    const found = await this.webhooks.get(triggerId);
     if (found === null) throw triggerNotFound(triggerId);
     const { trigger, secrets } = found;
     const settings = JSON.parse(trigger.config) as WebhookSettings;

@@ -107,3 +107,14 @@ it('the pipeline does the same in its own words', async () => {
     'POST /stock/reserve',
   ]);
 });
+
+it('the report joins and groups what it has, knows the day, and ends early without orders', async () => {
+  const runner = await engine.open({ engine: short });
+  const definition = example('daily-report');
+  const reportOf = async (trigger: JsonObject) => runner.result(await engine.start(definition, { trigger }));
+  expect(await reportOf({ region: 'eu', scheduledFor: '2026-03-01T05:00:00.000Z' })).toMatchObject({
+    status: 'Succeeded',
+    outputs: { title: 'Orders of 2026-02-28', lines: ['Ada: 50', 'Bob: 2'] },
+  });
+  expect(await reportOf({ region: 'moon' })).toMatchObject({ outputs: { title: 'nothing to report' } });
+});

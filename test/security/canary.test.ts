@@ -1,5 +1,5 @@
 // S6: a secret of every kind is used once, by honest and by leaky systems, and is then looked for in every row of every table, in
-// every log line, in the metrics and in what the API shows: as it is, in base64, in hex and in a URL.
+// every log line, in the metrics, in the spans and in what the API shows: as it is, in base64, in hex and in a URL.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { createPawl, defineAction, TerminalError } from '../../src/main.ts';
 import { useRemoteApi } from '../connection/remote-api.ts';
 import { chain, useServer } from '../server/api-server.ts';
 import { withClient } from '../support/database.ts';
+import { otlpCollector } from '../telemetry/otlp-collector.ts';
 
 const key = (id: string) => `${id}=${randomBytes(32).toString('base64')}`;
 const [older, newer] = [key('older'), key('newer')];
@@ -37,10 +38,15 @@ const leaky = defineAction({
 });
 const received: string[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'pawl-canary-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const collector = await otlpCollector();
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await collector.standin.close();
+});
 const server = useServer({
   actions: [leaky],
   artifact: { folder },
+  trace: { endpoint: `${collector.url}/v1/traces`, exportIntervalMs: 10 },
   secret: { keys: [older] },
   trigger: { enableSchedules: false },
   server: { port: 0, checkAnswers: true, logLevel: 'debug' },
@@ -53,6 +59,7 @@ const webhookSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const canaries = {
   connection: secret('connection'),
   table: secret('table'),
+  password: secret('password'),
   plan: secret('plan'),
   trigger: webhookSecret(),
   rotated: webhookSecret(),
@@ -117,6 +124,7 @@ beforeAll(async () => {
   await server.ask('PUT', '/api/v1/secrets/crm', { body: { value: canaries.table } });
   const made = [
     { name: 'direct', kind: 'token', token: canaries.connection },
+    { name: 'basic', kind: 'basic', username: 'pawl', password: canaries.password },
     { name: 'kept', kind: 'header', header: 'X-Key', value: { provider: 'table', key: 'crm' } },
   ];
   for (const one of made) await server.post('/api/v1/connections', { connector: 'http', ...one });
@@ -126,7 +134,7 @@ beforeAll(async () => {
     headers: { 'x-said': String(headers.authorization ?? headers['x-key']) },
     body: { said: headers, coded: Buffer.from(String(headers.authorization ?? headers['x-key'])).toString('base64') },
   });
-  for (const connection of ['direct', 'kept']) {
+  for (const connection of ['direct', 'basic', 'kept']) {
     for (const path of ['ok', 'fail']) {
       const node = {
         id: 'ask',
@@ -184,6 +192,13 @@ describe('S6: a secret', () => {
     }
     expect(lines.length).toBeGreaterThan(0);
     expect(leaksIn(lines.join('\n'))).toEqual([]);
+  });
+
+  it('stands in no span', async () => {
+    const traced = () => new Set(collector.spans.map(({ attributes }) => attributes.runId));
+    await expect.poll(() => executions.filter((id) => !traced().has(id))).toEqual([]);
+    expect(collector.text()).toContain('LEAKY');
+    expect(leaksIn(collector.text())).toEqual([]);
   });
 
   it('of a plan reaches the action, and stands in no file of the artifact store', () => {

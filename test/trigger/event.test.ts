@@ -150,3 +150,23 @@ describe('an event', () => {
     expect(await firings(server, id)).toMatchObject([{ outcome: 'started', executionId: body.executionId }]);
   });
 });
+
+it('an execution may wait for the end of another, which no trigger listens to', async () => {
+  const wait = (id: string, event: JsonObject): JsonObject => ({
+    ...{ id, displayName: id, startNode: 'wait' },
+    nodes: [{ id: 'wait', nodeType: 'wait', events: [event] }],
+  });
+  const definitions = [
+    wait('awaited-run', { type: 'run.go', key: '{{ trigger.order }}', at: 'order' }),
+    wait('awaiting-run', { type: 'RunCompleted', key: '{{ trigger.run }}', at: 'runId' }),
+  ];
+  for (const definition of definitions) await server.pawl.publish(definition, { tenantId: 'acme' });
+  const start = (id: string, trigger: JsonObject) => server.pawl.start(id, { tenantId: 'acme', trigger });
+  const { executionId: run } = await start('awaited-run', { order: 'r1' });
+  const { executionId: other } = await start('awaited-run', { order: 'r2' });
+  const { executionId } = await start('awaiting-run', { run });
+  for (const order of ['r2', 'r1']) await emit({ type: 'run.go', data: { order } });
+  const { status, outputs } = await server.pawl.result(executionId, { tenantId: 'acme' });
+  expect([status, outputs]).toMatchObject(['Succeeded', { by: 'RunCompleted', data: { runId: run } }]);
+  expect(other).not.toBe(run);
+});

@@ -87,6 +87,19 @@ describe('a repeated webhook', () => {
     expect(await firings(server, id)).toHaveLength(1);
   });
 
+  it('is recorded with its own execution when others come at the same time, each of them twice', async () => {
+    await publishEcho(server, 'burst');
+    const { id } = await webhook('burst');
+    const ids = Array.from({ length: 60 }, (_, n) => `msg_${n % 30}`);
+    const replies = await Promise.all(ids.map((msg) => sendWebhook(server, id, { secret: SECRET, id: msg })));
+    const started = new Map(ids.map((msg, n) => [`webhook:${id}:${msg}`, replies[n]!.body.executionId]));
+    expect(new Set(started.values()).size).toBe(30);
+    const recorded = await firings(server, id);
+    expect(recorded.map(({ requestId, executionId }) => [requestId, executionId]).toSorted()).toEqual(
+      [...started].toSorted(),
+    );
+  });
+
   it('also when the trigger was disabled or the workflow archived since', async () => {
     await publishEcho(server, 'faded');
     const { id } = await webhook('faded');

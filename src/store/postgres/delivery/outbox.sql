@@ -29,8 +29,21 @@ left join lateral (select x.driver, x.ref from external_runs x where x.execution
 order by b.id, r.place;
 
 -- name: outbox_listeners
-select distinct tenant_id, event_type from workflow_triggers
-where trigger_type = 'Event' and is_enabled and event_type = any($1::text[]);
+-- Event triggers, and executions that wait. Of a hundred thousand waits, one probe for each tenant and type (event_wait_own).
+with recursive waited (tenant_id, event_type) as (
+  (select tenant_id, event_type from event_waits where event_type ~ '^(Run|Step|Alert)[A-Z]'
+   order by tenant_id, event_type limit 1)
+  union all
+  select other.tenant_id, other.event_type from waited cross join lateral (
+    select e.tenant_id, e.event_type from event_waits e
+    where e.event_type ~ '^(Run|Step|Alert)[A-Z]' and (e.tenant_id, e.event_type) > (waited.tenant_id, waited.event_type)
+    order by e.tenant_id, e.event_type limit 1
+  ) other
+)
+select tenant_id, event_type from workflow_triggers
+where trigger_type = 'Event' and is_enabled and event_type = any($1::text[])
+union
+select tenant_id, event_type from waited where event_type = any($1::text[]);
 
 -- name: outbox_publish
 -- $1 leader, $2 batches, $3 to $14 messages, $15 to $19 deliveries. Both or neither: whoever lost the leadership, or sends the

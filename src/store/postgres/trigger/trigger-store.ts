@@ -1,5 +1,6 @@
 // Triggers on PostgreSQL. Whatever runs by itself or for every webhook uses the engine's plans; lists use the other pool.
 
+import { GroupWrite, type Waiting } from '../../group-write.ts';
 import type {
   ClaimedSchedule,
   FiringRecord,
@@ -47,6 +48,18 @@ const FIRING_COLUMNS: readonly Column<NewFiring>[] = [
 ];
 
 export function triggerStore(engine: Database, reader: Database): TriggerStore {
+  // Webhooks come in bursts: firings that come together are recorded together.
+  const started = new GroupWrite<NewFiring, void>({
+    timers: { soon: (callback) => void setImmediate(callback) },
+    maxInFlight: 2,
+    split: nextFirings,
+    async write(batch) {
+      // In one order everywhere, so that two batches with the same deliveries cannot deadlock.
+      const firings = batch.map(({ item }) => item).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      await engine.run(ADD_FIRINGS, firingValues(firings, []));
+      for (const { resolve } of batch) resolve();
+    },
+  });
   return {
     triggerCreate: (trigger) =>
       reader.transaction(async (session) => {
@@ -92,6 +105,11 @@ export function triggerStore(engine: Database, reader: Database): TriggerStore {
     },
 
     async firingAdd({ firings }) {
+      const [only] = firings;
+      if (firings.length === 1 && only!.outcome === 'started') {
+        await started.submit(only!);
+        return [];
+      }
       const values = firingValues(firings, []);
       const recorded = await engine.run<{ triggerId: string }>(ADD_FIRINGS, values);
       if (recorded.length === firings.length || firings.every(({ outcome }) => outcome === 'started')) return [];
@@ -103,6 +121,21 @@ export function triggerStore(engine: Database, reader: Database): TriggerStore {
     firingPurge: async ({ olderThanMs, limit }) =>
       (await reader.run(PURGE_FIRINGS, [olderThanMs / 1000, limit])).length,
   };
+}
+
+const MAX_FIRINGS = 256;
+const keyOf = ({ triggerId, requestId }: NewFiring): string => `${triggerId} ${requestId}`;
+
+/** The same delivery twice is not for one statement: the second waits for the next. */
+function nextFirings(waiting: Waiting<NewFiring, void>[]): [next: typeof waiting, left: typeof waiting] {
+  const next = new Map<string, Waiting<NewFiring, void>>();
+  const left: typeof waiting = [];
+  for (const one of waiting) {
+    const key = keyOf(one.item);
+    if (next.size === MAX_FIRINGS || next.has(key)) left.push(one);
+    else next.set(key, one);
+  }
+  return [[...next.values()], left];
 }
 
 const firingValues = (firings: NewFiring[], settled: SettledSchedule[]): Buffer[] => [
