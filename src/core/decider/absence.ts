@@ -1,5 +1,5 @@
-// Why a node left nothing that an expression could read, in words for the author of that expression: it was skipped or cancelled, or its
-// outputs did not fit into the context. Without it the answer would be the name of some other node that looks alike.
+// Explains to the author of an expression why a node left no data: it was skipped or cancelled, or its outputs did not fit into
+// the context. Otherwise the message would suggest some other node with a similar name.
 
 import type { WhyMissing } from '../expression/missing.ts';
 import type { State } from './state.ts';
@@ -16,7 +16,7 @@ export function whyAbsent({ plan, nodes }: State): WhyMissing {
   };
 }
 
-/** As graphs and plans name it, and as pipelines do. */
+/** In the spelling of graphs and plans, and of pipelines. */
 function isDataOf(id: string, path: readonly (string | number)[]): boolean {
   return [`context.data.${id}`, `steps.${id}`].includes(path.join('.'));
 }

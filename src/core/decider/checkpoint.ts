@@ -1,5 +1,5 @@
-// A checkpoint is the folded state as JSON: what was true after some transition, so that an old execution can be woken
-// without folding its whole journal. Counters, timers and the scope are derived again; parameters stay in the journal.
+// A checkpoint is the folded state as JSON after some transition, so that an old execution can be woken without folding its whole
+// journal. Counters, timers and the scope are derived again; parameters stay in the journal.
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -55,7 +55,7 @@ export function fromCheckpoint(plan: Plan, start: ExecutionStart, checkpoint: Js
   const saved = checkpoint as unknown as SavedState;
   const state = initialState(plan, start);
   for (const key of KEPT) Object.assign(state, { [key]: saved[key] });
-  // Checkpoints of earlier versions did not count them.
+  // Missing in checkpoints of earlier versions.
   state.renderedBytes ??= 0;
   tellStart(state);
   state.outputs = saved.outputs;

@@ -1,5 +1,5 @@
-// What the driver must do once a transition is durable, read off its facts (I2: nothing is done before). Commands carry
-// all they need, so that a driver never has to look into the state.
+// What the driver must do once a transition is durable, derived from its facts (I2: nothing is done before). Commands carry all
+// they need, so that a driver never has to look into the state.
 
 import type { Json } from '../json/json.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -30,11 +30,11 @@ export type Command =
     }
   | { readonly type: 'cancelChild'; readonly childId: string; readonly reason: string }
   | { readonly type: 'abort'; readonly node: number; readonly attempt: number }
-  /** Before the wait is durable: events of these types and keys are sent to this node. */
+  /** Events of these types and keys go to this node, from before its wait is durable. */
   | { readonly type: 'subscribe'; readonly node: number; readonly subscriptions: readonly Subscription[] }
   /** Compensation starts, and the stored execution shows it. */
   | { readonly type: 'noteUndo' }
-  /** What should undo a node has failed: somebody has to look at it. */
+  /** A compensation has failed, and a person has to look at it. */
   | { readonly type: 'deadLetter'; readonly node: number; readonly error: NodeError }
   | { readonly type: 'complete'; readonly status: EndStatus };
 
@@ -44,7 +44,7 @@ export function commandsOf(deciding: Deciding): Command[] {
   return commands;
 }
 
-/** Also of a virtual node whose item is over by now: this very decision ended it. */
+/** Also finds a virtual node whose item this very decision ended. */
 function nodeOf({ state, ended }: Deciding, index: number): NodeState {
   return nodeAt(state, index) ?? ended!.get(index)!;
 }
@@ -55,7 +55,7 @@ function collect(commands: Command[], deciding: Deciding, fact: Fact): void {
     case 'NodeStarted': {
       const params = inputs?.[idOf(state, fact.node)];
       const { status, loop } = nodeOf(deciding, fact.node);
-      // An attempt that could not be rendered has ended in the same transition: nothing to run.
+      // An attempt that could not be rendered has ended in the same transition, so there is nothing to run.
       if (params !== undefined && loop === null && (status === 'Running' || status === 'Waiting')) {
         commands.push(startCommand(state, fact.node, params));
       }
@@ -95,7 +95,7 @@ function noteFailedUndo(commands: Command[], state: State, node: number, error: 
   if (node < state.nodes.length && state.plan.nodes[node]!.aside) commands.push({ type: 'deadLetter', node, error });
 }
 
-/** The command of the node's current attempt; also what a new owner of the execution repeats after a crash (I7). */
+/** The command of the node's current attempt. A new owner repeats it after a crash (I7). */
 export function startCommand(state: State, index: number, params: Json): Command {
   const planNode = planNodeOf(state, index);
   const { attempts: attempt, childId } = nodeAt(state, index)!;
@@ -115,7 +115,7 @@ export function startCommand(state: State, index: number, params: Json): Command
   };
 }
 
-/** Of an item or a round with its index: `execution:node:3`, or `execution:node:3:inner`. */
+/** For an item or a round, with its index: `execution:node:3`, or `execution:node:3:inner`. */
 function idempotencyKey({ plan, start, generation }: State, index: number): string {
   const key = `${start.executionId}:${keyInExecution(plan, index)}`;
   return generation === 0 ? key : `${key}:${generation}`;

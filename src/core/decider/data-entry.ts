@@ -1,5 +1,5 @@
-// What expressions see of a node once it is final: `context.data[id]`, `tasks[id]` or `steps[id]`, by format.
-// Conditions of pipelines branch on skipped, cancelled and failed steps, so those have entries too; a graph's have none.
+// The data of a final node, as expressions see it: `context.data[id]`, `tasks[id]` or `steps[id]`, by format. Conditions of
+// pipelines branch on skipped, cancelled and failed steps, so those have entries too; in graphs they have none.
 
 import { isJsonObject, type Json } from '../json/json.ts';
 import type { Format, Step } from '../plan/plan.ts';
@@ -11,7 +11,7 @@ export function succeededEntry(
   kind: Step['kind'],
   { outputs, truncated }: { readonly outputs: Json; readonly truncated?: true },
 ): Json {
-  // Nothing reads the entry of an end but the execution, which returns it as it is.
+  // Only the execution reads the entry of an end node, and returns it as it is.
   if (kind === 'end') return outputs;
   switch (format) {
     case 'graph':
@@ -25,12 +25,12 @@ export function succeededEntry(
   }
 }
 
-/** The result of a wait, readable like an answer: `tasks.decision.by`, `tasks.decision.body`. */
+/** The result of a wait, readable like a response: `tasks.decision.by`, `tasks.decision.body`. */
 function waited(outputs: Json): Json {
   return isJsonObject(outputs) ? { ...outputs, body: outputs.data ?? null } : outputs;
 }
 
-/** The outputs again, from the entry of a node that succeeded. */
+/** The outputs, recovered from the entry of a succeeded node. */
 export function outputsOf(format: Format, kind: Step['kind'], entry: Json): Json {
   if (format === 'graph' || kind === 'end' || !isJsonObject(entry)) return entry;
   if (format === 'plan') return entry.output!;
@@ -60,7 +60,7 @@ export function failedEntry(
 
 const MAX_DETAIL_CHARS = 16 * 1024;
 
-/** The part of a failed attempt's outputs that conditions and messages can read. The attempt keeps all of it. */
+/** The part of a failed attempt's outputs that conditions and messages can read. The attempt keeps all of them. */
 function detailsOf(outputs: Json): Json {
   if (!isJsonObject(outputs)) return cutDetail(outputs);
   return Object.fromEntries(Object.entries(outputs).map(([key, value]) => [key, cutDetail(value)]));
@@ -71,13 +71,13 @@ function cutDetail(value: Json): Json {
   return text.length <= MAX_DETAIL_CHARS ? value : `${text.slice(0, MAX_DETAIL_CHARS)}…`;
 }
 
-/** The failure that the entry of a graph's node tells of, as rules about errors read it. */
+/** The failure in the entry of a graph's node, as error rules read it. */
 export function failureOf(error: NodeError, timedOut: boolean, entry: Json): Failure {
   const { error: told } = entry as { error: { details?: Json } };
   return { error, timedOut, outputs: told.details };
 }
 
-/** Of a node that was skipped, or cancelled because nothing needed it any more. */
+/** For a node that was skipped, or cancelled because nothing needs it. */
 export function absentEntry(format: Format, became: 'skipped' | 'cancelled'): Json | undefined {
   switch (format) {
     case 'graph':

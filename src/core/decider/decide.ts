@@ -1,6 +1,6 @@
-// decide: what follows from one input. Pure and total: no clock, no random source, no store, and never an exception for
-// a business outcome; the same state, input and context give byte-identical facts (I16). The state is advanced by
-// evolve as facts are emitted, so that folding the returned transition over the state before gives the state after (I15).
+// decide: what follows from one input. Pure and total: no clock, randomness or store, and never an exception for a business
+// outcome. The same state, input and context give byte-identical facts (I16). evolve advances the state as facts are emitted, so
+// folding the returned transition over the state before gives the state after (I15).
 
 import { nodeIndexOf } from '../plan/virtual-node.ts';
 import { type Command, commandsOf } from './command.ts';
@@ -24,11 +24,11 @@ export interface Decision {
   /** No facts = the input changed nothing. */
   readonly transition: Transition;
   readonly commands: Command[];
-  /** It had worked long enough (S4): send `goOn` for the rest. */
+  /** The decision reached its work limit (S4): send `goOn` for the rest. */
   readonly isCutShort: boolean;
   /** The cost of its evaluations and parameters; 1 is the limit of one evaluation. */
   readonly effort: number;
-  /** Virtual nodes whose attempts ended, with what is known of them: their items may be over. */
+  /** Virtual nodes whose attempts ended, with their last state, because their items may be over. */
   readonly ended: ReadonlyMap<number, NodeState> | null;
 }
 
@@ -52,7 +52,7 @@ export function decide(state: State, input: Input, context: DecideContext): Deci
 
 function handle(deciding: Deciding, input: Input): void {
   const { state } = deciding;
-  // Mail is read before timers ring; that must not let anything go on after the deadline.
+  // Mail is read before timers ring. That must not let anything go on after the deadline.
   if (isMail(input) && (effectiveDeadline(state) ?? Number.POSITIVE_INFINITY) <= deciding.now) ringTimers(deciding);
   switch (input.type) {
     case 'started':
@@ -99,7 +99,7 @@ function start(deciding: Deciding): void {
   deciding.admissible.push(...startNodes);
 }
 
-/** A late or repeated result, of an attempt that is over, changes nothing (I3). */
+/** A late or repeated result of a finished attempt changes nothing (I3). */
 function isRunning(state: State, { node: index, attempt }: { node: number; attempt: number }): boolean {
   const node = nodeAt(state, index);
   return node !== undefined && node.attempts === attempt && node.status === 'Running';
@@ -115,7 +115,7 @@ function isWaitingForChild(state: State, index: number, node: NodeState): boolea
   return node.status === 'Waiting' && planNodeOf(state, index).step.kind === 'subworkflow';
 }
 
-/** A cancel does not stop what is being undone; only a termination does. */
+/** A cancel does not stop compensations; only a termination does. */
 function cancel(deciding: Deciding, { reason, terminate }: Extract<Input, { type: 'cancel' }>): void {
   if (deciding.state.undo !== null) return terminate ? breakUndo(deciding, 'Terminated') : undefined;
   stopUnlessOver(deciding, 'Cancelled', { code: 'CANCELLED', message: reason }, terminate);
@@ -219,7 +219,7 @@ function finishChild(deciding: Deciding, input: Extract<Input, { type: 'childFin
   failAttempt(deciding, index, failure);
 }
 
-/** Of children of children only the innermost error says what happened. */
+/** With nested children only the innermost error says what happened. */
 function rootCause(error: ExecutionError | undefined): ExecutionError | undefined {
   let root = error;
   while (root?.cause !== undefined) root = root.cause;

@@ -1,4 +1,4 @@
-// What happens within a node: retries, parameters, timeouts of an attempt, webhooks and subworkflows.
+// Behaviour within a node: retries, parameters, attempt timeouts, webhooks and subworkflows.
 
 import { describe, expect, test } from 'vitest';
 import type { RetryPolicy, Step } from '../plan/plan.ts';

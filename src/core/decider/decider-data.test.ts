@@ -1,4 +1,4 @@
-// What nodes leave behind: the data that expressions read, its limits, and the outputs of the execution.
+// The data that nodes leave: what expressions read, its limits, and the outputs of the execution.
 
 import { describe, expect, test } from 'vitest';
 import type { SnapshotPolicy } from '../plan/plan.ts';

@@ -1,5 +1,5 @@
-// Loops, races, waits for events, early ends and undo against the naive reference, in random orders of events: with duplicates and late
-// results, pauses, cancels, and an owner that loses its memory between any two of them (I3, I7, I10, I13–I16).
+// Compares loops, races, event waits, early ends and undo with the naive reference, in random orders of events: with duplicates,
+// late results, pauses, cancels, and an owner that loses its memory between any two of them (I3, I7, I10, I13–I16).
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -70,7 +70,7 @@ class Play {
     this.send({ type: 'signal', signalId: 'r', signal: 'RESUME', payload: {} });
   }
 
-  /** An owner is gone; the next one folds the journal, or starts from a checkpoint. */
+  /** The owner is gone. The next one folds the journal, or starts from a checkpoint. */
   private forgetEverything(): void {
     const restored = fromCheckpoint(this.plan, START, JSON.parse(JSON.stringify(toCheckpoint(this.state))));
     const folded = initialState(this.plan, START);
@@ -93,7 +93,7 @@ class Play {
     for (const owner of this.plan.loops ?? []) this.checkParallel(owner);
   }
 
-  /** I7: attempts of one node share a key, which nobody else has. */
+  /** I7: attempts of one node share a key that no other node has. */
   private checkKey({ node, idempotencyKey }: { node: number; idempotencyKey: string }): void {
     const nodeId = idOf(this.state, node);
     expect(this.keys.get(idempotencyKey) ?? nodeId).toBe(nodeId);
@@ -176,7 +176,7 @@ class Play {
     return stage?.kind === 'repeat' ? { done: Number(round) + 1 >= stage.doneAfter } : {};
   }
 
-  /** Results of attempts that are over, of items that are gone, and bells that nobody set: nothing may come of them (I3). */
+  /** Results of finished attempts and removed items, and timers that nobody set: none may have an effect (I3). */
   private makeNoise(): void {
     const started = this.facts.filter((fact) => fact.type === 'NodeStarted');
     const old = started[this.pick(Math.max(1, started.length))];
@@ -204,7 +204,7 @@ function check(disturbance: Disturbance, numRuns: number, property: (play: Play)
   );
 }
 
-/** Waits that expire get nothing; the others get what they wait for. */
+/** Waits that expire get nothing; the others get their events. */
 const isHeeded =
   ({ stages }: Program) =>
   (at: number) => {
@@ -221,7 +221,7 @@ function expectFate({ program, plan, state }: Play): void {
   expect(state.frames.size).toBe(0);
 }
 
-/** What a loop that succeeded says of its items is what their scripts say. */
+/** The results of a succeeded loop are those of its scripts. */
 function expectResults({ program, facts, plan }: Play): void {
   for (const fact of facts) {
     const node = fact.type === 'NodeSucceeded' ? plan.nodes[fact.node] : undefined;
@@ -244,7 +244,7 @@ function expectResults({ program, facts, plan }: Play): void {
   }
 }
 
-/** Laws that hold whatever is done to the execution. */
+/** Laws that always hold. */
 function expectLaws({ facts, plan, state }: Play): void {
   const attempts = new Map<number, number>();
   const items = new Map<string, number>();

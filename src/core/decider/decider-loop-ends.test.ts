@@ -1,4 +1,4 @@
-// How loops come to their end when not all goes well: lost to a join, out of room, cut short, given up, cancelled.
+// Loops that end badly: lost to a join, out of room, cut short, given up, cancelled.
 
 import { describe, expect, it } from 'vitest';
 import { compiled, graph, node, to } from '../definition/definition.testing.ts';
@@ -93,7 +93,7 @@ describe('a loop', () => {
   it('begins again with what was under way when the engine gave up in the middle of it', () => {
     const it = run([each({ items: [1, 2, 3], parallel: 2 })]);
     it.succeed('a[0]');
-    // As a dead letter ends it: nobody has waited for what runs.
+    // As a dead letter ends it, without waiting for running attempts.
     evolve(it.state, { type: 'ExecutionFailed', error: { code: 'POISON', message: 'deciding failed' } });
     it.send({ type: 'reopened' });
     expect(it.state.inFlight).toBe(3);

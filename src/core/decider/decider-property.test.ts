@@ -1,5 +1,5 @@
-// The decider against the naive reference and against its own laws, on random plans and random orders of events.
-// Invariants I7, I8, I13–I16 of the design; each property names the one it proves.
+// Compares the decider with the naive reference and with its own laws, on random plans and random orders of events. Each property
+// names the invariant it proves (I7, I8, I13–I16).
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ import type { SkipCategory } from './reference-routing.testing.ts';
 import { play, type Run } from './scenario.testing.ts';
 import { initialState, isFinal, isTerminal, type State } from './state.ts';
 
-/** The same cases in every run of the suite: what turns red is what was changed. Try other seeds when you change the decider. */
+/** Fixed, so that a red test points to a change. Try other seeds when you change the decider. */
 const SEED = 20_260_731;
 
 const EVERYTHING: ControlKind[] = [
@@ -176,7 +176,7 @@ describe('a reopened run', () => {
   });
 });
 
-/** The same events again, in a plan whose failures are over after the first end; every failed step is retried by force. */
+/** Plays the same events again in a plan whose failures are over after the first end; every failed step is retried by force. */
 function playOn(random: RandomPlan, script: Script, first: Run): Run | null {
   const incurable = first.state.nodes.some((node, at) => isFailed(node.status) && random.kinds[at] === 'badTemplate');
   const laterTrouble = random.kinds.some((kind) => kind === 'badTemplate' || kind === 'webhook');
@@ -201,7 +201,7 @@ function check(
   fc.assert(fc.property(plans, randomScript(controls), property), { numRuns, seed: SEED });
 }
 
-/** While a run is under way, a node that will not run may be marked so sooner or later, and a stop may tidy up at its end. */
+/** During a run, a node that will not run may be marked at different times, and a stop may tidy up at its end. */
 function expectSameProgress(run: Run): void {
   const { state, reference } = run;
   const isOver = isTerminal(reference.status);
@@ -267,7 +267,7 @@ function stored(transition: Transition): Transition {
   return JSON.parse(JSON.stringify(transition));
 }
 
-/** All of a state but the heap, whose stale entries depend on who looked when; what it says is compared instead. */
+/** Everything in a state except the heap, whose stale entries depend on when it was read. Its answers are compared instead. */
 function snapshot(state: State): string {
   const { plan: _plan, start: _start, timers: _timers, scope: _scope, unhandledNodes, signals, ...rest } = state;
   return canonicalJson({

@@ -1,4 +1,4 @@
-// What operators do to an execution: every signal, its repeats and its refusals.
+// Operators' signals, their repeats and their refusals.
 
 import { describe, expect, test } from 'vitest';
 import { evolve } from './evolve.ts';

@@ -1,4 +1,4 @@
-// Sleeps: durable timers whose length is written or rendered, and which a timeout of the attempt cuts short.
+// Sleeps: durable timers of literal or rendered length, cut short by an attempt timeout.
 
 import { describe, expect, test } from 'vitest';
 import { type NodeSpec, template } from './plan-builder.testing.ts';

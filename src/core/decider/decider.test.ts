@@ -1,5 +1,5 @@
-// Where an execution goes and how it ends, one behaviour per test, in the words of the design. What happens within a
-// node is in decider-attempts.test.ts, signals in decider-signals.test.ts, data and outputs in decider-data.test.ts.
+// The course and end of executions, one behaviour per test. Behaviour within a node is in decider-attempts.test.ts, signals are
+// in decider-signals.test.ts, data and outputs in decider-data.test.ts.
 
 import { describe, expect, test } from 'vitest';
 import type { NodeSpec } from './plan-builder.testing.ts';

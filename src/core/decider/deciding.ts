@@ -1,9 +1,7 @@
-// One decision in progress: the facts so far, and the state that they have already been folded into. Each fact is folded
-// the moment it is emitted, so every rule sees what the rules before it decided, and a cascade of a thousand skips costs
-// no more per fact than a single step.
-//
-// One evaluation is bounded by its limits; a decision may need thousands. So it counts what they take and, when that is
-// enough, leaves the rest for the decision after it (S4). What is left is not recorded: the state shows it.
+// One decision in progress: its facts so far, already folded into the state. Each fact is folded when it is emitted, so every
+// rule sees the decisions of the rules before it, and a cascade of a thousand skips costs no more per fact than a single step.
+// Limits bound one evaluation, but a decision may need thousands. So it counts their effort and leaves the rest to the next
+// decision when that is enough (S4). The rest is not recorded: the state shows it.
 
 import { DEFAULT_LIMITS } from '../expression/evaluation.ts';
 import { type Json, type JsonObject, weightOf } from '../json/json.ts';
@@ -19,25 +17,25 @@ export interface Deciding {
   readonly now: number;
   readonly seq: number;
   readonly facts: Fact[];
-  /** Parameters of the attempts started in this decision, by node id. */
+  /** Parameters of the attempts that this decision started, by node id. */
   inputs: JsonObject | undefined;
-  /** Nodes that have succeeded, failed or timed out and whose outgoing edges are not resolved yet. */
+  /** Succeeded, failed or timed-out nodes whose outgoing edges are not resolved yet. */
   readonly finished: number[];
-  /** Nodes whose incoming edges may all be resolved now, in the order in which they were. */
+  /** Nodes whose incoming edges may all be resolved now, in order of resolution. */
   readonly admissible: number[];
-  /** Loops that may start more items, or be over; and items that may be. */
+  /** Loops that may start more items or be over, and items that may be over. */
   loops: Set<number> | null;
   frames: Set<number> | null;
-  /** Virtual nodes whose attempts ended in this decision: their item may be over, and they gone, before it is. */
+  /** Virtual nodes whose attempts ended in this decision. Their items may be over, and the nodes gone, before the decision is. */
   ended: Map<number, NodeState> | null;
-  /** What evaluations and parameters have taken so far; 1 is all that one evaluation may take. */
+  /** The effort of evaluations and parameters so far; 1 is the limit of one evaluation. */
   effort: number;
   readonly spend: (effort: number) => void;
   /** Something is left to route. */
   isCutShort: boolean;
 }
 
-/** Half of the worst evaluation, and one more that was begun before: well below 50 ms. */
+/** Half of the worst evaluation, plus one that was already begun: well below 50 ms. */
 const EFFORT_PER_DECISION = 0.5;
 
 export function beginDecision(state: State, context: DecideContext): Deciding {
@@ -64,12 +62,15 @@ export function beginDecision(state: State, context: DecideContext): Deciding {
   return deciding;
 }
 
-/** Enough for one decision: nothing more is evaluated or rendered in it. */
+/** Whether the decision has reached its limit: nothing more is evaluated or rendered in it. */
 export function hasWorkedEnough({ effort, context }: Deciding): boolean {
   return effort > (context.effortPerDecision ?? EFFORT_PER_DECISION);
 }
 
-/** Parameters are written to the journal, whoever made them: their size counts, too. About how long they are, or how much too long. */
+/**
+ * Counts the size of parameters, because they are written to the journal. Returns their approximate length, or a bound if
+ * they are too long.
+ */
 export function spendOnParameters(deciding: Deciding, params: Json): number {
   const { maxBytes } = deciding.context.limits ?? DEFAULT_LIMITS;
   const bytes = weightOf(params, maxBytes);
@@ -77,7 +78,7 @@ export function spendOnParameters(deciding: Deciding, params: Json): number {
   return bytes;
 }
 
-/** Why parameters of this size may not be kept; null: they may. */
+/** Why parameters of this size cannot be kept; null: they can. */
 export function parameterRefusal({ context, state }: Deciding, bytes: number): string | null {
   const { maxBytes, maxRenderedBytes = DEFAULT_LIMITS.maxRenderedBytes } = context.limits ?? DEFAULT_LIMITS;
   if (bytes > maxBytes) return `the parameters have more than ${maxBytes} bytes (expression.maxBytes)`;

@@ -1,4 +1,4 @@
-// Folds what loops do into the state: items and rounds that begin and end. Part of evolve.ts, the only mutator (I15).
+// Folds the facts of loops into the state: items and rounds that begin and end. Part of evolve.ts, the only mutator (I15).
 
 import { bodyOf } from '../plan/virtual-node.ts';
 import type { FactOf } from './fact.ts';
@@ -16,7 +16,7 @@ export function nodesExpanded(state: State, { node: owner, items }: FactOf<'Node
   }
 }
 
-/** An item that failed may be run again when the loop is; a round that failed is run again then. */
+/** A failed item or round may run again when the loop is retried. */
 export function itemFinished(state: State, fact: FactOf<'ItemFinished'>): void {
   const { node: owner, item, error, bytes } = fact;
   const loop = state.nodes[owner]!.loop!;
@@ -43,7 +43,7 @@ export function itemFinished(state: State, fact: FactOf<'ItemFinished'>): void {
   loop.results[item] = result;
 }
 
-/** Of a loop that is retried what succeeded stays, and the items that did not are run again, before those that never began. */
+/** A retried loop keeps its successes and runs failed items again, before those that never began. */
 export function beginLoop(node: NodeState, count: number): void {
   if (node.loop === null) {
     const none = { count, next: 0, active: 0, succeeded: 0, failed: 0, bytes: 0, last: null };
@@ -59,7 +59,7 @@ export function beginLoop(node: NodeState, count: number): void {
   loop.attemptBase = node.peak;
 }
 
-/** Its results are the data of the node from now on. */
+/** From now on its results are the node's data. */
 export function endLoop(state: State, owner: number, node: NodeState): void {
   for (const frame of [...framesOf(state, owner)]) closeFrame(state, frame);
   state.contextBytes -= node.loop!.bytes;

@@ -1,8 +1,7 @@
-// Folds facts into the state: the only mutator. It decides nothing and fails on nothing; what a fact means is fixed here,
-// so folding a journal gives the state that was in memory when it was written (I15). Costs O(1) per fact.
-//
-// Kept true throughout: a node's pendingEdges and satisfiedEdges count its incoming edges in those states; `unresolved`
-// counts nodes that are not final; `inFlight` counts nodes that are running, retrying, sleeping or waiting.
+// Folds facts into the state: the only mutator. It decides nothing and never fails. The meaning of a fact is fixed here, so
+// folding a journal gives the state that was in memory when it was written (I15). Costs O(1) per fact. Invariants: a node's
+// pendingEdges and satisfiedEdges count its incoming edges in those states; `unresolved` counts nodes that are not final;
+// `inFlight` counts nodes that are running, retrying, sleeping or waiting.
 
 import { type Json, jsonType } from '../json/json.ts';
 import type { PlanNode } from '../plan/plan.ts';
@@ -59,7 +58,7 @@ export function evolve(state: State, fact: Fact, params?: Json): void {
       return nodeFailed(state, fact);
     case 'NodeCancelled': {
       const node = finish(state, fact.node, 'Cancelled');
-      // What still runs of its items is waited for, as everything is when an execution stops.
+      // Running items are waited for, as when an execution stops.
       if (node.loop !== null && fact.lost) breakLoop(state, fact.node, node.loop);
       node.error = fact.error;
       node.stopped = fact.lost !== true;
@@ -98,7 +97,7 @@ export function evolve(state: State, fact: Fact, params?: Json): void {
   }
 }
 
-/** Expressions of graphs see when the execution began, as a text: it is data, and the same in every replay. */
+/** Expressions of graphs see the start time as text: it is data, and the same in every replay. */
 export function tellStart({ scope, startedAt }: State): void {
   const execution = scope.execution as { startedAt: string | null } | undefined;
   if (execution !== undefined && startedAt !== null) execution.startedAt = toIso(startedAt);
@@ -132,7 +131,7 @@ function executionMoved(state: State, fact: ExecutionFact): void {
     case 'ExecutionCompensating': {
       const { outcome, error, result, nodes, until } = fact;
       state.undo = { outcome, error, result, nodes, until };
-      // Items that the end cut off have come to theirs: nothing of them goes on while the rest is undone.
+      // Items that the end cut off are over: nothing of them goes on while the rest is undone.
       for (const owner of state.plan.loops ?? []) {
         const { loop } = state.nodes[owner]!;
         if (loop !== null) breakLoop(state, owner, loop);
@@ -182,7 +181,7 @@ function executionStopped(
   state.undo = null;
 }
 
-/** Retry timers are silent while an execution is paused (see next-due.ts); they are set again when it goes on. */
+/** Retry timers are silent while an execution is paused (see next-due.ts); resuming sets them again. */
 function ringAgain(state: State): void {
   for (const [node, { status, until }] of allNodes(state)) {
     if (status === 'Retrying' && until !== null) pushTimer(state.timers, until, node);
@@ -193,14 +192,14 @@ function nodeStarted(state: State, fact: FactOf<'NodeStarted'>, params: Json | u
   const node = takeOff(state, fact.node, 'Running', fact.attempt);
   node.childId = fact.childId ?? null;
   if (fact.rendered) {
-    // Parameters with a one-shot override in them are not what the next attempt may reuse: it renders again.
+    // Parameters with a one-shot override cannot be reused: the next attempt renders again.
     node.renderedSeq = node.override === null ? state.transitionSeq : -1;
     node.params = node.override === null ? params : undefined;
     state.renderedBytes += fact.bytes ?? 0;
   }
   node.override = null;
   const frame = frameOf(state, fact.node)!;
-  // What was injected for a loop is for its next attempt, whichever item that is.
+  // An override for a loop goes to its next attempt, whichever item that is.
   if (frame.owner >= 0) state.nodes[frame.owner]!.override = null;
 }
 
@@ -240,7 +239,7 @@ function nodeSucceeded(state: State, fact: FactOf<'NodeSucceeded'>): void {
   if (planNode.step.kind === 'end') state.ending = fact.node;
   if (planNode.compensate !== undefined) state.completed.push(fact.node);
   if (node.loop !== null) endLoop(state, fact.node, node);
-  // Only now is a callback that came early used up: a node that is skipped and reset may still need it.
+  // An early callback is used up only now: a node that is skipped and reset may still need it.
   node.early = null;
   node.truncated = fact.truncated === true;
   for (const pruned of fact.pruned ?? []) forget(state, pruned);
@@ -248,7 +247,7 @@ function nodeSucceeded(state: State, fact: FactOf<'NodeSucceeded'>): void {
   node.dataType = jsonType(fact.outputs);
   const frame = frameOf(state, fact.node)!;
   if (frame.owner >= 0) {
-    // It counts when its item is over. An item of one node has no other data.
+    // It counts when its item is over. An item of a single node has no other data.
     frame.data[planNode.id] = fact.dropped ? null : dataOf(state, planNode, frame, fact);
     return;
   }
@@ -300,7 +299,7 @@ function finish(state: State, index: number, status: NodeStatus): NodeState {
   node.status = status;
   node.endedAt = state.at;
   node.until = null;
-  // It has had its last try: whoever asks what it was given finds it in the journal. The items of a loop are needed when it is retried.
+  // After its last try its parameters are in the journal if anybody asks. A retried loop needs its items.
   if (node.loop === null) node.params = undefined;
   return node;
 }
@@ -368,7 +367,7 @@ function resetNode(state: State, index: number, keepAttempts: boolean): void {
       node.params = undefined;
     }
   } else {
-    // It was about to be tried again: that is brought forward, with the parameters it has.
+    // It was waiting for its next try: that is brought forward, with its present parameters.
     state.inFlight--;
   }
   node.status = 'Pending';
@@ -380,7 +379,7 @@ function resetNode(state: State, index: number, keepAttempts: boolean): void {
   node.endedAt = null;
   node.childId = null;
   node.arrivals.length = 0;
-  // The data of a step that had succeeded makes room again.
+  // The data of a succeeded step makes room again.
   if (node.dataOrder >= 0) forget(state, index);
   node.truncated = false;
   const frame = frameOf(state, index)!;

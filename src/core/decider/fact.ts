@@ -1,6 +1,6 @@
-// What happened, in the past tense: the only things that are ever recorded of an execution. A transition is the list of
-// facts that one decision produced; its `seq` is the number of its first fact, so (execution, seq) orders the journal.
-// Times in facts are data (milliseconds since the epoch): folding a journal never asks a clock (I15, I16).
+// Facts, in the past tense: everything that is recorded of an execution. A transition is the list of facts of one decision; its
+// `seq` is the number of its first fact, so (execution, seq) orders the journal. Times in facts are data (milliseconds since the
+// epoch): folding a journal never asks a clock (I15, I16).
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { SignalType } from './signal-type.ts';
@@ -9,14 +9,14 @@ export interface Transition {
   readonly seq: number;
   readonly at: number;
   readonly facts: readonly Fact[];
-  /** Parameters rendered in this transition, by node id: what each started attempt was given. */
+  /** Parameters rendered in this transition, by node id. */
   readonly inputs?: JsonObject;
 }
 
 export interface NodeError {
   readonly code: string;
   readonly message: string;
-  /** Of a subworkflow that failed: its own error. */
+  /** For a failed subworkflow: its own error. */
   readonly cause?: ExecutionError;
 }
 
@@ -35,7 +35,7 @@ export interface Subscription {
   readonly key: string;
 }
 
-/** How the undoing went. `Terminated`: somebody had it skipped. */
+/** The outcome of undoing. `Terminated`: somebody skipped it. */
 export interface Compensation {
   readonly status: 'Succeeded' | 'Failed' | 'TimedOut' | 'Terminated';
   readonly nodes: readonly { readonly nodeId: string; readonly status: string }[];
@@ -47,11 +47,11 @@ export type Fact =
       readonly type: 'NodeStarted';
       readonly node: number;
       readonly attempt: number;
-      /** The parameters were rendered now (and are in the transition's `inputs`), not taken over from an earlier attempt. */
+      /** The parameters were rendered now (and are in the transition's `inputs`), not reused from an earlier attempt. */
       readonly rendered?: true;
-      /** About how long the rendered parameters are, where that matters for the budget of the execution. */
+      /** The approximate length of the rendered parameters, where it matters for the execution's budget. */
       readonly bytes?: number;
-      /** Of a subworkflow node: the execution that this transition creates. */
+      /** For a subworkflow node: the execution that this transition creates. */
       readonly childId?: string;
     }
   | {
@@ -59,7 +59,7 @@ export type Fact =
       readonly node: number;
       readonly attempt: number;
       readonly until: number;
-      /** It would sleep longer than its attempt may: `until` is when the attempt times out. */
+      /** The sleep is longer than its attempt may take; `until` is when the attempt times out. */
       readonly cut?: true;
     }
   | {
@@ -68,12 +68,12 @@ export type Fact =
       readonly attempt: number;
       readonly kind: 'webhook' | 'child' | 'items' | 'rounds' | 'wait';
       readonly until: number | null;
-      /** Of a forEach: how many items there are. */
+      /** For a forEach: the number of items. */
       readonly count?: number;
     }
-  /** Events of these types and keys are for this node from now on. */
+  /** From now on events of these types and keys go to this node. */
   | { readonly type: 'EventsAwaited'; readonly node: number; readonly subscriptions: readonly Subscription[] }
-  /** Something came that the node waits for, or will. */
+  /** A callback or event arrived for a wait, perhaps before it began. */
   | {
       readonly type: 'EventReceived';
       readonly node: number;
@@ -81,7 +81,7 @@ export type Fact =
       readonly data: Json;
       readonly eventId?: string;
     }
-  /** These items, or this round, of a loop begin: their virtual nodes are there. */
+  /** These items, or this round, of a loop begin: their virtual nodes exist. */
   | { readonly type: 'NodesExpanded'; readonly node: number; readonly items: readonly number[] }
   /** An item or a round is over, and its virtual nodes are gone. */
   | {
@@ -89,11 +89,11 @@ export type Fact =
       readonly node: number;
       readonly item: number;
       readonly bytes: number;
-      /** Why it failed; absent: it did not. */
+      /** The failure; absent: it succeeded. */
       readonly error?: NodeError;
       /** The outputs of the item. Absent: those of its only node. */
       readonly result?: Json;
-      /** What `collect` of a repeat gave after this round. */
+      /** The list of `collect` after this round of a repeat. */
       readonly collected?: readonly Json[];
     }
   | {
@@ -104,7 +104,7 @@ export type Fact =
       readonly bytes: number;
       /** Left out of the context because it would not fit (`DropOversize`). */
       readonly dropped?: true;
-      /** Of a callback: only the beginning of its payload was kept. */
+      /** For a callback: only the beginning of its payload was kept. */
       readonly truncated?: true;
       /** Nodes whose data made room for this one (`AutoPruneOldest`). */
       readonly pruned?: readonly number[];
@@ -122,7 +122,7 @@ export type Fact =
       readonly node: number;
       readonly attempt: number;
       readonly error: NodeError;
-      /** It waited for its next try: its last attempt had ended, and is on record, before. */
+      /** It was waiting for its next try: its last attempt had already ended, and is on record. */
       readonly betweenAttempts?: true;
       /** Skipped by routing because no path needs the node, not because the execution ends. */
       readonly lost?: true;
@@ -136,18 +136,18 @@ export type Fact =
       readonly until: number;
       readonly timedOut?: true;
     }
-  /** A skipped node leaves its outgoing edges unsatisfied. `stopped`: not by routing, but because the execution ended. */
+  /** A skipped node leaves its outgoing edges unsatisfied. `stopped`: because the execution ended, not by routing. */
   | { readonly type: 'NodeSkipped'; readonly node: number; readonly reason: string; readonly stopped?: true }
   | {
       readonly type: 'EdgesResolved';
-      /** The number of the first node of the item that these edges belong to; absent: they are the execution's own. */
+      /** The number of the first node of the item with these edges; absent: the execution itself. */
       readonly frame?: number;
       readonly satisfied: readonly number[];
       readonly unsatisfied: readonly number[];
       /** The node whose failure none of these edges handles. */
       readonly unhandled?: number;
     }
-  /** A callback came before its node waited for it: kept until it does (I10). */
+  /** A callback came before its node waited for it. It is kept until then (I10). */
   | { readonly type: 'WebhookBuffered'; readonly node: number; readonly payload: Json; readonly truncated?: true }
   | {
       readonly type: 'SignalApplied';
@@ -159,7 +159,7 @@ export type Fact =
     }
   | { readonly type: 'ExecutionPaused' }
   | { readonly type: 'ExecutionResumed' }
-  /** In-flight attempts were told to stop; the end comes when they have, or at `graceUntil`. */
+  /** Running attempts were told to stop. The end comes when they have, or at `graceUntil`. */
   | {
       readonly type: 'ExecutionStopping';
       readonly outcome: EndStatus;
@@ -168,7 +168,7 @@ export type Fact =
       /** Nothing is undone. */
       readonly terminate?: true;
     }
-  /** The end is known, and these nodes run before it, one after the other: compensations, then `finally`. */
+  /** The end is decided. These nodes run before it, one after the other: compensations, then `finally`. */
   | {
       readonly type: 'ExecutionCompensating';
       readonly outcome: EndStatus;
@@ -185,7 +185,7 @@ export type Fact =
       readonly compensation?: Compensation;
     }
   | { readonly type: 'ExecutionReopened'; readonly generation: number; readonly deadline: number | null }
-  /** These nodes are to run again: they and their outgoing edges are pending as if they had never run. */
+  /** These nodes run again: they and their outgoing edges are pending, as if they had never run. */
   | { readonly type: 'NodesReset'; readonly nodes: readonly number[]; readonly keepAttempts?: true }
   | { readonly type: 'Warning'; readonly code: string; readonly message: string; readonly node?: number };
 

@@ -1,6 +1,6 @@
-// A frame is one item or one round of a loop while it runs: the states of its nodes and edges, and what they left. The execution
-// itself is the outermost frame. Frames come with NodesExpanded and go with ItemFinished, so memory follows the number of items
-// that run at once and not the number of items. Everything that looks at a node by its number looks through here.
+// A frame is one running item or round of a loop: the states of its nodes and edges, and their data. The execution itself is the
+// outermost frame. Frames come with NodesExpanded and go with ItemFinished, so memory follows the number of concurrent items, not
+// of all items. All access to a node by number goes through here.
 
 import { emptyRecord, type Json } from '../json/json.ts';
 import type { PlanNode } from '../plan/plan.ts';
@@ -13,7 +13,7 @@ export function frameOf(state: State, index: number): Frame | undefined {
   return place === null ? undefined : state.frames.get(place.base);
 }
 
-/** Undefined: its item is over, and the node is gone. */
+/** undefined: its item is over, and the node is gone. */
 export function nodeAt(state: State, index: number): NodeState | undefined {
   if (index < state.nodes.length) return state.nodes[index];
   const frame = frameOf(state, index);
@@ -24,7 +24,7 @@ export const planNodeOf = (state: State, index: number): PlanNode => planNodeAt(
 
 export const idOf = (state: State, index: number): string => nodeIdAt(state.plan, index);
 
-/** All nodes there are at the moment: the written ones, then those of the items that run. */
+/** All existing nodes: the written ones, then those of running items. */
 export function allNodes(state: State): Iterable<[number, NodeState]> {
   return state.frames.size === 0 ? state.nodes.entries() : withFrames(state);
 }
@@ -56,7 +56,7 @@ export function openFrame(state: State, { owner, body, item, base }: Omit<Place,
   });
 }
 
-/** The frame is gone; what was in flight in it is not any more. */
+/** Removes the frame. Nothing in it is in flight any more. */
 export function closeFrame(state: State, frame: Frame): void {
   const owner = state.nodes[frame.owner]!;
   for (const { status, attempts } of frame.nodes) {
@@ -68,7 +68,7 @@ export function closeFrame(state: State, frame: Frame): void {
 
 export const isSingle = ({ graph }: Frame): boolean => 'isSingle' in graph && graph.isSingle === true;
 
-/** What expressions in this frame see. */
+/** The scope of expressions in this frame. */
 export function scopeOfFrame(state: State, frame: Frame): Readonly<Record<string, unknown>> {
   if (frame.owner < 0) return state.scope;
   const bound = { ...state.scope, ...bindings(state, frame) };

@@ -1,5 +1,5 @@
-// What may happen to an execution, from the decider's point of view. Everything that a decision depends on arrives here
-// or in DecideContext as data: the decider asks no clock, no random source and no store.
+// The inputs of the decider. Everything that a decision depends on arrives here or in DecideContext as data: the decider asks no
+// clock, random source or store.
 
 import type { Limits } from '../expression/evaluation.ts';
 import type { Json, JsonObject } from '../json/json.ts';
@@ -14,7 +14,7 @@ export type Input =
       readonly node: number;
       readonly attempt: number;
       readonly outputs: Json;
-      /** Length of the outputs' JSON text: what they cost the context. */
+      /** The length of the outputs' JSON text, which counts against the context. */
       readonly bytes: number;
     }
   | {
@@ -23,14 +23,14 @@ export type Input =
       readonly attempt: number;
       readonly error: NodeError;
       readonly retryable: boolean;
-      /** Asked for by the action (a Retry-After header): used instead of the policy's delay when it is longer. */
+      /** From the action (a Retry-After header). Used instead of the policy's delay when it is longer. */
       readonly retryAfterMs?: number;
       readonly timedOut?: boolean;
-      /** The attempt ended because it was told to (cancel, fail fast, timeout of the execution). */
+      /** The attempt ended because it was aborted (cancel, fail fast, timeout of the execution). */
       readonly aborted?: boolean;
       readonly outputs?: Json;
     }
-  /** Some timer of this execution is due at `now`: whichever those are, they are all handled. */
+  /** Some timers of this execution are due at `now`. All of them are handled. */
   | { readonly type: 'timerDue' }
   | {
       readonly type: 'eventReceived';
@@ -49,15 +49,15 @@ export type Input =
       readonly error?: ExecutionError;
     }
   | { readonly type: 'signal'; readonly signalId: string; readonly signal: SignalType; readonly payload: JsonObject }
-  /** `terminate`: nothing is undone, and what is being undone stops. */
+  /** `terminate`: nothing is undone, and running compensations stop. */
   | { readonly type: 'cancel'; readonly reason: string; readonly terminate?: true }
   /** The engine gives up on the whole execution (the workflow was archived, the execution is poison). */
   | { readonly type: 'giveUp'; readonly error: ExecutionError }
-  /** The decision before this one had worked long enough, and left something to route (S4). */
+  /** The previous decision reached its work limit and left something to route (S4). */
   | { readonly type: 'goOn' }
-  /** An execution that the engine had given up on is taken up again, after a repair. */
+  /** An execution that the engine had given up is taken up again, after a repair. */
   | { readonly type: 'reopened' }
-  /** Somebody believes that the deadline has passed; whether it has is judged by `now`, as with every timer. */
+  /** The deadline may have passed. `now` decides, as with every timer. */
   | { readonly type: 'timeout' };
 
 export interface DecideContext {
@@ -65,15 +65,15 @@ export interface DecideContext {
   /** Seeds the jitter of retry delays. The same seed gives the same facts (I16). */
   readonly seed: number;
   readonly abortGraceMs: number;
-  /** How much one evaluation may take; absent: the usual. */
+  /** The limits of one evaluation; absent: the defaults. */
   readonly limits?: Limits | undefined;
-  /** How much all evaluations of one decision may take before the rest is left for the next; 1 is a whole one. */
+  /** The effort of one decision, after which the rest is left for the next; 1 is one full evaluation. */
   readonly effortPerDecision?: number | undefined;
   /** How parameters are rendered; absent: strictly. */
   readonly templateStyle?: TemplateStyle | undefined;
-  /** Wraps each evaluation and rendering to measure it; the results are the same without it. */
+  /** Wraps each evaluation and rendering to measure it. It does not change results. */
   readonly measure?: Measure | undefined;
 }
 
-/** Does the work and returns what it returned. */
+/** Does the work and returns its result. */
 export type Measure = <Result>(what: 'condition' | 'template', work: () => Result) => Result;

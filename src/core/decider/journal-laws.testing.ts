@@ -1,5 +1,5 @@
-// What must hold of every journal the decider writes, whatever the plan and the order of events: checked on the facts
-// and commands alone, without the reference (I7, I8, I13, I14). Each law throws with the fact that broke it.
+// Laws of every journal, whatever the plan and the order of events: checked on facts and commands alone, without the reference
+// (I7, I8, I13, I14). Each law throws with the fact that broke it.
 
 import type { Command } from './command.ts';
 import type { Fact, Transition } from './fact.ts';
@@ -42,7 +42,7 @@ function checkSequence(steps: readonly Step[]): void {
   }
 }
 
-/** Told by a person: such an end keeps to no timer, and its attempt was never run. */
+/** A person's decision: such an end follows no timer, and its attempt never ran. */
 const isByHand = ({ input }: Step): boolean => input.type === 'signal' && input.signal === 'COMPLETE_STEP';
 
 const STARTS = ['NodeStarted', 'NodeSleeping', 'NodeWaiting'];
@@ -73,7 +73,7 @@ function checkNoise(steps: readonly Step[]): void {
   }
 }
 
-/** I14: attempts of a node are started once each, in order; a sleep or a wait may be the first that is heard of one. */
+/** I14: attempts of a node start once each, in order. A sleep or a wait may be the first fact of one. */
 function checkStarts(run: Run): void {
   const attempts = run.random.plan.nodes.map(() => 0);
   for (const place of placed(run.steps)) {
@@ -107,7 +107,7 @@ function checkSkips(run: Run): void {
   });
 }
 
-/** I8: a retry, a sleep, a webhook's timeout and the deadline come at their time or later. */
+/** I8: retries, sleeps, webhook timeouts and deadlines come at their time or later. */
 function checkTimers(run: Run): void {
   const until = new Map<number, number>();
   let deadline: number | null = null;
@@ -146,7 +146,7 @@ function checkTimers(run: Run): void {
         graceUntil = fact.graceUntil;
         break;
       case 'NodeCancelled':
-        // Told to stop, and still running when the bell of the grace rings.
+        // Told to stop, and still running at the end of the grace period.
         if (place.step.input.type === 'timerDue' && graceUntil > 0 && at < graceUntil) broken('grace cut short', place);
         break;
       case 'ExecutionTimedOut':
@@ -156,13 +156,13 @@ function checkTimers(run: Run): void {
   }
 }
 
-/** Every attempt that was started, and not ended by its own template, is handed to the driver exactly once. */
+/** Every started attempt that did not fail by its own template goes to the driver exactly once. */
 function checkStartCommands(run: Run): void {
   for (const step of run.steps) {
     const { decision } = step;
     const { facts } = decision.transition;
     const byHand = isByHand(step) ? (step.input as { payload: { stepId?: unknown } }).payload.stepId : null;
-    // What a join gave up in the very transition that started it need not be run at all.
+    // A node that a join gave up in the same transition need not run at all.
     const lost = new Set(facts.flatMap((fact) => ('lost' in fact ? [fact.node] : [])));
     const started = facts.flatMap((fact) => {
       if (fact.type !== 'NodeStarted' || run.random.kinds[fact.node] === 'badTemplate' || lost.has(fact.node))
@@ -174,7 +174,7 @@ function checkStartCommands(run: Run): void {
     const commanded = decision.commands.flatMap((command) =>
       command.type === 'runAction' || command.type === 'startChild' ? [`${command.node}:${command.attempt}`] : [],
     );
-    // What a stop caught in the very transition that started it need not be run at all.
+    // A node that a stop caught in the same transition need not run at all.
     if (facts.some((fact) => fact.type === 'ExecutionStopping' || ENDS.includes(fact.type))) continue;
     if (started.sort().join() !== commanded.sort().join()) {
       throw new Error(`started ${started.join()}, but commanded ${commanded.join()}: ${JSON.stringify(facts)}`);
@@ -182,7 +182,7 @@ function checkStartCommands(run: Run): void {
   }
 }
 
-/** I7: one key per node and generation, none shared; every child has an id of its own. */
+/** I7: one key per node and generation, never shared; every child has its own id. */
 function checkKeys(run: Run): void {
   const ownerOf = new Map<string, string>();
   const keyOf = new Map<string, string>();

@@ -1,4 +1,4 @@
-// Judges conditions. One that throws or exceeds its budget is a warning, and counts as false.
+// Evaluates conditions. A condition that throws or exceeds its budget gives a warning and counts as false.
 
 import { evaluateCondition } from '../expression/evaluate.ts';
 import type { Condition } from '../plan/plan.ts';

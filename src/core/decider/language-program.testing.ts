@@ -1,5 +1,5 @@
-// Random programs in the language of loops, races, waits for events, early ends and undo, with a script of what every attempt comes to,
-// and the naive reference: what must become of such a program, told from its script alone, without the decider.
+// Random programs with loops, races, event waits, early ends and undo; a script of every attempt's outcome; and the naive
+// reference, which derives the fate of a program from its script alone, without the decider.
 
 import fc from 'fast-check';
 import { compiled, graph } from '../definition/definition.testing.ts';
@@ -7,11 +7,11 @@ import type { Plan } from '../plan/plan.ts';
 
 export type Outcome = 'ok' | 'retryable' | 'terminal';
 
-/** What the attempts of one node come to, in order; attempts beyond the list succeed. */
+/** The outcomes of one node's attempts, in order; attempts beyond the list succeed. */
 type Script = readonly Outcome[];
 
 interface Undo {
-  /** Null: the stage cannot be undone. */
+  /** null: the stage cannot be undone. */
   readonly undo: Script | null;
 }
 
@@ -22,14 +22,14 @@ type Stage = Undo &
         readonly kind: 'forEach';
         readonly parallel: number;
         readonly tolerate: number;
-        /** By item; of a body also what the second node, and the one that mends the first, come to. */
+        /** By item; for a body also the outcomes of the second node, and of the node that repairs the first. */
         readonly items: readonly (readonly [Script, Script, Script])[];
         readonly hasBody: boolean;
       }
     | {
         readonly kind: 'repeat';
         readonly rounds: readonly Script[];
-        /** The round after which the condition holds; more than there may be: never. */
+        /** The round after which the condition holds; more than the maximum: never. */
         readonly doneAfter: number;
         readonly delayMs: number;
         readonly collects: boolean;
@@ -107,7 +107,7 @@ const policies = { policies: { retry: { maxAttempts: MAX_ATTEMPTS, baseDelayMs: 
 const action = (id: string, fields: Fields = {}): Fields => ({ id, actionType: 'core.echo', ...policies, ...fields });
 const edge = (targetNode: string, when = 'success') => ({ targetNode, when });
 
-/** As a person would write it. */
+/** Written as a person would. */
 export function planOf({ stages, end, release }: Program): Plan {
   const nodes: Fields[] = [];
   stages.forEach((one, at) => {
@@ -199,7 +199,7 @@ export function isFine(given: Script): boolean {
 const isItemFine = (hasBody: boolean, [x, y, z]: readonly [Script, Script, Script]): boolean =>
   hasBody ? (isFine(x) ? isFine(y) : isFine(z)) : isFine(x);
 
-/** Whether the stage succeeds; `isHeeded`: somebody posts what the wait waits for. */
+/** Whether the stage succeeds; `isHeeded`: somebody posts the event of the wait. */
 export function stageEnd(one: Stage, isHeeded: boolean): 'Succeeded' | 'Failed' | 'TimedOut' {
   switch (one.kind) {
     case 'action':
@@ -221,9 +221,9 @@ export function stageEnd(one: Stage, isHeeded: boolean): 'Succeeded' | 'Failed' 
 
 export interface Fate {
   readonly status: 'Succeeded' | 'Failed';
-  /** How the stages end, as far as they are reached. */
+  /** The ends of the stages that are reached. */
   readonly stages: readonly ('Succeeded' | 'Failed' | 'TimedOut' | 'Skipped')[];
-  /** What runs at the end, in this order, and how it goes. */
+  /** The nodes that run at the end, in order, with their outcomes. */
   readonly undone: readonly { readonly nodeId: string; readonly status: 'Succeeded' | 'Failed' }[];
 }
 

@@ -1,6 +1,6 @@
-// Loops: which items of a forEach run, when a round of a repeat follows another, and what either leaves. An item is over when all
-// its nodes are, or when one has failed and nothing handles that; then it folds into the loop's results and its nodes go. At most
-// `parallel` items exist at a time.
+// Loops: which items of a forEach run, when the next round of a repeat follows, and their results. An item is over when all its
+// nodes are, or when one has an unhandled failure. Then it folds into the loop's results and its nodes go. At most `parallel`
+// items exist at a time.
 
 import { isJsonObject, type Json } from '../json/json.ts';
 import type { Body, Step } from '../plan/plan.ts';
@@ -22,7 +22,7 @@ import { type Frame, hasOpenEdges, type LoopState, mayStart } from './state.ts';
 type ForEach = Extract<Step, { kind: 'forEach' }>;
 type Repeat = Extract<Step, { kind: 'repeat' }>;
 
-/** Ends items that are over, and goes on with their loops. False: nothing came of it. */
+/** Ends finished items, and goes on with their loops. false: nothing changed. */
 export function settleLoops(deciding: Deciding): boolean {
   const { state, facts } = deciding;
   const before = facts.length;
@@ -72,7 +72,7 @@ function leftBy(deciding: Deciding, frame: Frame, step: ForEach | Repeat): Left 
   if (made instanceof TemplateError) return { error: { code: 'TEMPLATE_ERROR', message: `outputs: ${made.message}` } };
   const told = body.isSingle ? {} : { result: made };
   if (step.kind === 'forEach') {
-    // What was left out of the context takes no room in it.
+    // Outputs that were left out of the context take no room in it.
     const bytes = body.isSingle && made !== null ? frame.nodes[0]!.bytes : JSON.stringify(made).length;
     return body.isSingle ? { bytes } : roomFor(deciding, frame, bytes, { ...told, bytes });
   }
@@ -107,7 +107,7 @@ const OVERFLOW = 'CONTEXT_OVERFLOW';
 function bodyOutputs(deciding: Deciding, frame: Frame, body: Body): Json | TemplateError {
   if (body.outputs === null) {
     return mergedOutputs(deciding.state.plan.format, frame, (message) => {
-      // Every item would say the same.
+      // Every item would give the same warning.
       const warning = { code: 'OUTPUTS_OVERLAP', message: `${message} (write \`outputs\`)`, node: frame.owner };
       if (frame.item === 0) emit(deciding, { type: 'Warning', ...warning });
     });
@@ -177,7 +177,7 @@ function expand(deciding: Deciding, owner: number, items: number[]): void {
   for (const item of items) for (const local of start) admissible.push(base + item * nodes.length + local);
 }
 
-/** After a round that succeeded its condition is judged; one that throws would throw again after every round. */
+/** After a succeeded round its condition is evaluated. A condition that throws would throw again after every round. */
 function afterRound(deciding: Deciding, owner: number, step: Repeat, item: number, error: NodeError | undefined): void {
   const { state, now } = deciding;
   const { loop, attempts: attempt } = state.nodes[owner]!;

@@ -1,11 +1,11 @@
-// Gives up what nobody needs any more: the losers of a join, the rest of an item that has failed, the items of a loop that has. What
-// runs is told to stop, and its result will not count.
+// Gives up nodes that nothing needs any more: the losers of a join, the rest of a failed item, the items of a failed loop.
+// Running attempts are told to stop, and their results do not count.
 
 import { type Deciding, emit } from './deciding.ts';
 import { framesOf, nodeAt } from './frame.ts';
 import { type Frame, isFinal } from './state.ts';
 
-/** Only of a node that is in flight. Of a loop, with all that runs of it. */
+/** Only for a node in flight; for a loop, with all its running items. */
 export function loseNode(deciding: Deciding, node: number, why: string): void {
   for (const frame of framesOf(deciding.state, node)) loseFrame(deciding, frame, why);
   const { attempts: attempt, status } = nodeAt(deciding.state, node)!;

@@ -1,11 +1,14 @@
-// What a graph leaves that says nothing of outputs: those of its succeeded nodes that led nowhere further, merged in definition order.
+// The default outputs of a graph: those of its succeeded end nodes, merged in definition order.
 
 import { emptyRecord, isJsonObject, type Json } from '../json/json.ts';
 import type { Format } from '../plan/plan.ts';
 import { outputsOf } from './data-entry.ts';
 import type { Frame } from './state.ts';
 
-/** `overlaps` is told of a key that two nodes have: only the later one's is left. Tasks of a pipeline all have the same keys. */
+/**
+ * `overlaps` is called for a key that two nodes share: only the later value is kept. Tasks of a pipeline all have the same
+ * keys.
+ */
 export function mergedOutputs(
   format: Format,
   { graph, nodes, edges, data }: Frame,

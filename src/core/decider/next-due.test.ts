@@ -1,4 +1,4 @@
-// Whether mail is read before what is due next is acted upon; when that is due, the tests of the decider show.
+// Tests whether mail is read before the next timer counts. The decider's tests show when timers are due.
 
 import { expect, test } from 'vitest';
 import { isWaitEnding } from './next-due.ts';

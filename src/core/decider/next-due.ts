@@ -1,5 +1,5 @@
-// When the execution wants to be woken next: the earliest of its nodes' timers, its deadline and the end of a grace
-// period. While it is paused, retries and the deadline wait for the resume; sleeps and waits go on.
+// When the execution must be woken next: the earliest of its nodes' timers, its deadline and the end of a grace period. While it
+// is paused, retries and the deadline wait for the resume; sleeps and waits go on.
 
 import { nodeAt } from './frame.ts';
 import type { State } from './state.ts';
@@ -22,7 +22,7 @@ export function nextTimer(state: State): { time: number; node: number } | undefi
   });
 }
 
-/** Whether what is due next is the end of a wait, which mail could still decide. */
+/** Whether the next due timer ends a wait, which mail could still decide. */
 export function isWaitEnding(state: State): boolean {
   const timer = nextTimer(state);
   return timer !== undefined && timer.time === nextDue(state) && nodeAt(state, timer.node)!.status === 'Waiting';

@@ -1,4 +1,4 @@
-// What an attempt's end means for its node: success (if the context has room for it), another try, or failure.
+// What the end of an attempt means for its node: success (if the context has room), another try, or failure.
 
 import { isJsonObject, type Json } from '../json/json.ts';
 import { ruleFor } from '../retry/error-match.ts';
@@ -10,9 +10,9 @@ import type { Callback } from './state.ts';
 
 export interface AttemptSuccess {
   readonly outputs: Json;
-  /** Of the outputs as text, for those who know. */
+  /** The length of the outputs as text, if the caller knows it. */
   readonly bytes?: number | undefined;
-  /** Of a callback: only the beginning of its payload. */
+  /** For a callback: only the beginning of its payload was kept. */
   readonly truncated?: true | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface AttemptFailure {
   readonly outputs?: Json | undefined;
 }
 
-/** The node that waited for this callback has what it waited for. */
+/** The callback that this node waited for has come. */
 export function receiveCallback(deciding: Deciding, index: number, { payload, truncated }: Callback): void {
   succeedAttempt(deciding, index, { outputs: payload, truncated });
 }
@@ -34,11 +34,11 @@ export function succeedAttempt(deciding: Deciding, index: number, success: Attem
   const { state } = deciding;
   const { attempts: attempt, loop } = nodeAt(state, index)!;
   const { outputs, bytes = JSON.stringify(outputs).length, truncated } = success;
-  // The results of a loop are counted item by item already.
+  // The results of a loop have already been counted item by item.
   const room = roomFor(deciding, bytes - (loop?.bytes ?? 0));
   if (room === 'none') {
     const { format, snapshot } = state.plan;
-    // Only graphs may set it themselves; for the others it is the operator's.
+    // Only graphs may set it themselves; for other formats the operator does.
     const option = `${format === 'graph' ? 'snapshot' : 'definition'}.maxContextSizeBytes`;
     const held = `${state.contextBytes} of ${snapshot.maxContextSizeBytes} bytes (${option})`;
     const message = `${bytes} bytes of outputs do not fit: the context holds ${held}`;
@@ -54,8 +54,8 @@ export function succeedAttempt(deciding: Deciding, index: number, success: Attem
 }
 
 /**
- * What a pipeline called has answered, and its status decides what comes next: a charge that was made must not look like one that failed. Its body
- * is cut, as one over 256 KB is, and what is left is small enough not to count.
+ * A pipeline's request was answered, and its status decides what comes next: a charge that was made must not look like a
+ * failed one. The body is cut, like one over 256 KB, and the rest is small enough not to count.
  */
 function succeedWithoutBody(deciding: Deciding, node: number, outputs: Json, message: string): void {
   const attempt = nodeAt(deciding.state, node)!.attempts;
@@ -68,7 +68,7 @@ function succeedWithoutBody(deciding: Deciding, node: number, outputs: Json, mes
   deciding.finished.push(node);
 }
 
-/** A sleep has none. */
+/** A sleep has no body. */
 function withoutBody(outputs: Json): Json {
   const isResponse = isJsonObject(outputs) && 'body' in outputs;
   return isResponse ? { ...outputs, headers: {}, body: '', is_truncated: true } : outputs;

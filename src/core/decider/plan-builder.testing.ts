@@ -1,5 +1,5 @@
-// Builds plans for the decider's tests from a few words, without the compilers of core/definition: a test of the decider
-// must be able to state a plan that no definition format can express, and must not fail because a compiler did.
+// Builds plans for the decider's tests without the compilers of core/definition. A test of the decider must be able to state a
+// plan that no format can express, and must not fail because of a compiler.
 
 import { type Dialect, parseExpression } from '../expression/parse.ts';
 import type { Json, JsonObject } from '../json/json.ts';
@@ -32,11 +32,11 @@ export interface NodeSpec {
   readonly retry?: Partial<RetryPolicy>;
   readonly rerenderOnRetry?: boolean;
   readonly timeoutMs?: number;
-  /** Graph: where the node leads to. */
+  /** Graph: outgoing edges. */
   readonly edges?: readonly EdgeSpec[];
   readonly onFailure?: string;
   readonly routePolicy?: PlanNode['routePolicy'];
-  /** Pipeline and execution plan: what must be terminal first. */
+  /** Pipeline and execution plan: nodes that must be terminal first. */
   readonly needs?: readonly string[];
   /** Pipeline `if`, execution plan `when`. */
   readonly condition?: string;
@@ -66,7 +66,7 @@ const UNHANDLED: Record<Format, Plan['onUnhandledFailure']> = {
   plan: 'drain',
 };
 
-/** Retries are quick and without jitter unless a test asks for it, so that times can be stated exactly. */
+/** Retries are quick and without jitter unless a test asks for it, so that times are exact. */
 const RETRY: RetryPolicy = { maxAttempts: 1, baseDelayMs: 100, backoffFactor: 2, maxDelayMs: null, jitter: false };
 
 export const START: ExecutionStart = {

@@ -1,7 +1,6 @@
-// Random plans of all three formats, and random scripts of what happens to them, for the decider's property tests. A
-// plan is drawn as a list of drafts, each with its own parents, policy and outcomes, so that a failing case shrinks by
-// dropping nodes. Conditions come from a small language whose meaning is carried beside the plan (`meaning`): the naive
-// reference judges them without the expression interpreter.
+// Random plans of all three formats and random scripts of events, for the decider's property tests. A plan is drawn as a list of
+// drafts, each with its own parents, policy and outcomes, so that a failing case shrinks by dropping nodes. Conditions come from
+// a small language whose meaning is kept beside the plan (`meaning`), so the naive reference needs no expression interpreter.
 
 import fc from 'fast-check';
 import type { Format, Plan, PlanNode, RetryPolicy, Step } from '../plan/plan.ts';
@@ -10,7 +9,7 @@ import { buildPlan, type EdgeSpec, type NodeSpec } from './plan-builder.testing.
 export type Outcome = 'ok' | 'notOk' | 'retryable' | 'terminal' | 'timeout';
 type NodeKind = 'action' | 'badTemplate' | 'sleep' | 'webhook' | 'child' | 'fireAndForget';
 
-/** What a condition's source text means, for someone who cannot evaluate expressions. */
+/** The meaning of a condition, for the reference. */
 type Meaning =
   | { readonly is: 'literal'; readonly value: boolean }
   | { readonly is: 'throws' }
@@ -23,7 +22,7 @@ export interface RandomPlan {
   readonly plan: Plan;
   readonly kinds: readonly NodeKind[];
   readonly meaning: ReadonlyMap<string, Meaning>;
-  /** What each attempt of each node comes to, in order; attempts beyond the list succeed. */
+  /** The outcomes of each node's attempts, in order; attempts beyond the list succeed. */
   readonly outcomes: readonly (readonly Outcome[])[];
 }
 
@@ -47,13 +46,13 @@ export interface Control {
   readonly target: number;
 }
 
-/** Everything that is not in the plan: in which order things finish, and what people do meanwhile. */
+/** Everything that is not in the plan: the order of completion, and people's actions. */
 export interface Script {
   readonly seed: number;
   readonly controls: readonly Control[];
-  /** Share of events, in percent, that must change nothing: duplicates, late results, early calls, early bells. */
+  /** The share of events, in percent, that must change nothing: duplicates, late results, early calls, early timers. */
   readonly noise: number;
-  /** Once the execution has failed, every failed step is retried by force. */
+  /** After a failure, every failed step is retried by force. */
   readonly retryAll?: boolean;
   /** Decisions are cut short after every evaluation. */
   readonly inSlices?: boolean;
@@ -72,13 +71,13 @@ interface NodeDraft {
   readonly condition: ConditionDraft;
   readonly onFailure: number | null;
   readonly firstMatch: boolean;
-  /** Of a graph: how many edges are enough; 0: any, -1: all. */
+  /** Graphs: the number of edges that are enough; 0: any, -1: all. */
   readonly join: number;
   readonly cancelRest: boolean;
   readonly codes: readonly string[] | null;
   readonly retry: RetryPolicy;
   readonly waitMs: number | null;
-  /** What a sleep may take more (or, negative, less) than it does; null: as long as it likes. */
+  /** The slack of a sleep's attempt timeout, possibly negative; null: no timeout. */
   readonly leewayMs: number | null;
   readonly outcomes: readonly Outcome[];
 }
@@ -187,7 +186,7 @@ function assemble(
       : { ...base, ...needs(format, drafts, at, meaning) };
   });
   const order = drafts.map((_, at) => at);
-  // Definition order is not topological order: half of the plans name what comes last first.
+  // Definition order is not topological order: half of the plans are reversed.
   if (reversed) order.reverse();
   const plan = buildPlan({ format, nodes: order.map((at) => specs[at]!), timeoutMs });
   const random: RandomPlan = {
@@ -209,7 +208,7 @@ function withJoins(plan: Plan, draftOf: (node: number) => NodeDraft): Plan {
   return { ...plan, nodes };
 }
 
-/** Every path from the node ends at the target, and there is one. */
+/** Whether every path from the node ends at the target, and there is one. */
 function restOf({ nodes, edges }: Plan, target: number): number[] {
   const leadsOnlyThere = (node: number): boolean =>
     node === target ||
@@ -217,7 +216,7 @@ function restOf({ nodes, edges }: Plan, target: number): number[] {
   return nodes.flatMap((_, node) => (node !== target && leadsOnlyThere(node) ? [node] : []));
 }
 
-/** What a failing case prints instead of the whole plan: a line per node. */
+/** A failing case prints one line per node instead of the whole plan. */
 function summary({ plan, kinds, outcomes }: RandomPlan): string {
   const lines = plan.nodes.slice(0, 30).map((node, index) => {
     const edges = node.outgoing.map((at) => {
@@ -268,7 +267,7 @@ function stepOf(format: Format, draft: NodeDraft): Pick<NodeSpec, 'step' | 'para
   }
 }
 
-/** A sleep whose attempts all time out: it takes longer than they may. */
+/** A sleep whose attempts all time out, because it is longer than they may take. */
 export function isCutSleep({ step, policy }: PlanNode): boolean {
   return step.kind === 'sleep' && Number(step.durationMs) > (policy.timeoutMs ?? Infinity);
 }
@@ -313,7 +312,7 @@ function needs(
   return { needs: parents.map((parent) => `n${parent}`), ...(source === null ? {} : { condition: source }) };
 }
 
-/** Conditions look upstream only, and only at what the design says a node's data holds. */
+/** Conditions look upstream only, and only at documented data of a node. */
 function conditionOn(
   format: Format,
   drafts: readonly NodeDraft[],

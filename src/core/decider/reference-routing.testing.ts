@@ -1,5 +1,5 @@
-// The part of the naive reference that knows what leads where: which edges a finished node satisfies, which nodes are
-// admitted, why one is skipped, and which failures nobody handles. All of it is recomputed from the nodes' statuses.
+// The routing part of the naive reference: which edges a finished node satisfies, which nodes are admitted, why one is skipped,
+// and which failures are unhandled. All of it is recomputed from the nodes' statuses.
 
 import type { RandomPlan } from './random-plan.testing.ts';
 import { type ExecutionStatus, isFinal, type NodeStatus } from './state.ts';
@@ -14,13 +14,13 @@ interface ReferenceNode {
   until: number | null;
   skip: SkipCategory | null;
   saidOk: boolean;
-  /** An unhandled failure that was there when a person reopened the run: it counts only at the end. */
+  /** An unhandled failure from before a reopen: it counts only at the end. */
   tolerated: boolean;
   endedWhileStopping: boolean;
   /** A callback came before the node waited for it. */
   early: boolean;
   childId: string | null;
-  /** Of the last failure. */
+  /** The code of the last failure. */
   code: string;
   /** Given up by a join that went on without it. */
   lost: boolean;
@@ -100,7 +100,7 @@ function holds(reference: Reference, source: string): boolean {
   const { status, saidOk } = reference.nodes[plan.nodes.findIndex((node) => node.id === meaning.nodeId)]!;
   if (meaning.is === 'ok') return status === 'Succeeded' && saidOk;
   if (meaning.is === 'skipped') return status === 'Skipped';
-  // A pipeline tells a failure from a timeout; a graph's data holds the error of both.
+  // A pipeline distinguishes failure and timeout; a graph's data holds the error of both.
   return status === 'Failed' || (status === 'TimedOut' && plan.format === 'graph');
 }
 
@@ -144,7 +144,7 @@ export function giveUp(
   finish(reference, index, node.status === 'Pending' ? 'Skipped' : 'Cancelled');
 }
 
-/** The scripts' outputs say `ok` at the top, or in the body as an HTTP step would. */
+/** The scripts' outputs have `ok` at the top level, or in the body like an HTTP step. */
 export function saysOk({ outputs }: { outputs: unknown }): boolean {
   const { ok, body } = outputs as { ok?: boolean; body?: { ok?: boolean } };
   return ok === true || body?.ok === true;

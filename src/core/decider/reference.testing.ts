@@ -1,7 +1,7 @@
-// The naive reference: what the decider must do, written from the design in the most direct way. It keeps no counters,
-// no heap and no queue; after every event it looks at every node again until nothing more follows. Where the design
-// leaves a choice open (which of two ready nodes starts first, how much jitter a delay gets) it follows the decider's
-// own transition, the witness, after checking that the choice was allowed.
+// The naive reference: what the decider must do, written as directly as possible. It keeps no counters, heap or queue; after
+// every event it looks at every node again until nothing more follows. Where the rules leave a choice open (which of two ready
+// nodes starts first, how much jitter a delay gets), it follows the decider's own transition, the witness, after checking that
+// the choice was allowed.
 
 import type { Transition } from './fact.ts';
 import type { Input } from './input.ts';
@@ -69,14 +69,14 @@ function applyEvent(reference: Reference, input: Exclude<Input, { type: 'signal'
   }
 }
 
-/** A callback that comes early is kept until its node waits for it; one that comes late is too late. */
+/** An early callback is kept until its node waits for it; a late one is too late. */
 function callBack(reference: Reference, nodeId: string): void {
   for (const node of waiting(reference, nodeId, 'webhook')) finish(reference, node, 'Succeeded');
   const node = reference.nodes[reference.random.plan.nodes.findIndex((it) => it.id === nodeId)]!;
   if (node.status === 'Pending') node.early = true;
 }
 
-/** A child that was told to stop, and did, was not a failure of its own. */
+/** A child that was told to stop, and did, has not failed. */
 function childOutcome(reference: Reference, status: string): 'Succeeded' | 'Failed' | 'Cancelled' {
   if (status === 'Succeeded') return 'Succeeded';
   return status === 'Cancelled' && reference.stopping !== null ? 'Cancelled' : 'Failed';
@@ -145,7 +145,7 @@ function witnessedRetry(
   throw new Error(`node ${node}: attempt ${tries} failed, may be retried, but no RetryScheduled was recorded`);
 }
 
-/** Everything that is due is handled, and only then what follows from it; a stop may come before a retry that is due. */
+/** Handles everything that is due, then what follows from it. A stop may come before a due retry. */
 function ring(reference: Reference, moment: Moment): void {
   if (reference.stopping !== null) return;
   if (isOverdue(reference, moment)) {
@@ -165,7 +165,7 @@ function ring(reference: Reference, moment: Moment): void {
   for (const node of due('Retrying')) startAttempt(reference, node, moment);
 }
 
-/** A sleep that its attempt had no time for is an attempt that timed out. */
+/** A sleep that was longer than its attempt may take is a timed-out attempt. */
 function wake(reference: Reference, node: number, moment: Moment): void {
   const hasTime = !isCutSleep(reference.random.plan.nodes[node]!);
   if (hasTime) finish(reference, node, 'Succeeded');
@@ -178,7 +178,7 @@ function isStarted({ witness }: Moment, node: number): boolean {
   );
 }
 
-/** Judged at resume when the execution is paused. */
+/** Evaluated at resume when the execution is paused. */
 function isOverdue(reference: Reference, { now }: Moment): boolean {
   return reference.status === 'Running' && reference.deadline !== null && reference.deadline <= now;
 }
@@ -207,7 +207,10 @@ function mayRetryStep(reference: Reference, index: number, force: boolean): bool
   return force || node.attempts - node.base < Math.max(1, maxAttempts);
 }
 
-/** The node runs again; so does what its failure stopped. Skips are judged anew, which repeats those that still hold. */
+/**
+ * The node runs again, and so do the nodes that its failure stopped. Skips are judged anew, which repeats those that still
+ * hold.
+ */
 function retryStep(reference: Reference, payload: { stepId?: unknown; force?: unknown }, moment: Moment): void {
   const { plan } = reference.random;
   const index = plan.nodes.findIndex((node) => node.id === payload.stepId);
@@ -216,7 +219,7 @@ function retryStep(reference: Reference, payload: { stepId?: unknown; force?: un
   reference.nodes.forEach((node, at) => {
     if (at !== index && node.status !== 'Skipped' && (node.status !== 'Cancelled' || node.lost)) return;
     reset(reference, at);
-    // "Honours the policy unless forced": without force the attempts that were made still count.
+    // Without force, earlier attempts still count.
     if (at === index ? payload.force === true : !keepsAttempts(moment, at)) node.base = node.attempts;
   });
 }
@@ -239,7 +242,7 @@ function reset(reference: Reference, at: number): void {
   for (const edge of reference.random.plan.nodes[at]!.outgoing) reference.edges[edge] = null;
 }
 
-/** Of what has ended: the step, every step that can be reached from it, and whatever did not run. */
+/** For an ended run: the step, every step that can be reached from it, and every step that did not run. */
 function rerunFrom(reference: Reference, payload: { stepId?: unknown }, moment: Moment): void {
   const { plan } = reference.random;
   const index = plan.nodes.findIndex((node) => node.id === payload.stepId);
@@ -258,7 +261,7 @@ function isReachable(reference: Reference, from: number, to: number): boolean {
   return from === to || edges.some((edge) => edge.from === from && isReachable(reference, edge.to, to));
 }
 
-/** The step has succeeded because somebody says so; what its failure stopped is judged anew. */
+/** The step counts as succeeded because a person says so. Nodes that its failure stopped are judged anew. */
 function completeStep(reference: Reference, payload: { stepId?: unknown; outputs?: unknown }, moment: Moment): void {
   const index = reference.random.plan.nodes.findIndex((node) => node.id === payload.stepId);
   const node = reference.nodes[index];
@@ -277,12 +280,12 @@ function completeStep(reference: Reference, payload: { stepId?: unknown; outputs
   finish(reference, index, 'Succeeded', saysOk({ outputs: payload.outputs }));
 }
 
-/** Whether the tries of a node that was only swept along count again is left open. */
+/** Whether the attempts of a node that was only swept along still count is left open. */
 function keepsAttempts({ witness }: Moment, node: number): boolean {
   return witness.facts.some((fact) => fact.type === 'NodesReset' && fact.keepAttempts && fact.nodes.includes(node));
 }
 
-/** Starts, skips, stops and ends whatever follows from how things stand, until nothing more follows. */
+/** Starts, skips, stops and ends nodes until nothing more follows. */
 function settle(reference: Reference, moment: Moment): void {
   while (!isTerminal(reference.status) && reference.status !== 'Pending') {
     if (reference.stopping !== null) {
@@ -337,7 +340,7 @@ function startAttempt(reference: Reference, index: number, { now, witness }: Mom
     const started = witness.facts.find((fact) => fact.type === 'NodeStarted' && fact.node === index);
     node.childId = (started as { childId?: string } | undefined)?.childId ?? null;
   } else if (step.kind === 'action' || step.kind === 'subworkflow') {
-    // A child that is not waited for: the node runs until the driver says that the child is durable.
+    // A child that is not waited for: the node runs until the driver reports that the child is durable.
     node.status = 'Running';
   } else if (step.kind === 'webhook' && node.early) {
     node.early = false;
@@ -364,7 +367,7 @@ function isCancelled({ witness }: Moment, node: number): boolean {
   return witness.facts.some((fact) => fact.type === 'NodeCancelled' && fact.node === node);
 }
 
-/** What can be told to stop is waited for; timers and open webhooks have nothing to wait for. */
+/** Running attempts are told to stop and waited for; timers and open webhooks have nothing to wait for. */
 function stop(reference: Reference, outcome: 'Failed' | 'Cancelled' | 'TimedOut', moment: Moment): void {
   if (reference.stopping !== null) return;
   reference.stopping = { outcome, graceUntil: moment.now + moment.abortGraceMs };

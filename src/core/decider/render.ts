@@ -1,4 +1,4 @@
-// Renders a template as a node sees it. What cannot be rendered is a value, never an exception.
+// Renders a template in a node's scope. A failure is a value, never an exception.
 
 import type { Json } from '../json/json.ts';
 import { renderTemplate, type TemplateError } from '../template/render.ts';
@@ -21,7 +21,7 @@ export function render(deciding: Deciding, index: number, template: Template | n
   }
 }
 
-/** What templates of graphs see as `attempt`: the one that is being prepared. One object for all, set before each rendering. */
+/** Sets `attempt` in the scope of a graph's templates. One object for all, set before each rendering. */
 export function tellAttempt({ state, now }: Deciding, index: number): void {
   if (!state.plan.readsAttempt) return;
   const attempt = state.scope.attempt as { number: number; startedAt: string | null };

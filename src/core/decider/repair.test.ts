@@ -1,4 +1,4 @@
-// Repairs by hand: an ended execution run again from a step, and a step completed with outputs that a person gives.
+// Repairs by hand: rerunning an ended execution from a step, and completing a step with given outputs.
 
 import { describe, expect, test } from 'vitest';
 import type { NodeSpec } from './plan-builder.testing.ts';

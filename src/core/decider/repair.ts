@@ -1,6 +1,6 @@
-// Repairs: an execution that failed, was cancelled or came out wrong is put right and goes on. RETRY_STEP runs a failed step
-// again, RERUN_FROM a step and everything after it, COMPLETE_STEP says by hand how a step ended; `takeUpAgain` continues a dead
-// letter. What has ended is reopened under a new generation, so its steps get new idempotency keys (I7, I13).
+// Repairs: an execution that failed, was cancelled or has a wrong result is corrected and goes on. RETRY_STEP runs a failed step
+// again, RERUN_FROM a step and everything after it, COMPLETE_STEP sets the outcome of a step by hand; `takeUpAgain` continues a
+// dead letter. An ended execution is reopened under a new generation, so its steps get new idempotency keys (I7, I13).
 
 import type { Json, JsonObject } from '../json/json.ts';
 import { nodeIndexOf } from '../plan/virtual-node.ts';
@@ -18,7 +18,7 @@ export function nodeIndex(state: State, payload: JsonObject): number {
   return nodeAt(state, index) === undefined ? -1 : index;
 }
 
-/** Steps whose effects were taken back cannot be gone on from. What should have undone them can be tried again. */
+/** An execution cannot go on from steps whose effects were undone. A failed compensation can be tried again. */
 function undoneRefusal({ plan, nodes }: State, index: number): string | null {
   if (plan.nodes[index]?.aside) return null;
   const wasUndone = plan.nodes.some(({ compensate }) => compensate !== undefined && nodes[compensate]!.attempts > 0);
@@ -34,15 +34,15 @@ export function retryRefusal(state: State, payload: JsonObject): string | null {
   if (node.status === 'Retrying' || node.status === 'Cancelled') return null;
   if (index >= state.nodes.length) return 'the step is part of a loop: retry the loop';
   if (node.status !== 'Failed' && node.status !== 'TimedOut') return `the step has not failed (${node.status})`;
-  // A loop has no attempts of its own: retried, it runs only what has not succeeded.
+  // A loop has no attempts of its own: a retry runs only the items that have not succeeded.
   if (node.loop !== null) return null;
   const spent = node.attempts - node.attemptBase >= Math.max(1, planNodeOf(state, index).policy.retry.maxAttempts);
   return spent && payload.force !== true ? 'the step is out of attempts; use force to try again all the same' : null;
 }
 
 /**
- * Only what has ended is run again from a step: while it is live, a step that succeeded keeps its idempotency key, and the
- * other side would answer the second call with the first one's result.
+ * Only an ended execution can be rerun from a step. While it is live, a succeeded step keeps its idempotency key, and the
+ * other side would answer the second call with the first result.
  */
 export function rerunRefusal(state: State, payload: JsonObject): string | null {
   if (!isTerminal(state.status)) return 'the execution has not ended: cancel it first, or use RETRY_STEP';
@@ -108,7 +108,7 @@ function undoAgain(deciding: Deciding, nodes: number[]): void {
   beginUndo(deciding, ending, nodes);
 }
 
-/** The end closed the waits for events; they open again as after a start. */
+/** The end closed the event waits; they open again as after a start. */
 function reopen(deciding: Deciding): void {
   const { state, now } = deciding;
   const deadline = state.plan.timeoutMs === null ? null : now + state.plan.timeoutMs;
@@ -117,8 +117,8 @@ function reopen(deciding: Deciding): void {
 }
 
 /**
- * The engine had given up on it, in the middle of whatever it was doing: everything that was not finished begins again, and
- * what had failed or was cut off by the end does too.
+ * The engine had given up in the middle of something. Everything unfinished begins again, and so does everything that failed
+ * or was cut off by the end.
  */
 export function takeUpAgain(deciding: Deciding): void {
   const { state } = deciding;
@@ -149,7 +149,7 @@ function isUnfinishedBusiness(state: State, index: number, node: NodeState): boo
   }
 }
 
-/** The node, what its failure skipped downstream and, if the execution had ended, all that the end itself cut off. */
+/** The node, the nodes that its failure skipped and, if the execution had ended, everything that the end cut off. */
 function affected(state: State, index: number, ended: boolean): Set<number> {
   const found = new Set([index]);
   if (ended) {
@@ -168,7 +168,7 @@ function affected(state: State, index: number, ended: boolean): Set<number> {
   return found;
 }
 
-/** The step and all that comes after it run again, whatever became of them; so does what the end cut off. */
+/** The step and everything after it run again, whatever their outcomes; so does everything that the end cut off. */
 export function rerunFrom(deciding: Deciding, index: number): void {
   const { state } = deciding;
   reopen(deciding);
@@ -181,8 +181,8 @@ export function rerunFrom(deciding: Deciding, index: number): void {
 }
 
 /**
- * The step counts as succeeded with these outputs. One that sleeps or waits ends its attempt with them; one whose attempts have
- * ended gets another that never ran, because a result that is on record stays as it is (I3).
+ * The step counts as succeeded with these outputs. A sleeping or waiting step ends its attempt with them. A step whose
+ * attempts have ended gets another attempt that never ran, because a recorded result never changes (I3).
  */
 export function completeStep(deciding: Deciding, index: number, outputs: Json): void {
   const { state } = deciding;

@@ -1,6 +1,6 @@
-// Which way it goes: edges of a node that has finished, and nodes whose edges say enough to start or to skip them. Works through
-// a list, never by recursion: a chain of a thousand skipped nodes is one loop (I14). Before each evaluation it looks whether there
-// have been enough for one decision (S4). Items of loops are routed like the execution itself, each in its own frame.
+// Routing: resolves the edges of finished nodes, and starts or skips nodes whose edges are resolved. Works through a list without
+// recursion: a chain of a thousand skipped nodes is one loop (I14). Before each evaluation it checks the work limit of the
+// decision (S4). Items of loops are routed like the execution itself, each in its own frame.
 
 import type { Condition, FirstJoin, PlanEdge } from '../plan/plan.ts';
 import { isAmong } from '../retry/error-match.ts';
@@ -13,7 +13,7 @@ import { loseNode } from './losing.ts';
 import { startNode } from './starting.ts';
 import { type Frame, hasOpenEdges, isFinal, isTerminal, mayStart, type NodeState, type State } from './state.ts';
 
-/** Follows from what has finished until nothing more follows, or a failure asks for the end of the execution. */
+/** Goes on until nothing more follows, or a failure ends the execution. */
 export function route(deciding: Deciding): void {
   const { finished, admissible, state } = deciding;
   for (;;) {
@@ -44,14 +44,14 @@ function nextAdmissible(deciding: Deciding): number | undefined {
 
 function leave(deciding: Deciding, index: number): void {
   const frame = frameOf(deciding.state, index)!;
-  // What runs at the end leads nowhere, and its failure ends nothing.
+  // A node that runs at the end leads nowhere, and its failure ends nothing.
   if (frame.graph.nodes[index - frame.base]!.aside) return;
   if (frame.owner >= 0) lookAtFrame(deciding, frame.base);
-  // The item of a loop over one step is over with it: there are no edges.
+  // An item of a single step is over with the step: there are no edges.
   if (!isSingle(frame)) resolveEdges(deciding, frame, index);
 }
 
-/** Resolves the outgoing edges of a node that succeeded, failed or timed out; those that an earlier decision left of them. */
+/** Resolves the outgoing edges of a succeeded, failed or timed-out node, or those that an earlier decision left. */
 function resolveEdges(deciding: Deciding, frame: Frame, index: number): void {
   const { state } = deciding;
   const { graph, base } = frame;
@@ -111,7 +111,7 @@ function holds(deciding: Deciding, condition: Condition | null, node: number): b
   return conditionRefusal(deciding, condition, node) === null;
 }
 
-/** After a pause, a reopen or a decision that was cut short: look at every node once more. */
+/** After a pause, a reopen or an interrupted decision, every node is looked at once more. */
 export function reconsiderAll(deciding: Deciding): void {
   const { state } = deciding;
   for (const [index] of allNodes(state)) {
@@ -134,7 +134,7 @@ export function isLeftOpen(state: State): boolean {
   return false;
 }
 
-/** Its edges say enough to start or to skip it: all are resolved or, for a join of the first few, as many as it takes. */
+/** Whether its edges decide if it starts or is skipped: all are resolved or, for a join of the first few, enough of them. */
 function isReady({ graph, nodes, failed }: Frame, local: number): boolean {
   const { status, pendingEdges, satisfiedEdges } = nodes[local]!;
   if (status !== 'Pending' || failed !== null) return false;
@@ -154,7 +154,7 @@ function admit(deciding: Deciding, index: number, node: NodeState): void {
   startNode(deciding, index);
 }
 
-/** The join has what it waited for: whatever leads only to it is not needed any more, and its result will not count. */
+/** The join is satisfied: nodes that lead only to it are given up, and their results do not count. */
 function giveUpRest(deciding: Deciding, frame: Frame, { rest }: FirstJoin, joinId: string): void {
   const why = `"${joinId}" went on without it`;
   for (const local of rest) {
@@ -171,7 +171,7 @@ function joinRefusal(frame: Frame, local: number, node: NodeState): string | nul
   if (join === 'any') return node.satisfiedEdges > 0 ? null : 'no satisfied edge';
   if (typeof join === 'object') {
     if (node.satisfiedEdges >= join.first) return null;
-    // How many were satisfied so far depends on who was quicker; this does not.
+    // How many edges were satisfied so far depends on timing; this text does not.
     return `fewer than ${join.first} satisfied edges are possible`;
   }
   if (node.satisfiedEdges === incoming.length) return null;

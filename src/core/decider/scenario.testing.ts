@@ -1,6 +1,6 @@
-// Plays a random script against the decider, as a driver would: picks the next thing to happen among what is in flight
-// (an attempt or a child ends, a webhook is called, a timer rings), mixes in what people do and what must change
-// nothing, and keeps the naive reference beside it. Everything follows from the script's seed, so a case repeats itself.
+// Plays a random script against the decider, as a driver would: picks the next event among what is in flight (an attempt or a
+// child ends, a webhook is called, a timer rings), mixes in people's actions and events that must change nothing, and keeps the
+// naive reference beside it. Everything follows from the script's seed, so a case is repeatable.
 
 import type { Json, JsonObject } from '../json/json.ts';
 import { randomSequence } from '../retry/random-sequence.testing.ts';
@@ -18,7 +18,7 @@ export interface Step {
   readonly input: Input;
   readonly context: DecideContext;
   readonly decision: Decision;
-  /** Nothing may come of it but the record of a signal. */
+  /** Only the record of a signal may follow from it. */
   readonly noise: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Run {
   readonly pick: (below: number) => number;
   readonly controls: Control[];
   readonly noise: number;
-  /** Every decision may evaluate one thing only, and is gone on with until nothing is left. */
+  /** Every decision may evaluate one thing only, and is continued until nothing is left. */
   readonly inSlices: boolean;
   retryAll: boolean;
   readonly observe: (run: Run, step: Step) => void;
@@ -86,7 +86,7 @@ function send(run: Run, input: Input, noise = false): void {
   else send(run, { type: 'timerDue' });
 }
 
-/** As an engine would go on with a decision that was cut short; what all its parts decided, as if it were one. */
+/** Continues an interrupted decision as an engine would, and joins the results. */
 function decideInSlices(state: State, input: Input, context: DecideContext): Decision {
   const small = { ...context, effortPerDecision: 0 };
   const parts = [decide(state, input, small)];
@@ -103,7 +103,7 @@ function decideInSlices(state: State, input: Input, context: DecideContext): Dec
   return { ...parts[0]!, transition: { ...transition, facts, inputs }, commands };
 }
 
-/** One thing that is in flight comes to its end; time passes, but never past a timer that was not rung. */
+/** Something in flight comes to its end. Time passes, but never past a pending timer. */
 function advance(run: Run): void {
   const due = nextDue(run.state);
   const later = run.now + run.pick(40);
@@ -122,7 +122,7 @@ function advance(run: Run): void {
   else throw new Error(`stuck: ${run.state.status}, nothing in flight and no timer`);
 }
 
-/** On time or a little late, but never so late that the deadline of the execution passed as well. */
+/** On time or a little late, but never past the deadline of the execution as well. */
 function ring(run: Run, due: number): void {
   if (due - 1 > run.now && run.pick(100) < run.noise) {
     run.now = due - 1;
@@ -137,7 +137,7 @@ function ring(run: Run, due: number): void {
 
 function inFlight(run: Run): Input[] {
   const { plan, kinds } = run.random;
-  // A run that is stopping no longer waits for anything: a call that comes then may be kept or not.
+  // A stopping run no longer waits for anything: a call that comes then may be kept or not.
   const isEarly = run.pick(8) === 0 && run.reference.stopping === null;
   return run.reference.nodes.flatMap((node, index): Input[] => {
     const nodeId = plan.nodes[index]!.id;
@@ -232,7 +232,7 @@ function controlInput(run: Run, { kind, target }: Control): Input | null {
   }
 }
 
-/** As with a retry: what it means to a run that drains because of another failure is left open. */
+/** As with a retry: its meaning for a run that drains because of another failure is left open. */
 function completeStep(run: Run, target: number): Input | null {
   const { nodes, stopping, status } = run.reference;
   const isDraining = run.random.plan.onUnhandledFailure === 'drain' && !isTerminal(status);
@@ -243,7 +243,7 @@ function completeStep(run: Run, target: number): Input | null {
   return signal(run, 'COMPLETE_STEP', { stepId: run.random.plan.nodes[index]!.id, outputs });
 }
 
-/** The design does not say what a retry means to a run that is stopping, or that drains because of another failure. */
+/** The meaning of a retry for a run that is stopping, or that drains because of another failure, is left open. */
 function retryStep(run: Run, target: number, force: boolean): Input | null {
   const { nodes, stopping, status } = run.reference;
   const failed = nodes.flatMap((node, at) => (node.status === 'Failed' || node.status === 'TimedOut' ? [at] : []));
@@ -256,7 +256,7 @@ function retryStep(run: Run, target: number, force: boolean): Input | null {
 
 const REPAIRS: readonly Control['kind'][] = ['retryStep', 'forceRetryStep', 'rerunFrom', 'completeStep'];
 
-/** After the end only a repair is of interest: the first one that is left is tried. */
+/** After the end only repairs matter: the first remaining one is tried. */
 function reopens(run: Run): boolean {
   if (run.retryAll && run.state.status === 'Failed') {
     run.retryAll = false;
@@ -274,13 +274,13 @@ function reopens(run: Run): boolean {
   return false;
 }
 
-/** Something that must change nothing: a duplicate, a late result, a call for a node that does not wait, an early bell. */
+/** An event that must change nothing: a duplicate, a late result, a call for a node that does not wait, an early timer. */
 function makeNoise(run: Run): void {
   const { plan } = run.random;
   const node = run.pick(plan.nodes.length);
   const nodeId = plan.nodes[node]!.id;
   const { status, attempts } = run.reference.nodes[node]!;
-  // A skipped node may be brought back by a retry: until the end, a call for it may be kept.
+  // A retry may bring back a skipped node: until the end, a call for it may be kept.
   const isLate = isFinal(status) && (status !== 'Skipped' || isTerminal(run.state.status));
   const earlier = run.steps[run.pick(run.steps.length)]!;
   const stale = attemptResult(run, node, attempts - 1 + 2 * run.pick(2));

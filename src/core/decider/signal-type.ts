@@ -1,10 +1,10 @@
-// The signals there are: whether each names a step, and what it does to an execution that has ended. The decider, the inbox's SQL and the
-// simulation follow this table; signal.ts says what each signal means.
+// All signals: whether each names a step, and its effect on an ended execution. The decider, the inbox's SQL and the simulation
+// follow this table; signal.ts defines the meaning of each signal.
 
 interface SignalKind {
   /** Whether its payload names a step of the plan in `stepId`. */
   readonly step: 'none' | 'optional' | 'required';
-  /** After the end: it is refused, it takes the execution up again, or it may put right what a repair will use. */
+  /** After the end: refused, reopens the execution, or corrects data that a repair will use. */
   readonly afterEnd: 'refused' | 'reopens' | 'corrects';
 }
 
@@ -23,14 +23,14 @@ export type SignalType = keyof typeof SIGNALS;
 
 export const SIGNAL_TYPES = Object.keys(SIGNALS) as SignalType[];
 
-/** False: a newer version sent it, and this one must not pretend to have applied it. */
+/** false: a newer version sent it, and this one must not pretend to have applied it. */
 export const isKnownSignal = (signal: string): signal is SignalType => Object.hasOwn(SIGNALS, signal);
 
 export const reopens = (signal: SignalType): boolean => SIGNALS[signal].afterEnd === 'reopens';
 
-/** What makes a signal the same as one before: its type and its id together. */
+/** The identity of a signal: its type and id together. */
 export const signalKey = ({ signal, signalId }: { readonly signal: SignalType; readonly signalId: string }): string =>
   `${signal}:${signalId}`;
 
-/** Which of these keys reopen an execution, as a regular expression that PostgreSQL and JavaScript read alike. */
+/** The keys of reopening signals, as a regular expression that PostgreSQL and JavaScript read alike. */
 export const REOPENING_KEY = `^(${SIGNAL_TYPES.filter(reopens).join('|')}):`;

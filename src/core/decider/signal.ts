@@ -1,5 +1,5 @@
-// Signals: what an operator may tell a running or ended execution. Each has an id, and a repeat changes nothing
-// (I10). One that cannot be applied is recorded as refused, with the reason: an operator must never have to guess.
+// Signals: an operator's commands to a running or ended execution. Each has an id, and a repeat changes nothing (I10). A signal
+// that cannot be applied is recorded as refused, with the reason, so that an operator never has to guess.
 
 import { isJsonObject } from '../json/json.ts';
 import { type Deciding, emit } from './deciding.ts';
@@ -49,8 +49,8 @@ export function applySignal(deciding: Deciding, input: SignalInput): void {
 }
 
 /**
- * An execution that has ended can be taken up again; before that, what its steps are given may be put right. Not where the
- * engine gave up in the middle of it: that is a dead letter, and is requeued.
+ * An ended execution can be reopened, and its parameters corrected before that. But not if the engine gave up in the middle:
+ * that is a dead letter, and is requeued.
  */
 export function heeds({ status, unresolved }: State, signal: SignalType): boolean {
   if (!isKnownSignal(signal)) return false;
@@ -89,10 +89,10 @@ export function signalRefusal(
   }
 }
 
-/** Journaled as refused: "applied" would be a lie, and a newer runner could not apply it again. */
+/** Recorded as refused: "applied" would be a lie, and a newer runner could not apply it again. */
 const unknownSignal = (signal: never): string => `this version knows no signal ${JSON.stringify(signal)}`;
 
-/** Whatever becomes of the execution: its plan has no such step. */
+/** The plan has no such step, whatever the state of the execution. */
 export function unknownStep(state: State, { signal, payload }: Pick<SignalInput, 'signal' | 'payload'>): string | null {
   const { step } = SIGNALS[signal];
   const isNamed = step === 'required' || (step === 'optional' && payload.stepId !== undefined);

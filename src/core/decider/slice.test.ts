@@ -1,4 +1,4 @@
-// A decision that would take too long is cut short, and gone on with (S4).
+// A decision that would take too long is interrupted and continued (S4).
 
 import { expect, it } from 'vitest';
 import { decide } from './decide.ts';

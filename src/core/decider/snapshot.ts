@@ -1,5 +1,5 @@
-// What is kept of an execution's context when it ends: everything, chosen keys, or a summary of what each node
-// left behind. Raw outputs are always with their attempts; this is for people who look at the whole.
+// The context that is kept when an execution ends: everything, chosen keys, or a summary of each node's data. Raw outputs always
+// stay with their attempts; this is for people who look at the whole.
 
 import { emptyRecord, type Json } from '../json/json.ts';
 import type { NodeState, State } from './state.ts';
@@ -40,7 +40,7 @@ function summary(state: State): Json {
   return nodes;
 }
 
-/** Outputs that never were in the context because they did not fit: what they were. */
+/** Summaries of outputs that did not fit into the context. */
 function droppedOf({ plan, nodes, data }: State): Record<string, Json> {
   const dropped = emptyRecord<Json>();
   if (plan.snapshot.overflowBehavior !== 'DropOversize') return dropped;

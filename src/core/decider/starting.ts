@@ -1,6 +1,6 @@
-// Starts one attempt of a node, whatever kind of step it is. Parameters are rendered here, purely, and recorded with the
-// transition; a retry reuses them unless the policy says otherwise. A template that cannot be rendered is that attempt's
-// failure, not an exception, and is not retried: the same template would fail again.
+// Starts one attempt of a node, for every kind of step. Parameters are rendered here, purely, and recorded with the transition; a
+// retry reuses them unless the policy says otherwise. A template that cannot be rendered fails that attempt without an exception
+// or a retry: the same template would fail again.
 
 import { parseDuration } from '../duration/duration.ts';
 import { childExecutionId } from '../id/id.ts';
@@ -45,7 +45,7 @@ export function startNode(deciding: Deciding, index: number): void {
   }
 }
 
-/** The list is rendered once and recorded: whatever changes later, these are the items (I15). */
+/** The list is rendered once and recorded: these are the items, whatever changes later (I15). */
 function startForEach(
   deciding: Deciding,
   index: number,
@@ -139,7 +139,7 @@ function patched(state: State, index: number, node: NodeState, base: Json): Json
   return Object.assign({ ...(isJsonObject(base) ? base : {}) }, ...patches) as Json;
 }
 
-/** What is said of a loop is said of all its items. */
+/** A patch of a loop applies to all its items. */
 function patchesOf(state: State, index: number, node: NodeState): JsonObject[] {
   const { owner } = frameOf(state, index)!;
   const loop = owner < 0 ? null : state.nodes[owner]!;
@@ -147,7 +147,7 @@ function patchesOf(state: State, index: number, node: NodeState): JsonObject[] {
   return patches.filter((part) => part !== null && part !== undefined);
 }
 
-/** A parameter that a patch replaces need not be renderable: that is how a template that failed is repaired. */
+/** A patched parameter need not be renderable: that is how a failed template is repaired. */
 function renderUnpatched(deciding: Deciding, index: number, template: PlanNode['parameters']): Json | TemplateError {
   const { state } = deciding;
   const rendered = render(deciding, index, template);
@@ -180,7 +180,7 @@ function startSleep(
   }
 }
 
-/** A hundred years: later than that is a mistake in the unit, and dates stop being representable soon after. */
+/** A hundred years: anything later is a mistake in the unit, and dates stop being representable soon after. */
 const MAX_SLEEP_MS = 100 * 365 * 24 * 3600 * 1000;
 
 /** Nothing of them is kept: the same parameters would be too large again. */
@@ -189,7 +189,7 @@ function failTooLarge(deciding: Deciding, index: number, attempt: number, messag
   failAttempt(deciding, index, { error: { code: 'PARAMETERS_TOO_LARGE', message }, retryable: false });
 }
 
-/** A thousand nodes with parameters below this are below any budget; most facts need not say how long theirs are. */
+/** A thousand nodes with parameters below this are below any budget, so most facts need not record a length. */
 const UNCOUNTED_BYTES = 4_096;
 const renderedNow = (bytes: number) =>
   bytes < UNCOUNTED_BYTES ? { rendered: true as const } : { rendered: true as const, bytes };

@@ -1,5 +1,5 @@
-// The folded state of one execution: what the journal adds up to. Only evolve.ts changes it. Counters and the timer heap
-// are kept beside the plain facts so that each decision costs O(1) per fact, however large or old the execution is.
+// The folded state of one execution: the sum of its journal. Only evolve.ts changes it. Counters and the timer heap make each
+// decision cost O(1) per fact, however large or old the execution is.
 
 import { emptyRecord, type Json, type JsonObject } from '../json/json.ts';
 import type { Graph, Plan } from '../plan/plan.ts';
@@ -40,7 +40,7 @@ export type EdgeState = 'pending' | 'satisfied' | 'unsatisfied';
 /** The payload of a callback. */
 export interface Callback {
   readonly payload: Json;
-  /** Only the beginning of it was kept. */
+  /** Only the beginning of the payload was kept. */
   readonly truncated?: true;
 }
 
@@ -49,24 +49,24 @@ export const callbackOf = ({ payload, truncated }: Callback): Callback =>
 
 export interface NodeState {
   status: NodeStatus;
-  /** Attempts started so far; it goes on counting after a reset, so that (node, attempt) stays unique. */
+  /** Attempts started so far. Counts on after a reset, so that (node, attempt) stays unique. */
   attempts: number;
   /** Attempts that no longer count against the retry policy: those before the last reset. */
   attemptBase: number;
   pendingEdges: number;
   satisfiedEdges: number;
   startedAt: number | null;
-  /** When the first attempt since the last reset began; `startedAt` is the current one's. */
+  /** When the first attempt since the last reset began; `startedAt` belongs to the current one. */
   firstStartedAt: number | null;
   endedAt: number | null;
   /** Sequence of the transition that started the current attempt. */
   startedSeq: number;
   /** Sequence of the transition in which the parameters were rendered; -1 = not yet. */
   renderedSeq: number;
-  /** Rendered parameters before patches; undefined when not in memory (they are in the journal, at renderedSeq). */
+  /** Rendered parameters before patches; undefined: not in memory, but in the journal at renderedSeq. */
   params: Json | undefined;
   until: number | null;
-  /** Of a sleep: its attempt times out at `until`. */
+  /** For a sleep: its attempt times out at `until`. */
   cut: boolean;
   childId: string | null;
   reason: string | null;
@@ -74,7 +74,7 @@ export interface NodeState {
   stopped: boolean;
   /** A callback that came before the node waited for it. */
   early: Callback | null;
-  /** Of a callback's payload only the beginning was kept. */
+  /** Only the beginning of a callback's payload was kept. */
   truncated: boolean;
   error: NodeError | null;
   bytes: number;
@@ -84,12 +84,12 @@ export interface NodeState {
   dataOrder: number;
   patch: JsonObject | null;
   override: JsonObject | null;
-  /** Of a wait: what has come for it, and whether events find it. */
+  /** For a wait: its arrivals, and whether events find it. */
   readonly arrivals: Arrival[];
   isSubscribed: boolean;
-  /** Of a loop that has begun: how far it is. */
+  /** For a running loop: its progress. */
   loop: LoopState | null;
-  /** Of a loop: the highest attempt of any of its virtual nodes. A later run of it counts on from there. */
+  /** For a loop: the highest attempt of any virtual node. A later run counts on from there. */
   peak: number;
 }
 
@@ -104,9 +104,9 @@ export interface LoopState {
   /** `peak` when this run began. */
   attemptBase: number;
   count: number;
-  /** The next item that has never begun; of a repeat the next round. */
+  /** The next item that has never begun; for a repeat, the next round. */
   next: number;
-  /** Items of an earlier run that are run again, and those that will be when the loop is retried. */
+  /** Items of an earlier run that run again, or will when the loop is retried. */
   again: number[];
   left: number[];
   active: number;
@@ -115,7 +115,7 @@ export interface LoopState {
   results: Json[];
   errors: ItemError[];
   bytes: number;
-  /** Of a repeat: what the last round left. */
+  /** For a repeat: the result of the last round. */
   last: Json;
   collected: Json[];
 }
@@ -126,7 +126,7 @@ export interface ItemError {
   readonly message: string;
 }
 
-/** One item or one round of a loop while it runs; the execution itself is the outermost. See frame.ts. */
+/** One running item or round of a loop; the execution itself is the outermost. See frame.ts. */
 export interface Frame {
   /** The number of its first node; 0: the execution itself. */
   readonly base: number;
@@ -140,7 +140,7 @@ export interface Frame {
   readonly data: Record<string, Json>;
   /** Nodes that are not final. */
   unresolved: number;
-  /** The node whose failure nothing handled: it ends the item. */
+  /** The node whose unhandled failure ends the item. */
   failed: number | null;
 }
 
@@ -151,13 +151,13 @@ export interface State {
   /** Sequence number of the next fact, and of the first fact of the transition that is being folded. */
   seq: number;
   transitionSeq: number;
-  /** Time of the last transition: time never runs backwards within an execution. */
+  /** Time of the last transition. Time never runs backwards within an execution. */
   at: number;
   startedAt: number | null;
   deadline: number | null;
   generation: number;
   stopping: { outcome: EndStatus; error: ExecutionError; graceUntil: number } | null;
-  /** The end is known, and these nodes run before it. */
+  /** The end is decided, and these nodes run before it. */
   undo: {
     outcome: EndStatus;
     error: ExecutionError | undefined;
@@ -165,22 +165,22 @@ export interface State {
     nodes: readonly number[];
     until: number;
   } | null;
-  /** Nodes that have succeeded and have a compensation, in that order. */
+  /** Succeeded nodes with a compensation, in order of completion. */
   readonly completed: number[];
-  /** Nothing is undone at the end: somebody said so. */
+  /** Somebody decided that nothing is undone. */
   terminated: boolean;
   compensation: Compensation | null;
-  /** The end node that was reached: nothing else starts. */
+  /** The end node that was reached. Nothing else starts. */
   ending: number | null;
-  /** Unhandled failures since the last (re)open: they end the execution, at once or when it is resumed or drained. */
+  /** Unhandled failures since the last (re)open. They end the execution: at once, at resume, or when it has drained. */
   readonly fatal: Set<number>;
-  /** Nodes whose failure nothing handled: the execution cannot succeed while there are any. */
+  /** Nodes with an unhandled failure. The execution cannot succeed while there are any. */
   readonly unhandledNodes: Set<number>;
   error: ExecutionError | null;
   outputs: Json | undefined;
   readonly nodes: NodeState[];
   readonly edges: EdgeState[];
-  /** Items and rounds that run, by the number of their first node; and the execution itself in the same form. */
+  /** Running items and rounds by the number of their first node, and the execution itself in the same form. */
   readonly frames: Map<number, Frame>;
   readonly root: Frame;
   /** Keys of the signals that were applied or refused: a repeat is a no-op. */
@@ -190,11 +190,11 @@ export interface State {
   unresolved: number;
   inFlight: number;
   contextBytes: number;
-  /** Of the parameters that were rendered so far. */
+  /** Total size of the rendered parameters. */
   renderedBytes: number;
   dataCount: number;
   readonly timers: TimerHeap;
-  /** The scope of expressions. `data` is the part that grows: context.data, tasks or steps, by format. */
+  /** The scope of expressions. `data` grows: context.data, tasks or steps, by format. */
   readonly data: Record<string, Json>;
   readonly scope: Readonly<Record<string, unknown>>;
 }
@@ -216,13 +216,13 @@ export function isFinal(status: NodeStatus): boolean {
   }
 }
 
-/** Nothing new starts in an execution that is paused, stopping, draining or over. */
+/** Nothing new starts in a paused, stopping, draining or ended execution. */
 export function mayStart(state: State): boolean {
   if (state.undo !== null) return state.status === 'Running';
   return state.status === 'Running' && state.stopping === null && state.fatal.size === 0 && state.ending === null;
 }
 
-/** The node has ended, and some of the edges that lead on from it are not resolved. */
+/** The node has ended, and some of its outgoing edges are unresolved. */
 export function hasOpenEdges({ graph, nodes, edges }: Frame, local: number): boolean {
   const { status } = nodes[local]!;
   if (status !== 'Succeeded' && status !== 'Failed' && status !== 'TimedOut') return false;

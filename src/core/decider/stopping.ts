@@ -1,6 +1,6 @@
-// The end of an execution. Success when every node is final and no failure is left unhandled. Otherwise it stops: what
-// waits is cancelled, what never started is skipped, what runs is told to stop and has a grace period to say how it
-// ended; only then is the last fact written. Cancel, completion and timeout have one winner: the first (I13).
+// The end of an execution. It succeeds when every node is final and no failure is unhandled. Otherwise it stops: waiting nodes
+// are cancelled, unstarted ones are skipped, running attempts are told to stop and have a grace period to report their outcome.
+// Only then is the last fact written. Cancel, completion and timeout have one winner: the first (I13).
 
 import type { Json } from '../json/json.ts';
 import { renderTemplate, type TemplateError } from '../template/render.ts';
@@ -41,7 +41,7 @@ function skipReason(state: State, outcome: EndStatus, error: ExecutionError): st
   return state.plan.onUnhandledFailure === 'drain' ? `not started: "${error.nodeId}" failed` : 'fail fast';
 }
 
-/** The grace period is over: whatever still runs is recorded as cancelled, and its late result will change nothing. */
+/** The grace period is over: attempts that still run are recorded as cancelled, and their late results change nothing. */
 export function endGrace(deciding: Deciding): void {
   for (const [index, { status, attempts }] of allNodes(deciding.state)) {
     if (status !== 'Running') continue;
@@ -50,7 +50,7 @@ export function endGrace(deciding: Deciding): void {
   }
 }
 
-/** Ends the execution if nothing keeps it going. */
+/** Ends the execution if nothing is left to do. */
 export function endIfDone(deciding: Deciding): void {
   const { state } = deciding;
   if (isTerminal(state.status)) return;
@@ -66,7 +66,7 @@ export function endIfDone(deciding: Deciding): void {
     if (state.plan.onUnhandledFailure === 'failFast' || state.inFlight === 0) stop(deciding, 'Failed', fatal);
     return;
   }
-  // A node that was retried may be the last to end: whether its failure is handled is known when its edges are.
+  // A retried node may be the last to end. Whether its failure is handled is known once its edges are resolved.
   if (state.unresolved === 0 && !isLeftOpen(state)) succeed(deciding);
 }
 
@@ -99,7 +99,7 @@ function endOutputs({ ending, plan, data }: State): Json | undefined {
 function succeed(deciding: Deciding): void {
   const { state, context } = deciding;
   for (const node of state.ending === null ? state.unhandledNodes : []) {
-    // Left from before a reopen: another node was retried, this one was not.
+    // From before a reopen: another node was retried, this one was not.
     return end(deciding, 'Failed', nodeFailure(state, node));
   }
   try {
@@ -112,7 +112,7 @@ function succeed(deciding: Deciding): void {
   }
 }
 
-/** What an execution that succeeds gives back. The same state gives the same outputs, whenever it is asked. */
+/** The outputs of a succeeding execution. The same state always gives the same outputs. */
 export function resultOf(
   state: State,
   { limits, templateStyle }: Pick<Deciding['context'], 'limits' | 'templateStyle'>,

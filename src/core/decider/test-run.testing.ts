@@ -1,4 +1,4 @@
-// One execution in a test's hands: node ids instead of indexes, a clock that moves only when told to.
+// One execution in a test: node ids instead of indexes, and a clock that moves only on demand.
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -31,7 +31,7 @@ interface TestRun {
   succeed(nodeId: string, outputs?: Json): readonly Fact[];
   fail(nodeId: string, failure?: Failure): readonly Fact[];
   signal(signal: SignalType, payload?: JsonObject, signalId?: string): readonly Fact[];
-  /** Time passes to the next timer, which rings. */
+  /** Moves time to the next timer, and rings it. */
   ring(): readonly Fact[];
   statusOf(nodeId: string): string;
   /** Every node's status, by id. */

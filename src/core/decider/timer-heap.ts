@@ -1,6 +1,6 @@
-// A binary heap of (time, node): which node's clock rings next. Entries are never removed from the middle; an entry is
-// stale when the node's `until` no longer equals its time, and stale ones are dropped when they reach the top. Of two that ring
-// at once the node with the lower number comes first, so the order does not depend on when they were set (I15).
+// A binary heap of (time, node): which timer rings next. Entries are never removed from the middle. An entry is stale when the
+// node's `until` differs from its time; stale entries are dropped at the top. Of two timers at the same time the lower node
+// number comes first, so the order does not depend on when they were set (I15).
 
 export interface TimerHeap {
   readonly times: number[];

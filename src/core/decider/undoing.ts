@@ -1,6 +1,6 @@
-// Undo and finally. When an execution is about to end otherwise than well, the compensations of all nodes that succeeded run, in
-// reverse order of completion and one after the other; then, whatever the outcome, the nodes of `finally`. Only when they are over is
-// the last fact written, so a crash in between loses none of them (I13, I15). One that fails does not stop the others.
+// Undo and finally. Before an execution ends as failed, cancelled or timed out, the compensations of all succeeded nodes run one
+// after the other, in reverse order of completion. Then, whatever the outcome, the nodes of `finally` run. Only then is the last
+// fact written, so a crash in between loses none of them (I13, I15). A failing one does not stop the others.
 
 import type { Json } from '../json/json.ts';
 import { DEFAULT_COMPENSATION_MS } from '../plan/plan.ts';
@@ -16,7 +16,7 @@ export type Ending =
   | { readonly outcome: 'Succeeded'; readonly outputs: Json }
   | { readonly outcome: Exclude<EndStatus, 'Succeeded'>; readonly error: ExecutionError };
 
-/** Ends the execution, after what is to be undone. */
+/** Ends the execution after its compensations and `finally`. */
 export function conclude(deciding: Deciding, ending: Ending): void {
   const { state } = deciding;
   const nodes = state.terminated ? [] : whatToUndo(state, ending.outcome);
@@ -39,7 +39,7 @@ function whatToUndo({ completed, plan }: State, outcome: EndStatus): number[] {
   return [...(outcome === 'Succeeded' ? [] : compensations), ...(plan.finally ?? [])];
 }
 
-/** Starts the next one when the one before is over, and ends the execution after the last. */
+/** Starts the next one when the previous one is over, and ends the execution after the last. */
 export function continueUndo(deciding: Deciding): void {
   const { state } = deciding;
   for (const index of state.undo!.nodes) {
@@ -52,7 +52,7 @@ export function continueUndo(deciding: Deciding): void {
   endUndo(deciding, null);
 }
 
-/** Running nodes are told to stop, and the others never start. */
+/** Running nodes are told to stop, and the rest never start. */
 export function breakUndo(deciding: Deciding, status: 'TimedOut' | 'Terminated'): void {
   const { state } = deciding;
   const reason = status === 'TimedOut' ? 'the compensation took too long' : 'the execution was terminated';

@@ -1,6 +1,5 @@
-// A node that waits for one of several things: its callback, an event, or the end of its time. What arrives before it waits is kept
-// for it, and nothing is counted twice (I10). Which events are its own is decided where they come in, by (tenant, type, key); here they
-// only arrive.
+// A wait for one of several things: its callback, an event, or its timeout. Early arrivals are kept, and nothing counts twice
+// (I10). Events are matched where they come in, by (tenant, type, key); here they only arrive.
 
 import type { Json, JsonObject } from '../json/json.ts';
 import { sha256Hex } from '../plan/checksum.ts';
@@ -19,19 +18,19 @@ export type Wait = Extract<Step, { kind: 'wait' }>;
 /** The maximum number of events of one wait; more indicate a mistake in its condition. */
 const MAX_ARRIVALS = 1_000;
 
-/** Events that come between the start of the execution and the wait count: their keys are known from the start. */
+/** Events between the start of the execution and the wait count, because their keys are known from the start. */
 export function subscribeEarly(deciding: Deciding): void {
   for (const index of deciding.state.plan.earlyWaits ?? []) subscribe(deciding, index);
 }
 
-/** The same before the first decision, for whoever accepts the execution. A key that cannot be rendered is the wait's own failure later. */
+/** The same before the first decision, for the accepting process. A key that cannot be rendered fails the wait later. */
 export function earlySubscriptions(plan: Plan, start: ExecutionStart): FactOf<'EventsAwaited'>[] {
   const deciding = beginDecision(initialState(plan, start), { now: 0, seed: 0, abortGraceMs: 0 });
   subscribeEarly(deciding);
   return deciding.facts as FactOf<'EventsAwaited'>[];
 }
 
-/** Null: it may wait. Otherwise what is wrong with a key. */
+/** null: subscribed. Otherwise the problem with a key. */
 function subscribe(deciding: Deciding, index: number): TemplateError | null {
   const { events } = planNodeOf(deciding.state, index).step as Wait;
   const subscriptions: Subscription[] = [];
@@ -44,7 +43,7 @@ function subscribe(deciding: Deciding, index: number): TemplateError | null {
   return null;
 }
 
-/** `orderId=o7`, as an event that has it is looked for; empty: every event of the type. */
+/** `orderId=o7`, as matching events are looked up; empty: every event of the type. */
 function keyOf(deciding: Deciding, index: number, { at, key }: EventSource): string | TemplateError {
   if (at === null || key === null) return '';
   const value = render(deciding, index, key);
@@ -62,7 +61,7 @@ const MAX_KEY_LENGTH = 200;
 const MAX_KEYS = 200;
 const MAX_DEPTH = 4;
 
-/** Everything that a wait for this event could have named: its values by their paths. */
+/** All keys that a wait for this event could have named: its values by path. */
 export function eventKeys(data: Json): string[] {
   const keys = [''];
   const collect = (value: Json, path: readonly string[]): void => {
@@ -105,7 +104,7 @@ function endIfEnough(deciding: Deciding, index: number): void {
   const step = planNodeOf(state, index).step as Wait;
   const { arrivals } = nodeAt(state, index)!;
   if (arrivals.length < step.count) return;
-  // More may have come before it waited: it takes no more than it asks for.
+  // More may have arrived before the wait; it takes no more than it asks for.
   const taken = arrivals.slice(0, step.count);
   if (step.until === null) return succeedAttempt(deciding, index, { outputs: gathered(taken, step) });
   const events = arrivals.map((arrival): JsonObject => ({ ...arrival }));

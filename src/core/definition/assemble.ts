@@ -1,5 +1,5 @@
-// Puts the plan together from a draft whose names are resolved. Runs over broken drafts too, for the problems that
-// compiling their expressions finds; the plan it returns then is thrown away.
+// Assembles the plan from a draft with resolved names. Also runs over broken drafts, to find problems in their expressions; that
+// plan is discarded.
 
 import type { Body, Condition, EventSource, Join, Plan, PlanEdge, PlanNode, Step } from '../plan/plan.ts';
 import type { Steps } from '../steps/steps.ts';
@@ -17,7 +17,7 @@ import { checkShape } from './shape.ts';
 /** A placeholder for a step that could not be read, in a plan that is never used. */
 const UNKNOWN_STEP: Step = { kind: 'action', actionType: '' };
 
-/** Everything of a node but what depends on the other nodes. */
+/** The parts of a node that do not depend on other nodes. */
 type Part = Omit<PlanNode, 'join' | 'incoming' | 'outgoing' | 'retain'>;
 
 export function* assemble(draft: Draft, links: Links, expressions: ExpressionCompiler): Steps<Omit<Plan, 'checksum'>> {
@@ -76,7 +76,7 @@ export function* assemble(draft: Draft, links: Links, expressions: ExpressionCom
   };
 }
 
-/** How many numbers the virtual nodes of a loop take. */
+/** The number of virtual nodes of a loop. */
 function virtualNodes({ loop }: DraftNode): number {
   return loop === undefined ? 0 : loop.limit * (loop.body?.nodes.length ?? 1);
 }
@@ -89,7 +89,7 @@ function asideOf(index: number, { undo, asides }: Links): Pick<PlanNode, 'compen
   };
 }
 
-/** Conditions of edges that lead nowhere are compiled as well, for their problems. */
+/** Also compiles the conditions of edges that lead nowhere, to find their problems. */
 function* assembleEdges(
   drafts: readonly DraftEdge[],
   links: Links,
@@ -116,7 +116,7 @@ function assembleJoin(
   return { first: join.first.value, rest: join.cancelRest ? leadingOnlyTo(index, outgoing, edges) : [] };
 }
 
-/** Nodes that have a path to this one, and no path to anywhere else. */
+/** Nodes with a path to this one and to nothing else. */
 function leadingOnlyTo(
   target: number,
   outgoing: readonly (readonly number[])[],
@@ -201,7 +201,7 @@ function single(part: Part): Inner {
 function* assembleBody(outer: Draft, body: DraftBody, enclosing: Enclosing): Steps<Inner> {
   const { findings } = enclosing.compiler;
   const { startNode, nodes, edges, outputs } = body;
-  // What runs at the end of the execution belongs to the workflow, not to each item.
+  // Nodes that run at the end belong to the workflow, not to each item.
   const draft: Draft = { ...outer, startNode, nodes, edges, outputs, finally: [] };
   for (const { id, idAt } of nodes) {
     if (!enclosing.compiler.links.byName.has(id)) continue;
@@ -233,10 +233,10 @@ function* assembleWait(step: DraftWait, index: number, expressions: ExpressionCo
   return { ...step, events, until };
 }
 
-/** The values of an execution that are known before it starts. */
+/** Values that are known before an execution starts. */
 const KNOWN_AT_START = ['trigger', 'spec', 'vars', 'principal', 'execution.id'];
 
-/** Its keys read only what the execution is started with: events count for it from the start. */
+/** Its keys read only values that are known at the start, so events count for it from the start. */
 function isEarly({ step }: PlanNode): boolean {
   if (step.kind !== 'wait' || step.events.length === 0) return false;
   return step.events.every(
@@ -246,7 +246,7 @@ function isEarly({ step }: PlanNode): boolean {
 
 const isKnownAtStart = (path: string): boolean => KNOWN_AT_START.some((known) => `${path}.`.startsWith(`${known}.`));
 
-/** A succeeded node that leads nowhere gives its outputs to the execution. Some edges are only known when it runs. */
+/** A succeeded node that leads nowhere gives its outputs to the execution. Some edges are only known at run time. */
 function mayBeEnd(node: Part, outgoing: readonly number[], edges: readonly PlanEdge[]): boolean {
   if (node.routePolicy === 'firstMatch') return true;
   return !outgoing.some((index) => {

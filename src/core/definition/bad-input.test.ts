@@ -1,4 +1,4 @@
-// Definitions with values of the wrong kind in the fields of the language: all problems at once, each at its place.
+// Definitions with values of the wrong type: all problems at once, each at its place.
 
 import { describe, expect, it } from 'vitest';
 import { compileDefinition } from './compile.ts';

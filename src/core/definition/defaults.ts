@@ -1,4 +1,4 @@
-// What a definition means where it says nothing, for graphs, plans and pipelines.
+// Defaults of graphs, plans and pipelines.
 
 import type { NodePolicy, RetryPolicy, SnapshotPolicy } from '../plan/plan.ts';
 
@@ -18,7 +18,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
 
 const NO_RETRY: RetryPolicy = { ...DEFAULT_RETRY, maxAttempts: 1 };
 
-/** Sleeps, webhooks and children have their own clocks, and nothing in them to try again, unless a timeout says otherwise. */
+/** Sleeps, webhooks and children have their own clocks and nothing to retry, unless a timeout is set. */
 export const WAITING_POLICY: NodePolicy = { timeoutMs: null, rerenderOnRetry: false, retry: NO_RETRY };
 
 export const DEFAULT_PARALLEL = 10;
@@ -36,11 +36,11 @@ export const DEFAULT_SNAPSHOT: SnapshotPolicy = {
   overflowBehavior: 'Fail',
 };
 
-/** The part that an installation may set otherwise. Plans are compiled where they run, so what is set there counts. */
+/** Defaults that an installation may change. Plans are compiled where they run, so that installation's settings count. */
 export interface DefinitionDefaults {
   readonly attemptTimeoutMs: number;
   readonly graphTimeoutMs: number;
-  /** Of a node that waits for its child; null: as long as the child may take. */
+  /** For a node that waits for its child; null: as long as the child may take. */
   readonly childTimeoutMs: number | null;
   readonly retry: RetryPolicy;
   readonly snapshot: SnapshotPolicy;

@@ -1,4 +1,4 @@
-// Small definitions for the tests of this folder, and shortcuts to what compiling them gives.
+// Small definitions for the tests of this folder, and shortcuts to their compilation.
 
 import { expect } from 'vitest';
 import type { Plan } from '../plan/plan.ts';
@@ -61,7 +61,7 @@ export function problemsOf(definition: unknown, options?: CompileOptions): Probl
   return result.ok ? [] : result.problems;
 }
 
-/** `CODE path`, which is what most tests are about. */
+/** `CODE path`, the subject of most tests. */
 export function codesOf(definition: unknown, options?: CompileOptions): string[] {
   return problemsOf(definition, options).map(({ code, path }) => `${code} ${path}`);
 }

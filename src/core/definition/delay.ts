@@ -1,5 +1,5 @@
-// `core.delay` is not run as an action: it becomes a durable timer, so that a wait of days holds no slot. Its one
-// parameter is `durationMs`: milliseconds, a duration such as "30s", or a template that yields milliseconds.
+// `core.delay` does not run as an action: it becomes a durable timer, so that a wait of days holds no slot. Its one parameter is
+// `durationMs`: milliseconds, a duration such as "30s", or a template that yields milliseconds.
 
 import { DURATION_FORMS, MAX_DURATION_MS, parseDuration } from '../duration/duration.ts';
 import { didYouMean } from '../expression/problem.ts';
@@ -38,7 +38,7 @@ export function readDelay(parameters: JsonObject, at: string, findings: Findings
   return null;
 }
 
-/** A sleep that lasts longer than the execution may: it never ends well. */
+/** Reports a sleep that is longer than the execution may take. */
 export function checkSleeps(draft: Draft, findings: Findings): void {
   const { timeoutMs, format } = draft;
   if (timeoutMs === null) return;

@@ -1,6 +1,6 @@
-// A definition after reading and before checking: the three formats in one shape, names not yet resolved, expressions
-// still text, everything with its place so that problems can point at it. Readers (graph.ts, pipeline.ts,
-// execution-plan.ts) make it; link.ts, expressions.ts and compile.ts turn it into a Plan.
+// A definition after reading and before checking: the three formats in one shape, with unresolved names and unparsed expressions,
+// each with its place for problems. Readers (graph.ts, pipeline.ts, execution-plan.ts) make it; link.ts, expressions.ts and
+// compile.ts turn it into a Plan.
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type {
@@ -27,7 +27,7 @@ export interface Located<T> {
 export interface Draft {
   readonly format: Format;
   readonly id: string;
-  /** Graphs only: the others start wherever nothing is awaited. */
+  /** Graphs only. Other formats start at every node without dependencies. */
   readonly startNode: Located<string> | null;
   readonly nodes: readonly DraftNode[];
   readonly edges: readonly DraftEdge[];
@@ -45,16 +45,16 @@ export interface Draft {
 }
 
 export interface DraftNode {
-  /** '' when the definition has none that could be used. */
+  /** '' when there is no usable id. */
   readonly id: string;
   readonly at: string;
   readonly idAt: string;
   readonly step: DraftStep | null;
-  /** Where the action's type stands, if it must be one of the known actions. */
+  /** The place of the action type, if it must be a known action. */
   readonly actionAt: string | null;
   readonly parameters: Located<Json> | null;
   readonly policy: NodePolicy;
-  /** The codes that its retry rules name. */
+  /** The codes in its retry rules. */
   readonly retryCodes?: readonly Located<string>[];
   readonly join: DraftJoin;
   readonly condition: DraftCondition | null;
@@ -62,7 +62,7 @@ export interface DraftNode {
   readonly dispatch: Dispatch | null;
   /** The node that undoes this one. */
   readonly compensate?: Located<string>;
-  /** The node runs its step, or a body, more than once. */
+  /** The node runs its step or a body more than once. */
   readonly loop?: DraftLoop;
 }
 
@@ -74,7 +74,7 @@ interface DraftForEach {
   readonly parallel: number;
   readonly limit: number;
   readonly tolerate: { readonly count: number } | { readonly percent: number };
-  /** Null: the node's own step. */
+  /** null: the node's own step. */
   readonly body: DraftBody | null;
 }
 
@@ -97,7 +97,7 @@ export interface DraftBody {
   readonly outputs: Located<Json> | null;
 }
 
-/** Also those of inline bodies. */
+/** Includes the nodes of inline bodies. */
 export function allDraftNodes({ nodes }: { readonly nodes: readonly DraftNode[] }): DraftNode[] {
   return nodes.flatMap((node) => [node, ...(node.loop?.body?.nodes ?? [])]);
 }
@@ -121,7 +121,7 @@ export interface DraftCondition extends Located<string> {
 }
 
 export interface DraftEdge {
-  /** The node that declares it, and the name it gives of the other end. */
+  /** The node that declares the edge, and the name of the other end. */
   readonly owner: number;
   readonly other: Located<string>;
   readonly direction: 'fromOwner' | 'toOwner';
@@ -132,7 +132,7 @@ export interface DraftEdge {
 }
 
 export interface ReadOptions {
-  /** Named policies that `retryPolicyRef` may refer to; without them any name means the default, with a warning. */
+  /** Named policies for `retryPolicyRef`. Without them any name means the default, with a warning. */
   readonly retryPolicies?: Readonly<Record<string, Partial<RetryPolicy>>>;
   readonly defaults?: DefinitionDefaults;
 }

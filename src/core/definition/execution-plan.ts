@@ -1,5 +1,6 @@
-// Reads an ExecutionPlan, v1 or v2 (docs/plans.md), into a draft. `foreach` is the loop that graphs call `forEach`. A loop over an artifact
-// gets a node before it that reads the artifact: its recorded output is the list, so the items are the same however often it is read.
+// Reads an ExecutionPlan, v1 or v2 (docs/plans.md), into a draft. `foreach` is the `forEach` of graphs. A loop over an artifact
+// gets an extra node that reads the artifact: its recorded output is the list, so the items are the same however often it is
+// read.
 
 import { DURATION_FORMS, parseDuration } from '../duration/duration.ts';
 import { didYouMean } from '../expression/problem.ts';
@@ -68,7 +69,7 @@ export function readExecutionPlan(definition: JsonObject, findings: Findings, op
   };
 }
 
-/** Fields that only schema version 2 has. A v1 plan with one of them was meant to be v2. */
+/** Fields of schema version 2. A v1 plan with one of them was meant to be v2. */
 function checkVersion(raw: JsonObject, at: string, isSecond: boolean, findings: Findings): void {
   checkHooksVersion(raw, at, isSecond, findings);
   if (isSecond) return;
@@ -90,7 +91,7 @@ function checkHooksVersion(raw: JsonObject, at: string, isSecond: boolean, findi
 
 const SECOND = 'set `metadata.schemaVersion` to "v2"; `pawl upgrade-plan` does it where nothing else has to change';
 
-/** Those of the step, or else those of the plan. */
+/** The hooks of the step, or else of the plan. */
 function hooksFor(raw: JsonObject, at: string, plan: JsonObject, findings: Findings): StepHooks | null {
   const [given, place] = raw.hooks === undefined ? [plan.hooks, '/hooks'] : [raw.hooks, `${at}/hooks`];
   const hooks: { preStep?: StepHook; postStep?: StepHook } = {};
@@ -111,7 +112,7 @@ function hooksFor(raw: JsonObject, at: string, plan: JsonObject, findings: Findi
 
 const ARTIFACT_PATH = /\.artifactRefs\[\d+\]$/;
 
-/** The node that reads the list of a loop from an artifact; null: the list is an output. */
+/** The node that reads a loop's list from an artifact; null: the list is an output. */
 function artifactReader(raw: JsonObject, { id, at, policy }: DraftNode): DraftNode | null {
   const from = textIn(objectIn(raw.foreach).from);
   if (from === null || !ARTIFACT_PATH.test(from)) return null;
@@ -168,7 +169,7 @@ function readStepNode(
   };
 }
 
-/** The path leads from a step to the list, as `when.on` does. */
+/** The path leads from a step to the list, like `when.on`. */
 function readStepLoop(raw: JsonObject, at: string, list?: string): { loop?: DraftLoop } {
   const from = textIn(objectIn(raw.foreach).from);
   if (from === null) return {};

@@ -1,5 +1,5 @@
-// Graph workflows, with fields of the workflow as a whole: `timeoutMs`,
-// `outputs`, `vars` and `snapshot`. Shape only; what names refer to is checked after it, in graph.ts.
+// Graph workflows, with the workflow's own fields: `timeoutMs`, `outputs`, `vars` and `snapshot`. Shape only; graph.ts checks
+// what names refer to.
 
 import { z } from 'zod';
 import { DURATION, DURATION_FORMS, parseDuration } from '../duration/duration.ts';
@@ -212,7 +212,7 @@ const repeat = z.strictObject({
   }),
 });
 
-/** Kinds that a node of a body cannot have: an end, or a wait. */
+/** Kinds that are not allowed in a body: an end, or a wait. */
 const {
   status: _status,
   outputs: _outputs,

@@ -1,5 +1,5 @@
-// Reads a graph workflow into a draft: defaults applied, `onFailure` as an implicit edge, `core.delay` as a
-// sleep. Reports what the schema cannot say: which fields a node of each type needs.
+// Reads a graph workflow into a draft: defaults applied, `onFailure` as an implicit edge, `core.delay` as a sleep. Checks what
+// the schema cannot express: the required fields of each node type.
 
 import type { Json, JsonObject } from '../json/json.ts';
 import { DEFAULT_COMPENSATION_MS, type NodePolicy, type Plan, type RetryPolicy, type RetryRule } from '../plan/plan.ts';
@@ -93,7 +93,7 @@ function readBody(raw: JsonObject, at: string, findings: Findings, defaults: Def
   };
 }
 
-/** Stands for the body, which is read on its own. */
+/** A placeholder for the body, which is read separately. */
 function readBodyStep(raw: JsonObject, at: string, findings: Findings): DraftStep {
   const unread = [
     'actionType',
@@ -207,7 +207,7 @@ function ignoreFields(raw: JsonObject, at: string, fields: string[], type: strin
 function readPolicy(raw: JsonObject, step: DraftStep | null, defaults: DefinitionDefaults): NodePolicy {
   if (step?.kind === 'wait' || (step?.kind === 'sleep' && raw.timeoutMs === undefined)) return WAITING_POLICY;
   const inherited = step?.kind === 'subworkflow' ? defaults.childTimeoutMs : defaults.attemptTimeoutMs;
-  // A child has retried its own nodes already; running all of it again is something to ask for.
+  // A child has already retried its own nodes, so it runs once unless the author asks for more.
   const once = step?.kind === 'subworkflow' && raw.retry === undefined;
   const policy = {
     timeoutMs: millisecondsIn(raw.timeoutMs, inherited),
@@ -244,7 +244,7 @@ function readRetry(raw: JsonObject, otherwise: RetryPolicy): RetryPolicy {
   };
 }
 
-/** In the order of the definition, the implicit edge of `onFailure` last. */
+/** In definition order, with the implicit edge of `onFailure` last. */
 function readEdges(raw: JsonObject, owner: number, nodeAt: string): DraftEdge[] {
   const edges = listIn(raw.edges).flatMap((value, index): DraftEdge[] => {
     const edge = objectIn(value);

@@ -1,8 +1,8 @@
-// Headers of an outbound request: which HTTP does not allow, and which belong to the connection and could be used to smuggle
-// a request or to reach another virtual host than the one whose address was checked (S5). Asked when a pipeline is created,
-// of what is known then, and again of every request.
+// Headers of outbound requests: those that HTTP does not allow, and those that belong to the connection and could smuggle a
+// request or reach another virtual host than the checked one (S5). Literal headers are checked when a pipeline is created, and
+// all headers at every request.
 
-/** What names of headers and methods are made of. */
+/** The characters of header names and methods. */
 export const HTTP_TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 

@@ -1,9 +1,9 @@
-// What zod found wrong, in our words, for those who have the issue and not the value: requests, and parameters of actions.
+// Words zod's issues our way, where only the issue is known and not the value: requests, and parameters of actions.
 
 import type { z } from 'zod';
 import { describeChoice, describeRange, typeName } from './schema-check.ts';
 
-/** Zod's own words start like this; what a schema of ours says is kept as it is. */
+/** Zod's own messages start like this; messages of our schemas are kept. */
 const ZODS_OWN = /^(Invalid |Too (small|big):)/;
 const RECEIVED = /received (\w+)$/;
 

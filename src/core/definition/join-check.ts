@@ -1,5 +1,5 @@
-// What a join and an edge by code ask for that the definition cannot give: more edges than there are, codes on an edge that is not
-// for failures, and codes that the action behind the edge never raises.
+// Checks joins and edges by code: more edges than exist, codes on an edge that is not for failures, and codes that the action
+// behind the edge never raises.
 
 import { ERROR_CODES } from '../error/codes.ts';
 import { didYouMean } from '../expression/problem.ts';
@@ -40,7 +40,7 @@ export function checkCodes(draft: Draft, raised: RaisedCodes | undefined, findin
   }
 }
 
-/** A warning: an action of somebody's own may raise what it does not declare. */
+/** A warning, because a user's action may raise codes that it does not declare. */
 function checkCode(code: Located<string>, node: DraftNode, raised: RaisedCodes | undefined, findings: Findings): void {
   const own = node.step?.kind === 'action' ? raised?.get(node.step.actionType) : undefined;
   if (own === undefined || isGeneral(code.value) || own.includes(code.value)) return;

@@ -1,5 +1,5 @@
-// The first gate: is this plain JSON of a reasonable size? Everything behind it may recurse and copy without fear: depth
-// and number of values are bounded, no key can reach a prototype (S8), every text can be stored. Itself iterative.
+// The first gate: is this plain JSON of a reasonable size? Code behind it may recurse and copy without fear: depth and number of
+// values are bounded, no key can reach a prototype (S8), every text can be stored. Itself iterative.
 
 import type { JsonObject } from '../json/json.ts';
 import { pointerOf } from '../problem/pointer.ts';
@@ -25,7 +25,7 @@ export function checkJson(value: unknown, findings: Findings): boolean {
 
 const VALUES_PER_STEP = 2_000;
 
-/** Whether the value may be looked at any further. */
+/** Whether the value can be processed further. */
 export function* checkJsonInSteps(value: unknown, findings: Findings): Steps<boolean> {
   const stack: Place[] = [{ value, key: '', parent: null, depth: 0 }];
   let values = 1;
@@ -67,7 +67,7 @@ function refuse({ value, depth }: Place): readonly [code: string, message: strin
   }
 }
 
-/** Pushed in reverse, so that problems come in the order of the definition. */
+/** Pushed in reverse, so that problems come in definition order. */
 function pushChildren(stack: Place[], parent: Place, value: object, findings: Findings): void {
   const depth = parent.depth + 1;
   if (Array.isArray(value)) {
@@ -92,7 +92,7 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** PostgreSQL's jsonb takes neither NUL nor half of a surrogate pair. */
+/** PostgreSQL's jsonb accepts neither NUL nor half of a surrogate pair. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }

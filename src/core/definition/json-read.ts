@@ -1,5 +1,5 @@
-// Reads what is well formed out of a definition that may not be, so that one pass reports wrong shapes and wrong names
-// together. Whatever has the wrong type reads as absent: the schema check has already said so.
+// Reads the well-formed parts of a definition, so that one pass reports wrong shapes and wrong names together. A value of the
+// wrong type reads as absent: the schema check has already reported it.
 
 import { parseDuration } from '../duration/duration.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';

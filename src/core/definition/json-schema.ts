@@ -1,5 +1,5 @@
-// The three formats as JSON Schema: for editors, for the API's reference and for other languages. Shape only, as far as
-// JSON Schema can say it; what compileDefinition checks beyond that is in its messages.
+// The three formats as JSON Schema, for editors, the API's reference and other languages. Shape only, as far as JSON Schema can
+// express it; compileDefinition checks more.
 
 import { z } from 'zod';
 import type { Format } from '../plan/plan.ts';

@@ -1,6 +1,6 @@
-// From names to numbers: which node each edge leads to. Unknown names, names used twice and edges from a node to itself
-// are reported. An unknown name that is a near miss is taken for what it was probably meant to be, in `guesses` alone, so
-// that one slip of the keyboard is not followed by a page of "unreachable" and "not upstream".
+// Resolves names: which node each edge leads to. Reports unknown names, duplicate names and edges from a node to itself. A near
+// miss counts as the name it resembles, in `guesses` only, so that one slip does not produce a page of "unreachable" and "not
+// upstream".
 
 import { didYouMean } from '../expression/problem.ts';
 import type { Format } from '../plan/plan.ts';
@@ -24,7 +24,7 @@ export interface Links {
   readonly finally: readonly number[];
   /** Nodes that run at the end only. */
   readonly asides: ReadonlySet<number>;
-  /** Graphs: where the execution starts; null when that is unknown, or everywhere nothing is awaited. */
+  /** Graphs: the start node; null when it is unknown. Other formats have none. */
   readonly start: number | null;
 }
 
@@ -124,7 +124,7 @@ function indexNames(draft: Draft, findings: Findings): Map<string, number> {
   return byName;
 }
 
-/** The schema says so of ids; a pipeline's names are keys, which it does not judge. */
+/** The schema checks ids; a pipeline's names are keys, which it does not check. */
 function hasFittingLength(id: string): boolean {
   return id.length >= 1 && id.length <= MAX_ID_LENGTH;
 }

@@ -1,4 +1,4 @@
-// Reads what makes a node a loop: `forEach` and `repeat` of a graph, `for_each` and `until` of a pipeline, `foreach` of a plan.
+// Reads loops: `forEach` and `repeat` of a graph, `for_each` and `until` of a pipeline, `foreach` of a plan.
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Findings } from '../problem/problem.ts';
@@ -43,7 +43,7 @@ export function readForEach(raw: JsonObject, items: Located<Json>, body: DraftBo
   };
 }
 
-/** `at`: where its condition and its template stand. */
+/** `at`: the place of its condition and template. */
 export function readRepeat(
   raw: JsonObject,
   at: { readonly until: string; readonly collect: string },

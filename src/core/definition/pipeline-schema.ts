@@ -1,5 +1,5 @@
-// Pipelines of HTTP calls, sleeps and webhooks. Shape only: that a task is of exactly one type, and what names
-// refer to, is checked in pipeline.ts.
+// Pipelines of HTTP calls, sleeps and webhooks. Shape only: pipeline.ts checks that a task has exactly one type, and what names
+// refer to.
 
 import { z } from 'zod';
 import { MAX_DURATION_MS } from '../duration/duration.ts';

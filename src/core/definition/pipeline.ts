@@ -1,5 +1,5 @@
-// Reads a pipeline into a draft. Checks what the schema cannot say: that a task is of exactly one type, that the
-// durations and the URL make sense, and that a cron expression stands where one is needed.
+// Reads a pipeline into a draft. Checks what the schema cannot express: that a task has exactly one type, that durations and URLs
+// make sense, and that there is a cron expression where one is needed.
 
 import { DURATION_FORMS, MAX_DURATION_MS, parseDuration } from '../duration/duration.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
@@ -23,7 +23,7 @@ import { readWait } from './wait.ts';
 
 const STEP_KEYS = ['url', 'sleep', 'wait_for_webhook', 'wait_for', 'end'] as const;
 const FOR_EACH_KEYS = ['parallel', 'max_items', 'tolerate'] as const;
-/** Their own keys may be null, too. */
+/** Their keys may be null, too. */
 const INNER_KEYS: readonly string[] = ['wait_for_webhook', 'wait_for', 'undo', 'end'];
 const UNTIL_KEYS = ['every', 'max_rounds', 'collect'] as const;
 const LOOP_KEYS = ['for_each', ...FOR_EACH_KEYS, 'until', ...UNTIL_KEYS] as const;
@@ -35,12 +35,12 @@ const HTTP_STEP_ACTION = 'http.step';
 const TEMPLATES_ARE_FOR_VALUES = 'templates are for values: write the name out';
 
 const CRON_KEYS = ['cron_expression', 'timezone', 'catch_up', 'payload'] as const;
-/** The form alone: what the fields and names may be is for whoever keeps the time. */
+/** The form only; the scheduler knows the fields and names. */
 const CRON = /^(@[a-z]+|[\d*,/?#+a-z-]+(\s+[\d*,/?#+a-z-]+){4,5})$/i;
 const HTTP_URL = /^https?:\/\/(\{\{|[^\s/?#{]+([/?#]|\{\{|$))/i;
 const URL_WITH_CREDENTIALS = /^https?:\/\/[^/?#]*@/i;
 
-/** Any field of a task may be null, which means absent. Only a body of null is a body. */
+/** Any field of a task may be null, which means absent. Only a null body is a body. */
 export function withoutNulls(definition: JsonObject): JsonObject {
   const given = present(definition);
   if (!isJsonObject(given.tasks)) return given;
@@ -225,7 +225,7 @@ function readStep(raw: JsonObject, at: string, findings: Findings): DraftStep | 
 
 function readHttp(raw: JsonObject, at: string, findings: Findings): DraftStep {
   const url = textIn(raw.url);
-  // What stands before the first template must already look like a URL; a URL that begins with one is judged when it runs.
+  // The text before the first template must look like a URL. A URL that begins with a template is checked at run time.
   if (url !== null && !url.startsWith('{{')) {
     if (!HTTP_URL.test(url)) {
       findings.error('BAD_URL', `${at}/url`, `"${url.slice(0, 100)}" is not an http or https URL`);
@@ -239,7 +239,7 @@ function readHttp(raw: JsonObject, at: string, findings: Findings): DraftStep {
   return { kind: 'action', actionType: HTTP_STEP_ACTION, ...(connection === null ? {} : { connection }) };
 }
 
-/** What would fail every run. A value with a template is judged when it runs. */
+/** Reports headers that would fail every run. A value with a template is checked at run time. */
 function checkHeaders(headers: JsonObject, at: string, findings: Findings): void {
   for (const [name, value] of Object.entries(headers)) {
     const text = textIn(value) ?? '';
@@ -250,7 +250,7 @@ function checkHeaders(headers: JsonObject, at: string, findings: Findings): void
   }
 }
 
-/** A template in the name of a field would be sent as it stands. */
+/** A template in a field name would be sent literally. */
 function checkKeys(value: Json, at: string, findings: Findings): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, member] of Object.entries(value)) {
@@ -268,7 +268,7 @@ function readSleep(raw: JsonObject, at: string, findings: Findings): DraftStep |
   return durationMs === null ? null : { kind: 'sleep', durationMs };
 }
 
-/** Text, or seconds as a number. Other types are the schema's to report. */
+/** Text, or seconds as a number. The schema reports other types. */
 function readDuration(value: Json, at: string, findings: Findings): number | null {
   const ms =
     typeof value === 'number' ? Math.round(value * 1_000) : typeof value === 'string' ? parseDuration(value) : 0;
@@ -278,7 +278,7 @@ function readDuration(value: Json, at: string, findings: Findings): number | nul
   return null;
 }
 
-/** The names are those of the task, so a place in the parameters is a place in the task. */
+/** The names are the task's, so a place in the parameters is a place in the task. */
 function httpParameters(raw: JsonObject): JsonObject {
   const parameters: JsonObject = { url: textIn(raw.url) ?? '', method: textIn(raw.method) ?? 'POST' };
   if (raw.headers !== undefined) parameters.headers = objectIn(raw.headers);

@@ -1,4 +1,4 @@
-// ExecutionPlan v1 and v2. Shape only; what names refer to is checked in execution-plan.ts.
+// ExecutionPlan v1 and v2. Shape only; execution-plan.ts checks what names refer to.
 
 import { z } from 'zod';
 import { DEFAULT_MAX_ITEMS, DEFAULT_PARALLEL } from './defaults.ts';

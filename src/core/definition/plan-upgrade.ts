@@ -1,5 +1,5 @@
-// From schema version 1 to 2 of execution plans, for plans where nothing else has to change. In version 2 the output of every step is a
-// StepOutput, so a plan that reads outputs would read something else: such a plan is refused, with every place that reads one.
+// Upgrades execution plans from schema version 1 to 2, where nothing else has to change. In version 2 the output of every step is
+// a StepOutput, so a plan that reads outputs would read something else. Such a plan is refused, with every place that reads one.
 
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import { Findings, type Problem } from '../problem/problem.ts';

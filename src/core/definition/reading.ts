@@ -1,5 +1,5 @@
-// What a path in an expression stands for: the result of a node, the callback URL of a webhook, or something that is
-// given from outside and cannot be checked here.
+// The meaning of a path in an expression: a node's result, a webhook's callback URL, or an outside value that cannot be checked
+// here.
 
 import type { Format } from '../plan/plan.ts';
 import { nearMiss } from '../problem/near-miss.ts';
@@ -7,15 +7,15 @@ import { nearMiss } from '../problem/near-miss.ts';
 type Path = readonly (string | number)[];
 
 export type Reading =
-  /** trigger, vars, inputs, …: not known before it runs. */
+  /** trigger, vars, inputs, …: only known at run time. */
   | { readonly kind: 'elsewhere' }
-  /** The results of all nodes at once, or of one whose name is computed. */
+  /** The results of all nodes, or of one with a computed name. */
   | { readonly kind: 'all' }
-  /** A member that never exists: what there is instead, what was probably meant, and whether earlier versions let it pass. */
+  /** A member that never exists: the alternatives, the probable meaning, and whether earlier versions accepted it. */
   | { readonly kind: 'nothing'; readonly instead: string; readonly meant: Path | null; readonly isNew: boolean }
   | { readonly kind: 'data' | 'callback'; readonly name: string };
 
-/** Roots whose members are known before anything runs. */
+/** Roots whose members are known in advance. */
 const CLOSED: Readonly<Record<Format, Readonly<Record<string, readonly string[]>>>> = {
   graph: {
     execution: ['id', 'workflowId', 'version', 'tenantId', 'correlationId', 'startedAt'],

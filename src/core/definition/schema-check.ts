@@ -1,4 +1,4 @@
-// Says in plain words, with our codes and near misses, what zod found wrong with the shape of a definition.
+// Explains the shape problems that zod found, in plain words, with our codes and near misses.
 
 import { z } from 'zod';
 import { didYouMean } from '../expression/problem.ts';
@@ -40,7 +40,7 @@ function reportIssue(issue: Issue, place: Path, schema: z.ZodType, definition: J
 
 const INSIDE: ReadonlySet<Issue['code']> = new Set(['unrecognized_keys', 'invalid_format', 'custom', 'too_small']);
 
-/** Of the forms that a value may have, the one whose problems lie inside it: the value is of that form, and not well made. */
+/** Of several possible forms, the one whose problems lie inside the value: the value has that form, but is malformed. */
 function isOfThisForm(issues: readonly Issue[]): boolean {
   return issues.every(({ code, path }) => path.length > 0 || INSIDE.has(code));
 }
@@ -121,7 +121,7 @@ function valueAt(definition: Json, path: Path): Json | undefined {
   return value;
 }
 
-/** The fields of the object schema that stands at the path. Only the kinds that our three schemas are made of. */
+/** The fields of the object schema at the path. Handles only the kinds that our three schemas use. */
 function keysAt(schema: z.ZodType, path: Path): string[] {
   let at: unknown = schema;
   for (const key of path) at = inner(unwrapped(at), key);
@@ -130,7 +130,7 @@ function keysAt(schema: z.ZodType, path: Path): string[] {
     .filter((key) => !key.startsWith('$'));
 }
 
-/** The forms that a value may have: those of a union, or the one. */
+/** The possible forms of a value: those of a union, or the only one. */
 function formsOf(schema: unknown): unknown[] {
   const form = unwrapped(schema);
   return form instanceof z.ZodUnion ? form.options.map(unwrapped) : [form];

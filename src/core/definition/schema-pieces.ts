@@ -1,5 +1,5 @@
-// Takes a large value apart along its schema: zod takes a value whole, and for a list of 90,000 wrong items that is most of a
-// second in which nothing else happens (S4). What is small stays one piece, and so does what no schema looks into.
+// Splits a large value along its schema. zod takes a value whole, and for a list of 90,000 wrong items that blocks the event loop
+// for most of a second (S4). Small values stay one piece, and so do values without a schema.
 
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
@@ -9,9 +9,9 @@ type Path = readonly PropertyKey[];
 export interface Piece {
   readonly schema: z.ZodType;
   readonly value: Json;
-  /** Where a place in the piece is in the whole. */
+  /** Maps a place in the piece to the whole. */
   place(path: Path): Path;
-  /** Members that are pieces of their own: they are missing here, and that is no problem. */
+  /** Members that are pieces of their own. They are missing here, which is not a problem. */
   readonly elsewhere: readonly PropertyKey[];
 }
 
@@ -23,7 +23,7 @@ export function* piecesOf(schema: z.ZodType, value: Json, at: Path = []): Genera
   else yield whole(schema, value, at);
 }
 
-/** What a schema asks of the size of a list or record is at most one entry, and each part has that. */
+/** Our schemas ask for at most one entry in a list or record, and each part has one. */
 function* partsOf(schema: z.ZodType, value: Json, at: Path): Generator<Piece> {
   const kind = unwrapped(schema);
   if (kind instanceof z.ZodArray && Array.isArray(value)) yield* itemsOf(kind, value, at);

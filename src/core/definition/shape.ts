@@ -1,5 +1,5 @@
-// Checks the graph as a whole: no cycles, and in a graph workflow every node can be reached from the start.
-// Answers which node comes before which, for the checks of expressions; null when the graph is too broken to say.
+// Checks the graph as a whole: no cycles, and in a graph workflow every node can be reached from the start. Returns which node
+// comes before which, for the checks of expressions; null when the graph is too broken to tell.
 
 import type { Findings } from '../problem/problem.ts';
 import type { Draft } from './draft.ts';
@@ -7,7 +7,7 @@ import type { Links } from './link.ts';
 import { adjacency, type IsUpstream, reachable, upstream, walk } from './topology.ts';
 import { WORDING } from './wording.ts';
 
-/** Of a cycle that is longer, the middle is left out. */
+/** The middle of a longer cycle is left out. */
 const MAX_SHOWN = 20;
 
 export function checkShape(draft: Draft, links: Links, findings: Findings): IsUpstream | null {
@@ -40,7 +40,7 @@ function abridge(names: string[]): string[] {
 
 function reportUnreachable(seen: Uint8Array, draft: Draft, links: Links, findings: Findings): void {
   draft.nodes.forEach((node, index) => {
-    // A node without a name of its own cannot be led to; that is reported already.
+    // No edge can lead to a node without a unique name; that is already reported.
     if (seen[index] === 1 || links.asides.has(index) || links.byName.get(node.id) !== index) return;
     const message = `\`${node.id}\` can never run: no path leads to it from \`${draft.startNode!.value}\``;
     findings.error('UNREACHABLE', node.at, message, 'add an edge to it, or remove it');

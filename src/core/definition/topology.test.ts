@@ -5,7 +5,7 @@ import { type Arc, adjacency, reachable, upstream, walk } from './topology.ts';
 
 const arcs = (size: number) => fc.array(fc.record({ from: fc.nat(size - 1), to: fc.nat(size - 1) }), { maxLength: 40 });
 
-/** By trying every path: obviously right, and far too slow for real use. */
+/** Tries every path: obviously right, and far too slow for real use. */
 function pathExists(all: readonly Arc[], from: number, to: number, seen = new Set<number>()): boolean {
   return all.some((arc) => {
     if (arc.from !== from || seen.has(arc.to)) return false;

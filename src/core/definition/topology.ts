@@ -1,5 +1,5 @@
-// What follows from the edges alone: cycles, what can be reached, and what comes before what. Plain arrays of numbers
-// and explicit stacks, because a chain of a thousand nodes must cost neither recursion nor sorting.
+// Properties of the edges alone: cycles, reachability and order. Plain arrays of numbers and explicit stacks, because a chain of
+// a thousand nodes must cost neither recursion nor sorting.
 
 export interface Arc {
   readonly from: number;
@@ -7,9 +7,9 @@ export interface Arc {
 }
 
 export interface Walk {
-  /** Every node after all that lead to it; meaningless when there are cycles. */
+  /** Every node after its predecessors; meaningless when there are cycles. */
   readonly order: readonly number[];
-  /** One for each tangle: the nodes in order, beginning anywhere. */
+  /** One per tangle: its nodes in order, beginning anywhere. */
   readonly cycles: readonly (readonly number[])[];
 }
 
@@ -63,10 +63,10 @@ export function reachable(start: number, next: readonly (readonly number[])[]): 
   return seen;
 }
 
-/** Whether `node` comes before `other` on some path. */
+/** Whether `node` precedes `other` on some path. */
 export type IsUpstream = (node: number, other: number) => boolean;
 
-/** One bit for each pair: a thousand nodes take 125 kB. */
+/** One bit per pair: a thousand nodes take 125 kB. */
 export function upstream(order: readonly number[], next: readonly (readonly number[])[]): IsUpstream {
   const words = Math.ceil(next.length / 32);
   const bits = new Uint32Array(next.length * words);

@@ -1,4 +1,4 @@
-// Reads a wait: of a graph (`nodeType: "wait"`), of a pipeline (`wait_for`).
+// Reads a wait of a graph (`nodeType: "wait"`) or of a pipeline (`wait_for`).
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Findings } from '../problem/problem.ts';

@@ -1,10 +1,10 @@
-// How an incoming webhook proves its sender, as a trigger's `config` and a pipeline's `webhook` spell it. Shape only; pure.
+// How an incoming webhook proves its sender, in a trigger's `config` and a pipeline's `webhook`. Shape only; pure.
 
 import { z } from 'zod';
 import { CONTROL_CHARACTERS } from '../json/control-character.ts';
 import { HTTP_TOKEN } from './http-header.ts';
 
-/** Schemes that are complete by their name. */
+/** Schemes that need no settings. */
 export const NAMED_VERIFICATIONS = ['standard', 'github', 'stripe', 'slack', 'shopify', 'none'] as const;
 const SETTING_NAMES = ['hmac', 'token', 'basic', 'jwt'] as const;
 

@@ -1,4 +1,4 @@
-// What authors call a node in each format, and what they can do about it: a problem speaks the language of the file it is in.
+// The words of each format for a node and its remedies: a problem speaks the language of its file.
 
 import type { Format } from '../plan/plan.ts';
 
