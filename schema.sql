@@ -121,6 +121,7 @@ create table attempt_queue (
   lease_until timestamp with time zone,
   takes smallint default 0 not null,
   is_stopped boolean default false not null,
+  held_until timestamp with time zone,
   constraint attempt_queue_pkey PRIMARY KEY (execution_id, node_id, attempt),
   constraint attempt_lease_whole CHECK ((lease_id IS NULL) = (lease_until IS NULL) AND (lease_id IS NULL) = (taken_at IS NULL))
 ) with (fillfactor=70);
@@ -596,6 +597,19 @@ create table lifecycle_versions (
   constraint lifecycle_versions_pkey PRIMARY KEY (definition_id, version),
   constraint lifecycle_version_positive CHECK (version > 0)
 );
+
+create table live_lines (
+  execution_id uuid not null,
+  node_id text not null,
+  attempt smallint not null,
+  line integer not null,
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null,
+  data json,
+  constraint live_lines_pkey PRIMARY KEY (execution_id, node_id, attempt, line)
+) with (fillfactor=50);
 
 create table messages (
   ack_guid uuid not null,

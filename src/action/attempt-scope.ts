@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ActionContext, AttemptArtifacts, Credentials, FindResource, Principal } from './action.ts';
 import type { Credential } from './credential.ts';
 import type { HttpClient } from './http-client.ts';
-import { type ActionLog, createLogCollector, type LogCollector, type LogLine } from './log.ts';
+import { type ActionLog, createLogCollector, type FollowLines, type LogCollector, type LogLine } from './log.ts';
 import { Redactor, watchCredentials } from './redact.ts';
 import { Stop, type StopSignal } from './stop.ts';
 
@@ -18,6 +18,8 @@ export interface AttemptContext extends Omit<ActionContext, 'signal' | 'log'> {
   readonly signal?: StopSignal;
   /** Secret values among the parameters: kept out of everything that is stored. */
   readonly secrets?: readonly string[] | undefined;
+  /** Shows the log while the attempt runs. */
+  readonly followLines?: FollowLines | undefined;
 }
 
 const NO_LINES: readonly LogLine[] = [];
@@ -116,7 +118,11 @@ export class AttemptScope implements ActionContext {
   }
 
   get log(): ActionLog {
-    this.#collector ??= createLogCollector({ now: this.#engine.now, redactor: this.redactor });
+    this.#collector ??= createLogCollector({
+      now: this.#engine.now,
+      redactor: this.redactor,
+      follow: this.#engine.followLines,
+    });
     return this.#collector.log;
   }
 

@@ -23,6 +23,9 @@ export interface AttemptRequest {
   readonly params: unknown;
   /** Added to the parameters in the attempt, and nowhere earlier. */
   readonly secretRefs?: readonly SecretRef[] | undefined;
+  /** Of an execution plan, where the id of the run and the version of the plan are the planner's own. */
+  readonly runId?: string | undefined;
+  readonly planVersion?: string | undefined;
   /** Execution plans only: the contract for the outputs (step-result.ts). */
   readonly contract?: StepContract | undefined;
   readonly hooks?: StepHooks | undefined;
@@ -37,6 +40,9 @@ export interface AttemptRequest {
   /** Aborted when the execution stops or the runner loses its lease. */
   readonly signal: StopSignal;
 }
+
+/** What telemetry is told of an attempt. */
+export type RanAttempt = Omit<AttemptRequest, 'signal' | 'mayHaveRun'>;
 
 export interface AttemptLink {
   readonly system: string;

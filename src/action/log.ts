@@ -17,6 +17,9 @@ export interface LogLine {
 
 export type ActionLog = Readonly<Record<LogLevel, (message: string, data?: unknown) => void>>;
 
+/** Told of the lines of an attempt when the first one is written; the array grows. What it returns is called when the attempt ends. */
+export type FollowLines = (lines: readonly LogLine[]) => () => void;
+
 export interface LogCollector {
   readonly log: ActionLog;
   /** Lines after this are dropped. */
@@ -26,8 +29,13 @@ export interface LogCollector {
 const MAX_LINES = 200;
 const MAX_LINE_LENGTH = 4096;
 
-export function createLogCollector(options: { now: () => number; redactor: Redactor }): LogCollector {
+export function createLogCollector(options: {
+  now: () => number;
+  redactor: Redactor;
+  follow?: FollowLines | undefined;
+}): LogCollector {
   const lines: LogLine[] = [];
+  let unfollow: (() => void) | undefined;
   let dropped = 0;
   let closed = false;
 
@@ -43,6 +51,7 @@ export function createLogCollector(options: { now: () => number; redactor: Redac
       message: cleanMessage(options.redactor.redact(String(message)), MAX_LINE_LENGTH),
       data: data === undefined ? null : dataText(data, options.redactor),
     });
+    if (lines.length === 1) unfollow = options.follow?.(lines);
   };
 
   return {
@@ -56,6 +65,7 @@ export function createLogCollector(options: { now: () => number; redactor: Redac
       if (!closed && dropped > 0) {
         lines.push({ at: options.now(), level: 'warn', message: `… (${dropped} more lines)`, data: null });
       }
+      if (!closed) unfollow?.();
       closed = true;
       return lines;
     },

@@ -2,6 +2,7 @@
 // members stay, so templates still read them. A pointer in a parameter is read back before the action gets it. So a large result
 // is not a failure, and the journal stays small.
 
+import { createHash } from 'node:crypto';
 import { RetryableError, TerminalError } from '../core/error/error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import type { ArtifactRef } from '../protocol/step-output.ts';
@@ -10,6 +11,9 @@ import type { ArtifactRef } from '../protocol/step-output.ts';
 export const MOST_SPILLED_BYTES = 64 * 1024 * 1024;
 
 const POINTER = '$artifact';
+
+/** What an artifact of large outputs is called. */
+export const LARGE_OUTPUT = { kind: 'custom', name: 'output.json', contentType: 'application/json' } as const;
 
 export type KeepText = (text: string) => Promise<ArtifactRef>;
 
@@ -49,7 +53,7 @@ export async function readBack(
     return items;
   }
   const uri = uriOf(value);
-  if (uri !== null) return parsed(uri, await read(uri, open, budget));
+  if (uri !== null) return parsed(uri, await read(uri, open, budget, (value[POINTER] as JsonObject).sha256));
   const whole: JsonObject = {};
   for (const [key, member] of Object.entries(value)) whole[key] = await readBack(member, open, budget);
   return whole;
@@ -64,23 +68,37 @@ async function read(
   uri: string,
   open: (uri: string) => Promise<AsyncIterable<Uint8Array>>,
   budget: { bytes: number },
+  sha256: Json | undefined,
 ): Promise<string> {
   const chunks: Uint8Array[] = [];
-  const content = await open(uri).catch((error: unknown) => {
-    const { code, message } = error as { code?: unknown; message: string };
-    const isGone = code === 'ARTIFACT_NOT_FOUND' || code === 'ARTIFACT_GONE' || code === 'ARTIFACT_STORE_MISSING';
-    if (isGone) throw new TerminalError(code, message);
-    throw new RetryableError('ARTIFACT_UNAVAILABLE', `${uri} cannot be read: ${message}`);
-  });
-  for await (const chunk of content) {
-    budget.bytes -= chunk.length;
-    if (budget.bytes < 0) {
-      const message = `the parameters hold more than ${MOST_SPILLED_BYTES} bytes of artifacts`;
-      throw new TerminalError('PARAMETERS_TOO_LARGE', message);
+  try {
+    for await (const chunk of await open(uri)) {
+      budget.bytes -= chunk.length;
+      if (budget.bytes < 0) {
+        const message = `the parameters hold more than ${MOST_SPILLED_BYTES} bytes of artifacts`;
+        throw new TerminalError('PARAMETERS_TOO_LARGE', message);
+      }
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } catch (error) {
+    if (error instanceof TerminalError) throw error;
+    const { code, message } = error as { code?: unknown; message: string };
+    // Not there, expired, changed, or no store: none of that passes.
+    if (typeof code === 'string' && code.startsWith('ARTIFACT_')) throw new TerminalError(code, message);
+    throw new RetryableError('ARTIFACT_UNAVAILABLE', `${uri} cannot be read: ${message}`);
   }
-  return Buffer.concat(chunks).toString();
+  const whole = Buffer.concat(chunks);
+  requireDigest(uri, whole, sha256);
+  return whole.toString();
+}
+
+/** Bytes are those that their reference names; a reference without a digest names any. */
+export function requireDigest(uri: string, bytes: Buffer, sha256: unknown): void {
+  if (typeof sha256 !== 'string') return;
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  if (digest === sha256.toLowerCase()) return;
+  const message = `the sha256 of ${uri} is ${digest}, and its reference says ${sha256}`;
+  throw new TerminalError('ARTIFACT_DIGEST_MISMATCH', message);
 }
 
 function parsed(uri: string, text: string): Json {

@@ -117,7 +117,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const foundation = await openFoundation(options, config, closers, (...call) => messaging.lifecycles.trigger(...call));
   const { store, registry, telemetry } = foundation;
   const board = createSwitchboard();
-  const run = createAttempts(foundation, closers);
+  const run = createAttempts(foundation, closers, (...lines) => services.heads.tellLines(...lines));
   const { taskQueues = [] } = options;
   const driving = createDriving({
     foundation,

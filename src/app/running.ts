@@ -11,6 +11,7 @@ import { environmentCredentials } from '../action/credentials.ts';
 import { Plugins } from '../action/plugin/plugins.ts';
 import { createActionAttempts } from '../engine/attempt/action-attempt.ts';
 import { withOrigin } from '../engine/attempt/attempt-origin.ts';
+import { LiveLines } from '../engine/attempt/live-lines.ts';
 import { Runner } from '../engine/runner/runner.ts';
 import type { TaskRouting } from '../engine/turn/remote-attempts.ts';
 import { callbackToken } from '../execution/callback-token.ts';
@@ -24,11 +25,17 @@ import type { Services } from './services.ts';
 import type { Switchboard } from './switchboard.ts';
 
 /** The path of an attempt to its action, for every engine. */
-export function createAttempts(foundation: Foundation, closers: Closers): RunAttempt {
+export function createAttempts(
+  foundation: Foundation,
+  closers: Closers,
+  linesTold: (executionId: string, id: number) => void,
+): RunAttempt {
   const { config, registry, store, http, telemetry, shared, book, disabled, credentials, secrets } = foundation;
   const fromEnvironment = environmentCredentials(config.connectorTokens);
   const meter = new UsageMeter({ ...shared, observer: telemetry, isCounted: (tenantId) => book.isCounted(tenantId) });
   closers.push(() => meter.stop());
+  const live = new LiveLines({ store, timers: shared.timers, warn: telemetry.warn, told: linesTold });
+  closers.push(() => live.stop());
   const attempts = createActionAttempts({
     registry,
     store,
@@ -39,6 +46,7 @@ export function createAttempts(foundation: Foundation, closers: Closers): RunAtt
       store,
       folder: config.plugin.folder ?? null,
       now: () => Date.now(),
+      called: telemetry.pluginCalled,
       warn: telemetry.warn,
     }),
     secrets: async (refs, { tenantId, environmentId, principal }) => {
@@ -53,6 +61,7 @@ export function createAttempts(foundation: Foundation, closers: Closers): RunAtt
     abortGraceMs: config.engine.abortGraceMs,
     disabled,
     timers: shared.timers,
+    live,
   });
   const { timers } = shared;
   const limited = limitHeavySteps({ store, timers, rate: config.rateLimit }, telemetry.observed(attempts));

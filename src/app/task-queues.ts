@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import type { RunAttempt } from '../action/attempt.ts';
 import { INFERRED_QUEUES, isQueueAmong } from '../core/plan/task-queue.ts';
 import type { TaskRouting } from '../engine/turn/remote-attempts.ts';
+import { admitHeavyStep } from '../quota/heavy-steps.ts';
 import { QueueWorker } from '../task-queue/queue-worker.ts';
 import { TaskQueues } from '../task-queue/task-queues.ts';
 import type { Foundation } from './foundation.ts';
@@ -47,10 +48,14 @@ function createRouting({ config }: Foundation, { tell }: Switchboard): TaskRouti
   };
 }
 
-function createTaskQueues({ config, telemetry, shared }: Foundation, board: Switchboard): TaskQueues {
+function createTaskQueues({ config, telemetry, shared, artifacts, store }: Foundation, board: Switchboard): TaskQueues {
+  const { timers } = shared;
   const taskQueues = new TaskQueues({
     ...shared,
     outputLimitBytes: config.action.outputLimitBytes,
+    artifacts,
+    admit: (step) => admitHeavyStep({ store, timers, rate: config.rateLimit }, step),
+    ended: (...attempt) => telemetry.attemptEnded(...attempt),
     mailSent: (executionId) => board.tell({ kind: 'mail', executionId }),
     warn: telemetry.warn,
   });

@@ -1,7 +1,8 @@
 // Log, metrics, traces and embedding observers. Each exists only when it is wanted; otherwise nothing of OpenTelemetry is loaded.
 
 import packageJson from '../../package.json' with { type: 'json' };
-import type { AttemptResult, RunAttempt } from '../action/attempt.ts';
+import type { AttemptResult, RanAttempt, RunAttempt } from '../action/attempt.ts';
+import type { PluginCalled } from '../action/plugin/plugins.ts';
 import type { Config } from '../config/config.ts';
 import type { Measure } from '../core/decider/input.ts';
 import type { RaisedNotice } from '../delivery/notices.ts';
@@ -42,6 +43,9 @@ export interface Telemetry {
   /** An event could not be handed to a bus. */
   publishFailed(bus: string): void;
   buried(bus: string): void;
+  /** An attempt that somebody else ran has been reported. */
+  attemptEnded(request: RanAttempt, result: AttemptResult, startedAt: number): void;
+  pluginCalled(call: PluginCalled): void;
   /** Wraps a runner of attempts with measuring, logging and tracing, as configured. */
   observed(run: RunAttempt): RunAttempt;
   close(): Promise<void>;
@@ -86,6 +90,13 @@ export async function openTelemetry(
     noticed: (notice) => log?.noticed(notice),
     publishFailed: (bus) => metrics?.publishFailed(bus),
     buried: (bus) => metrics?.buried(bus),
+    attemptEnded(request, result, startedAt) {
+      const durationMs = Math.max(0, Date.now() - startedAt);
+      metrics?.attemptEnded(request, result, durationMs);
+      log?.attemptEnded(request, result, durationMs);
+      tracing?.attemptEnded(request, result, startedAt);
+    },
+    pluginCalled: (call) => metrics?.pluginCalled(call),
     observed(run) {
       const measured = metrics === null && log === null ? run : measuredBy(run, metrics, log);
       return tracing === undefined ? measured : tracing.traced(measured);

@@ -2,6 +2,7 @@
 // retention. The index row is written before the bytes and completed after them: if the process dies in between, the sweeper
 // removes both (I24 protects only readable artifacts).
 
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Timers } from '../clock/timers.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -81,7 +82,8 @@ export class Artifacts {
     const row = isUuid(artifactId) ? await this.deps.index.artifactGet({ tenantId, artifactId }) : null;
     if (row === null)
       throw new PawlError('ARTIFACT_NOT_FOUND', `there is no artifact ${artifactId}, or it has expired`);
-    return { row, content: await this.bytesOrRefuse().open({ tenantId, artifactId }) };
+    const content = await this.bytesOrRefuse().open({ tenantId, artifactId });
+    return { row, content: Readable.from(unchanged(content, row), { objectMode: false }) };
   }
 
   start(): void {
@@ -113,6 +115,19 @@ export class Artifacts {
     if (bytes !== null) return bytes;
     throw new PawlError('ARTIFACT_STORE_MISSING', 'no artifact store is configured: set artifact.folder');
   }
+}
+
+/** The bytes as they come. Other bytes than those that were written end with an error instead of an end. */
+async function* unchanged(content: AsyncIterable<Uint8Array>, { artifactId, sha256 }: ArtifactRow) {
+  const hash = createHash('sha256');
+  for await (const chunk of content) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  const digest = hash.digest('hex');
+  if (digest === sha256) return;
+  const message = `the bytes of artifact ${artifactId} were changed: their sha256 is ${digest}, and ${sha256} was written`;
+  throw new PawlError('ARTIFACT_DIGEST_MISMATCH', message);
 }
 
 function chunksOf(content: ArtifactContent): AsyncIterable<Uint8Array> {

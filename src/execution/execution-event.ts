@@ -6,8 +6,9 @@ import type { Fact } from '../core/decider/fact.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import { actionTypeOf } from '../core/plan/action-type.ts';
 import type { Plan, Step } from '../core/plan/plan.ts';
-import { nodeIdAt, placeOf, planNodeAt } from '../core/plan/virtual-node.ts';
+import { nodeIdAt, nodeIndexOf, placeOf, planNodeAt } from '../core/plan/virtual-node.ts';
 import { WARNING_LEVEL } from '../engine/attempt/disabled-actions.ts';
+import type { LiveLine } from '../store/live-line-port.ts';
 import type { ActionLogRow, JournalRow, JsonText } from '../store/port.ts';
 
 export interface ExecutionEvent {
@@ -20,6 +21,8 @@ export interface ExecutionEvent {
   readonly data: JsonObject;
   /** No fact, but a line of an attempt, or a signal that came too late: it shares its seq with the fact after it. */
   readonly isLine?: true;
+  /** Of a line: its place in the log of its attempt. */
+  readonly place?: number;
 }
 
 /** Events after `afterSeq`. Without a plan (it cannot be loaded any more) nodes are shown by their number. */
@@ -153,26 +156,55 @@ function logEvents(
   const nodeId = nodeName(plan, fact.node);
   const lines = logsOf.get(`${fact.attempt}:${nodeId}`) ?? [];
   const step = plan === null ? undefined : stepAt(plan, fact.node);
-  return lines.map(({ at, level, message, data, attempt }): ExecutionEvent => {
-    const about = { seq, at, nodeId, isLine: true as const };
-    if (level === WARNING_LEVEL) {
-      const { code } = JSON.parse(data ?? '{}') as { code?: string };
-      return {
-        ...about,
-        level: 'Warn',
-        category: 'Orchestrator',
-        type: 'Warning',
-        data: { ...(code === undefined ? {} : { code }), message },
-      };
-    }
+  return lines.map((line, place) => lineEvent(step, line, seq, place));
+}
+
+/** Lines of attempts that still run: they stand after everything that has happened up to `seq`. */
+export function liveEvents(plan: Plan | null, lines: readonly LiveLine[], seq: number): ExecutionEvent[] {
+  return lines.map((line) => {
+    const index = plan === null ? -1 : nodeIndexOf(plan, line.nodeId);
+    return lineEvent(plan === null || index < 0 ? undefined : stepAt(plan, index), line, seq, line.line);
+  });
+}
+
+function lineEvent(step: Step | undefined, row: ActionLogRow, seq: number, place: number): ExecutionEvent {
+  const { nodeId, at, level, message, data, attempt } = row;
+  const about = { seq, at, nodeId, isLine: true as const, place };
+  if (level === WARNING_LEVEL) {
+    const { code } = JSON.parse(data ?? '{}') as { code?: string };
     return {
       ...about,
-      level: level.charAt(0).toUpperCase() + level.slice(1),
-      category: `Action:${step === undefined ? 'unknown' : actionTypeOf(step)}`,
-      type: 'Log',
-      data: { message, attempt, ...(data === null ? {} : { data: JSON.parse(data) as Json }) },
+      level: 'Warn',
+      category: 'Orchestrator',
+      type: 'Warning',
+      data: { ...(code === undefined ? {} : { code }), message },
     };
-  });
+  }
+  return {
+    ...about,
+    level: level.charAt(0).toUpperCase() + level.slice(1),
+    category: `Action:${step === undefined ? 'unknown' : actionTypeOf(step)}`,
+    type: 'Log',
+    data: { message, attempt, ...(data === null ? {} : { data: JSON.parse(data) as Json }) },
+  };
+}
+
+/** What a follower has been shown of each attempt's log. A line that was shown while its attempt ran is not shown again with its result. */
+export class ShownLines {
+  private readonly last = new Map<string, { at: number; place: number }>();
+
+  /** The events without lines that were shown; those that are left count as shown. */
+  news(events: readonly ExecutionEvent[]): ExecutionEvent[] {
+    return events.filter(({ isLine, type, nodeId, data, at, place = 0 }) => {
+      if (isLine !== true || type !== 'Log') return true;
+      const key = `${String(data.attempt)}:${nodeId}`;
+      const last = this.last.get(key);
+      // An attempt that began again after a crash writes its lines anew: they are later.
+      const isNew = last === undefined || at > last.at || (at === last.at && place > last.place);
+      if (isNew) this.last.set(key, { at, place });
+      return isNew;
+    });
+  }
 }
 
 function endsAttempt({ type }: Fact): boolean {

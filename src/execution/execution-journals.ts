@@ -129,9 +129,10 @@ export class ExecutionJournals {
       throw new PawlError('NODE_NOT_FOUND', `execution ${executionId} has no such node`);
     // The nodes of an item that is over are gone; its attempts are on record.
     const node = nodeAt(folded.state, index) ?? initialNode(0);
-    const [rows, logs, parametersOf] = await Promise.all([
+    const [rows, logs, live, parametersOf] = await Promise.all([
       this.deps.store.nodeAttempts({ executionId, nodeId, limit: MAX_ATTEMPTS + 1 }),
       this.deps.store.nodeLogs({ executionId, nodeId, limit: MAX_LOG_LINES }),
+      this.deps.store.liveLineList({ executionId, nodeId }),
       this.parametersOf(executionId, folded, index),
     ]);
     const logsOf = Map.groupBy(logs, ({ attempt }) => attempt);
@@ -150,7 +151,7 @@ export class ExecutionJournals {
       startedAt: node.startedAt,
       endedAt: null,
       waitedMs: null,
-      logs: [],
+      logs: live.filter(({ attempt }) => attempt === node.attempts),
     };
     const isGone = nodeAt(folded.state, index) === undefined;
     return {

@@ -10,7 +10,15 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { Store } from '../store/port.ts';
 import type { ExecutionView, LinkView, TreeRow } from '../store/reader-port.ts';
 import type { PlanSource } from '../workflow/plan-cache.ts';
-import { type ExecutionEvent, endsAttempts, eventsOf, tellsTheEnd, withMissedSignals } from './execution-event.ts';
+import {
+  type ExecutionEvent,
+  endsAttempts,
+  eventsOf,
+  liveEvents,
+  ShownLines,
+  tellsTheEnd,
+  withMissedSignals,
+} from './execution-event.ts';
 import { foldFacts } from './fact-fold.ts';
 import type { FollowedHeads } from './followed-heads.ts';
 import { type Inspection, inspectExecution, type LargeReads } from './inspection.ts';
@@ -217,27 +225,43 @@ export class ExecutionQueries {
   async *follow(view: ExecutionView, afterSeq: number, signal: AbortSignal): AsyncGenerator<ExecutionEvent[]> {
     const { tenantId, executionId } = view;
     const { heads } = this.deps;
+    const shown = new ShownLines();
+    let lineSeen = 0;
     for (let seq = afterSeq; !signal.aborted; ) {
       // Listening first: what happens while we read is not missed.
-      const listen = () => heads.listen(executionId, () => seq);
+      const listen = () =>
+        heads.listen(
+          executionId,
+          () => seq,
+          () => lineSeen,
+        );
       let moves = listen();
       try {
         // The status first: what ended before is complete in what is read after.
         const { endedAt } = await this.get(tenantId, executionId);
         const { events, more } = await this.events(view, { afterSeq: seq, limit: STREAM_PAGE });
         seq = events.at(-1)?.seq ?? seq;
-        yield events;
+        yield shown.news(events);
         if (more) continue;
         if (endedAt !== null) return;
+        yield shown.news(await this.liveLines(view, seq));
+        let head = await heads.next(moves, signal);
         // Nothing was written: saying that we are here needs no read. Listening goes on before that.
-        while ((await heads.next(moves, signal)) === null && !signal.aborted) {
+        for (; head === null && !signal.aborted; head = await heads.next(moves, signal)) {
           moves = listen();
           yield [];
         }
+        lineSeen = Math.max(lineSeen, head?.lineId ?? 0);
       } finally {
         moves.cancel();
       }
     }
+  }
+
+  /** The log of attempts that run, as far as it has been written. */
+  async liveLines(view: ExecutionView, seq: number): Promise<ExecutionEvent[]> {
+    const lines = await this.deps.store.liveLineList({ executionId: view.executionId, nodeId: null });
+    return lines.length === 0 ? [] : liveEvents(await this.planOf(view), lines, seq);
   }
 
   private async planOf(view: ExecutionView): Promise<Plan | null> {

@@ -11,7 +11,7 @@ export interface FollowedHeadsDeps extends Pick<SharedLookDeps<unknown>, 'isHere
   readonly store: Pick<ExecutionReader, 'executionHeads'>;
 }
 
-type Head = Pick<ExecutionHead, 'seq' | 'ended'>;
+type Head = Pick<ExecutionHead, 'seq' | 'ended' | 'lineId'>;
 
 /** Followers of an execution that does nothing go on after this time, so that they can say that they are there. */
 const QUIET_MS = 5_000;
@@ -34,12 +34,20 @@ export class FollowedHeads {
 
   /** The runner of this process has written up to this seq. */
   tell(executionId: string, seq: number): void {
-    if (this.heads.size > 0) this.heads.tell(executionId, { seq, ended: false });
+    if (this.heads.size > 0) this.heads.tell(executionId, { seq, ended: false, lineId: 0 });
   }
 
-  /** Register before reading, so that nothing that happens meanwhile is missed. `seen`: the seq that was read last. */
-  listen(executionId: string, seen: () => number): Waiting<Head> {
-    return this.heads.wait(executionId, (head) => head.seq > seen() || head.ended);
+  /** Attempts of this process have written log lines up to this id. */
+  tellLines(executionId: string, lineId: number): void {
+    if (this.heads.size > 0) this.heads.tell(executionId, { seq: -1, ended: false, lineId });
+  }
+
+  /**
+   * Register before reading, so that nothing that happens meanwhile is missed. `seen`: the seq that was read last; `seenLine`: the log
+   * line, for followers who want those of running attempts.
+   */
+  listen(executionId: string, seen: () => number, seenLine = () => Number.POSITIVE_INFINITY): Waiting<Head> {
+    return this.heads.wait(executionId, (head) => head.seq > seen() || head.ended || head.lineId > seenLine());
   }
 
   /** Null: nothing has happened for a while, or the follower has left. */

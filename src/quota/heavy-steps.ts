@@ -23,29 +23,40 @@ export interface HeavyStepDeps {
   readonly rate: HeavyStepRate;
 }
 
+type Step = Pick<AttemptRequest, 'actionType' | 'tenantId' | 'projectId'>;
+
+/** When the step may begin: after a wait, at once (0), or not now, which is a result. */
+export type Admission = { readonly waitMs: number } | { readonly refused: AttemptResult };
+
+const AT_ONCE: Admission = { waitMs: 0 };
+
 export function limitHeavySteps(deps: HeavyStepDeps, run: RunAttempt): RunAttempt {
   if (deps.rate.perTenantHeavyStepsPerMinute === 0) return run;
   return (request) => (isHeavy(request.actionType) ? whenThereIsRoom(deps, request, run) : run(request));
 }
 
-async function whenThereIsRoom(
-  { store, timers, rate }: HeavyStepDeps,
-  request: AttemptRequest,
-  run: RunAttempt,
-): Promise<AttemptResult> {
+export async function admitHeavyStep({ store, rate }: HeavyStepDeps, step: Step): Promise<Admission> {
   const { perTenantHeavyStepsPerMinute: perMinute, algorithm, perProject, whenExceeded, maxHoldMs } = rate;
-  const { tenantId, projectId = 'default' } = request;
+  if (perMinute === 0 || !isHeavy(step.actionType)) return AT_ONCE;
+  const { tenantId, projectId = 'default' } = step;
   const mayWaitMs = whenExceeded === 'REJECT' ? 0 : maxHoldMs;
   const key = perProject ? `heavy:${tenantId}:${projectId}` : `heavy:${tenantId}`;
   // A database that does not answer must not stop the work: the limit is only for fairness.
   const asked = store.rateReserve({ key, algorithm, perMinute, mayWaitMs });
   const { granted, waitMs } = await asked.catch(() => ({ granted: true, waitMs: 0 }));
-  if (!granted) {
-    const message = `your ${perProject ? 'project' : 'tenant'} may begin ${perMinute} heavy steps a minute`;
-    return { ok: false, error: { code: 'RATE_LIMITED', message }, retryable: true, retryAfterMs: waitMs };
-  }
+  if (granted) return { waitMs };
+  const message = `your ${perProject ? 'project' : 'tenant'} may begin ${perMinute} heavy steps a minute`;
+  return {
+    refused: { ok: false, error: { code: 'RATE_LIMITED', message }, retryable: true, retryAfterMs: waitMs },
+  };
+}
+
+async function whenThereIsRoom(deps: HeavyStepDeps, request: AttemptRequest, run: RunAttempt): Promise<AttemptResult> {
+  const admission = await admitHeavyStep(deps, request);
+  if ('refused' in admission) return admission.refused;
+  const { waitMs } = admission;
   if (waitMs === 0) return run(request);
-  await sleep(timers, waitMs, request.signal);
+  await sleep(deps.timers, waitMs, request.signal);
   if (request.signal.aborted) return NOT_BEGUN;
   const result = await run(request);
   return { ...result, waitedMs: (result.waitedMs ?? 0) + waitMs };

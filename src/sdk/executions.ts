@@ -145,8 +145,18 @@ export class ExecutionsApi {
   /** All events from the first to the end. Resumes after a broken connection. */
   async *events(id: string, { after, signal }: FollowOptions = {}): AsyncGenerator<EventJson, void, undefined> {
     let seen = after;
+    // A new connection tells the log of a running attempt from its beginning.
+    const told = new Map<string, string>();
     for await (const happened of this.messages<EventJson>(`${of(id)}/events`, () => seen, signal)) {
-      seen = happened.type === 'Log' ? seen : happened.seq;
+      if (happened.type === 'Log') {
+        const { ts, nodeId, data } = happened;
+        const { attempt, message } = data as { attempt?: number; message?: string };
+        const place = `${ts} ${message}`;
+        const key = `${attempt}:${nodeId}`;
+        const last = told.get(key);
+        if (last !== undefined && (place === last || ts < last.slice(0, ts.length))) continue;
+        told.set(key, place);
+      } else seen = happened.seq;
       yield happened;
     }
   }

@@ -14,6 +14,7 @@ import type { EventWaitStore } from './event-wait-port.ts';
 import type { EXECUTION_FIELDS, Fields } from './execution-fields.ts';
 import type { ExternalStore, OutsideDriver } from './external-port.ts';
 import type { LifecycleStore } from './lifecycle-port.ts';
+import type { LiveLineStore } from './live-line-port.ts';
 import type { OperationStore } from './operation-port.ts';
 import type { OverviewStore } from './overview-port.ts';
 import type { PluginStore } from './plugin-port.ts';
@@ -59,6 +60,7 @@ export interface Store
     EventWaitStore,
     ErasureStore,
     PluginStore,
+    LiveLineStore,
     TaskQueueStore,
     OperationStore {
   close(): Promise<void>;

@@ -94,6 +94,8 @@ export interface ExecutionHead {
   executionId: string;
   seq: number;
   ended: boolean;
+  /** Of the newest log line of an attempt that still runs; 0: there is none. */
+  lineId: number;
 }
 
 export interface FoundText {

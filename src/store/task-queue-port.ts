@@ -31,6 +31,9 @@ export interface LeasedAttempt extends AttemptKey {
   /** How often a worker took it, this one included. */
   takes: number;
   leaseUntil: Timestamp;
+  takenAt: Timestamp;
+  /** It has waited for the limit of its tenant. */
+  isAdmitted: boolean;
 }
 
 export interface WorkerOffer {
@@ -78,6 +81,8 @@ export interface TaskQueueStore {
   }): Promise<{ executionId: string; live: boolean } | null>;
   /** Gives attempts back without a result. Returns their queues. */
   attemptQueueRelease(params: { leaseIds: readonly string[] }): Promise<string[]>;
+  /** Gives the attempt back without a result: nobody takes it before the wait is over, and it counts as admitted then. */
+  attemptQueueHold(params: { leaseId: string; waitMs: number }): Promise<void>;
   /** Returns the attempts without a worker and without a result: they count as stopped. */
   attemptQueueStop(params: { attempts: readonly AttemptKey[] }): Promise<AttemptKey[]>;
   /** The executions have ended. */

@@ -1,12 +1,15 @@
 // Task queues for HTTP workers in any language: poll, heartbeat, complete; and the state of every queue. A worker's token gives
 // access to the attempts of its own tenant only (S1). Results are checked like those of actions: size, shape, codes.
 
-import type { AttemptRequest, AttemptResult } from '../action/attempt.ts';
+import type { AttemptResult, RanAttempt } from '../action/attempt.ts';
+import { LARGE_OUTPUT, spill } from '../action/spill.ts';
 import { stepResult } from '../action/step-result.ts';
+import type { Artifacts } from '../artifact/artifacts.ts';
 import type { Timers } from '../clock/timers.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
 import { mailBody } from '../engine/turn/mail.ts';
+import type { Admission } from '../quota/heavy-steps.ts';
 import {
   type LeasedAttempt,
   MOST_TAKES,
@@ -20,6 +23,11 @@ export interface TaskQueuesDeps {
   readonly timers: Timers;
   readonly newId: () => string;
   readonly outputLimitBytes: number;
+  readonly artifacts: Pick<Artifacts, 'put' | 'isThere'>;
+  /** Whether a heavy step of a tenant may begin. */
+  readonly admit: (step: RanAttempt) => Promise<Admission>;
+  /** The attempt was reported by a worker that has no telemetry of ours. */
+  readonly ended: (request: RanAttempt, result: AttemptResult, startedAt: number) => void;
   readonly mailSent: (executionId: string) => void;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
 }
@@ -74,7 +82,8 @@ export class TaskQueues {
     const { store, timers } = this.deps;
     const until = timers.monotonicMs() + waitMs;
     for (;;) {
-      const taken = await store.attemptQueueTake({ ...offer, taskQueues: [taskQueue], slots: limit, busy: 0, limit });
+      const wanted = { ...offer, taskQueues: [taskQueue], slots: limit, busy: 0, limit };
+      const taken = await this.admitted(await store.attemptQueueTake(wanted));
       const left = until - timers.monotonicMs();
       if (taken.length > 0 || left <= 0 || signal.aborted) return taken;
       await this.somethingCame(taskQueue, Math.min(left, LOOK_AGAIN_MS), signal);
@@ -87,12 +96,37 @@ export class TaskQueues {
 
   async complete(tenantId: string, leaseId: string, completion: Completion): Promise<{ executionId: string }> {
     const leased = await this.deps.store.attemptQueueHeld({ leaseId, tenantId });
-    const done = leased === null ? null : await this.report(leased, held(leased, this.resultOf(completion)));
+    const done = leased === null ? null : await this.completeHeld(leased, completion);
     if (done === null) {
       const message = `lease ${leaseId} is over: the attempt was reported, stopped, or given to another worker`;
       throw new PawlError('TASK_LEASE_LOST', message);
     }
     return done;
+  }
+
+  /** The outputs of a step are held to the contract of its plan, whoever ran it. */
+  private async completeHeld(leased: LeasedAttempt, completion: Completion) {
+    const request = requestOf(leased);
+    const { contract } = request;
+    const result = await this.resultOf(leased, completion);
+    const held = contract === undefined ? result : stepResult(result, contract);
+    const done = await this.report(leased, held);
+    if (done !== null) this.deps.ended(request, held, leased.takenAt);
+    return done;
+  }
+
+  /** Without the heavy steps that have to wait, or that their tenant may not begin now. */
+  private async admitted(taken: readonly LeasedAttempt[]): Promise<LeasedAttempt[]> {
+    const { store, admit } = this.deps;
+    const begun: LeasedAttempt[] = [];
+    for (const leased of taken) {
+      const admission = leased.isAdmitted ? { waitMs: 0 } : await admit(requestOf(leased));
+      if ('refused' in admission) await this.report(leased, admission.refused);
+      else if (admission.waitMs > 0) {
+        await store.attemptQueueHold({ leaseId: leased.leaseId, waitMs: admission.waitMs });
+      } else begun.push(leased);
+    }
+    return begun;
   }
 
   start(): void {
@@ -124,19 +158,28 @@ export class TaskQueues {
     return done;
   }
 
-  private resultOf({ outputs, error, retryAfterMs, logs = [] }: Completion): AttemptResult {
+  private async resultOf(leased: LeasedAttempt, { outputs, error, retryAfterMs, logs = [] }: Completion) {
     const lines = logs.map(({ at = Date.now(), level, message }) => ({ at, level, message, data: null }));
-    const outputsText = JSON.stringify(outputs ?? {});
-    const limit = this.deps.outputLimitBytes;
-    if (outputsText.length > limit) {
-      const message = `the outputs are ${outputsText.length} bytes; at most ${limit} are kept (action.outputLimitBytes)`;
-      return { ok: false, error: { code: 'OUTPUT_TOO_LARGE', message }, retryable: false, logs: lines };
+    const inline = await this.inline(leased, outputs ?? {});
+    if (inline === null) {
+      const limit = this.deps.outputLimitBytes;
+      const message = `the outputs are larger than ${limit} bytes (action.outputLimitBytes), and there is no artifact store`;
+      return failure({ code: 'OUTPUT_TOO_LARGE', message }, { retryable: false, logs: lines });
     }
-    if (error === undefined) return { ok: true, outputsText, logs: lines };
+    const outputsText = JSON.stringify(inline);
+    if (error === undefined) return { ok: true as const, outputsText, logs: lines };
     const { code, message, retryable = false } = error;
     const later = retryAfterMs === undefined ? {} : { retryAfterMs };
     const kept = outputs === undefined ? {} : { outputsText };
-    return { ok: false, error: { code, message }, retryable, ...later, ...kept, logs: lines };
+    return failure({ code, message }, { retryable, ...later, ...kept, logs: lines });
+  }
+
+  /** Large members of the outputs become artifacts. Null: there is no store for them. */
+  private async inline(leased: LeasedAttempt, outputs: Json): Promise<Json | null> {
+    const { artifacts, outputLimitBytes } = this.deps;
+    if (Buffer.byteLength(JSON.stringify(outputs)) <= outputLimitBytes) return outputs;
+    if (!artifacts.isThere) return null;
+    return spill(outputs, outputLimitBytes, (text) => artifacts.put(leased, LARGE_OUTPUT, text));
   }
 
   private somethingCame(taskQueue: string, mostMs: number, signal: AbortSignal): Promise<void> {
@@ -157,11 +200,15 @@ export class TaskQueues {
   }
 }
 
-/** Applies the plan's output contract, whoever ran the step. */
-function held({ request }: LeasedAttempt, result: AttemptResult): AttemptResult {
-  const { contract } = JSON.parse(request) as Pick<AttemptRequest, 'contract'>;
-  return contract === undefined ? result : stepResult(result, contract);
-}
+const requestOf = ({ request }: LeasedAttempt) => JSON.parse(request) as RanAttempt;
+
+type Failure = Extract<AttemptResult, { ok: false }>;
+
+const failure = (error: Failure['error'], more: Omit<Failure, 'ok' | 'error'>): Failure => ({
+  ok: false,
+  error,
+  ...more,
+});
 
 function givenUp({ takes, timeoutMs, taskQueue }: LeasedAttempt): AttemptResult {
   if (takes >= MOST_TAKES) {

@@ -2,7 +2,8 @@
 // payloads, tokens and headers are not among them (S6).
 
 import { pino } from 'pino';
-import type { AttemptRequest, AttemptResult } from '../action/attempt.ts';
+import type { AttemptResult, RanAttempt } from '../action/attempt.ts';
+import { runIdOf } from '../core/id/run-id.ts';
 import { shownVersion } from '../core/plan/shown-version.ts';
 import type { RaisedNotice } from '../delivery/notices.ts';
 import type { EndedExecution } from '../engine/environment.ts';
@@ -28,7 +29,7 @@ export interface Log {
   request(request: AnsweredRequest): void;
   executionAccepted(execution: NewExecution): void;
   executionEnded(ended: EndedExecution): void;
-  attemptEnded(request: AttemptRequest, result: AttemptResult, durationMs: number): void;
+  attemptEnded(request: RanAttempt, result: AttemptResult, durationMs: number): void;
   triggerFired(trigger: TriggerRecord, fired: Fired): void;
   noticed(notice: RaisedNotice): void;
   warn(event: string, details: Record<string, unknown>): void;
@@ -96,22 +97,27 @@ export function createLog(level: LogLevel, target: LogTarget): Log {
   };
 }
 
-function attemptProperties(request: AttemptRequest): Record<string, unknown> {
-  const { executionId, nodeId, attempt } = request;
+/** Run, step and attempt have the ids that they have in events, traces and the API. */
+function attemptProperties(request: RanAttempt): Record<string, unknown> {
+  const { nodeId, attempt } = request;
   return {
     ...standardProperties(request, request.principal),
     NodeId: nodeId,
     ActionType: request.actionType,
-    AttemptId: `${executionId}:${nodeId}:${attempt}`,
+    AttemptId: String(attempt),
     Attempt: attempt,
   };
 }
 
 function propertiesOf(execution: NewExecution): Record<string, unknown> {
-  return standardProperties(execution, JSON.parse(execution.principal));
+  const runId = runIdOf(execution);
+  const named = runId === execution.executionId ? {} : { runId };
+  return standardProperties({ ...execution, ...named }, JSON.parse(execution.principal));
 }
 
-type Place = Pick<NewExecution, 'correlationId' | 'workflowId' | 'version' | 'executionId' | 'tenantId'>;
+type Place = Pick<NewExecution, 'correlationId' | 'workflowId' | 'version' | 'executionId' | 'tenantId'> & {
+  readonly runId?: string | undefined;
+};
 
 function standardProperties(execution: Place, by: unknown): Record<string, unknown> {
   const principal = by as { userId?: unknown; email?: unknown } | null;
@@ -120,6 +126,7 @@ function standardProperties(execution: Place, by: unknown): Record<string, unkno
     WorkflowId: execution.workflowId,
     WorkflowVersion: shownVersion(execution.version),
     ExecutionId: execution.executionId,
+    RunId: execution.runId,
     PrincipalUserId: principal?.userId,
     PrincipalEmail: principal?.email ?? undefined,
     TenantId: execution.tenantId,

@@ -42,3 +42,16 @@ async function clearTables(connectionString: string): Promise<void> {
     for (const { name } of tables.rows) await client.query(`delete from ${name}`);
   });
 }
+
+/** The names of the tables in which the text stands. */
+export async function tablesWith(connectionString: string, text: string): Promise<string[]> {
+  return withClient(connectionString, async (client) => {
+    const { rows } = await client.query("select tablename from pg_tables where schemaname = 'public' order by 1");
+    const found: string[] = [];
+    for (const { tablename } of rows as { tablename: string }[]) {
+      const hit = await client.query(`select from ${tablename} t where t::text like $1 limit 1`, [`%${text}%`]);
+      if (hit.rowCount !== 0) found.push(tablename);
+    }
+    return found;
+  });
+}

@@ -77,7 +77,7 @@ describe('the log', () => {
       message: expect.any(String),
       ...common,
     });
-    const attempt = (nodeId: string) => ({ NodeId: nodeId, AttemptId: `${executionId}:${nodeId}:1`, Attempt: 1 });
+    const attempt = (nodeId: string) => ({ NodeId: nodeId, AttemptId: '1', Attempt: 1 });
     expect(about('attempt succeeded')).toMatchObject({
       level: 20,
       ...common,

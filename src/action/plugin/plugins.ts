@@ -31,6 +31,15 @@ export function readPlugin(manifest: unknown, code: string): { digest: string } 
 
 const digestOf = (code: Buffer): string => createHash('sha256').update(code).digest('hex');
 
+/** One call, for the comparison of versions. */
+export interface PluginCalled {
+  readonly pluginId: string;
+  /** The version that ran, which a quarantine may have chosen. */
+  readonly version: string;
+  readonly outcome: PluginEnd['kind'];
+  readonly durationMs: number;
+}
+
 export interface PluginsOptions {
   readonly store: PluginShelf;
   /** null: only plugins registered over the API. */
@@ -40,6 +49,7 @@ export interface PluginsOptions {
   /** Whether offline plugins may run where the system provides no network namespace. */
   readonly allowWithoutNamespace: boolean;
   readonly now: () => number;
+  readonly called: (call: PluginCalled) => void;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
 }
 
@@ -82,6 +92,7 @@ export class Plugins {
     if (network !== 'none' && !this.options.allowNetwork)
       refuse('PLUGIN_REFUSED', plugin, 'it asks for a network, and plugin.allowNetwork is off');
     const apis = apisOf(manifest.allowedAPIs, context);
+    const startedAt = this.options.now();
     const end = await callPlugin({
       code,
       handler,
@@ -92,6 +103,8 @@ export class Plugins {
       signal: context.signal,
       apis,
     });
+    const { pluginId, version } = plugin;
+    this.options.called({ pluginId, version, outcome: end.kind, durationMs: this.options.now() - startedAt });
     if (end.kind !== 'stopped') await this.note(plugin, end.kind !== 'broken');
     return this.outputOf(plugin, end);
   }

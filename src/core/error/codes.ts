@@ -100,6 +100,7 @@ export const ERROR_CODES = {
   RUNNER_NOT_FOUND: { message: 'No such runner is live.', httpStatus: 404 },
   ARTIFACT_NOT_FOUND: { message: 'The artifact does not exist, or has expired.', httpStatus: 404 },
   ARTIFACT_GONE: { message: 'The bytes of the artifact are gone.', httpStatus: 410 },
+  ARTIFACT_DIGEST_MISMATCH: { message: 'The bytes of the artifact are not those that were written.', httpStatus: 410 },
   ARTIFACT_STORE_MISSING: { message: 'No artifact store is configured.', httpStatus: 503 },
   PLUGIN_EXISTS: { message: 'This version of the plugin has other code.', httpStatus: 409 },
   PLAN_UNAVAILABLE: { message: 'The referenced plan could not be read.', httpStatus: 422 },

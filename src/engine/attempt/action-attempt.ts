@@ -9,9 +9,10 @@ import type { Credential, ResolveCredential } from '../../action/credential.ts';
 import { describeThrown } from '../../action/failure.ts';
 import type { HttpClient } from '../../action/http-client.ts';
 import { type AttemptResult as ActionResult, type AttemptSuccess, invokeAction } from '../../action/invoke.ts';
+import type { FollowLines } from '../../action/log.ts';
 import { Redactor } from '../../action/redact.ts';
 import type { Registry } from '../../action/registry.ts';
-import { holdsPointer, readBack } from '../../action/spill.ts';
+import { holdsPointer, LARGE_OUTPUT, readBack } from '../../action/spill.ts';
 import { stepResult } from '../../action/step-result.ts';
 import type { StopSignal } from '../../action/stop.ts';
 import type { Artifacts } from '../../artifact/artifacts.ts';
@@ -21,6 +22,7 @@ import type { PluginRef, SecretRef } from '../../core/plan/plan.ts';
 import type { Store } from '../../store/port.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { DisabledActions } from './disabled-actions.ts';
+import type { LiveLines } from './live-lines.ts';
 import { withHooks } from './step-hook.ts';
 
 export interface ActionAttemptDeps {
@@ -40,6 +42,8 @@ export interface ActionAttemptDeps {
   readonly abortGraceMs: number;
   readonly disabled: DisabledActions;
   readonly timers: Pick<Timers, 'after'>;
+  /** Shows log lines while their attempt runs; absent: they come with its result. */
+  readonly live?: Pick<LiveLines, 'begin'>;
 }
 
 const FIRST_PAUSE_MS = 50;
@@ -190,8 +194,6 @@ function withoutCredential({ outputLimitBytes }: ActionAttemptDeps, thrown: unkn
   return { ok: false, ...describeThrown(thrown, new Redactor(), outputLimitBytes) };
 }
 
-const LARGE_OUTPUT = { kind: 'custom', name: 'output.json', contentType: 'application/json' } as const;
-
 function invoke(
   deps: ActionAttemptDeps,
   request: AttemptRequest,
@@ -278,6 +280,11 @@ class GivenContext implements AttemptContext {
 
   get secrets() {
     return this.given.secrets;
+  }
+
+  get followLines(): FollowLines | undefined {
+    const { live } = this.deps;
+    return live && ((lines) => live.begin(this.request, lines));
   }
 
   get http() {

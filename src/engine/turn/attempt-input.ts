@@ -42,7 +42,8 @@ export function attemptRequest(
     signal,
   };
   if (state.plan.format !== 'plan') return request;
-  return { ...request, secretRefs, contract: state.plan.contract ?? 'typed', hooks, plugin };
+  const named = { runId: execution.requestId ?? undefined, planVersion: state.plan.namedVersion ?? undefined };
+  return { ...request, ...named, secretRefs, contract: state.plan.contract ?? 'typed', hooks, plugin };
 }
 
 export function attemptInput(node: number, attempt: number, result: AttemptResult): QueuedInput {

@@ -6,6 +6,7 @@ import { PawlError } from '../../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
 import { shownVersion } from '../../core/plan/shown-version.ts';
 import type { Drivers } from '../../driver/drivers.ts';
+import { ShownLines } from '../../execution/execution-event.ts';
 import type { ExecutionQueries } from '../../execution/execution-queries.ts';
 import type { Inspection } from '../../execution/inspection.ts';
 import {
@@ -161,7 +162,8 @@ export function engineRunRoutes(deps: Parts): RouteSpec[] {
       async handle({ params: { runId: id, stepId }, caller }) {
         const view = await runs.find(caller.tenantId, id);
         const { events } = await queries.events(view, { afterSeq: -1, limit: ALL_EVENTS });
-        const lines = events.filter(({ type, nodeId }) => type === 'Log' && nodeId === stepId);
+        const told = [...events, ...(await queries.liveLines(view, events.at(-1)?.seq ?? -1))];
+        const lines = new ShownLines().news(told).filter(({ type, nodeId }) => type === 'Log' && nodeId === stepId);
         if (lines.length === 0) await requireStep(queries, view, stepId);
         const pointers = [`/api/v1/executions/${view.executionId}/events`];
         return { status: 200, body: { runId: id, stepId, pointers, lines: lines.slice(-MAX_LINES).map(presentEvent) } };

@@ -18,6 +18,7 @@ import { queueStore } from './execution/queue-store.ts';
 import { externalStore } from './external/external-store.ts';
 import { instanceStore } from './lifecycle/instance-store.ts';
 import { lifecycleStore } from './lifecycle/lifecycle-store.ts';
+import { liveLineStore } from './live-line/live-line-store.ts';
 import { operationStore } from './operation/operation-store.ts';
 import { overviewStore } from './overview/overview-store.ts';
 import { pluginStore } from './plugin/plugin-store.ts';
@@ -118,6 +119,7 @@ export function storeOn(engine: Database, reader: Database): Store {
     ...eventWaitStore(engine),
     ...erasureStore(reader),
     ...pluginStore(reader),
+    ...liveLineStore(reader),
     ...taskQueueStore(engine, reader),
     async close() {
       await Promise.all([engine.close(), reader.close()]);

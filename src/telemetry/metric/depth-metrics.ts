@@ -50,6 +50,14 @@ export function depthMetrics(registry: Registry, store: DepthStore): () => void 
   gauge('engine_queue_workers', 'Workers that were seen in the last minute.', ['taskQueue'], (self, { queues }) => {
     for (const { taskQueue, workers } of queues) self.set({ taskQueue }, workers.length);
   });
+  const slots = 'Attempts that the workers of a queue could run at once, all of them together.';
+  gauge('engine_queue_slots', slots, ['taskQueue'], (self, { queues }) => {
+    for (const { taskQueue, workers } of queues)
+      self.set(
+        { taskQueue },
+        workers.reduce((sum, one) => sum + one.slots, 0),
+      );
+  });
   const age = 'How long the oldest attempt has waited for a worker.';
   gauge('engine_queue_oldest_seconds', age, ['taskQueue'], (self, { queues }) => {
     for (const { taskQueue, oldestQueuedAt } of queues)

@@ -2,7 +2,8 @@
 // cannot create one by a payload.
 
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { AttemptRequest, AttemptResult } from '../../action/attempt.ts';
+import type { AttemptResult, RanAttempt } from '../../action/attempt.ts';
+import type { PluginCalled } from '../../action/plugin/plugins.ts';
 import { ERROR_CATEGORIES, errorCategory } from '../../core/error/category.ts';
 import { isJsonObject, type Json } from '../../core/json/json.ts';
 import type { EndedExecution } from '../../engine/environment.ts';
@@ -17,7 +18,8 @@ export interface CostRates {
 
 export interface ExecutionMetrics {
   executionEnded(ended: EndedExecution): void;
-  attemptEnded(request: AttemptRequest, result: AttemptResult, durationMs: number): void;
+  attemptEnded(request: RanAttempt, result: AttemptResult, durationMs: number): void;
+  pluginCalled(call: PluginCalled): void;
 }
 
 const WORKFLOW_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400];
@@ -33,7 +35,11 @@ export function executionMetrics(registry: Registry, cost: CostRates): Execution
   });
   for (const category of ERROR_CATEGORIES) errors.inc({ category }, 0);
   const failed = (code: string) => errors.inc({ category: errorCategory(code) });
-  return { ...workflowMetrics(registry, failed), ...actionMetrics(registry, cost, failed) };
+  return {
+    ...workflowMetrics(registry, failed),
+    ...actionMetrics(registry, cost, failed),
+    ...pluginMetrics(registry),
+  };
 }
 
 type Failed = (code: string) => void;
@@ -166,6 +172,32 @@ function actionMetrics(
       if (result.ok) return;
       failures.inc({ actionType, status });
       failed(status === 'TimedOut' ? 'ATTEMPT_TIMEOUT' : result.error.code);
+    },
+  };
+}
+
+/** By version: a planner that tries a new version on a few runs compares the two. */
+function pluginMetrics(registry: Registry): Pick<ExecutionMetrics, 'pluginCalled'> {
+  const registers = [registry];
+  const calls = new Counter({
+    name: 'engine_plugin_calls_total',
+    help: 'Calls of plugins, by version and by what became of them: done, failed, broken or stopped.',
+    labelNames: ['plugin', 'version', 'outcome'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'engine_plugin_duration_seconds',
+    help: 'One call of a plugin, by version.',
+    labelNames: ['plugin', 'version'],
+    buckets: ACTION_BUCKETS,
+    registers,
+  });
+  const named = seriesCap();
+  return {
+    pluginCalled({ pluginId, version, outcome, durationMs }) {
+      const [plugin = 'other', of = 'other'] = named(`${pluginId} ${version}`).split(' ');
+      calls.inc({ plugin, version: of, outcome });
+      duration.observe({ plugin, version: of }, durationMs / 1000);
     },
   };
 }

@@ -1,9 +1,10 @@
 // The content of spans: names, attributes and status. Payloads and parameters are not included (S6). Error messages are, as in
 // the journal, with secrets redacted.
 
-import type { AttemptRequest, AttemptResult } from '../../action/attempt.ts';
+import type { AttemptResult, RanAttempt } from '../../action/attempt.ts';
 import type { Fact } from '../../core/decider/fact.ts';
 import { idOf, nodeAt, planNodeOf } from '../../core/decider/frame.ts';
+import { runIdOf } from '../../core/id/run-id.ts';
 import { actionTypeOf } from '../../core/plan/action-type.ts';
 import { shownVersion } from '../../core/plan/shown-version.ts';
 import type { EndedExecution } from '../../engine/environment.ts';
@@ -18,7 +19,7 @@ export function executionContent({ execution, status, state }: EndedExecution, d
   return {
     name: `execution ${execution.workflowId}`,
     attributes: {
-      ...placeOf(execution),
+      ...placeOf(execution, { runId: runIdOf(execution), planVersion: state?.plan.namedVersion }),
       correlationId: execution.correlationId,
       projectId: execution.projectId,
       environmentId: execution.environmentId,
@@ -41,7 +42,7 @@ export function nodeContent({ execution, state }: Resident, fact: NodeEnd, durat
   return {
     name: `node ${id}`,
     attributes: {
-      ...placeOf(execution),
+      ...placeOf(execution, { runId: runIdOf(execution), planVersion: state.plan.namedVersion }),
       stepId: id,
       stepType: actionTypeOf(step),
       attempts: fact.attempt - nodeAt(state, fact.node)!.attemptBase,
@@ -53,14 +54,14 @@ export function nodeContent({ execution, state }: Resident, fact: NodeEnd, durat
   };
 }
 
-export function attemptContent(request: AttemptRequest, result: AttemptResult, durationMs: number): Content {
-  const { executionId, nodeId, actionType, attempt } = request;
+export function attemptContent(request: RanAttempt, result: AttemptResult, durationMs: number): Content {
+  const { nodeId, actionType, attempt } = request;
   return {
     name: `action ${actionType}`,
     attributes: {
-      ...placeOf(request),
+      ...placeOf(request, request),
       stepId: nodeId,
-      attemptId: `${executionId}:${nodeId}:${attempt}`,
+      attemptId: String(attempt),
       actionType,
       attempt,
       retryCount: attempt - 1,
@@ -72,13 +73,18 @@ export function attemptContent(request: AttemptRequest, result: AttemptResult, d
   };
 }
 
-function placeOf({
-  executionId,
-  workflowId,
-  version,
-  tenantId,
-}: Pick<NewExecution, 'executionId' | 'workflowId' | 'version' | 'tenantId'>) {
-  return { runId: executionId, workflowId, planVersion: String(shownVersion(version)), tenantId };
+/** The ids are those of events: a plan names its runs and versions itself. */
+function placeOf(
+  {
+    executionId,
+    workflowId,
+    version,
+    tenantId,
+  }: Pick<NewExecution, 'executionId' | 'workflowId' | 'version' | 'tenantId'>,
+  { runId, planVersion }: { readonly runId?: string | undefined; readonly planVersion?: string | null | undefined },
+) {
+  const named = planVersion ?? String(shownVersion(version));
+  return { runId: runId ?? executionId, executionId, workflowId, planVersion: named, tenantId };
 }
 
 function attemptStatus(result: AttemptResult): string {

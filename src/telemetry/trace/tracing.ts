@@ -6,7 +6,7 @@ import { context, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace';
-import type { RunAttempt } from '../../action/attempt.ts';
+import type { AttemptResult, RanAttempt, RunAttempt } from '../../action/attempt.ts';
 import { nodeAt } from '../../core/decider/frame.ts';
 import { formatTraceparent, parseTraceparent } from '../../core/id/trace-context.ts';
 import type { EndedExecution } from '../../engine/environment.ts';
@@ -30,6 +30,8 @@ export interface TracingOptions {
 
 export interface ExecutionTracing extends Tracing {
   executionEnded(ended: EndedExecution): void;
+  /** Of an attempt that another program ran. */
+  attemptEnded(request: RanAttempt, result: AttemptResult, startedAt: number): void;
   /** Wraps attempts in spans; calls inside an attempt belong to its span. */
   traced(run: RunAttempt): RunAttempt;
   /** Sends the remaining spans. */
@@ -84,6 +86,13 @@ export function openTracing(options: TracingOptions): ExecutionTracing {
       const spanId = executionSpanId(execution.executionId, state?.generation ?? 0);
       const content = executionContent(ended, endedAt - startedAt);
       send({ context: { traceId, sampled, spanId }, parent, link, ...content, startedAt, endedAt });
+    },
+    attemptEnded(request, result, startedAt) {
+      const parent = request.traceparent === null ? null : parseTraceparent(request.traceparent);
+      if (parent === null || !parent.sampled) return;
+      const endedAt = Math.max(startedAt, wallClockMs());
+      const content = attemptContent(request, result, endedAt - startedAt);
+      send({ context: { ...parent, spanId: newSpanId() }, parent, link: null, ...content, startedAt, endedAt });
     },
     traced: (run) => async (request) => {
       const parent = request.traceparent === null ? null : parseTraceparent(request.traceparent);

@@ -30,6 +30,7 @@ export function readerStatements(tables: Tables): ReaderStatements {
         executionId,
         seq: tables.events.get(executionId)?.at(-1)?.seq ?? -1,
         ended: tables.outcomes.has(executionId),
+        lineId: 0,
       })),
     executionGet({ tenantId, executionId }) {
       const view = viewOf(tables, executionId);

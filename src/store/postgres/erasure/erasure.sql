@@ -33,6 +33,7 @@ external_runs as (delete from external_runs where execution_id = any($3::uuid[])
 signals as (delete from execution_signals where execution_id = any($3::uuid[]) returning 1),
 links as (delete from workflow_resource_links where execution_id = any($3::uuid[])),
 logs as (delete from action_logs where execution_id = any($3::uuid[]) returning 1),
+live as (delete from live_lines where execution_id = any($3::uuid[])),
 artifacts as (
   update artifacts set sha256 = null, size_bytes = null, name = 'erased', expires_at = now()
   where tenant_id = $1 and execution_id = any($3::uuid[]) returning 1

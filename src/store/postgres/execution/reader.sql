@@ -12,10 +12,11 @@ select id as execution_id from workflow_executions where id = any(@executionIds:
 select execution_id from execution_outcomes where execution_id = any(@executionIds::uuid[]);
 
 -- name: execution_heads
--- @executionIds executions that somebody follows. Two index probes for each, and no journal is read.
+-- @executionIds executions that somebody follows. Three index probes for each, and no journal is read.
 select awaited.id as execution_id,
   coalesce((select e.seq from execution_events e where e.execution_id = awaited.id order by e.seq desc limit 1), -1) as seq,
-  exists (select from execution_outcomes o where o.execution_id = awaited.id) as ended
+  exists (select from execution_outcomes o where o.execution_id = awaited.id) as ended,
+  coalesce((select max(l.id) from live_lines l where l.execution_id = awaited.id), 0)::float8 as line_id
 from unnest(@executionIds::uuid[]) awaited(id);
 
 -- name: execution_tenant

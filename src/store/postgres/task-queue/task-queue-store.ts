@@ -11,6 +11,7 @@ const BEAT = statement('attempt_queue_beat');
 const HELD = statement('attempt_queue_held');
 const COMPLETE = statement('attempt_queue_complete');
 const RELEASE = statement('attempt_queue_release');
+const HOLD = statement('attempt_queue_hold');
 const STOP = statement('attempt_queue_stop');
 const DROP = statement('attempt_queue_drop');
 const OVERDUE = statement('attempt_queue_overdue');
@@ -60,6 +61,9 @@ export function taskQueueStore(engine: Database, reader: Database): TaskQueueSto
     async attemptQueueRelease({ leaseIds }) {
       const rows = await engine.run<{ taskQueue: string }>(RELEASE, [[...leaseIds]]);
       return rows.map((row) => row.taskQueue);
+    },
+    async attemptQueueHold({ leaseId, waitMs }) {
+      await engine.run(HOLD, [leaseId, Math.ceil(waitMs)]);
     },
     async attemptQueueStop({ attempts }) {
       return engine.run<{ executionId: string; nodeId: string; attempt: number }>(STOP, [

@@ -39,7 +39,7 @@ waiting as materialized (
   cross join lateral (
     select * from attempt_queue a
     where a.task_queue = wanted.queue and a.tenant_id = tenant.id and not a.is_stopped and a.takes < $11::int
-      and (a.lease_until is null or a.lease_until < clock_timestamp())
+      and (a.lease_until is null or a.lease_until < clock_timestamp()) and (a.held_until is null or a.held_until < clock_timestamp())
       and ($8::text is null or a.worker_pool is null or a.worker_pool = $8)
       and ($9::text is null or a.runtime is null or a.runtime = $9)
       and ($10::text is null or a.resource_class is null or a.resource_class = $10)
@@ -56,7 +56,8 @@ update attempt_queue a
 set lease_id = gen_random_uuid(), worker = $2::text, taken_at = clock_timestamp(), takes = a.takes + 1,
   lease_until = clock_timestamp() + $5::int * interval '1 millisecond'
 from next where a.execution_id = next.execution_id and a.node_id = next.node_id and a.attempt = next.attempt
-returning a.lease_id, a.execution_id, a.node_id, a.attempt, a.tenant_id, a.task_queue, a.request, a.timeout_ms, a.takes, a.lease_until;
+returning a.lease_id, a.execution_id, a.node_id, a.attempt, a.tenant_id, a.task_queue, a.request, a.timeout_ms, a.takes, a.lease_until, a.taken_at,
+  a.held_until is not null as is_admitted;
 
 -- name: attempt_queue_beat
 -- A lease that ended and that nobody else has taken is renewed: the attempt goes on. $4: no worker keeps an attempt longer than its timeout
@@ -68,7 +69,8 @@ where a.lease_id = any($1::uuid[]) and ($2::text is null or a.tenant_id = $2)
 returning a.lease_id, a.is_stopped, a.lease_until;
 
 -- name: attempt_queue_held
-select a.lease_id, a.execution_id, a.node_id, a.attempt, a.tenant_id, a.task_queue, a.request, a.timeout_ms, a.takes, a.lease_until
+select a.lease_id, a.execution_id, a.node_id, a.attempt, a.tenant_id, a.task_queue, a.request, a.timeout_ms, a.takes, a.lease_until, a.taken_at,
+  a.held_until is not null as is_admitted
 from attempt_queue a where a.lease_id = $1::uuid and ($2::text is null or a.tenant_id = $2);
 
 -- name: attempt_queue_complete
@@ -96,6 +98,12 @@ select done.execution_id, exists (select from target) as live from done;
 update attempt_queue set lease_id = null, lease_until = null, taken_at = null, worker = null, takes = greatest(takes - 1, 0)
 where lease_id = any($1::uuid[]) returning task_queue;
 
+-- name: attempt_queue_hold
+-- The limit of its tenant has a place for the attempt in a moment: nobody takes it before, and whoever takes it then asks no more.
+update attempt_queue set lease_id = null, lease_until = null, taken_at = null, worker = null, takes = greatest(takes - 1, 0),
+  held_until = clock_timestamp() + $2::int * interval '1 millisecond'
+where lease_id = $1::uuid;
+
 -- name: attempt_queue_stop
 -- What nobody has taken goes at once. A worker that has it hears of it with its next heartbeat.
 with wanted as (
@@ -121,16 +129,20 @@ delete from attempt_queue where execution_id = any($1::uuid[]);
 
 -- name: attempt_queue_overdue
 -- Leases that ended long enough ago: the attempt took longer than it may, or has lost too many workers. Both are results.
-select a.lease_id, a.execution_id, a.node_id, a.attempt, a.tenant_id, a.task_queue, a.request, a.timeout_ms, a.takes, a.lease_until
+select a.lease_id, a.execution_id, a.node_id, a.attempt, a.tenant_id, a.task_queue, a.request, a.timeout_ms, a.takes, a.lease_until, a.taken_at,
+  a.held_until is not null as is_admitted
 from attempt_queue a
 where a.lease_id is not null and a.lease_until < clock_timestamp()
   and (a.takes >= $1::int or (a.timeout_ms is not null and a.taken_at + a.timeout_ms * interval '1 millisecond' < clock_timestamp()))
 order by a.lease_until limit 100;
 
 -- name: attempt_queue_tidy
--- Attempts of executions that ended, and workers that have not been seen for an hour.
+-- Attempts of executions that ended, log lines that a crash left behind, and workers that have not been seen for an hour.
 with gone as (
   delete from attempt_queue a where not exists (select from execution_queue q where q.execution_id = a.execution_id)
+),
+lines as (
+  delete from live_lines l where not exists (select from execution_queue q where q.execution_id = l.execution_id)
 )
 delete from task_queue_workers where seen_at < clock_timestamp() - interval '1 hour';
 
@@ -142,10 +154,12 @@ delete from task_queue_workers where task_queue = any($1::text[]) and worker = $
 select coalesce(a.task_queue, w.task_queue) as task_queue, coalesce(a.ready, 0) as ready, coalesce(a.running, 0) as running, a.oldest as oldest_queued_at,
   coalesce(w.workers, '[]') as workers
 from (
-  select task_queue, (count(*) filter (where lease_until is null or lease_until < clock_timestamp()))::int as ready,
-    (count(*) filter (where lease_until >= clock_timestamp()))::int as running,
-    min(queued_at) filter (where lease_until is null or lease_until < clock_timestamp()) as oldest
-  from attempt_queue where $1::text is null or tenant_id = $1 group by task_queue
+  select task_queue, (count(*) filter (where is_ready))::int as ready, (count(*) filter (where lease_until >= clock_timestamp()))::int as running,
+    min(queued_at) filter (where is_ready) as oldest
+  from attempt_queue cross join lateral (
+    select (lease_until is null or lease_until < clock_timestamp()) and (held_until is null or held_until < clock_timestamp()) as is_ready
+  ) state
+  where $1::text is null or tenant_id = $1 group by task_queue
 ) a
 full join (
   select task_queue, json_agg(json_build_object('worker', worker, 'slots', slots, 'busy', busy, 'seenAt', extract(epoch from seen_at) * 1000)
