@@ -115,7 +115,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   // Actions are created before the services they call, so whatever runs actions starts last.
   let messaging: Messaging;
   const foundation = await openFoundation(options, config, closers, (...call) => messaging.lifecycles.trigger(...call));
-  const { store, registry, telemetry } = foundation;
+  const { store, registry, telemetry, artifacts } = foundation;
   const board = createSwitchboard();
   const run = createAttempts(foundation, closers, (...lines) => services.heads.tellLines(...lines));
   const { taskQueues = [] } = options;
@@ -157,7 +157,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const stopping = createStopping();
   const { drivers } = driving;
   const places = () => runner?.places() ?? null;
-  const probed = { store, actionTypes: registry.types, places, isStopping: stopping.isAnnounced, drivers };
+  const probed = { store, artifacts, actionTypes: registry.types, places, isStopping: stopping.isAnnounced, drivers };
   // Listens first, because the address is part of the callback URLs that the runner hands out.
   if (metrics !== null && options.serve === true) {
     const others = { metrics, publicUrl, taskQueues: working.door };

@@ -18,10 +18,12 @@ import { LargeReads } from '../execution/inspection.ts';
 import { LiveBoard } from '../execution/live-board.ts';
 import { PlanRuns } from '../execution/plan-runs.ts';
 import { Quotas } from '../quota/quotas.ts';
+import { createWorkflowThrottle } from '../server/rate-limit.ts';
 import { Statistics } from '../statistics/statistics.ts';
 import { Health } from '../telemetry/health.ts';
 import { WorkflowTemplates } from '../template/workflow-templates.ts';
 import { FileTriggers } from '../trigger/file-triggers.ts';
+import type { TriggerStart } from '../trigger/firing.ts';
 import { createTriggering } from '../trigger/triggering.ts';
 import { cronProblem } from '../trigger/triggers.ts';
 import { pipelineWebhookProblems } from '../trigger/webhook/settings.ts';
@@ -66,6 +68,16 @@ function createExecutions(
   });
 }
 
+/** Nobody would try a refused slot again: slots over a limit of starts wait, whatever `whenExceeded` says. */
+function slotHolder({ config, store }: Foundation) {
+  const { rateLimit, auth } = config;
+  if (auth.allowLooseAuth || rateLimit.perTenantStartsPerMinute + rateLimit.perWorkflowPerMinute === 0)
+    return undefined;
+  const whenExceeded = rateLimit.whenExceeded === 'REJECT' ? 'QUEUE' : rateLimit.whenExceeded;
+  const throttle = createWorkflowThrottle(store, { ...rateLimit, whenExceeded });
+  return (start: TriggerStart) => throttle.spend(start);
+}
+
 export function createServices(foundation: Foundation, board: ServedBoard, drivers: ServedDrivers) {
   const { tell, holds } = board;
   const { config, store, shared, telemetry, book, documents, renderer, schemas } = foundation;
@@ -82,6 +94,7 @@ export function createServices(foundation: Foundation, board: ServedBoard, drive
     ...shared,
     start: (request) => executions.start(request),
     tellWaiting: (...event) => executions.tellWaiting(...event),
+    holdSlot: slotHolder(foundation),
     admitCron: async (tenantId) => (book.isCounted(tenantId) ? quotas.checkCron(tenantId) : undefined),
     observer: telemetry,
     measure: telemetry.measure,

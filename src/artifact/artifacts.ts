@@ -27,6 +27,14 @@ export interface ArtifactMaker {
   readonly attempt: number;
 }
 
+/** Whether there is a store, and whether it takes bytes. */
+export interface ArtifactHealth {
+  readonly isThere: boolean;
+  readonly writable: boolean;
+  readonly latencyMs?: number;
+  readonly detail: string;
+}
+
 export interface ArtifactsDeps {
   readonly index: ArtifactStoreIndex;
   /** null: this installation stores no artifacts. */
@@ -43,12 +51,14 @@ const DAY_MS = 86_400_000;
 const UNFINISHED_MS = DAY_MS;
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_LIMIT = 500;
+const HEALTH_KEPT_MS = 30_000;
 const URI_PREFIX = 'pawl:artifacts/';
 
 export class Artifacts {
   private readonly deps: ArtifactsDeps;
   private cancelTimer: () => void = () => {};
   private sweeping: Promise<void> = Promise.resolve();
+  private asked: { readonly at: number; readonly answer: Promise<ArtifactHealth> } | null = null;
 
   constructor(deps: ArtifactsDeps) {
     this.deps = deps;
@@ -84,6 +94,34 @@ export class Artifacts {
       throw new PawlError('ARTIFACT_NOT_FOUND', `there is no artifact ${artifactId}, or it has expired`);
     const content = await this.bytesOrRefuse().open({ tenantId, artifactId });
     return { row, content: Readable.from(unchanged(content, row), { objectMode: false }) };
+  }
+
+  /** Writes a few bytes and removes them, at most every half minute. */
+  async health(): Promise<ArtifactHealth> {
+    const { bytes, timers } = this.deps;
+    if (bytes === null)
+      return { isThere: false, writable: false, detail: 'there is none: set artifact.folder or artifact.s3Bucket' };
+    const now = timers.monotonicMs();
+    if (this.asked === null || now - this.asked.at > HEALTH_KEPT_MS)
+      this.asked = { at: now, answer: this.tryBytes(bytes) };
+    return this.asked.answer;
+  }
+
+  private async tryBytes(bytes: ArtifactBytes): Promise<ArtifactHealth> {
+    const key = { tenantId: 'health', artifactId: this.deps.newId() };
+    const startedAt = this.deps.timers.monotonicMs();
+    try {
+      await bytes.write(key, chunksOf('health'));
+      await bytes.remove(key);
+      return {
+        isThere: true,
+        writable: true,
+        latencyMs: Math.round(this.deps.timers.monotonicMs() - startedAt),
+        detail: 'takes bytes',
+      };
+    } catch (error) {
+      return { isThere: true, writable: false, detail: (error as Error).message };
+    }
   }
 
   start(): void {

@@ -24,6 +24,7 @@ import { Monitor } from './monitor.ts';
 import { Notices, type RaisedNotice } from './notices.ts';
 import { Publisher } from './publisher.ts';
 import { Pulls } from './pulls.ts';
+import { Reconciliation } from './reconciliation.ts';
 import { remindDelays } from './resend-schedule.ts';
 
 export interface DeliveringDeps {
@@ -68,6 +69,7 @@ export interface Delivering {
   /** Not started. */
   readonly monitor: Monitor;
   readonly publisher: Publisher;
+  readonly reconciliation: Reconciliation;
 }
 
 export function createDelivering(deps: DeliveringDeps): Delivering {
@@ -112,5 +114,6 @@ export function createDelivering(deps: DeliveringDeps): Delivering {
   const { randomBytes } = deps;
   const consumers = new Consumers({ store, changed, notices, reactionsWaiting, randomBytes, allowsBus, concurrency });
   const deliveries = new Deliveries({ store, book, acknowledgements, pulls, notices, wake });
-  return { book, consumers, deliveries, notices, processChannel, dispatcher, monitor, publisher };
+  const reconciliation = new Reconciliation({ store, book, planOf, newId, wake });
+  return { book, consumers, deliveries, notices, processChannel, dispatcher, monitor, publisher, reconciliation };
 }

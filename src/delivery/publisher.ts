@@ -174,7 +174,13 @@ export class Publisher {
   }
 }
 
-function fan(row: OutboxRow, envelope: Envelope, consumerIds: readonly string[], to: Portion): void {
+/** A message, and a delivery for each consumer. */
+export function fan(
+  row: OutboxRow,
+  envelope: Envelope,
+  consumerIds: readonly string[],
+  to: Pick<Portion, 'messages' | 'deliveries'>,
+): void {
   const { eventType: event, sequence: seq, event: body } = envelope;
   const { tenantId, environmentId: env, workflowId: source, executionId: subjectId } = row;
   const ackGuid = body.eventId as string;

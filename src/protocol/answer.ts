@@ -10,6 +10,7 @@ import type {
   secretSchema,
 } from './connection.ts';
 import type {
+  reconcileAnswer,
   runDebugSchema,
   runInspectionSchema,
   startRunAnswer,
@@ -137,6 +138,7 @@ export type RunnerJson = z.infer<typeof runnerSchema>;
 
 export type StartRunRequest = z.input<typeof startRunRequest>;
 export type StartRunJson = z.infer<typeof startRunAnswer>;
+export type ReconcileJson = z.infer<typeof reconcileAnswer>;
 export type RunDebugJson = z.infer<typeof runDebugSchema>;
 export type StepLogsJson = z.infer<typeof stepLogsSchema>;
 

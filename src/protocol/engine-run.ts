@@ -75,6 +75,14 @@ export const startRunAnswer = z
   })
   .meta({ id: 'StartRunAnswer' });
 
+export const reconcileAnswer = z
+  .object({
+    executionId: z.uuid(),
+    buses: z.array(z.string()).describe('codes of the event buses that are told'),
+    events: z.int().describe('how many events are sent again, each under its own idempotencyKey'),
+  })
+  .meta({ id: 'ReconcileAnswer' });
+
 /** The states of a run at the engine boundary; a timeout is a failure there. */
 export const RUN_STATES = {
   Pending: 'PENDING',

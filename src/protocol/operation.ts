@@ -56,7 +56,7 @@ export const detailedHealthSchema = z
       conductor: engineCheckSchema.extend({ url: z.string().optional() }).optional(),
       stateStore: z.object({ latencyMs: z.number(), connections: z.int(), writable: z.boolean() }),
       secretsProvider: z.object({ reachable: z.boolean(), latencyMs: z.number().optional(), detail: z.string() }),
-      artifactStore: z.object({ writable: z.boolean(), detail: z.string() }),
+      artifactStore: z.object({ writable: z.boolean(), latencyMs: z.number().optional(), detail: z.string() }),
       eventBus: z.object({ connected: z.boolean(), backlogDepth: z.int().optional() }),
     }),
   })

@@ -15,7 +15,7 @@ export const pluginManifest = z.strictObject({
     .strictObject({
       timeoutMs: z.int().min(1).max(3_600_000).default(30_000),
       memoryMb: z.int().min(16).max(4_096).default(128),
-      network: z.enum(['none', 'tenant-network']).default('none'),
+      network: z.enum(['none', 'localhost-only', 'tenant-network']).default('none'),
     })
     .prefault({}),
   allowedAPIs: z.array(z.enum(['log', 'http', 'putArtifact'])).default([]),

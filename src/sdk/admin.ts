@@ -6,6 +6,7 @@ import type {
   AuditVerificationJson,
   DeadLetterJson,
   Page,
+  ReconcileJson,
   RunDebugJson,
   RunInspectionJson,
   RunnerJson,
@@ -132,6 +133,11 @@ export class PlansApi {
 
   signal(runId: string, signal: SignalRequest): Promise<SignalJson> {
     return this.transport.ask('POST', `/api/v1/engine/runs/${part(runId)}/signals`, { body: signal, repeatable: true });
+  }
+
+  /** Sends the events of the run to the event buses again: for a bus that has lost them. */
+  reconcile(runId: string): Promise<ReconcileJson> {
+    return this.transport.ask('POST', `/api/v1/engine/runs/${part(runId)}/reconcile`, { repeatable: true });
   }
 
   debug(runId: string): Promise<RunDebugJson> {

@@ -7,6 +7,7 @@ import type { Connections } from '../connection/connections.ts';
 import type { Consumers } from '../delivery/consumers.ts';
 import type { Deliveries } from '../delivery/deliveries.ts';
 import type { Notices } from '../delivery/notices.ts';
+import type { Reconciliation } from '../delivery/reconciliation.ts';
 import type { Drivers } from '../driver/drivers.ts';
 import type { DisabledActions } from '../engine/attempt/disabled-actions.ts';
 import type { BulkActions } from '../execution/bulk-actions.ts';
@@ -74,6 +75,7 @@ export interface ServerParts {
   readonly lifecycles: Lifecycles;
   readonly consumers: Consumers;
   readonly deliveries: Deliveries;
+  readonly reconciliation: Reconciliation;
   readonly notices: Notices;
   readonly metrics: Metrics;
   readonly connections: Connections;

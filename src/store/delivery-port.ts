@@ -85,6 +85,10 @@ export interface DeliveryStore {
   outboxLead(params: { leaderId: string; leaseMs: number }): Promise<boolean>;
   /** In id order. `facts` are those of exactly these batches' journal rows. */
   outboxRead(params: { limit: number; withFacts: boolean }): Promise<OutboxBatch[]>;
+  /** Every transition of one execution. */
+  outboxAgain(params: { tenantId: string; executionId: string }): Promise<OutboxRow[]>;
+  /** Writes messages and their deliveries, all or none. */
+  outboxTell(params: { messages: NewMessageRow[]; deliveries: NewDelivery[] }): Promise<void>;
   /** Tenants with an enabled event trigger of one of these types. */
   outboxListeners(params: { eventTypes: string[] }): Promise<{ tenantId: string; eventType: string }[]>;
   /** Deletes the batches and writes what came of them, in one statement: both or neither. */

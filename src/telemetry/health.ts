@@ -2,6 +2,7 @@
 // docs/observability.md. Every check has a deadline, so a hanging database is reported instead of waited for.
 
 import type { z } from 'zod';
+import type { ArtifactHealth, Artifacts } from '../artifact/artifacts.ts';
 import type { Drivers } from '../driver/drivers.ts';
 import type { HeldPlaces } from '../engine/attempt/attempt-desk.ts';
 import type { Executions } from '../execution/executions.ts';
@@ -21,6 +22,8 @@ export interface HealthDeps {
   readonly executions?: Pick<Executions, 'startLatencyP95Ms'>;
   /** Absent in a process that reads no secrets. */
   readonly secrets?: Pick<Secrets, 'health'>;
+  /** Absent in a process that does not know. */
+  readonly artifacts?: Pick<Artifacts, 'health'> | undefined;
   /** The engines besides the native one; absent: there are none. */
   readonly drivers?: Pick<Drivers, 'health' | 'configured'> | undefined;
   /** Absent in a process that runs nothing. */
@@ -34,13 +37,8 @@ const SLOW_MS = 2_000;
 /** Beyond this, new runs are refused. */
 const SLOW_START_MS = 5_000;
 
-/** Part of the health contract. They do not affect the status, because nothing here needs them. */
-const NOT_HERE = {
-  artifactStore: {
-    writable: false,
-    detail: 'there is none: outputs are in the state store, and may point to artifacts that are kept elsewhere',
-  },
-};
+/** No reason to be degraded: an installation whose outputs are small needs no store for large ones. */
+const NO_ARTIFACTS: ArtifactHealth = { isThere: false, writable: false, detail: 'this process knows of none' };
 
 export class Health {
   private readonly deps: HealthDeps;
@@ -72,12 +70,20 @@ export class Health {
   }
 
   private async ask() {
-    const [stored, providers, engines] = await Promise.all([
+    const [stored, providers, engines, artifacts] = await Promise.all([
       this.askStore(),
       this.deps.secrets?.health() ?? [],
       this.askEngines(),
+      this.askArtifacts(),
     ]);
-    return { ...stored, providers, engines };
+    return { ...stored, providers, engines, artifacts };
+  }
+
+  private async askArtifacts(): Promise<ArtifactHealth> {
+    const { artifacts } = this.deps;
+    if (artifacts === undefined) return NO_ARTIFACTS;
+    const silent = { isThere: true, writable: false, detail: 'it does not answer' };
+    return before(DEADLINE_MS - 500, artifacts.health()).catch(() => silent);
   }
 
   private async askStore() {
@@ -99,7 +105,7 @@ export class Health {
   }
 
   private report(asked: Awaited<ReturnType<Health['ask']>>): DetailedHealth {
-    const { health, runners, depths, providers, engines, latencyMs } = asked;
+    const { health, runners, depths, providers, engines, artifacts, latencyMs } = asked;
     const { connections, writable, backlog, busIsAway } = health;
     const live = runners.filter(({ state, hasLease }) => state === 'live' && hasLease);
     const startP95 = this.deps.executions?.startLatencyP95Ms() ?? null;
@@ -107,9 +113,11 @@ export class Health {
     const isCrowded = isCrowdedBy(places);
     const isSlow = latencyMs > SLOW_MS || (startP95 ?? 0) > SLOW_START_MS;
     const secretsProvider = secretsHealth(providers);
+    const { isThere: hasArtifacts, ...artifactStore } = artifacts;
+    const isFull = hasArtifacts && !artifactStore.writable;
     const sick = [...engines].filter(([, { status }]) => status !== 'healthy');
     const isDegraded =
-      live.length === 0 || isSlow || busIsAway || isCrowded || !secretsProvider.reachable || sick.length > 0;
+      live.length === 0 || isSlow || busIsAway || isCrowded || isFull || !secretsProvider.reachable || sick.length > 0;
     const native = {
       liveRunners: live.length,
       owned: live.reduce((sum, runner) => sum + runner.owned, 0),
@@ -124,6 +132,7 @@ export class Health {
       ...((startP95 ?? 0) > SLOW_START_MS ? [`starts take ${Math.round(startP95!)} ms`] : []),
       ...(busIsAway ? ['an event bus cannot be reached'] : []),
       ...(secretsProvider.reachable ? [] : [`secrets cannot be had: ${secretsProvider.detail}`]),
+      ...(isFull ? [`artifacts cannot be written: ${artifactStore.detail}`] : []),
       ...sick.map(([driver, { detail }]) => `${driver}: ${detail ?? 'starting a run takes more than five seconds'}`),
       ...(isCrowded ? [crowdedBy(places!)] : []),
     ];
@@ -135,7 +144,7 @@ export class Health {
         ...engineChecks(engines),
         stateStore: { latencyMs, connections, writable },
         secretsProvider,
-        ...NOT_HERE,
+        artifactStore,
         eventBus: { connected: writable && !busIsAway, backlogDepth: backlog },
       },
     };
@@ -190,7 +199,7 @@ function unreachable(latencyMs: number): DetailedHealth {
       native: { liveRunners: 0, owned: 0, queueDepth: 0 },
       stateStore: { latencyMs, connections: 0, writable: false },
       secretsProvider: { reachable: false, detail: 'the database did not answer' },
-      ...NOT_HERE,
+      artifactStore: { writable: false, detail: 'not asked: the database did not answer' },
       eventBus: { connected: false },
     },
   };

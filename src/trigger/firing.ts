@@ -10,7 +10,7 @@ import type { StartHold } from '../store/port.ts';
 import type { NewFiring, TriggerRecord } from '../store/trigger-port.ts';
 import type { Judge } from './activation.ts';
 
-interface StartRequest {
+export interface TriggerStart {
   readonly tenantId: string;
   readonly workflowId: string;
   readonly trigger: Json;
@@ -21,7 +21,7 @@ interface StartRequest {
   readonly hold?: StartHold | undefined;
 }
 
-export type StartExecution = (request: StartRequest) => Promise<{ executionId: string; isNew: boolean }>;
+export type StartExecution = (request: TriggerStart) => Promise<{ executionId: string; isNew: boolean }>;
 
 /** The principal, correlation id and trace of the start, and its rate limit. */
 export interface FiringContext {
@@ -29,7 +29,7 @@ export interface FiringContext {
   readonly correlationId?: string | undefined;
   readonly traceparent?: string | undefined;
   /** Throws when the workflow's rate limit is reached, or returns how long to hold this start. */
-  readonly admit?: ((start: StartRequest) => Promise<StartHold | undefined>) | undefined;
+  readonly admit?: ((start: TriggerStart) => Promise<StartHold | undefined>) | undefined;
 }
 
 export interface FiringRequest extends FiringContext {
@@ -87,7 +87,7 @@ function payloadFor(format: string, { body, headers = {} }: FiringRequest): Json
   return format === 'pipeline' ? { body, headers } : body;
 }
 
-function startRequest(trigger: TriggerRecord, request: FiringRequest, payload: Json): StartRequest {
+function startRequest(trigger: TriggerRecord, request: FiringRequest, payload: Json): TriggerStart {
   const { principal, correlationId, traceparent } = request;
   return {
     tenantId: trigger.tenantId,

@@ -5,6 +5,7 @@
 import { isoTime } from '../clock/clock.ts';
 import { RecentCache } from '../core/cache/recent-cache.ts';
 import type { Json } from '../core/json/json.ts';
+import type { StartHold } from '../store/port.ts';
 import type {
   ClaimedSchedule,
   NewFiring,
@@ -22,6 +23,7 @@ import {
   isRepetition,
   type StartExecution,
   type TriggerObserver,
+  type TriggerStart,
 } from './firing.ts';
 import { slotId, slotRequestOf } from './slot-request.ts';
 import { type ScheduleConfig, scheduleOf } from './trigger-config.ts';
@@ -49,6 +51,8 @@ export interface SchedulerDeps {
   readonly judge: Judge;
   /** Throws when the tenant may not have schedules. The slot is then skipped, with a record. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
+  /** For how long the start of a slot is held, because its tenant starts too much; throws when that is too long. */
+  readonly holdSlot?: ((start: TriggerStart) => Promise<StartHold | undefined>) | undefined;
   readonly observer: TriggerObserver;
   readonly deadLetters?: boolean;
   readonly timers: { after(delayMs: number, callback: () => void): () => void };
@@ -158,9 +162,11 @@ export class Scheduler {
   /** In order, so that the executions are in the order of their slots. */
   private async fire(trigger: TriggerRecord, slots: readonly number[]): Promise<Seen['firings']> {
     const firings: Seen['firings'][number][] = [];
-    const { admitCron } = this.deps;
-    const admit =
-      admitCron && (({ tenantId }: { readonly tenantId: string }) => admitCron(tenantId).then(() => undefined));
+    const { admitCron, holdSlot } = this.deps;
+    const admit = async (start: TriggerStart) => {
+      await admitCron?.(start.tenantId);
+      return holdSlot?.(start);
+    };
     for (const slot of slots) {
       const request = { ...slotRequestOf(trigger, slot), admit, keepRefused: this.deps.deadLetters ?? true };
       const fired = await fireTrigger(this.deps, trigger, request);

@@ -23,6 +23,7 @@ export interface TriggeringDeps {
   readonly tellWaiting?: IntakeDeps['tellWaiting'];
   /** Throws when the tenant may not have schedules. */
   readonly admitCron?: (tenantId: string) => Promise<void>;
+  readonly holdSlot?: SchedulerDeps['holdSlot'];
   readonly observer: TriggerObserver;
   /** Limits of conditions and filters; absent: the defaults. */
   readonly expressionLimits?: Limits;

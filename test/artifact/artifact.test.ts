@@ -2,7 +2,7 @@
 // tenant, and goes when its time is over.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -54,6 +54,19 @@ async function run(): Promise<string> {
   expect(result).toMatchObject({ status: 'Succeeded', outputs: { read: 'a line' } });
   return executionId;
 }
+
+describe('the health of the artifact store', () => {
+  it('says that it takes bytes, and leaves none behind', async () => {
+    const before = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const { body } = await server.get('/engine/health/detailed');
+    expect(body).toMatchObject({
+      status: 'healthy',
+      checks: { artifactStore: { writable: true, latencyMs: expect.any(Number) } },
+    });
+    const after = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(after).toEqual(before);
+  });
+});
 
 describe('artifacts of an attempt', () => {
   it('are listed with size, digest and expiry, and are downloaded as they were written', async () => {

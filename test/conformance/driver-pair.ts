@@ -62,6 +62,7 @@ export function driverPair({ driver = 'temporal', maxEvents, behind = async (add
       engine: { pollMs: 20, inboxPollMs: 20, parkAfterMs: 50, abortGraceMs: 1_000, drainMs: 2_000 },
       http: { allowLoopback: true },
       artifact: { folder: artifacts },
+      secrets: [{ name: 'test', get: ({ key }) => `secret-of-${key}` }],
       onWarning: (event, details) => warnings.push({ event, ...details }),
       ...(driver === 'temporal' ? { temporal: { address, maxEvents } } : { conductor: { url: address } }),
     });

@@ -5,17 +5,20 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { cacheFolder } from '../../src/config/config.ts';
 import { lastingPorts } from '../support/lasting-port.ts';
 
 const SOURCE = 'github.com/nats-io/nats-server/v2@v2.15.2';
 const FOLDER = join(import.meta.dirname, '../../.cache/bin');
 const BUILT = join(FOLDER, 'nats-server');
+/** What `npm run servers` has obtained. */
+const OBTAINED = join(cacheFolder(), 'nats-2.15.2', 'nats-server');
 /** Once per clone; beside other tests on a busy machine. */
 export const BUILD_LIMIT_MS = 240_000;
 
 /** The program, or why there is none. */
 export async function natsServerProgram(): Promise<{ readonly path: string } | { readonly missing: string }> {
-  const installed = inPath('nats-server') ?? (existsSync(BUILT) ? BUILT : null);
+  const installed = inPath('nats-server') ?? [OBTAINED, BUILT].find((path) => existsSync(path)) ?? null;
   if (installed !== null) return { path: installed };
   const go = inPath('go');
   if (go === null) return { missing: 'there is neither a nats-server nor Go to build one' };

@@ -60,6 +60,32 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
+  test('resolves the secrets of a plan in the attempt, and no history holds one', async () => {
+    const metadata = { planId: 'secretive', planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests' };
+    const { executionId, runId } = await start({
+      metadata: { ...metadata, schemaVersion: 'v1' },
+      scope: { tenantId: TENANT, projectId: 'p', environmentId: 'default', repoSha: 'x' },
+      steps: [
+        {
+          ...{ stepId: 'a', type: 'core.echo', inputs: { said: 'x' }, timeout: '30s' },
+          secretRefs: [{ provider: 'test', key: 'warehouse', as: 'password' }],
+        },
+      ],
+    });
+    expect(await pair.pawl.result(executionId)).toMatchObject({
+      status: 'Succeeded',
+      outputs: { said: 'x', password: '[redacted]' },
+    });
+    const temporal = await client();
+    const history = await temporal.workflow.getHandle(runId).fetchHistory();
+    const bytes = JSON.stringify(history, (_key, value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
+    );
+    expect(bytes).toContain(executionId.slice(0, 8));
+    expect(bytes).not.toContain('secret-of-warehouse');
+    await temporal.connection.close();
+  });
+
   test('runs an output of 5 MB under the default limits, which does not pass through Temporal', async () => {
     const given = { parameters: { blob: '{{ context.data.a.blob }}' } };
     const { executionId, runId } = await start(graph('large', [held('a', to('b')), held('b', given)]));

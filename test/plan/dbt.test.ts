@@ -10,7 +10,8 @@ import { cacheFolder } from '../../src/config/config.ts';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 import { createPawl, type Pawl } from '../../src/main.ts';
 import { stepOutputSchema } from '../../src/protocol/step-output.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, tablesWith, testDatabase, withClient } from '../support/database.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/plan');
 const isThere = existsSync(join(cacheFolder(), 'dbt', 'bin', 'dbt'));
@@ -19,23 +20,26 @@ if (!isThere) console.warn('SKIPPED: the tests of dbt. Run `npm run servers` to 
 // dbt takes seconds to start, and much longer on a busy machine.
 describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
   let database: TestDatabase;
+  let warehouse: TestDatabase;
   let pawl: Pawl;
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'pawl-dbt-test-'));
     cpSync(join(EXAMPLES, 'shop'), join(folder, 'shop'), { recursive: true });
     database = await testDatabase();
+    warehouse = await testDatabase({ empty: true });
     pawl = await createPawl({
       database: { url: database.connectionString },
       dbt: { folder: [folder] },
       artifact: { folder: join(folder, 'artifacts') },
       definition: { retryMaxAttempts: 1 },
-      secrets: [{ name: 'test', get: () => 'canary-of-dbt' }],
+      secrets: [{ name: 'test', get: () => new URL(warehouse.connectionString).password }],
     });
   });
   afterAll(async () => {
     await pawl?.close();
     await database?.drop();
+    await warehouse?.drop();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -102,14 +106,65 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_MODEL_FAILED', nodeId: 'run' } });
   });
 
-  it('is tried again when the database is away, and the password is in no log', async () => {
-    const inputs = { project: 'shop', target: 'postgres', env: { DBT_SHOP_PORT: '1' } };
+  /** The steps of a plan on the PostgreSQL of the tests, reached at this port. */
+  function onPostgres(steps: readonly JsonObject[], port?: number): JsonObject[] {
+    const { username, pathname, port: own } = new URL(warehouse.connectionString);
+    const env = { DBT_SHOP_USER: username, DBT_SHOP_NAME: pathname.slice(1), DBT_SHOP_PORT: String(port ?? own) };
     const secretRefs = [{ provider: 'test', key: 'shop', as: 'env.DBT_SHOP_PASSWORD' }];
-    const { executionId, result } = await run(planOf('dbt-away', [{ ...step('run', 'DBT_RUN', inputs), secretRefs }]));
+    return steps.map((one) => ({
+      ...one,
+      inputs: { ...(one.inputs as JsonObject), target: 'postgres', env },
+      secretRefs,
+    }));
+  }
+
+  it('compiles, runs and tests the example on PostgreSQL, and tells the rows', async () => {
+    const definition = JSON.parse(await readFile(join(EXAMPLES, 'dbt-orders.json'), 'utf8')) as { steps: JsonObject[] };
+    const { result } = await run({ ...planOf('dbt-postgres', onPostgres(definition.steps)) });
+    expect(result).toMatchObject({ status: 'Succeeded', outputs: { metadata: { counts: { passed: 3 } } } });
+    const [attempt] = (await pawl.store.executionAttempts({ executionId: result.executionId, nodeIds: ['run'] })).map(
+      ({ outputs }) => JSON.parse(outputs!) as JsonObject,
+    );
+    // Three orders and two customers.
+    expect(attempt).toMatchObject({ metrics: { rowsWritten: 5, durationMs: expect.any(Number) } });
+    const rows = await withClient(warehouse.connectionString, (client) =>
+      client.query('select * from customers order by 1'),
+    );
+    expect(rows.rows).toMatchObject([{ customer: 'ada' }, { customer: 'bob' }]);
+  });
+
+  it('tells what dbt says while it runs, and is tried again when the connection is lost in the middle', async () => {
+    const proxy = await startTcpProxy(Number(new URL(warehouse.connectionString).port));
+    writeFileSync(join(folder, 'shop/models/endless.sql'), 'select pg_sleep(600) is null as slept');
+    const steps = onPostgres([step('run', 'DBT_RUN', { project: 'shop', select: 'endless' })], proxy.port);
+    const { workflowId } = await pawl.publish(planOf('dbt-cut', steps));
+    const { executionId } = await pawl.start(workflowId);
+    const view = await pawl.queries.get('default', executionId);
+    const told: string[] = [];
+    for await (const events of pawl.queries.follow(view, -1, AbortSignal.timeout(240_000))) {
+      told.push(...events.map(({ type, data }) => `${type} ${String(data.message ?? '')}`));
+      // dbt says that it has begun, and will say nothing more.
+      if (told.some((line) => /^Log .*START sql table model/.test(line))) proxy.target(null);
+    }
+    await proxy.close();
+    rmSync(join(folder, 'shop/models/endless.sql'));
+    expect(await pawl.result(executionId)).toMatchObject({
+      status: 'Failed',
+      error: { code: 'DBT_CONNECTION_LOST', nodeId: 'run' },
+    });
+    // Each line once, though the result has all of them again.
+    expect(told.filter((line) => line.includes('START sql table model'))).toHaveLength(1);
+  });
+
+  it('is tried again when the database is away, and the password is in no log, table or artifact', async () => {
+    const steps = onPostgres([step('run', 'DBT_RUN', { project: 'shop' })], 1);
+    const { executionId, result } = await run(planOf('dbt-away', steps));
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_CONNECTION_LOST', nodeId: 'run' } });
     const rows = await pawl.store.artifactList({ tenantId: 'default', executionId, afterId: null, limit: 50 });
     expect(rows.map(({ kind }) => kind)).toContain('log-bundle');
-    expect(textsBelow(join(folder, 'artifacts')).filter((text) => text.includes('canary-of-dbt'))).toEqual([]);
+    const { password } = new URL(warehouse.connectionString);
+    expect(textsBelow(join(folder, 'artifacts')).filter((text) => text.includes(password))).toEqual([]);
+    expect(await tablesWith(database.connectionString, password)).toEqual([]);
   });
 
   it('ends dbt and everything it started when the run is cancelled in the middle', async () => {

@@ -187,6 +187,20 @@ describe('a plugin', { timeout: 120_000 }, () => {
     expect(wasReached).toBe(false);
   });
 
+  it('with localhost-only reaches itself, and nobody else', async () => {
+    const code = `import { connect, createServer } from 'node:net';
+      const reach = (port) => new Promise((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve('reached'); });
+        socket.on('error', ({ code }) => resolve(code)); });
+      export default async () => {
+        const own = createServer().listen(0, '127.0.0.1');
+        await new Promise((resolve) => own.once('listening', resolve));
+        return { own: await reach(own.address().port), other: await reach(${port}) }; }`;
+    const result = await hostile('loopback', code, { limits: { network: 'localhost-only' } });
+    expect(result).toMatchObject({ status: 'Succeeded', outputs: { own: 'reached', other: 'ECONNREFUSED' } });
+    expect(wasReached).toBe(false);
+  });
+
   it('that prints without end harms nobody, and sees no environment', async () => {
     const code = `export default () => { for (let i = 0; i < 2e5; i++) console.log('x'.repeat(100)); return { env: Object.keys(process.env) } }`;
     expect(await hostile('loud', code)).toMatchObject({ status: 'Succeeded', outputs: { env: [] } });

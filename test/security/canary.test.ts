@@ -2,7 +2,7 @@
 // every log line, in the metrics, in the spans and in what the API shows: as it is, in base64, in hex and in a URL.
 
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,14 +38,25 @@ const leaky = defineAction({
 });
 const received: string[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'pawl-canary-'));
+const pluginFolder = mkdtempSync(join(tmpdir(), 'pawl-canary-plugin-'));
 const collector = await otlpCollector();
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
+  for (const one of [folder, pluginFolder]) rmSync(one, { recursive: true });
   await collector.standin.close();
 });
+/** A plugin that does the same: `MASK` fails with the secret in its message, `ECHO` returns it. */
+const PLUGIN = `export const handlers = {
+  ECHO: async ({ env }, { log, putArtifact }) => {
+    await log('the password is ' + env.PASSWORD);
+    await putArtifact('said.txt', 'the plugin has ' + env.PASSWORD);
+    return { length: env.PASSWORD.length, given: env.PASSWORD, coded: Buffer.from(env.PASSWORD).toString('base64') };
+  },
+  MASK: ({ env }) => { throw new Error('refused ' + env.PASSWORD); },
+};`;
 const server = useServer({
   actions: [leaky],
   artifact: { folder },
+  plugin: { folder: pluginFolder },
   trace: { endpoint: `${collector.url}/v1/traces`, exportIntervalMs: 10 },
   secret: { keys: [older] },
   trigger: { enableSchedules: false },
@@ -148,6 +159,10 @@ beforeAll(async () => {
     }
   }
   await server.ask('PUT', '/api/v1/secrets/warehouse', { body: { value: canaries.plan } });
+  mkdirSync(join(pluginFolder, 'leaky/1.0.0'), { recursive: true });
+  writeFileSync(join(pluginFolder, 'leaky/1.0.0/main.js'), PLUGIN);
+  const manifest = { main: 'main.js', allowedAPIs: ['log', 'putArtifact'] };
+  writeFileSync(join(pluginFolder, 'leaky/1.0.0/plugin.json'), JSON.stringify(manifest));
   for (const [planId, type] of [
     ['plan-echo', 'core.echo'],
     ['plan-leaky', 'test.leaky'],
@@ -155,6 +170,11 @@ beforeAll(async () => {
     const secretRefs = [{ provider: 'table', key: 'warehouse', as: 'env.PASSWORD' }];
     const step = { stepId: 'ask', type, inputs: { said: 'x' }, timeout: '10s', secretRefs };
     await runPlan(planId, step);
+  }
+  for (const type of ['ECHO', 'MASK']) {
+    const secretRefs = [{ provider: 'table', key: 'warehouse', as: 'env.PASSWORD' }];
+    const pinned = { pluginId: 'leaky', pluginVersion: '1.0.0', timeout: '60s' };
+    await runPlan(`plugin-${type}`, { stepId: 'ask', type, inputs: {}, secretRefs, ...pinned });
   }
   const config = { secret: canaries.trigger };
   const { body } = await server.post('/api/v1/triggers', { workflowId: 'direct-ok', triggerType: 'Webhook', config });
@@ -205,7 +225,20 @@ describe('S6: a secret', () => {
     expect(received).toEqual([canaries.plan]);
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
-    expect(texts.map((text) => text.replaceAll('[redacted]', '*')).toSorted()).toEqual(['before * * after', 'it is *']);
+    expect(texts.map((text) => text.replaceAll('[redacted]', '*')).toSorted()).toEqual([
+      'before * * after',
+      'it is *',
+      'the plugin has *',
+    ]);
+  });
+
+  it('of a plan reaches a plugin, and is redacted from its outputs, log and error', async () => {
+    const [echoed, failed] = await Promise.all(
+      executions.slice(-2).map(async (id) => (await server.get(`/api/v1/executions/${id}?include=actions`)).body),
+    );
+    const outputs = { length: canaries.plan.length, given: '[redacted]', coded: '[redacted]' };
+    expect(echoed).toMatchObject({ status: 'Succeeded', actions: [{ outputs }] });
+    expect(failed).toMatchObject({ status: 'Failed', error: { code: 'PLUGIN_FAILED', message: 'refused [redacted]' } });
   });
 
   it('of a webhook that was kept in the clear is sealed by the next process, and then with its new key', async () => {

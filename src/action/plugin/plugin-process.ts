@@ -22,8 +22,8 @@ export interface PluginCall {
   readonly input: unknown;
   readonly memoryMb: number;
   readonly timeoutMs: number;
-  /** Whether it gets its own network namespace, in which nothing can be reached. */
-  readonly isOffline: boolean;
+  /** `own`: a network namespace in which nothing can be reached. `loopback`: one in which it reaches itself. `shared`: that of the runner. */
+  readonly network: 'own' | 'loopback' | 'shared';
   readonly signal: AbortSignal;
   /** The functions that the plugin may call, by name. */
   readonly apis: Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
@@ -38,6 +38,21 @@ export type PluginEnd =
 
 export function callPlugin(call: PluginCall): Promise<PluginEnd> {
   return new Promise((resolve) => new Running(call, resolve).start());
+}
+
+function inNetwork(network: PluginCall['network'], node: readonly string[]): readonly string[] {
+  switch (network) {
+    case 'shared':
+      return node;
+    case 'own':
+      return ['unshare', '--user', '--map-current-user', '--net', '--', ...node];
+    case 'loopback':
+      // The address of itself is up, and the right to change networks is gone before the plugin runs.
+      return [
+        ...['unshare', '--user', '--map-root-user', '--net', '--', 'sh', '-c'],
+        ...['ip link set lo up && exec setpriv --bounding-set -all --inh-caps -all --no-new-privs "$@"', 'sh', ...node],
+      ];
+  }
 }
 
 class Running {
@@ -63,9 +78,7 @@ class Running {
       '--no-warnings',
       path,
     ];
-    const [command, ...args] = call.isOffline
-      ? ['unshare', '--user', '--map-current-user', '--net', '--', ...node]
-      : node;
+    const [command, ...args] = inNetwork(call.network, node);
     this.child = spawn(command!, args, {
       cwd: '/',
       env: {},

@@ -88,8 +88,7 @@ export class Plugins {
     const { manifest, code } = plugin;
     this.hold(plugin, 'inputSchema', input, 'PLUGIN_INPUT_INVALID');
     const { timeoutMs, memoryMb, network } = manifest.limits;
-    const isOffline = network === 'none' && (await this.canIsolate(plugin));
-    if (network !== 'none' && !this.options.allowNetwork)
+    if (network === 'tenant-network' && !this.options.allowNetwork)
       refuse('PLUGIN_REFUSED', plugin, 'it asks for a network, and plugin.allowNetwork is off');
     const apis = apisOf(manifest.allowedAPIs, context);
     const startedAt = this.options.now();
@@ -99,7 +98,7 @@ export class Plugins {
       input,
       timeoutMs,
       memoryMb,
-      isOffline,
+      network: await this.networkFor(plugin, network),
       signal: context.signal,
       apis,
     });
@@ -205,10 +204,11 @@ export class Plugins {
       refuse(code, plugin, `${problem.path === '' ? 'the value' : problem.path}: ${problem.message}`);
   }
 
-  private async canIsolate(plugin: Loaded): Promise<boolean> {
+  private async networkFor(plugin: Loaded, wanted: Loaded['manifest']['limits']['network']) {
+    if (wanted === 'tenant-network') return 'shared';
     this.isolation ??= hasNamespaces();
-    if (await this.isolation) return true;
-    if (this.options.allowWithoutNamespace) return false;
+    if (await this.isolation) return wanted === 'none' ? 'own' : 'loopback';
+    if (this.options.allowWithoutNamespace) return 'shared';
     return refuse('PLUGIN_REFUSED', plugin, 'this system gives it no network namespace (plugin.allowWithoutNamespace)');
   }
 
@@ -255,7 +255,7 @@ async function hasNamespaces(): Promise<boolean> {
     input: null,
     memoryMb: 64,
     timeoutMs: 30_000,
-    isOffline: true,
+    network: 'own',
     signal: new AbortController().signal,
     apis: {},
   });

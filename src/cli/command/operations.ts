@@ -1,4 +1,4 @@
-// Commands for operators: actions of the catalog, dead letters, and consumers with their backlogs.
+// Commands for operators: actions of the catalog, dead letters, consumers with their backlogs, and a bus that has lost events.
 
 import type { Command } from 'commander';
 import { MAX_PAGE } from '../../protocol/page.ts';
@@ -22,6 +22,9 @@ export function register(program: Command): void {
   registerDeadLetters(
     program.command('dead-letters').description('executions and payloads that the engine gave up on'),
   );
+  clientCommand(program, 'reconcile', 'send the events of a run to the event buses again, for a bus that has lost them')
+    .argument('<run>', 'the runId of a plan, or an execution')
+    .action(reconcile);
   registerConsumers(program.command('consumers').description('consumers of events, and the backlog of each'));
 }
 
@@ -117,6 +120,17 @@ function registerConsumers(consumers: Command): void {
       if (flags.json === true) return printJson({ code, removed: true });
       process.stdout.write(`${code}: removed\n`);
     });
+}
+
+async function reconcile(run: string, flags: ClientFlags): Promise<void> {
+  const answer = await connect(flags).plans.reconcile(run);
+  if (flags.json === true) return printJson(answer);
+  const { events, buses } = answer;
+  process.stdout.write(
+    buses.length === 0
+      ? 'no event bus asks for events of this run\n'
+      : `${events} events sent to ${buses.join(', ')}\n`,
+  );
 }
 
 async function replay(code: string, flags: ReplayFlags): Promise<void> {

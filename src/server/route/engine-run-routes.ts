@@ -13,6 +13,7 @@ import {
   artifactRefSchema,
   cancelRunRequest,
   RUN_STATES,
+  reconcileAnswer,
   runDebugSchema,
   runId,
   runInspectionSchema,
@@ -38,7 +39,7 @@ import { defineRoute, type RouteSpec } from '../route.ts';
 
 type Parts = Pick<
   RouteParts,
-  'drivers' | 'executions' | 'plans' | 'queries' | 'runs' | 'signalThrottle' | 'store' | 'throttle'
+  'drivers' | 'executions' | 'plans' | 'queries' | 'reconciliation' | 'runs' | 'signalThrottle' | 'store' | 'throttle'
 >;
 
 const params = z.object({ runId });
@@ -48,7 +49,7 @@ const ALL_EVENTS = 100_000;
 const ALL_ATTEMPTS = 10_000;
 
 export function engineRunRoutes(deps: Parts): RouteSpec[] {
-  const { drivers, executions, plans, queries, runs, signalThrottle, throttle } = deps;
+  const { drivers, executions, plans, queries, reconciliation, runs, signalThrottle, throttle } = deps;
   return [
     defineRoute({
       ...common,
@@ -106,6 +107,19 @@ export function engineRunRoutes(deps: Parts): RouteSpec[] {
         }
         const { status } = await executions.get(caller.tenantId, executionId);
         return { status: repeated ? 200 : 202, body: { executionId, status } };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/v1/engine/runs/:runId/reconcile',
+      access: 'workflows:manage',
+      summary: 'Send the events of a run to the event buses again, as the journal tells them',
+      params,
+      responses: { 202: reconcileAnswer },
+      async handle({ params: { runId: id }, caller, by }) {
+        const { executionId } = await runs.find(caller.tenantId, id);
+        return { status: 202, body: { executionId, ...(await reconciliation.run(caller.tenantId, executionId, by)) } };
       },
     }),
     defineRoute({

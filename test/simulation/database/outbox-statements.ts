@@ -24,6 +24,13 @@ export function outboxStatements(tables: Tables): OutboxStatements {
         at: Math.floor(at),
         rows: withFacts ? rows.flatMap((row) => outboxRow(tables, row) ?? []) : [],
       })),
+    outboxAgain: ({ executionId }) =>
+      (tables.events.get(executionId) ?? []).flatMap(({ seq }) => outboxRow(tables, { executionId, seq }) ?? []),
+    outboxTell({ messages, deliveries }) {
+      checkSent(messages, deliveries);
+      addMessages(tables, messages);
+      addDeliveries(tables, deliveries);
+    },
     // No triggers in this database.
     outboxListeners: () => [],
     outboxPublish({ leaderId, batchIds, messages, deliveries }) {

@@ -10,18 +10,26 @@ import { encodeDeliveries, encodeMessages } from './message-columns.ts';
 const LEAD = statement('outbox_lead');
 const READ = statement('outbox_read');
 const READ_FACTS = statement('outbox_read_facts');
+const AGAIN = statement('outbox_again');
+const TELL = statement('outbox_tell');
 const LISTENERS = statement('outbox_listeners');
 const PUBLISH = statement('outbox_publish');
 
 export function outboxStore(
   engine: Database,
-): Pick<DeliveryStore, `outbox${'Lead' | 'Read' | 'Listeners' | 'Publish'}`> {
+): Pick<DeliveryStore, `outbox${'Lead' | 'Read' | 'Listeners' | 'Publish' | 'Again' | 'Tell'}`> {
   return {
     outboxLead: async ({ leaderId, leaseMs }) => (await engine.run(LEAD, [leaderId, leaseMs])).length > 0,
     async outboxRead({ limit, withFacts }) {
       if (withFacts) return batchesOf(await engine.run<FactRow>(READ_FACTS, [limit]));
       const rows = await engine.run<{ batchId: string; at: Timestamp }>(READ, [limit]);
       return rows.map(({ batchId, at }) => ({ batchId, at, rows: [] }));
+    },
+    async outboxAgain({ tenantId, executionId }) {
+      return (await engine.run<FactRow>(AGAIN, [tenantId, executionId])).map(outboxRow);
+    },
+    async outboxTell({ messages, deliveries }) {
+      await engine.run(TELL, [...encodeMessages(messages), ...encodeDeliveries(deliveries)]);
     },
     async outboxListeners({ eventTypes }) {
       const rows = await engine.run<{ tenantId: string; eventType: string }>(LISTENERS, [eventTypes]);

@@ -28,6 +28,33 @@ left join lateral (select * from workflow_executions e where e.id = r.execution_
 left join lateral (select x.driver, x.ref from external_runs x where x.execution_id = r.execution_id offset 0) x on true
 order by b.id, r.place;
 
+-- name: outbox_again
+-- Every transition of one execution, as outbox_read_facts gives those of a batch: for events that are told once more.
+select r.execution_id, r.seq, r.at, r.facts, e.tenant_id, e.workflow_id, e.version, e.project_id, e.environment_id, e.correlation_id, x.driver, x.ref,
+  case when e.format = 'plan' then coalesce(e.request_id, e.id::text) else e.id::text end as run_id,
+  case when r.facts::text ~ '"type"\s*:\s*"Execution(Succeeded|Failed|Cancelled|TimedOut)"' then (
+    select count(*)::int from execution_events b cross join lateral json_array_elements(b.facts) f (fact)
+    where b.execution_id = r.execution_id and b.seq <= r.seq and f.fact ->> 'type' = 'ExecutionReopened'
+  ) else 0 end as reopens
+from workflow_executions e
+join execution_events r on r.execution_id = e.id
+left join external_runs x on x.execution_id = e.id
+where e.id = $2::uuid and e.tenant_id = $1
+order by r.seq;
+
+-- name: outbox_tell
+-- $1 to $12 messages, $13 to $17 deliveries.
+with written as (
+  insert into messages (ack_guid, tenant_id, kind, subject_id, seq, env, source, event, body, on_succeeded, on_failed, consumers, open_consumers)
+  select m.*, m.consumers
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::int[], $6::text[], $7::text[], $8::text[], $9::json[],
+    $10::text[], $11::text[], $12::int[])
+    m (ack_guid, tenant_id, kind, subject_id, seq, env, source, event, body, on_succeeded, on_failed, consumers)
+)
+insert into deliveries (ack_guid, consumer_id, subject_id, seq, is_held, next_attempt_at)
+select d.*, now()
+from unnest($13::uuid[], $14::int[], $15::uuid[], $16::int[], $17::boolean[]) d (ack_guid, consumer_id, subject_id, seq, is_held);
+
 -- name: outbox_listeners
 -- Event triggers, and executions that wait. Of a hundred thousand waits, one probe for each tenant and type (event_wait_own).
 with recursive waited (tenant_id, event_type) as (
