@@ -141,15 +141,15 @@ export class PlansApi {
   }
 
   debug(runId: string): Promise<RunDebugJson> {
-    return this.transport.get(`/engine/runs/${part(runId)}/debug`);
+    return this.transport.get(`/api/v1/engine/runs/${part(runId)}/debug`);
   }
 
   stepLogs(runId: string, stepId: string): Promise<StepLogsJson> {
-    return this.transport.get(`/engine/runs/${part(runId)}/steps/${part(stepId)}/logs`);
+    return this.transport.get(`/api/v1/engine/runs/${part(runId)}/steps/${part(stepId)}/logs`);
   }
 
   /** A snapshot of everything about a run. */
   inspect(runId: string): Promise<RunInspectionJson> {
-    return this.transport.ask('POST', `/engine/runs/${part(runId)}/inspect`, { repeatable: true });
+    return this.transport.ask('POST', `/api/v1/engine/runs/${part(runId)}/inspect`, { repeatable: true });
   }
 }

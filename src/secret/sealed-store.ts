@@ -32,6 +32,7 @@ export function sealedStore(store: Store, box: Box): Store {
     },
     pipelineCreate: (pipeline) => store.pipelineCreate(sealedPipeline(box, pipeline)),
     pipelineReplace: (pipeline) => store.pipelineReplace(sealedPipeline(box, pipeline)),
+    pipelineRename: ({ from, pipeline }) => store.pipelineRename({ from, pipeline: sealedPipeline(box, pipeline) }),
     async consumerPut(change) {
       const { tenantId, code, newSecret } = change;
       const sealed = newSecret === undefined ? undefined : box.sealText(newSecret, consumerPlace(tenantId, code));

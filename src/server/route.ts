@@ -49,6 +49,8 @@ interface RouteShape {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** E.g. `/api/v1/executions/:executionId`. */
   readonly path: string;
+  /** An older address of the route, which stays; the API's description leaves it out. */
+  readonly alsoAt?: string;
   readonly summary: string;
   /** More than the summary has room for. */
   readonly description?: string;

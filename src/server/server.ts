@@ -160,7 +160,7 @@ export function allRoutes(
       dashboard: openDashboard(),
     }),
   ];
-  return routes;
+  return routes.flatMap((route) => (route.alsoAt === undefined ? [route] : [route, { ...route, path: route.alsoAt }]));
 }
 
 /** The OpenAPI document lists them in this order. */

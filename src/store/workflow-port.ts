@@ -41,6 +41,13 @@ export interface NewDefinition {
   checksum: string;
 }
 
+export type PipelineRename =
+  | { readonly outcome: 'renamed'; readonly record: WorkflowRecord }
+  /** Another workflow has the new name. */
+  | { readonly outcome: 'taken' }
+  /** There is no such pipeline, or it is Archived. */
+  | { readonly outcome: 'refused' };
+
 export interface NewPipeline extends NewDefinition {
   trigger: PipelineTrigger;
   /** Of a cron trigger, besides its expression: what it says about time zone and missed slots. */
@@ -215,4 +222,9 @@ export interface WorkflowLifeStore extends WorkflowRunStore {
   pipelineCreate(params: NewPipeline): Promise<WorkflowRecord | null>;
   /** Makes the definition the current version, new or not. null: there is no such pipeline, or it is Archived. */
   pipelineReplace(params: NewPipeline): Promise<WorkflowRecord | null>;
+  /**
+   * Like pipelineReplace, under the name of `pipeline`: identity, triggers (and so URL and secret) and runs move with it. Executions in
+   * flight keep the version of the old name, which is free afterwards.
+   */
+  pipelineRename(params: { from: string; pipeline: NewPipeline }): Promise<PipelineRename>;
 }

@@ -66,11 +66,8 @@ export class Pipelines {
     requirePipeline(existing, definition);
     const kept = await this.triggerToKeep(tenantId, existing, definition);
     const named = isJsonObject(definition) ? { name: workflowId, ...kept, ...definition } : definition;
-    if (isJsonObject(named) && named.name !== workflowId) {
-      const message = `the name is "${workflowId}" and cannot change`;
-      throw invalid([{ code: 'NAME_CHANGED', path: '/name', message, suggestion: 'create another pipeline' }]);
-    }
     const pipeline = await this.checked(tenantId, named);
+    if (pipeline.workflowId !== workflowId) return this.rename(tenantId, existing, pipeline, by);
     const replaced = await this.store.audited({
       tenantId,
       by,
@@ -79,6 +76,24 @@ export class Pipelines {
     });
     if (replaced !== null) return replaced;
     const { status } = await this.queries.find(tenantId, { workflowId });
+    throw wrongState(existing, `it is ${status}; reactivate it first`);
+  }
+
+  private async rename(tenantId: string, existing: WorkflowRecord, pipeline: NewPipeline, by: Actor) {
+    const { workflowId: from } = existing;
+    const renamed = await this.store.audited({
+      tenantId,
+      by,
+      work: (store) => store.pipelineRename({ from, pipeline }),
+      deed: (done) =>
+        done.outcome !== 'renamed'
+          ? null
+          : deedOf('rename', done.record.workflowId, { ...detailsOf(done.record, pipeline), from }),
+    });
+    if (renamed.outcome === 'renamed') return renamed.record;
+    if (renamed.outcome === 'taken')
+      throw new PawlError('WORKFLOW_EXISTS', `a workflow "${pipeline.workflowId}" exists already: choose another name`);
+    const { status } = await this.queries.find(tenantId, { workflowId: from });
     throw wrongState(existing, `it is ${status}; reactivate it first`);
   }
 

@@ -93,9 +93,9 @@ export class WorkflowQueries {
   }
 
   /** A deleted workflow of the same name had runs too; their versions tell whose they are. */
-  async isRunOf(tenantId: string, { workflowId, uid }: WorkflowIdentity, run: ExecutionView): Promise<boolean> {
-    if (run.workflowId !== workflowId) return false;
-    return (await this.store.versionOwner({ tenantId, workflowId, version: run.version })) === uid;
+  async isRunOf(tenantId: string, { uid }: WorkflowIdentity, run: ExecutionView): Promise<boolean> {
+    const { workflowId, version } = run;
+    return (await this.store.versionOwner({ tenantId, workflowId, version })) === uid;
   }
 
   async diff(tenantId: string, workflow: WorkflowRecord, from: VersionName, to: VersionName): Promise<Change[]> {

@@ -203,7 +203,7 @@ describe('debug endpoints', () => {
     const { executionId } = body.engineRunRef as { executionId: string };
     await server.pawl.result(executionId, { tenantId: 'acme' });
     for (const id of ['run-debug', executionId]) {
-      expect((await server.get(`/engine/runs/${id}/debug`)).body).toMatchObject({
+      expect((await server.get(`/api/v1/engine/runs/${id}/debug`)).body).toMatchObject({
         runId: id,
         engineRunRef: { provider: 'native', executionId },
         planId: 'debug',
@@ -214,12 +214,12 @@ describe('debug endpoints', () => {
         providerStatus: 'COMPLETED',
       });
     }
-    const logs = await server.get('/engine/runs/run-debug/steps/one/logs');
+    const logs = await server.get('/api/v1/engine/runs/run-debug/steps/one/logs');
     expect(logs).toMatchObject({
       status: 200,
       body: { stepId: 'one', pointers: [`/api/v1/executions/${executionId}/events`] },
     });
-    expect((await server.post('/engine/runs/run-debug/inspect')).body).toMatchObject({
+    expect((await server.post('/api/v1/engine/runs/run-debug/inspect')).body).toMatchObject({
       run: { planId: 'debug' },
       execution: { actions: [{ nodeId: 'one', status: 'Succeeded' }] },
       graph: { nodes: [{ id: 'one', status: 'Succeeded' }] },

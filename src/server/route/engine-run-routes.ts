@@ -153,7 +153,8 @@ export function engineRunRoutes(deps: Parts): RouteSpec[] {
     defineRoute({
       ...common,
       method: 'GET',
-      path: '/engine/runs/:runId/debug',
+      path: '/api/v1/engine/runs/:runId/debug',
+      alsoAt: '/engine/runs/:runId/debug',
       access: 'workflows:read',
       summary: 'The engine reference of a run and its execution',
       params,
@@ -168,7 +169,8 @@ export function engineRunRoutes(deps: Parts): RouteSpec[] {
     defineRoute({
       ...common,
       method: 'GET',
-      path: '/engine/runs/:runId/steps/:stepId/logs',
+      path: '/api/v1/engine/runs/:runId/steps/:stepId/logs',
+      alsoAt: '/engine/runs/:runId/steps/:stepId/logs',
       access: 'workflows:read',
       summary: 'Pointers to the log of a step, and its latest lines',
       params: z.object({ runId, stepId: z.string().min(1).max(200) }),
@@ -186,7 +188,8 @@ export function engineRunRoutes(deps: Parts): RouteSpec[] {
     defineRoute({
       ...common,
       method: 'POST',
-      path: '/engine/runs/:runId/inspect',
+      path: '/api/v1/engine/runs/:runId/inspect',
+      alsoAt: '/engine/runs/:runId/inspect',
       access: 'workflows:read',
       summary: "A snapshot of a run: state, artifacts and the provider's status",
       params,

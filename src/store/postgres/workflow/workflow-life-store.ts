@@ -1,11 +1,13 @@
 // The life of a workflow on PostgreSQL: one transaction each. Whatever hands out a version locks the workflow's row first, in
 // a statement of its own, so that the next one sees what the transaction before it committed.
 
+import { PawlError } from '../../../core/error/pawl-error.ts';
 import type { Timestamp, WorkflowStore } from '../../port.ts';
 import type {
   DraftPublication,
   NewDefinition,
   NewPipeline,
+  PipelineRename,
   PlanPublication,
   VersionRow,
   WorkflowLifeStore,
@@ -44,6 +46,9 @@ const VERSIONS_LIVE = statement('versions_live');
 const STANDINGS = statement('workflow_standings');
 const GET_VERSION = statement('version_get');
 const LIST_VERSIONS = statement('version_list');
+const LEAVE_NAME = statement('pipeline_leave_name');
+const TAKE_OVER = statement('pipeline_take_over');
+const MOVE_TRIGGERS = statement('pipeline_triggers_move');
 const DESCRIBE_PIPELINE = statement('pipeline_describe');
 const DROP_TRIGGERS = statement('pipeline_trigger_drop');
 const CHANGE_TRIGGER = statement('pipeline_trigger_change');
@@ -111,6 +116,7 @@ export function workflowLifeStore(database: Database): WorkflowLifeStore {
 
     pipelineCreate: (pipeline) => database.transaction((session) => createPipeline(session, pipeline)),
     pipelineReplace: (pipeline) => database.transaction((session) => replacePipeline(session, pipeline)),
+    pipelineRename: (params) => database.transaction((session) => renamePipeline(session, params)),
 
     ...workflowRunStore(database),
   };
@@ -209,6 +215,22 @@ async function replacePipeline(session: Session, pipeline: NewPipeline): Promise
   const locked = await lock(session, pipeline);
   const isReplaceable = locked !== null && locked.format === 'pipeline' && locked.status !== 'Archived';
   return isReplaceable ? putPipeline(session, pipeline) : null;
+}
+
+async function renamePipeline(
+  session: Session,
+  { from, pipeline }: Parameters<WorkflowLifeStore['pipelineRename']>[0],
+): Promise<PipelineRename> {
+  const { tenantId, workflowId } = pipeline;
+  const locked = await lock(session, { tenantId, workflowId: from });
+  if (locked === null || locked.format !== 'pipeline' || locked.status === 'Archived') return { outcome: 'refused' };
+  if ((await lock(session, pipeline)) !== null) return { outcome: 'taken' };
+  await session.run(LEAVE_NAME, [tenantId, from]);
+  // Somebody took the name since: their transaction has won, and this one is undone.
+  if (!(await take(session, pipeline))) throw new PawlError('WORKFLOW_EXISTS', `a workflow "${workflowId}" exists already`);
+  await session.run(TAKE_OVER, [tenantId, workflowId, locked.uid, from, locked.isEnabled]);
+  await session.run(MOVE_TRIGGERS, [tenantId, workflowId, from]);
+  return { outcome: 'renamed', record: await putPipeline(session, pipeline) };
 }
 
 async function putPipeline(session: Session, pipeline: NewPipeline): Promise<WorkflowRecord> {

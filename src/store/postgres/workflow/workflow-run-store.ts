@@ -20,7 +20,7 @@ export function workflowRunStore(database: Database): WorkflowRunStore {
       return row?.uid ?? null;
     },
     async workflowRuns({ tenantId, workflow, before, statuses, limit }) {
-      const values = [tenantId, workflow.workflowId, before, limit, workflow.uid, statuses];
+      const values = [tenantId, before, limit, workflow.uid, statuses];
       const rows = await database.run<RunRow>(RUNS, values);
       return rows;
     },

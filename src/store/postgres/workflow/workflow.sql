@@ -203,18 +203,37 @@ limit 1;
 select d.workflow_uid as uid from workflow_definitions d where d.tenant_id = $1 and d.workflow_id = $2 and d.version = $3;
 
 -- name: workflow_runs
--- A pipeline completes whatever became of its tasks, so those that failed are counted (as in execution_brief).
-select x.id as execution_id, x.workflow_version as version, x.status, x.created_at, x.ended_at,
-  case when x.format = 'pipeline' and x.status = 'Succeeded' then (
-    select count(*)::int from (
-      select distinct on (a.node_id) a.status from action_executions a where a.execution_id = x.id order by a.node_id, a.attempt desc
-    ) last where last.status in ('Failed', 'TimedOut')) else 0 end as failed_nodes
-from executions_view x
-where x.tenant_id = $1 and x.workflow_id = $2 and ($3::uuid is null or x.id < $3)
-  and ($6::text[] is null or x.status = any($6))
-  and x.workflow_version = any(array(
-    select d.version from workflow_definitions d where d.tenant_id = $1 and d.workflow_id = $2 and d.workflow_uid = $5))
-order by x.id desc limit $4;
+-- A pipeline completes whatever became of its tasks, so those that failed are counted (as in execution_brief). One that was renamed has
+-- runs under each of its names.
+select run.* from (
+  select distinct d.workflow_id from workflow_definitions d where d.tenant_id || '' = $1 and d.workflow_uid = $4
+) named
+cross join lateral (
+  select x.id as execution_id, x.workflow_version as version, x.status, x.created_at, x.ended_at,
+    case when x.format = 'pipeline' and x.status = 'Succeeded' then (
+      select count(*)::int from (
+        select distinct on (a.node_id) a.status from action_executions a where a.execution_id = x.id order by a.node_id, a.attempt desc
+      ) last where last.status in ('Failed', 'TimedOut')) else 0 end as failed_nodes
+  from executions_view x
+  where x.tenant_id = $1 and x.workflow_id = named.workflow_id and ($2::uuid is null or x.id < $2)
+    and ($5::text[] is null or x.status = any($5))
+    and x.workflow_version = any(array(
+      select d.version from workflow_definitions d where d.tenant_id = $1 and d.workflow_id = named.workflow_id and d.workflow_uid = $4))
+  order by x.id desc limit $3
+) run
+order by run.execution_id desc limit $3;
+
+-- name: pipeline_leave_name
+-- The first step of a rename: the row stays for its versions, which executions in flight refer to, and gives up its identity.
+update workflows set uid = gen_random_uuid(), deleted_at = clock_timestamp() where tenant_id = $1 and id = $2;
+
+-- name: pipeline_take_over
+update workflows w set uid = $3, is_enabled = $5,
+  created_at = (select old.created_at from workflows old where old.tenant_id = $1 and old.id = $4)
+where w.tenant_id = $1 and w.id = $2;
+
+-- name: pipeline_triggers_move
+update workflow_triggers set workflow_id = $2 where tenant_id = $1 and workflow_id = $3;
 
 -- name: pipeline_describe
 update workflows set trigger_type = $3, cron_expression = $4, task_count = $5 where tenant_id = $1 and id = $2;
