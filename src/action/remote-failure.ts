@@ -24,7 +24,8 @@ export function requireToken({ credentials }: Pick<ActionContext, 'credentials'>
   const token = credentials.token(connectorId);
   if (token !== undefined) return token;
   const variable = credentialVariable(connectorId);
-  const message = `The connector "${connectorId}" has no credential: create a connection for it, or set ${variable} (for the default tenant)`;
+  const command = `pawl connections create my-${connectorId} --connector ${connectorId} --kind token --default --secrets -`;
+  const message = `The connector "${connectorId}" has no credential. Create one (\`${command}\`), or set ${variable} (for the default tenant)`;
   throw new TerminalError('CREDENTIAL_MISSING', message);
 }
 

@@ -39,6 +39,8 @@ export interface RawProblem {
   /** The place of the rule in the schema. */
   readonly schemaPath: string;
   readonly message: string;
+  /** The field that nobody knows. */
+  readonly unknown?: string | undefined;
 }
 
 export type RawSchema = (value: unknown) => RawProblem[];
@@ -51,7 +53,8 @@ export function rawSchema({ $schema: _dialect, ...rules }: Record<string, unknow
     if (validate(value)) return [];
     return (validate.errors ?? []).slice(0, MAX_PROBLEMS).map((error) => {
       const { path, message } = problemOf(error);
-      return { keyword: error.keyword, path, schemaPath: error.schemaPath, message };
+      const { additionalProperty: unknown } = error.params as { additionalProperty?: string };
+      return { keyword: error.keyword, path, schemaPath: error.schemaPath, message, unknown };
     });
   };
 }
@@ -62,8 +65,12 @@ function checked(compiler: Ajv | Ajv2020, rules: object): SuppliedSchema {
 }
 
 function problemOf({ keyword, instancePath, message = 'is not valid', params }: ErrorObject): Problem {
-  const named = params as { additionalProperty?: string; allowedValues?: unknown[] };
-  const about = named.additionalProperty === undefined ? '' : `: \`${named.additionalProperty}\``;
-  const choices = named.allowedValues === undefined ? '' : `: ${named.allowedValues.map(String).join(', ')}`;
-  return { code: keyword.toUpperCase(), path: instancePath, message: `${message}${about}${choices}` };
+  const named = params as { additionalProperty?: string; missingProperty?: string; allowedValues?: unknown[] };
+  return { code: keyword.toUpperCase(), path: instancePath, message: wording() };
+
+  function wording(): string {
+    if (keyword === 'required') return `\`${named.missingProperty}\` is missing`;
+    if (keyword === 'additionalProperties') return `\`${named.additionalProperty}\` is not a known field`;
+    return named.allowedValues === undefined ? message : `${message}: ${named.allowedValues.map(String).join(', ')}`;
+  }
 }

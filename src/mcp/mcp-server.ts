@@ -7,7 +7,7 @@ import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } fr
 import { createClient, PawlApiError, type PawlClient } from '../sdk/client.ts';
 import { REPAIR_TOOLS } from './repair-tool.ts';
 import type { Progress, Tool } from './tool.ts';
-import { exposedWorkflows, workflowTool } from './workflow-tool.ts';
+import { exposedWorkflow, exposedWorkflows, workflowTool } from './workflow-tool.ts';
 
 export interface McpOptions {
   readonly version: string;
@@ -23,6 +23,14 @@ export function mcpServer(client: PawlClient, { version, waitMs }: McpOptions): 
     const tools = [...workflows.map((workflow) => workflowTool(workflow, waitMs)), ...REPAIR_TOOLS];
     return tools.filter(({ scope }) => scopes.includes(scope));
   };
+  /** A call looks at the one workflow that it names. */
+  const toolNamed = async (name: string): Promise<Tool | undefined> => {
+    const { scopes } = await client.system.session();
+    const repair = REPAIR_TOOLS.find((tool) => tool.name === name);
+    const workflow = repair === undefined ? await exposedWorkflow(client, name) : null;
+    const tool = workflow === null ? repair : workflowTool(workflow, waitMs);
+    return tool !== undefined && scopes.includes(tool.scope) ? tool : undefined;
+  };
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
     tools: (await toolsOf()).map(({ name, description, inputSchema }) => ({
       name,
@@ -31,7 +39,7 @@ export function mcpServer(client: PawlClient, { version, waitMs }: McpOptions): 
     })),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
-    const tool = (await toolsOf()).find(({ name }) => name === params.name);
+    const tool = await toolNamed(params.name);
     if (tool === undefined) return failed(`there is no tool "${params.name}", or your token does not allow it`);
     const token = params._meta?.progressToken;
     const progress: Progress = async (done, total, message) => {

@@ -1,6 +1,6 @@
 // Tools to look and repair. Answers are short: rows instead of payloads, nodes without parameters.
 
-import type { GraphDefinition } from '../sdk/definition.ts';
+import type { GraphDefinition, PipelineDefinition, PlanDefinition } from '../sdk/definition.ts';
 import type { Arguments, Tool } from './tool.ts';
 
 const text = (description: string) => ({ type: 'string', description });
@@ -92,13 +92,11 @@ export const REPAIR_TOOLS: readonly Tool[] = [
   },
   {
     name: 'publish_definition',
-    description: 'Saves a graph workflow and publishes it. All problems are in the answer if it is refused.',
+    description:
+      'Publishes a workflow definition (graph, pipeline or plan) as the next version. All problems are in the answer if it is refused.',
     scope: 'workflows:manage',
     inputSchema: object({ definition: { type: 'object' } }, 'definition'),
-    async call(client, given) {
-      const definition = given.definition as GraphDefinition;
-      await client.workflows.create(definition);
-      return client.workflows.publish(definition.id);
-    },
+    call: (client, given) =>
+      client.workflows.publish(given.definition as GraphDefinition | PipelineDefinition | PlanDefinition),
   },
 ];

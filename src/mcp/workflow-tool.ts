@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { everyItem, type PawlClient } from '../sdk/client.ts';
+import { everyItem, PawlApiError, type PawlClient } from '../sdk/client.ts';
 import type { Arguments, Tool, ToolContext } from './tool.ts';
 
 export interface ExposedWorkflow {
@@ -25,6 +25,18 @@ export async function exposedWorkflows(client: PawlClient): Promise<ExposedWorkf
     found.push({ id, displayName, description, triggerSchema: definition.triggerSchema });
   }
   return found;
+}
+
+/** Null: there is no such workflow, or it is not a tool. */
+export async function exposedWorkflow(client: PawlClient, wanted: string): Promise<ExposedWorkflow | null> {
+  const found = await client.workflows.get(wanted).catch((error: unknown) => {
+    if (error instanceof PawlApiError && error.status === 404) return null;
+    throw error;
+  });
+  if (found === null || !('displayName' in found) || found.status !== 'Active' || !found.isEnabled) return null;
+  const { id, displayName, description } = found;
+  const { expose, triggerSchema } = (found.definition ?? {}) as Definition;
+  return expose?.mcp === true ? { id, displayName, description, triggerSchema } : null;
 }
 
 interface Definition {

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { driverSchema, engineRunRefSchema } from './driver.ts';
-import { executionId, label, tenantId, timestamp, versionNumber } from './identifier.ts';
-import { queryChoices, queryNumber } from './page.ts';
+import { executionId, label, storedText, tenantId, timestamp, versionNumber } from './identifier.ts';
+import { cursorOf, pageQuery, queryChoices, queryNumber } from './page.ts';
 import { resultWait } from './wait.ts';
 
 export const EXECUTION_STATUSES = [
@@ -96,6 +96,21 @@ export const resourceSchema = z
     nodeId: z.string(),
   })
   .meta({ id: 'Resource' });
+
+/** A resource with the execution that made or found it. */
+export const linkedResourceSchema = resourceSchema
+  .extend({ executionId, createdAt: timestamp })
+  .meta({ id: 'LinkedResource' });
+export type LinkedResourceJson = z.infer<typeof linkedResourceSchema>;
+
+export const resourceListQuery = z.object({
+  limit: pageQuery.limit,
+  // Ids of other systems may be long.
+  cursor: cursorOf(/^after\.(?:[0-9a-f]{2}){0,5000}$/).optional(),
+  system: storedText(200).min(1).optional().describe('the other system, such as `slack`'),
+  resourceType: storedText(200).min(1).optional().describe('such as `message`'),
+  resourceId: storedText(1_000).min(1).optional().describe('the id that the other system gave the resource'),
+});
 
 /** Why a live execution is not running at the moment. */
 export const WHY = [

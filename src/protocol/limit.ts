@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { CONTROL_CHARACTERS } from '../core/json/control-character.ts';
+import { anyOfFields } from './choice.ts';
 
 const NAME_OR_BEGINNING = new RegExp(`^[^*${CONTROL_CHARACTERS}]{0,200}\\*?$`);
 
@@ -16,7 +17,7 @@ export const limitsSchema = z
   .refine((limits) => Object.values(limits).some((list) => list !== undefined), 'must name something')
   .meta({
     id: 'Limits',
-    minProperties: 1,
+    ...anyOfFields(['workflows', 'consumers', 'connections', 'taskQueues']),
     description: 'Reaches only these: names, or beginnings of names followed by `*`.',
   });
 

@@ -9,7 +9,7 @@ export const MAX_PAGE = 200;
 export const queryNumber = (minimum: number, maximum: number) =>
   z
     .string()
-    .regex(minimum < 0 ? /^-?\d{1,9}$/ : /^\d{1,9}$/, 'must be a whole number')
+    .regex(minimum < 0 ? /^-?\d{1,10}$/ : /^\d{1,10}$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(minimum).max(maximum))
     .meta({ type: 'integer', minimum, maximum, pattern: undefined });

@@ -10,7 +10,7 @@ import type {
   SignalJson,
   SignalRequest,
 } from '../protocol/answer.ts';
-import type { EventJson, ExecutionJson, GraphJson, HierarchyJson } from '../protocol/execution.ts';
+import type { EventJson, ExecutionJson, GraphJson, HierarchyJson, LinkedResourceJson } from '../protocol/execution.ts';
 import type { ExecutionRowJson, executionListQuery } from '../protocol/execution-list.ts';
 import type { ItemJson, JournalJson, NodeDetailJson, TransitionJson } from '../protocol/journal.ts';
 import type { WaitJson } from '../protocol/open-wait.ts';
@@ -83,6 +83,17 @@ export class ExecutionsApi {
     query: ExecutionListQuery & { readonly include?: readonly 'nodes'[] } = {},
   ): Promise<ExecutionPage<ExecutionRowJson>> {
     return this.transport.get(BASE, { ...query, view: 'row' });
+  }
+
+  /** Resources of another system, each with the execution that made or found it. */
+  resources(query: {
+    readonly system?: string;
+    readonly resourceType?: string;
+    readonly resourceId?: string;
+    readonly limit?: number;
+    readonly cursor?: string | undefined;
+  }): Promise<Page<LinkedResourceJson>> {
+    return this.transport.get('/api/v1/resources', query);
   }
 
   /** The recorded facts, to fold with the decider's `evolve`; plan and start come with the first page. */

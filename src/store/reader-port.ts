@@ -78,6 +78,15 @@ export interface ExecutionReader {
     resourceType: string;
     resourceId: string;
   }): Promise<{ executionId: string; nodeId: string; url: string | null } | null>;
+  /** Resources by system, type and id, with the execution that each belongs to; those after `after`. */
+  resourceList(params: {
+    tenantId: string;
+    system: string | null;
+    resourceType: string | null;
+    resourceId: string | null;
+    after: { system: string; resourceType: string; resourceId: string };
+    limit: number;
+  }): Promise<LinkedResource[]>;
   /** The resources of the tenant with exactly this text. `uuid`: the text, if it is one. */
   findText(params: { tenantId: string; text: string; uuid: string | null }): Promise<FoundText[]>;
   /** Live executions by workflow and tenant: for metrics. */
@@ -89,6 +98,8 @@ export interface ExecutionReader {
   queueDepth(): Promise<{ workflowId: string; tenantId: string; depth: number; ready: number }[]>;
   storeHealth(): Promise<StoreHealth>;
 }
+
+export type LinkedResource = LinkView & { executionId: string; createdAt: Timestamp };
 
 export interface ExecutionHead {
   executionId: string;

@@ -21,7 +21,7 @@ describe('parameters that are written out', () => {
     ['are fine', { channel: 'c', count: 3 }, []],
     ['have the wrong type', { channel: 1 }, ['/p/channel']],
     ['are missing', {}, ['/p']],
-    ['are unknown', { channel: 'c', chanel: 'd' }, ['/p']],
+    ['are unknown', { channel: 'c', chanel: 'd' }, ['/p/chanel']],
     ['are too much', { channel: 'c', count: 6 }, ['/p/count']],
     ['are a template', { channel: '{{ trigger.c }}', count: '{{ trigger.n }}' }, []],
     ['are wrong beside a template', { channel: 7, count: '{{ trigger.n }}' }, ['/p/channel']],
@@ -29,6 +29,15 @@ describe('parameters that are written out', () => {
     ['are alternatives that depend on a template', { channel: 'c', to: [{ name: 'n', age: '{{ trigger.age }}' }] }, []],
   ])('%s', (_, parameters, paths) => {
     expect(wrong(parameters)).toEqual(paths);
+  });
+
+  it('are told what the action takes instead of a name that it does not know', () => {
+    const found = (parameters: Json) => check.problems(SCHEMA, parameters, '/p').at(-1);
+    expect(found({ channel: 'c', chanel: 'd' })).toMatchObject({ suggestion: 'did you mean `channel`?' });
+    expect(found({ channel: 'c', text: 'd' })).toMatchObject({
+      message: '`text` is not a known field',
+      suggestion: 'it takes channel, count, to',
+    });
   });
 
   it('are judged as alternatives when nothing is open', () => {

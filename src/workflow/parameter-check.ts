@@ -3,7 +3,10 @@
 
 import { type RawProblem, type RawSchema, rawSchema } from '../action/supplied-schema.ts';
 import { RecentCache } from '../core/cache/recent-cache.ts';
+import { didYouMean } from '../core/expression/problem.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
+import { nearMiss } from '../core/problem/near-miss.ts';
+import { childPointer } from '../core/problem/pointer.ts';
 import type { Problem } from '../core/problem/problem.ts';
 
 const CAPACITY = 500;
@@ -19,8 +22,19 @@ export class ParameterCheck {
     );
     return schema(parameters)
       .filter((problem) => isCertain(problem, parameters, hasTemplates))
-      .map(({ path: within, message }) => ({ code: 'PARAMETERS_INVALID', path: `${path}${within}`, message }));
+      .map((problem) => toProblem(problem, parameterSchema, path));
   }
+}
+
+function toProblem({ path: within, message, unknown }: RawProblem, parameterSchema: string, path: string): Problem {
+  const problem = { code: 'PARAMETERS_INVALID', path: `${path}${within}`, message };
+  if (unknown === undefined) return problem;
+  const { properties } = JSON.parse(parameterSchema) as { properties?: object };
+  const known = within === '' ? Object.keys(properties ?? {}) : [];
+  const suggestion =
+    didYouMean(nearMiss(unknown, known)) ?? (known.length === 0 ? undefined : `it takes ${known.join(', ')}`);
+  const at = { ...problem, path: childPointer(problem.path, unknown) };
+  return suggestion === undefined ? at : { ...at, suggestion };
 }
 
 /** Names are never templates, so a missing or unknown name is certain. */

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { defineAction } from '../../src/main.ts';
-import { chain, echo, sleep, useServer } from './api-server.ts';
+import { chain, echo, sleep, tokenFor, useServer } from './api-server.ts';
 
 const talk = defineAction({
   type: 'test.talk',
@@ -112,6 +112,26 @@ describe('one execution', () => {
     await expect
       .poll(async () => (await server.get(`/api/v1/executions/${sleepingId}?include=actions`)).body.actions)
       .toMatchObject([{ nodeId: 'nap', actionType: 'core.delay', status: 'Running' }]);
+  });
+
+  it('is found by the resource that it made, alone or in pages', async () => {
+    const link = { system: 'crm', resourceType: 'ticket', resourceId: executionId, nodeId: 'talk', executionId };
+    const asked = (query: string) => server.get(`/api/v1/resources?system=crm${query}`);
+    const { body } = await asked(`&resourceId=${executionId}`);
+    expect(body).toEqual({ data: [expect.objectContaining(link)] });
+    expect((await asked('&resourceType=other')).body).toEqual({ data: [] });
+    const all = ((await asked('')).body.data as { resourceId: string }[]).map(({ resourceId }) => resourceId);
+    const paged: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body: page } = await asked(`&limit=1${cursor}`);
+      paged.push(...(page.data as { resourceId: string }[]).map(({ resourceId }) => resourceId));
+      if (page.nextCursor === undefined) break;
+      cursor = `&cursor=${page.nextCursor}`;
+    }
+    expect(paged).toEqual(all);
+    expect(
+      (await server.get('/api/v1/resources?system=crm', { token: await tokenFor({ tenant: 'other' }) })).body,
+    ).toEqual({ data: [] });
   });
 
   it('comes with resources, children and events', async () => {
@@ -232,7 +252,6 @@ describe('events', () => {
 });
 
 async function streamHeaders(more: Record<string, string> = {}): Promise<Record<string, string>> {
-  const { tokenFor } = await import('./api-server.ts');
   return { accept: 'text/event-stream', authorization: `Bearer ${await tokenFor()}`, ...more };
 }
 

@@ -181,7 +181,7 @@ describe('what Slack may answer instead', () => {
     expect(error).toEqual({
       code: 'CREDENTIAL_MISSING',
       message:
-        'The connector "slack" has no credential: create a connection for it, or set CONNECTOR_SLACK_TOKEN (for the default tenant)',
+        'The connector "slack" has no credential. Create one (`pawl connections create my-slack --connector slack --kind token --default --secrets -`), or set CONNECTOR_SLACK_TOKEN (for the default tenant)',
     });
   });
 

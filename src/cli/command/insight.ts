@@ -43,6 +43,11 @@ export function register(program: Command): void {
   clientCommand(program, 'drain', 'let a runner finish its attempts and take no more until it is restarted')
     .argument('<runner>', 'its id')
     .action(drain);
+  clientCommand(program, 'resources', 'list resources of another system, and the execution that made or found each')
+    .argument('[system]', 'the other system, such as slack')
+    .argument('[type]', 'the type of the resource, such as message')
+    .argument('[id]', 'the id that the other system gave it')
+    .action(resources);
   clientCommand(program, 'find', 'find what an id, a requestId or a reference belongs to')
     .argument('<text>', 'the exact text')
     .action(find);
@@ -133,6 +138,25 @@ async function continueWait(id: string, node: string, flags: ClientFlags & { pay
   const answer = await connect(flags).executions.continueWait(id, node, payload);
   if (flags.json === true) return printJson(answer);
   process.stdout.write(`${node} goes on\n`);
+}
+
+async function resources(
+  system: string | undefined,
+  resourceType: string | undefined,
+  resourceId: string | undefined,
+  flags: ClientFlags,
+): Promise<void> {
+  const wanted = Object.entries({ system, resourceType, resourceId }).filter(([, value]) => value !== undefined);
+  const page = await connect(flags).executions.resources(Object.fromEntries(wanted));
+  const rowOf = (link: (typeof page.data)[number]) => [
+    link.system,
+    link.resourceType,
+    link.resourceId,
+    link.executionId,
+    link.nodeId,
+    link.url ?? '',
+  ];
+  show(flags, page, ['SYSTEM', 'TYPE', 'ID', 'EXECUTION', 'NODE', 'URL'], rowOf, 'no such resource');
 }
 
 async function find(text: string, flags: ClientFlags): Promise<void> {

@@ -1,6 +1,7 @@
 // Commands for operators: actions of the catalog, dead letters, consumers with their backlogs, and a bus that has lost events.
 
 import type { Command } from 'commander';
+import type { ActionJson } from '../../protocol/answer.ts';
 import { MAX_PAGE } from '../../protocol/page.ts';
 import { UsageError } from '../exit.ts';
 import { printable } from '../file/line-map.ts';
@@ -18,7 +19,13 @@ interface PurgeFlags extends ClientFlags {
 }
 
 export function register(program: Command): void {
-  clientCommand(program, 'actions', 'list the actions that workflows can use').action(actions);
+  clientCommand(
+    program,
+    'actions',
+    'list the actions that workflows can use, or show what one of them takes and returns',
+  )
+    .argument('[action]', 'its id, such as http.request')
+    .action(actions);
   registerDeadLetters(
     program.command('dead-letters').description('executions and payloads that the engine gave up on'),
   );
@@ -28,8 +35,49 @@ export function register(program: Command): void {
   registerConsumers(program.command('consumers').description('consumers of events, and the backlog of each'));
 }
 
-async function actions(flags: ClientFlags): Promise<void> {
+/** The fields that a workflow writes, and those that later nodes read. */
+function showAction(action: ActionJson, flags: ClientFlags): void {
+  if (flags.json === true) return printJson(action);
+  const { id, version, displayName, description, deprecationNotice, codes = [] } = action;
+  process.stdout.write(`${id} ${version}  ${printable(displayName)}\n`);
+  if (description !== '') process.stdout.write(`${printable(description)}\n`);
+  if (deprecationNotice !== undefined) process.stdout.write(`deprecated: ${printable(deprecationNotice)}\n`);
+  for (const [title, schema] of [
+    ['PARAMETER', action.parameterSchema],
+    ['OUTPUT', action.outputSchema],
+  ] as const) {
+    const rows = fieldsOf(schema as FieldSchema);
+    process.stdout.write(rows.length === 0 ? `\n${title}S: any\n` : `\n${table([title, 'TYPE', '', 'ABOUT'], rows)}`);
+  }
+  if (codes.length > 0) process.stdout.write(`\nfails with ${codes.join(', ')}\n`);
+}
+
+interface FieldSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly FieldSchema[];
+  readonly properties?: Readonly<Record<string, FieldSchema>>;
+  readonly required?: readonly string[];
+  readonly default?: unknown;
+}
+
+const fieldsOf = ({ properties = {}, required = [] }: FieldSchema): string[][] =>
+  Object.entries(properties).map(([name, field]) => [
+    name,
+    typeText(field),
+    required.includes(name) && field.default === undefined ? 'required' : '',
+    printable(field.description ?? ''),
+  ]);
+
+function typeText({ type, enum: choices, anyOf }: FieldSchema): string {
+  if (choices !== undefined) return choices.map(String).join(' | ');
+  return type ?? (anyOf === undefined ? 'any' : [...new Set(anyOf.map(typeText))].join(' | '));
+}
+
+async function actions(wanted: string | undefined, flags: ClientFlags): Promise<void> {
   const { catalog } = connect(flags);
+  if (wanted !== undefined) return showAction(await catalog.action(wanted), flags);
   const found = await allItems((cursor) => catalog.actions({ limit: MAX_PAGE, cursor }));
   const rows = found.map(({ id, displayName, isEnabled, deprecationNotice }) => [
     id,

@@ -204,7 +204,7 @@ export const presentEvent = ({ at, ...event }: ExecutionEvent): EventJson => ({
   data: event.data,
 });
 
-export const presentLink = ({ url, ...link }: LinkView) => (url === null ? link : { ...link, url });
+export const presentLink = <Link extends LinkView>({ url, ...link }: Link) => (url === null ? link : { ...link, url });
 
 export function presentGraph({ view, state }: Pick<Inspection, 'view' | 'state'>): GraphJson {
   const { plan } = state;

@@ -29,6 +29,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   event_trigger_list: 'goes through the triggers of the tenant at worst; what it reads is kept in memory',
   external_mail: 'begins with the mail that has waited for long, of which there is little',
   pipeline_trigger_drop: 'goes through the triggers of the tenant at worst',
+  pipeline_triggers_move: 'goes through the triggers of the tenant at worst',
   pipeline_trigger_change: 'goes through the triggers of the tenant at worst',
   firing_started: 'goes through the firings of the trigger at worst',
 };

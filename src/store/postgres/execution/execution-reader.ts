@@ -35,6 +35,7 @@ const WEIGHT = statement('execution_weight');
 const JOURNAL = statement('execution_journal');
 const JOURNAL_FROM = statement('execution_journal_from');
 const TREE = statement('execution_tree');
+const RESOURCES = statement('resource_list');
 const LINKS = statement('execution_links');
 const BUSY = statement('execution_busy');
 const DEPTH = statement('queue_depth');
@@ -124,6 +125,10 @@ export function executionReader(reader: Database): ExecutionReader {
       return row!;
     },
     executionLogs: (params) => reader.run(LOGS, params),
+    resourceList: ({ after, ...params }) => {
+      const place = { afterSystem: after.system, afterType: after.resourceType, afterId: after.resourceId };
+      return reader.run(RESOURCES, { ...params, ...place });
+    },
     resourceFind: (params) => firstOf(reader.run<FoundResource>(FIND_RESOURCE, params)),
   };
 }

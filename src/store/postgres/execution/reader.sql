@@ -160,6 +160,14 @@ select @{log} from action_logs where execution_id = @executionId order by id lim
 select execution_id, node_id, external_url as url from workflow_resource_links
 where tenant_id = @tenantId and system_name = @system and resource_type = @resourceType and resource_id = @resourceId;
 
+-- name: resource_list
+-- Along the primary key.
+select system_name as system, resource_type, resource_id, external_url as url, node_id, execution_id, created_at
+from workflow_resource_links
+where tenant_id = @tenantId and (system_name, resource_type, resource_id) > (@afterSystem::text, @afterType::text, @afterId::text)
+  and (@system::text is null or system_name = @system) and (@resourceType::text is null or resource_type = @resourceType) and (@resourceId::text is null or resource_id = @resourceId)
+order by system_name, resource_type, resource_id limit @limit;
+
 -- name: resource_link_reserve
 -- Before the commit, so that of two executions that find the same resource at the same moment one knows that it lost. The
 -- commit inserts the same rows again, to no effect. A crash in between leaves a link of an execution that will make it anyway.

@@ -227,7 +227,8 @@ async function renamePipeline(
   if ((await lock(session, pipeline)) !== null) return { outcome: 'taken' };
   await session.run(LEAVE_NAME, [tenantId, from]);
   // Somebody took the name since: their transaction has won, and this one is undone.
-  if (!(await take(session, pipeline))) throw new PawlError('WORKFLOW_EXISTS', `a workflow "${workflowId}" exists already`);
+  if (!(await take(session, pipeline)))
+    throw new PawlError('WORKFLOW_EXISTS', `a workflow "${workflowId}" exists already`);
   await session.run(TAKE_OVER, [tenantId, workflowId, locked.uid, from, locked.isEnabled]);
   await session.run(MOVE_TRIGGERS, [tenantId, workflowId, from]);
   return { outcome: 'renamed', record: await putPipeline(session, pipeline) };
