@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { builtInActionTypes } from '../src/app/catalog.ts';
+import { builtInActionSchemas } from '../src/app/catalog.ts';
 import { type OptionReference, optionReference } from '../src/config/config.ts';
 import { SEED_OPTIONS } from '../src/config/seed-option.ts';
 import { definitionJsonSchema } from '../src/core/definition/json-schema.ts';
@@ -24,7 +24,8 @@ const FILES: readonly GeneratedFile[] = [
   { path: 'schemas/plan.schema.json', content: () => asJson(definitionJsonSchema('plan')) },
   { path: 'schemas/lifecycle.schema.json', content: () => asJson(lifecycleJsonSchema('lifecycle')) },
   { path: 'schemas/policies.schema.json', content: () => asJson(lifecycleJsonSchema('policies')) },
-  { path: 'schemas/actions.json', content: () => asJson(builtInActionTypes().sort()) },
+  { path: 'schemas/actions.json', content: () => asJson(Object.keys(builtInActionSchemas())) },
+  { path: 'schemas/action-schemas.json', content: () => asJson(builtInActionSchemas()) },
   ...eventSchemaFiles().map(({ name, schema }) => ({
     path: `contracts/events/${name}`,
     content: () => asJson(schema),

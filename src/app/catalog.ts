@@ -19,6 +19,7 @@ import { createRegistry } from '../action/registry.ts';
 import { slackActions, slackConnector } from '../action/slack/slack-actions.ts';
 import { loadUserActions } from '../action/user/user-actions.ts';
 import { type Config, cacheFolder, resolveConfig, searchPath } from '../config/config.ts';
+import type { Json, JsonObject } from '../core/json/json.ts';
 import { readOfficialTemplates } from '../store/migrate/official-templates.ts';
 import type { Store } from '../store/port.ts';
 import { DocumentTemplates } from '../template/document-templates.ts';
@@ -60,11 +61,16 @@ export async function openCatalog(
   return { registry, http, documents, renderer };
 }
 
-/** The types of the built-in actions, for checks without a database: schemas/actions.json is generated from this. */
-export function builtInActionTypes(): string[] {
-  // No action runs here, so these are never called.
+/** The schemas of the built-in actions by type, for checks without a database: schemas/action-schemas.json is made from this. */
+export function builtInActionSchemas(): JsonObject {
+  // Nothing is run here, so nobody needs to be able to.
   const nobody = { documents: {} as DocumentTemplates, trigger: () => Promise.reject(new Error('nothing runs here')) };
-  return builtInActions(resolveConfig({}, {}), nobody).map(({ type }) => type);
+  const { actions } = createRegistry(builtInActions(resolveConfig({}, {}), nobody)).catalog();
+  const schemas = actions.map(({ id, parameterSchema, outputSchema }): [string, JsonObject] => [
+    id,
+    { parameters: JSON.parse(parameterSchema) as Json, outputs: JSON.parse(outputSchema) as Json },
+  ]);
+  return Object.fromEntries(schemas.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Built-in actions that leave no timer or promise behind. A later error cannot be theirs. */

@@ -134,7 +134,8 @@ function unfetchedPlan(tenantId: string): JsonObject {
 function requireScope({ scope }: JsonObject, tenantId: string): void {
   const named = isJsonObject(scope) ? scope.tenantId : undefined;
   if (named === undefined || named === tenantId) return;
-  throw new PawlError('TENANT_MISMATCH', 'the scope of the plan is another tenant');
+  const message = `scope.tenantId of the plan is ${JSON.stringify(named)}, and the run is of tenant "${tenantId}"`;
+  throw new PawlError('TENANT_MISMATCH', message);
 }
 
 /** A run of a graph or a pipeline of that name is not: publishing says so. */

@@ -4,6 +4,7 @@
 
 import { inTurns } from '../clock/in-turns.ts';
 import { type CompileOptions, compileInSteps } from '../core/definition/compile.ts';
+import type { OutputFields } from '../core/definition/expressions.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json/json.ts';
 import type { Format, Plan } from '../core/plan/plan.ts';
@@ -23,6 +24,7 @@ interface CatalogEntry {
   readonly isEnabled: boolean;
   readonly deprecationNotice: string | null;
   readonly parameterSchema: string;
+  readonly outputSchema: string;
   readonly connectorId: string;
   /** The error codes of the action; null: it does not declare any. */
   readonly codes: readonly string[] | null;
@@ -50,7 +52,7 @@ export async function checkDefinition(
   definition: Json,
   { catalog, options, more = [] }: CheckOptions = {},
 ): Promise<CheckedDefinition> {
-  const actions = catalog === undefined ? {} : { actions: new Set(catalog.keys()), raisedCodes: raisedCodes(catalog) };
+  const actions = catalog === undefined ? {} : knownActions(catalog);
   const compiled = await inTurns(compileInSteps(definition, { ...options?.compile, ...actions }));
   const uses = catalog === undefined ? [] : actionUses(definition).map((use) => availability(use, catalog));
   const found = [...(compiled.ok ? compiled.warnings : compiled.problems), ...more, ...uses.flat()];
@@ -62,6 +64,23 @@ export async function checkDefinition(
   const isWarning = ({ severity }: Problem) => severity === 'warning';
   if (!compiled.ok || !found.every(isWarning)) throw invalid(found);
   return { format: compiled.format, plan: compiled.plan, warnings: found };
+}
+
+const knownActions = (catalog: ActionCatalog) => ({
+  actions: new Set(catalog.keys()),
+  raisedCodes: raisedCodes(catalog),
+  outputFields: outputFields([...catalog].map(([type, { outputSchema }]) => [type, JSON.parse(outputSchema) as Json])),
+});
+
+/** Of the schemas that allow no further fields. */
+export function outputFields(schemas: readonly (readonly [type: string, schema: Json])[]): OutputFields {
+  return new Map(
+    schemas.flatMap(([type, schema]) => {
+      const isClosed =
+        isJsonObject(schema) && schema.additionalProperties === false && isJsonObject(schema.properties ?? null);
+      return isClosed ? [[type, Object.keys(schema.properties as JsonObject)] as const] : [];
+    }),
+  );
 }
 
 function raisedCodes(catalog: ActionCatalog): Map<string, readonly string[]> {
@@ -80,9 +99,12 @@ export async function readCatalog(store: Pick<CatalogStore, 'actionList' | 'conn
   const [actions, connectors] = await Promise.all([store.actionList({}), store.connectorList()]);
   const disabled = new Set(connectors.filter(({ isEnabled }) => !isEnabled).map(({ id }) => id));
   return new Map(
-    actions.map(({ id, connectorId, isEnabled, deprecationNotice, parameterSchema, codes }) => [
+    actions.map(({ id, connectorId, isEnabled, deprecationNotice, parameterSchema, outputSchema, codes }) => [
       id,
-      { isEnabled: isEnabled && !disabled.has(connectorId), deprecationNotice, parameterSchema, connectorId, codes },
+      {
+        ...{ deprecationNotice, parameterSchema, outputSchema, connectorId, codes },
+        isEnabled: isEnabled && !disabled.has(connectorId),
+      },
     ]),
   );
 }

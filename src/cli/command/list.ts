@@ -90,7 +90,7 @@ async function describe(wanted: string, flags: DescribeFlags): Promise<void> {
     ['Execution', execution.executionId],
     ['Workflow', `${workflowId}, version ${version}`],
     ['Status', statusText(execution, failedOf(graph.nodes))],
-    ['Waits', execution.engineError === undefined ? undefined : printable(execution.engineError)],
+    ['Waits', waitsText(execution)],
     ['Trigger', shortened(execution.trigger, flags)],
     ['Created', createdAt],
     ['Started', startedAt],
@@ -131,6 +131,20 @@ async function executionNamed({ plans }: PawlClient, wanted: string): Promise<st
   const run = await plans.inspect(wanted).catch(() => null);
   if (run !== null) return run.execution.executionId;
   throw new UsageError(`'${printable(wanted)}' is not a valid id. ${EXECUTION_ID}`);
+}
+
+/** Why nothing happens, and the command that changes it. */
+function waitsText({ engineError, why, taskQueues = [] }: Pick<ExecutionJson, 'why'> & Waiting): string | undefined {
+  if (engineError !== undefined) return printable(engineError);
+  if (why !== 'noWorker') return undefined;
+  if (taskQueues.length === 0) return 'for a runner: no process with one is alive (`pawl runner`, or `pawl serve`)';
+  const queues = taskQueues.map(printable).join(', ');
+  return `for a worker of task queue ${queues} (\`pawl runner --task-queue ${printable(taskQueues[0]!)}\`)`;
+}
+
+interface Waiting {
+  readonly engineError?: string | undefined;
+  readonly taskQueues?: readonly string[] | undefined;
 }
 
 /** A succeeded execution with failed nodes must not look plainly successful. */

@@ -52,6 +52,31 @@ describe('pawl validate', () => {
     expect(json(path)).toEqual({ status: 0, ok: true, format: 'pipeline', problems: [] });
   });
 
+  it('warns of parameters and outputs that a built-in action does not have', () => {
+    const path = file(
+      'slip.json',
+      JSON.stringify({
+        ...{ id: 'slip', displayName: 'Slip', startNode: 'fetch' },
+        nodes: [
+          {
+            id: 'fetch',
+            actionType: 'http.request',
+            parameters: { ulr: 'https://x.example' },
+            edges: [{ targetNode: 'say' }],
+          },
+          { id: 'say', actionType: 'core.echo', parameters: { text: '{{ context.data.fetch.bdoy }}' } },
+        ],
+      }),
+    );
+    const { status, problems } = json(path);
+    expect(status).toBe(0);
+    expect(problems).toMatchObject([
+      { code: 'PARAMETERS_INVALID', path: '/nodes/0/parameters', message: '`url` is missing' },
+      { code: 'PARAMETERS_INVALID', path: '/nodes/0/parameters/ulr', suggestion: 'did you mean `url`?' },
+      { code: 'UNKNOWN_OUTPUT', path: '/nodes/1/parameters/text', suggestion: 'write `context.data.fetch.body`' },
+    ]);
+  });
+
   it('shows each problem in its line, in the order of the file', () => {
     const path = file('orders.json', PIPELINE);
     expect(pawl('validate', path)).toEqual({

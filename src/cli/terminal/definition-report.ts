@@ -1,12 +1,13 @@
 // Reports whether a definition is valid, with all problems: as text, each in its line, or as JSON.
 
 import { compileDefinition } from '../../core/definition/compile.ts';
+import type { Json } from '../../core/json/json.ts';
 import type { Format } from '../../core/plan/plan.ts';
 import type { Problem } from '../../core/problem/problem.ts';
 import { EXIT } from '../exit.ts';
 import type { DefinitionFile, DefinitionText, FileProblem } from '../file/definition-file.ts';
 import type { JsonSource, Span } from '../file/json-source.ts';
-import { builtInActions, mayBeElsewhere } from '../file/known-actions.ts';
+import { builtInActions, builtInOutputs, mayBeElsewhere, parameterWarnings } from '../file/known-actions.ts';
 import { judgeLifecycle, type LifecycleFile, lifecycleFile } from '../file/lifecycle-file.ts';
 import { LineMap, printable } from '../file/line-map.ts';
 import { reportProblem } from './problem-report.ts';
@@ -58,7 +59,11 @@ function judgeValue(value: unknown, options: JudgeOptions): Omit<Verdict, 'file'
   const { actions = builtInActions, refused, lifecycles = false } = options;
   const lifecycle = lifecycleFile(value);
   if (lifecycle !== null && lifecycles) return judgeLifecycle(lifecycle);
-  const result = compileDefinition(value, { actions, mayBeElsewhere: (type) => mayBeElsewhere(type, actions) });
+  const result = compileDefinition(value, {
+    actions,
+    outputFields: builtInOutputs,
+    mayBeElsewhere: (type) => mayBeElsewhere(type, actions),
+  });
   const { format } = result;
   if (!result.ok) {
     const suggestion = 'this is about a lifecycle: see `pawl lifecycle import`';
@@ -67,7 +72,8 @@ function judgeValue(value: unknown, options: JudgeOptions): Omit<Verdict, 'file'
   }
   const { id, nodes } = result.plan;
   const what = `${FORMAT_NAMES[result.format]} \`${id}\`, ${count(nodes.length, 'node')}`;
-  return { ok: refused === undefined, format, problems: refused ?? result.warnings, what };
+  const problems = refused ?? [...result.warnings, ...parameterWarnings(value as Json)];
+  return { ok: refused === undefined, format, problems, what };
 }
 
 /** The exit code of a command that could go no further because of its file. */

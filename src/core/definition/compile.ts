@@ -14,7 +14,7 @@ import { assemble } from './assemble.ts';
 import { checkSleeps } from './delay.ts';
 import { allDraftNodes, type Draft, type Located, type ReadOptions } from './draft.ts';
 import { readExecutionPlan } from './execution-plan.ts';
-import { ExpressionCompiler } from './expressions.ts';
+import { ExpressionCompiler, type OutputFields } from './expressions.ts';
 import { readGraph } from './graph.ts';
 import { graphSchema } from './graph-schema.ts';
 import { checkCodes, checkJoins, type RaisedCodes } from './join-check.ts';
@@ -39,6 +39,8 @@ export interface CompileOptions extends ReadOptions {
   readonly mayBeElsewhere?: (type: string) => boolean;
   /** The codes that actions declare; without them, codes are not checked. */
   readonly raisedCodes?: RaisedCodes;
+  /** What actions return; without it, the fields that expressions read are not checked. */
+  readonly outputFields?: OutputFields | undefined;
   readonly maxNodes?: number;
   /** The definition was accepted before: only what was always refused is refused. */
   readonly isStored?: boolean;
@@ -115,7 +117,9 @@ function* compileJson(
     checkSupport(draft, findings);
   }
   yield;
-  const expressions = new ExpressionCompiler(draft, links, checkShape(draft, links, findings), findings);
+  const isUpstream = checkShape(draft, links, findings);
+  const { outputFields } = options;
+  const expressions = new ExpressionCompiler(draft, links, isUpstream, findings, null, outputFields);
   const plan = yield* assemble(draft, links, expressions);
   return findings.hasErrors ? null : withChecksum(plan);
 }

@@ -140,6 +140,25 @@ describe('what an expression of a graph reads', () => {
     ]);
   });
 
+  it('is a field that its action returns, where it returns no others', () => {
+    const outputFields = new Map([['http.request', ['status', 'body']]]);
+    const warningsOf = (path: string, more: object = {}) => {
+      const fetch = node('fetch', { actionType: 'http.request', ...to('use'), ...more });
+      const use = node('use', { parameters: { x: `{{ ${path} }}` } });
+      const result = compileDefinition(graph([fetch, use], { startNode: 'fetch' }), { outputFields });
+      return (result.ok ? result.warnings : result.problems).map(({ code, suggestion }) => `${code} ${suggestion}`);
+    };
+    expect(warningsOf('context.data.fetch.bdoy.id')).toEqual(['UNKNOWN_OUTPUT write `context.data.fetch.body.id`']);
+    expect(warningsOf('context.data.fetch.answer')).toEqual([
+      'UNKNOWN_OUTPUT `pawl actions http.request` shows what it returns',
+    ]);
+    for (const path of ['fetch.body', 'fetch.error.code', 'fetch', 'fetch?.bdoy', 'fetch[0]'])
+      expect(warningsOf(`context.data.${path}`)).toEqual([]);
+    expect(warningsOf('context.data.fetch.bdoy', { actionType: 'my.own' })).toEqual([]);
+    const loop = { forEach: { items: '{{ [1] }}' } };
+    expect(warningsOf('context.data.fetch.succeeded', loop)).toEqual([]);
+  });
+
   it('is in context.data', () => {
     expect(problemsOf(graph([node('a', to('b')), node('b', reads('context.a.x'))]))).toEqual([
       {

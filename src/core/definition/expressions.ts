@@ -50,6 +50,10 @@ interface Reader {
   readonly bound?: readonly string[];
 }
 
+/** The fields that an action returns, of actions that return no others. */
+export type OutputFields = ReadonlyMap<string, readonly string[]>;
+const NOTHING_KNOWN: OutputFields = new Map();
+
 /** The loop whose body is compiled: what stands before the loop can be read in it. */
 export interface Enclosing {
   readonly compiler: ExpressionCompiler;
@@ -70,6 +74,7 @@ export class ExpressionCompiler {
   readonly #isUpstream: IsUpstream | null;
   readonly #findings: Findings;
   readonly #enclosing: Enclosing | null;
+  readonly #outputFields: OutputFields;
 
   constructor(
     draft: Draft,
@@ -77,12 +82,14 @@ export class ExpressionCompiler {
     isUpstream: IsUpstream | null,
     findings: Findings,
     enclosing: Enclosing | null = null,
+    outputFields: OutputFields = enclosing === null ? NOTHING_KNOWN : enclosing.compiler.#outputFields,
   ) {
     this.#draft = draft;
     this.#links = links;
     this.#isUpstream = isUpstream;
     this.#findings = findings;
     this.#enclosing = enclosing;
+    this.#outputFields = outputFields;
   }
 
   get links(): Links {
@@ -214,6 +221,7 @@ export class ExpressionCompiler {
       return;
     }
     this.read.add(index);
+    if (!guessed && !reference.guarded) this.#checkField(index, reference.path, at);
     if (index === reader.failed && !reference.guarded) this.#checkFailedData(index, reference.path, at);
     if (guessed || reference.guarded || reader.node === null || this.#isUpstream === null) return;
     if (this.#isUpstream(index, reader.node) || (reader.afterNode && index === reader.node)) return;
@@ -242,6 +250,20 @@ export class ExpressionCompiler {
     const message = `\`${pathText(path)}\` never exists here: \`${id}\` has failed, and its data is { error, errorNode }`;
     const details = pathText(['context', 'data', id, 'error', 'details', field, ...rest]);
     this.#findings.error('FAILED_NODE_DATA', at, message, `write \`${details}\` for what the failed attempt said`);
+  }
+
+  /** A warning: nothing holds an action to its schema when it runs. */
+  #checkField(index: number, path: Reference['path'], at: string): void {
+    const { id, step, loop } = this.#draft.nodes[index]!;
+    const field = path[3];
+    if (this.#draft.format !== 'graph' || typeof field !== 'string' || step?.kind !== 'action' || loop) return;
+    const fields = this.#outputFields.get(step.actionType);
+    if (fields === undefined || [...fields, 'error', 'errorNode'].includes(field)) return;
+    const message = `\`${step.actionType}\` returns no \`${field}\`: it returns ${fields.join(', ')}`;
+    const near = this.#findings.nearMiss(field, fields);
+    const meant = near === undefined ? null : pathText(['context', 'data', id, near, ...path.slice(4)]);
+    const advice = meant === null ? `\`pawl actions ${step.actionType}\` shows what it returns` : `write \`${meant}\``;
+    this.#findings.warning('UNKNOWN_OUTPUT', at, message, advice);
   }
 
   #reportNothing(path: Reference['path'], { instead, meant, isNew }: Reading & { kind: 'nothing' }, at: string): void {

@@ -29,7 +29,7 @@ export async function openAuth(options: AuthOptions, store: AccessStore): Promis
   if (tokens === null && !(await store.apiKeyAny())) {
     throw new AuthConfigError(
       'Nobody could use this server: no keys for tokens are configured and there is no API key.\n' +
-        '  Create a key:      pawl keys create --tenant T --scope workflows:read --scope workflows:execute\n' +
+        '  Create a key:      pawl keys create --tenant T --scope workflows:read --scope workflows:manage --scope workflows:execute\n' +
         '  or verify tokens:  PAWL_AUTH_JWKS_URL (or PAWL_AUTH_SECRET), PAWL_AUTH_ISSUER, PAWL_AUTH_AUDIENCE\n' +
         '  or, on a machine that only you can reach:  --insecure',
     );
