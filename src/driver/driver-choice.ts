@@ -1,5 +1,5 @@
-// Which driver runs an execution: the run's own wish, else the workflow's, else the environment's, else the installation's. A child is
-// not asked: it runs on its parent's.
+// Chooses the driver of an execution: the run's own wish, else the workflow's, else the environment's, else the installation's. A
+// child always runs on its parent's driver.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Driver } from '../protocol/driver.ts';
@@ -24,7 +24,10 @@ export function chooseDriver(options: DriverOptions, { environmentId, wished, of
   return wished ?? (ofWorkflow as Driver | null | undefined) ?? ofEnvironment ?? options.default;
 }
 
-/** An execution that no process would ever hand over is refused at the start, where the caller can still change it. */
+/**
+ * Refuses an unconfigured driver at the start, where the caller can still change it. Otherwise no process would ever hand the
+ * execution over.
+ */
 export function requireConfigured(driver: Driver, configured: ReadonlySet<Driver>): Driver {
   if (configured.has(driver)) return driver;
   throw new PawlError(

@@ -1,4 +1,4 @@
-// The engines of an installation: which one an execution gets, and the one door to each. The native one is always there.
+// The engines of an installation: chooses one for an execution, and is the only access to each. The native one always exists.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json } from '../core/json/json.ts';
@@ -23,7 +23,7 @@ export interface DriversDeps {
   readonly planOf: (version: { tenantId: string; workflowId: string; version: number }) => Promise<Plan | null>;
 }
 
-/** Of an execution that was never handed over. */
+/** The epoch of an execution that was never handed over. */
 const FIRST_EPOCH = 1;
 
 export class Drivers {
@@ -35,7 +35,7 @@ export class Drivers {
     this.configured = new Set<Driver>(['native', ...deps.outside.keys()]);
   }
 
-  /** Undefined: the native one. */
+  /** undefined: the native engine. */
   choose(wish: DriverWish): OutsideDriver | undefined {
     const driver = requireConfigured(chooseDriver(this.deps.options, wish), this.configured);
     if (driver === 'native') return undefined;
@@ -43,13 +43,13 @@ export class Drivers {
     return driver;
   }
 
-  /** What the engine cannot do that a definition names, or the default one. An engine that is not configured is refused at start. */
+  /** Features that the named or default engine does not support. An unconfigured engine is refused at start. */
   problems(plan: Plan, named: Json | undefined): Problem[] {
     const driver = typeof named === 'string' ? named : this.deps.options.default;
     return this.deps.outside.get(driver as OutsideDriver)?.engine.validate(plan) ?? [];
   }
 
-  /** Throws what the engine cannot do of this version. */
+  /** Throws if the engine does not support this version. */
   async requireSupported(driver: OutsideDriver, version: Parameters<DriversDeps['planOf']>[0]): Promise<void> {
     const plan = await this.deps.planOf(version);
     const problems = plan === null ? [] : this.engine(driver).validate(plan);
@@ -61,12 +61,12 @@ export class Drivers {
     );
   }
 
-  /** Something waits to be handed over, or may: a hint. */
+  /** A hint: an execution may wait to be handed over. */
   wanted(): void {
     for (const { handOver } of this.deps.outside.values()) handOver.hint();
   }
 
-  /** There is mail for an execution that another engine runs. */
+  /** An execution on another engine has mail. */
   mailCame(executionId: string): void {
     for (const { handOver } of this.deps.outside.values()) void handOver.mail(executionId);
   }
@@ -78,7 +78,7 @@ export class Drivers {
     return outside.get(driver)!.engine;
   }
 
-  /** Undefined: it waits to be handed over, and its engine names it then. */
+  /** undefined: it waits to be handed over, and has no reference yet. */
   refOf({ driver, engineRunRef, tenantId, executionId: runId, ...view }: ExecutionView): EngineRunRef | undefined {
     if (driver === undefined || driver === null) return nativeRef(tenantId, runId);
     if (engineRunRef !== null) return parseRef(engineRunRef);
@@ -100,7 +100,7 @@ export class Drivers {
     }
   }
 
-  /** What takes too long to start is refused, and so is what cannot be reached, where that is wished. */
+  /** Refuses starts while the engine is too slow, or unreachable if `whenDown` is `reject`. */
   private admit(driver: OutsideDriver, environmentId: string): void {
     const refusal = this.deps.outside.get(driver)!.engine.startsAt(environmentId).refusal();
     if (refusal === null || (refusal.reason === 'down' && this.deps.options.whenDown === 'queue')) return;

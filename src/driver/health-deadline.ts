@@ -2,7 +2,7 @@
 
 import { EngineUnavailableError } from './driver.ts';
 
-/** Less than what the health check as a whole has. */
+/** Less than the deadline of the whole health check. */
 const HEALTH_MS = 3_000;
 
 /** `engine`: its name and address, for people. */

@@ -1,5 +1,5 @@
-// How long an engine takes to start a run, and whether it takes runs at all. Over five seconds for one in twenty, new runs are refused
-// with 503, and those who come again are asked to wait longer each time.
+// How long an engine takes to start a run, and whether it accepts runs at all. When one start in twenty takes over five seconds,
+// new runs are refused with 503, and repeated callers are asked to wait longer each time.
 
 export interface StartLatency {
   took(ms: number): void;
@@ -8,7 +8,7 @@ export interface StartLatency {
   /** The engine can be reached. */
   answered(): void;
   p95Ms(): number | null;
-  /** Seconds that a caller is asked to wait; null: runs are taken. */
+  /** The Retry-After in seconds; null: runs are accepted. */
   refusal(): { readonly reason: 'slow' | 'down'; readonly retryAfterS: number } | null;
 }
 
@@ -32,7 +32,7 @@ export function createStartLatency(monotonicMs: () => number): StartLatency {
     seen = seen.filter(({ at }) => now - at < STALE_MS).slice(-KEPT);
     if (seen.length < FEWEST) return null;
     const sorted = seen.map(({ ms }) => ms).sort((a, b) => a - b);
-    // One slow start alone is chance.
+    // A single slow start is chance.
     return sorted[Math.min(Math.ceil(sorted.length * 0.95) - 1, sorted.length - 2)]!;
   }
 

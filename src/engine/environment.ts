@@ -12,18 +12,18 @@ export interface EngineObserver {
   warn(event: string, details: Record<string, unknown>): void;
   count(metric: EngineMetric, by?: number): void;
   ended?(ended: EndedExecution): void;
-  /** A transition of this execution is durable; `seq` is its last fact's. */
+  /** A transition of this execution is durable; `seq` belongs to its last fact. */
   moved?(executionId: string, seq: number): void;
-  /** Told how long evaluations take. */
+  /** Called with the duration of evaluations. */
   readonly measure?: Measure | undefined;
 }
 
 export interface EndedExecution {
   readonly execution: NewExecution;
   readonly status: string;
-  /** Null: the engine gave up on it. */
+  /** null: the engine gave up on it. */
   readonly state: State | null;
-  /** The outcome as this runner wrote it, which saves a read; null: read it. */
+  /** The outcome that this runner wrote, which saves a read; null: read it. */
   readonly outcome: OutcomeRow | null;
 }
 
@@ -50,16 +50,16 @@ export type EngineMetric = (typeof ENGINE_METRICS)[number];
 export interface EngineOptions {
   readonly name: string;
   readonly leaseMs: number;
-  /** No external call starts later than this before the lease would end (I6). Absent: a fifth of the lease, at most 2 s. */
+  /** No external call starts within this time before the end of the lease (I6). Absent: a fifth of the lease, at most 2 s. */
   readonly leaseMarginMs?: number | undefined;
   readonly maxParallelActions: number;
-  /** Of one tenant at once in this runner, 0 = as many as of all; of one action type at once, for those that are named. */
+  /** Attempts of one tenant at once in this runner (0 = no limit of its own), and of one action type at once. */
   readonly maxParallelPerTenant: number;
   readonly maxParallelPerAction: Readonly<Record<string, number>>;
   readonly maxResident: number;
-  /** Of their payloads, parameters and outputs. */
+  /** Of payloads, parameters and outputs. */
   readonly maxResidentBytes: number;
-  /** Executions that only wait longer than this leave memory. */
+  /** Executions that only wait for longer than this leave memory. */
   readonly parkAfterMs: number;
   readonly abortGraceMs: number;
   readonly pollMs: number;
@@ -67,16 +67,16 @@ export interface EngineOptions {
   readonly drainMs: number;
   readonly maxNestingDepth: number;
   readonly allowRecursion: boolean;
-  /** Crashes of its owner after which an execution is taken for the cause, once it ran alone. */
+  /** Crashes of its owner after which an execution counts as the cause, once it ran alone. */
   readonly maxPoisonRetries: number;
   /** How long a suspect waits before it runs again. */
   readonly poisonDelayMs: number;
   /** Whether a poisoned execution is kept as a dead letter with its cause, instead of only failing. */
   readonly deadLetters: boolean;
   readonly commitSlots: number;
-  /** Executions that ended longer ago are forgotten; 0 = never. */
+  /** Executions that ended longer ago are removed; 0 = never. */
   readonly retentionMs: number;
-  /** How much one evaluation of an expression may take. */
+  /** The limits of one evaluation. */
   readonly expressionLimits: Limits;
   readonly templateStyle: TemplateStyle;
 }

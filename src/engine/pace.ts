@@ -1,10 +1,10 @@
-// How long the engine keeps the event loop at a stretch. One decision and one synchronous action are bounded, but hundreds
-// may become possible in the same moment; whoever else uses the process (HTTP, leases, timers) must get a turn in between
-// (S4, I22). Work is timed; when it adds up to a stretch, what comes next waits for the next turn of the loop, in order.
+// Bounds how long the engine occupies the event loop at a stretch. One decision and one synchronous action are bounded, but
+// hundreds may become possible in the same moment; HTTP, leases and timers need a turn in between (S4, I22). Work is timed; when
+// it adds up to a stretch, the next piece waits for the next turn of the loop, in order.
 
 import type { Timers } from '../clock/timers.ts';
 
-/** With the longest single piece of work on top of it this stays below 50 ms. */
+/** Together with the longest single piece of work this stays below 50 ms. */
 const STRETCH_MS = 10;
 
 export class Pace {
@@ -12,7 +12,7 @@ export class Pace {
   private readonly waiting: (() => void)[] = [];
   private usedMs = 0;
   private isResting = false;
-  /** Until when work has been counted, while some is being done. */
+  /** The time up to which running work has been counted. */
   private countedUntil = 0;
   private depth = 0;
 
@@ -20,13 +20,13 @@ export class Pace {
     this.timers = timers;
   }
 
-  /** Now if there is time left, else in a later turn of the loop. */
+  /** Runs now if there is time left, else in a later turn of the loop. */
   run(work: () => void): void {
     if (this.isResting) this.waiting.push(work);
     else this.timed(work);
   }
 
-  /** Whether work that is begun now would begin at once. */
+  /** Whether new work would begin at once. */
   hasTime(): boolean {
     return !this.isResting;
   }

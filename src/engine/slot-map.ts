@@ -1,7 +1,7 @@
-// By key, values that come and go by the thousand a second. A plain Map that is refilled again and again leaves its used-up tables
-// behind; one of them that is old enough to wait for a full collection keeps the values that it held last in memory until then,
-// with all that hangs on them. Half of all executions were copied and promoted that way, which took half of the CPU time that
-// was spent in JavaScript (docs/decisions/0020). Here such tables hold keys and numbers; values lie in places that are used again.
+// A map for values that come and go by the thousand per second. A plain Map that is constantly refilled leaves its old tables
+// behind. A table old enough to wait for a full collection keeps the values it last held alive until then, with everything they
+// reference. Half of all executions were copied and promoted that way, at half of the JavaScript CPU time (docs/decisions/0020).
+// Here such tables hold keys and numbers; values are in places that are reused.
 
 export class SlotMap<Value> {
   private readonly places = new Map<string, number>();
@@ -45,7 +45,7 @@ export class SlotMap<Value> {
     return this.places.keys();
   }
 
-  /** In the order in which their keys came. */
+  /** In the order of their keys' insertion. */
   *values(): Iterable<Value> {
     for (const place of this.places.values()) yield this.slots[place]!;
   }

@@ -1,5 +1,5 @@
-// Waiting for the end of executions. One that ends in this process hands its outcome to whoever waits, without a read; the ends
-// of all others are found by one look for everybody (shared-look.ts).
+// Waits for the end of executions. One that ends in this process hands its outcome to the waiters without a read; the ends of all
+// others are found by one look for everybody (shared-look.ts).
 
 import type { Timers } from '../clock/timers.ts';
 import type { EndedExecution } from '../engine/environment.ts';
@@ -10,7 +10,7 @@ import { within } from './within.ts';
 export interface AwaitedEndsDeps extends Pick<SharedLookDeps<unknown>, 'isHere' | 'warn'> {
   readonly timers: Timers;
   readonly store: Pick<ExecutionReader, 'executionEnded'>;
-  /** As it is stored; throws when the tenant has no such execution (S1). */
+  /** The stored execution; throws when the tenant has no such execution (S1). */
   readonly read: (tenantId: string, executionId: string) => Promise<ExecutionView>;
 }
 
@@ -20,14 +20,14 @@ export interface Awaited {
 }
 
 export interface Patience {
-  /** Infinity: as long as it takes. */
+  /** Infinity: without limit. */
   readonly waitMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 type End = EndedExecution | 'elsewhere';
 
-/** More than are ever started and not yet awaited by the callers of one process. */
+/** More than the callers of one process ever start without awaiting. */
 const MAX_FRESH = 10_000;
 
 export class AwaitedEnds {
@@ -61,11 +61,11 @@ export class AwaitedEnds {
     return this.fresh.get(executionId) === tenantId;
   }
 
-  /** The execution once it has ended; null: the time is up or the caller has left. */
+  /** The ended execution; null: the time is up or the caller has left. */
   async of({ tenantId, executionId }: Awaited, { waitMs, signal }: Patience): Promise<ExecutionView | null> {
     const { timers, read } = this.deps;
     const until = timers.monotonicMs() + waitMs;
-    // Should it have ended in another process since, the first look finds it.
+    // If it has ended in another process since, the first look finds it.
     for (let isKnownLive = this.isFresh(tenantId, executionId); ; isKnownLive = false) {
       const waiting = this.ends.wait(executionId);
       try {
@@ -82,7 +82,7 @@ export class AwaitedEnds {
   }
 }
 
-/** What reading it would give; null: that is not known here. */
+/** The result of a read; null: not known here. */
 function viewOf({ execution, outcome }: EndedExecution): ExecutionView | null {
   if (outcome === null) return null;
   const { status, startedAt, endedAt, outputs, error, contextSnapshot } = outcome;

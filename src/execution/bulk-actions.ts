@@ -1,6 +1,6 @@
-// An action on many executions: counted, recorded, then done in the background, a page at a time and at most a hundred a second. How far it
-// is stands in the database, so another process goes on with what one began; what is done twice then changes nothing: a cancel is
-// repeated, a signal has the id of its bulk action, a replay the requestId of both.
+// An action on many executions: counted, recorded, then done in the background, one page at a time and at most a hundred per
+// second. Its progress is in the database, so another process can continue it. Repeated work changes nothing: a cancel is
+// idempotent, a signal has the id of its bulk action, a replay the requestId of both.
 
 import type { Timers } from '../clock/timers.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -14,7 +14,7 @@ import type { Executions } from './executions.ts';
 
 export type BulkAction = 'cancel' | 'retry' | 'pause' | 'resume' | 'replay';
 
-/** Either ids or a filter, as the list of executions takes it. */
+/** Ids, or a filter of the list of executions. */
 export type BulkSelection =
   | { readonly ids: readonly string[] }
   | { readonly filter: Omit<ExecutionFilter, 'tenantId' | 'beforeId' | 'limit' | 'ids'> };
@@ -37,7 +37,7 @@ export interface BulkActionsDeps {
 }
 
 const PAGE = 100;
-/** A page takes at least this long: a hundred a second. */
+/** The minimum time of a page: a hundred executions per second. */
 const PAGE_MS = 1_000;
 const LEASE_MS = 30_000;
 const POLL_MS = 10_000;
@@ -67,7 +67,7 @@ export class BulkActions {
     return this.deps.lists.count(pageOf(tenantId, selection, null));
   }
 
-  /** `isNew`: false when the requestId was there already. */
+  /** `isNew`: false when the requestId already existed. */
   async order(tenantId: string, order: BulkOrder, by: Actor): Promise<{ bulk: BulkRecord; isNew: boolean }> {
     const { store, newId } = this.deps;
     const known = await store.bulkGet({ tenantId, ref: { requestId: order.requestId } });
@@ -111,7 +111,7 @@ export class BulkActions {
     return this.get(tenantId, id);
   }
 
-  /** One page of an action that nobody works at; then it is another tenant's turn (I22). False: there is none. */
+  /** Does one page of an action that no process works on; then it is another tenant's turn (I22). false: there is none. */
   async runOnce(): Promise<boolean> {
     const { store, timers } = this.deps;
     const began = timers.monotonicMs();
@@ -143,7 +143,7 @@ export class BulkActions {
 
   private async page(bulk: BulkRecord, cursor: string | null) {
     const selection = JSON.parse(bulk.selection) as BulkSelection;
-    // What came after the order was not meant.
+    // Executions that started after the order are not meant.
     const filter = { ...pageOf(bulk.tenantId, selection, cursor), limit: PAGE };
     const createdBefore = Math.min(filter.createdBefore ?? Number.POSITIVE_INFINITY, bulk.createdAt);
     const { ids, searchedTo } = await this.deps.lists.page({ ...filter, createdBefore });

@@ -1,5 +1,5 @@
-// The token of `/wh/{token}`: execution, node and a keyed hash over both. No table of waits is needed, a token cannot be
-// guessed or made for another node, and it exists before the node waits, because earlier steps hand out the URL.
+// The token of `/wh/{token}`: execution, node and a keyed hash over both. It needs no table of waits, cannot be guessed or made
+// for another node, and exists before the node waits, because earlier steps hand out the URL.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isUuid } from '../core/id/id.ts';
@@ -16,14 +16,14 @@ export function callbackToken(key: Uint8Array, { executionId, nodeId }: Callback
   return `${executionId.replaceAll('-', '')}.${node}.${seal(key, executionId, nodeId).toString('base64url')}`;
 }
 
-/** null: not a token of ours. */
+/** null: not one of our tokens. */
 export function readCallbackToken(key: Uint8Array, token: string): CallbackTarget | null {
   const [id, node, ...rest] = token.length > MAX_TOKEN_LENGTH ? [] : token.split('.');
   if (id === undefined || node === undefined || rest.length !== 1) return null;
   const executionId = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   if (!isUuid(executionId)) return null;
   const nodeId = Buffer.from(node, 'base64url').toString();
-  // The texts are compared, not what they decode to: decoding passes over stray characters, and one wait has one URL.
+  // Compares the texts, not their decoded values: decoding skips stray characters, and one wait has one URL.
   const given = Buffer.from(token);
   const expected = Buffer.from(callbackToken(key, { executionId, nodeId }));
   return given.length === expected.length && timingSafeEqual(given, expected) ? { executionId, nodeId } : null;

@@ -1,6 +1,5 @@
-// Callbacks from outside: who the token belongs to, whether anybody waits, and an answer that is true. What is answered as
-// accepted counts (I10): the engine reads mail before it acts on a timeout, and a callback that comes while such a decision
-// is on its way to the database is answered with what becomes of the wait.
+// Callbacks from outside: finds the wait of a token and gives a truthful answer. An accepted callback counts (I10): the engine
+// reads mail before it acts on a timeout, and a callback during such a decision is answered with the outcome of the wait.
 
 import type { Timers } from '../clock/timers.ts';
 import { nodeAt } from '../core/decider/frame.ts';
@@ -15,7 +14,7 @@ import type { PlanSource, VersionKey } from '../workflow/plan-cache.ts';
 import { readCallbackToken } from './callback-token.ts';
 import { foldFacts } from './fact-fold.ts';
 
-/** unknown: no such token. gone: the wait is over without a callback. */
+/** unknown: no such token. gone: the wait ended without a callback. */
 export type CallbackOutcome = 'accepted' | 'unknown' | 'gone';
 
 export interface CallbacksDeps {
@@ -32,7 +31,7 @@ export interface CallbacksDeps {
   ) => Promise<{ readonly live: boolean }>;
 }
 
-/** Written with what it is about, in one transaction. */
+/** Written in one transaction with its subject. */
 export interface AuditWish {
   readonly by: Actor;
   readonly deed: Deed;
@@ -44,7 +43,7 @@ interface Wait {
   readonly nodeId: string;
 }
 
-/** How far from its end a wait is certainly not being ended: clocks differ, and a busy runner is late. */
+/** A wait this far from its end is certainly not being ended: clocks differ, and a busy runner is late. */
 const NEAR_END_MS = 10_000;
 const LOOK_AGAIN_MS = 25;
 const LOOKS = 80;
@@ -61,7 +60,7 @@ export class Callbacks {
     return target === null ? 'unknown' : this.receiveFor(target, payload, about);
   }
 
-  /** `record`: what the audit log says of it, where a person called back in place of the other side. */
+  /** `record`: the audit record, when a person answered in place of the other side. */
   async receiveFor(
     target: { readonly executionId: string; readonly nodeId: string },
     payload: Json,
@@ -91,7 +90,7 @@ export class Callbacks {
     return stands === 'accepted' ? 'accepted' : 'gone';
   }
 
-  /** Of the node's wait or its execution; null: there is none, or nobody knows. undefined: there is no such node. */
+  /** The timeout of the node's wait or its execution; null: none, or unknown. undefined: no such node. */
   private async timeoutOf(version: VersionKey, nodeId: string): Promise<number | null | undefined> {
     const loaded = await this.deps.plans.plan(version);
     if (loaded === null || 'problem' in loaded) return null;
@@ -100,7 +99,7 @@ export class Callbacks {
     return step && earlier(step.kind === 'webhook' || step.kind === 'wait' ? step.timeoutMs : null, timeoutMs);
   }
 
-  /** No wait begins before its execution: nearly always that is enough to know, and nothing has to be read. */
+  /** No wait begins before its execution. Nearly always that is enough to know, without a read. */
   private mayBeEnding(executionId: string, timeoutMs: number | null): boolean {
     return timeoutMs !== null && this.deps.wallClockMs() > timeOfId(executionId) + timeoutMs - NEAR_END_MS;
   }
@@ -112,7 +111,7 @@ export class Callbacks {
       if (until === null || until - this.deps.wallClockMs() > NEAR_END_MS) return 'accepted';
       await new Promise<void>((resolve) => this.deps.timers.after(LOOK_AGAIN_MS, resolve));
     }
-    // Nobody is at it: whoever takes it up reads this callback first.
+    // No process holds it: the next owner reads this callback first.
     return 'accepted';
   }
 
@@ -125,7 +124,7 @@ export class Callbacks {
       const until = node.status === 'Waiting' ? node.until : null;
       return { stands: 'open', until: earlier(until, folded.state.deadline) };
     }
-    // One that came early was accepted, also when its wait was skipped then: sent again it is the same one.
+    // An early callback was accepted, even if its wait was skipped later: a repetition is the same one.
     const cameOnce = node.status === 'Succeeded' || node.early !== null;
     return { stands: cameOnce ? 'accepted' : 'gone', until: null };
   }

@@ -1,4 +1,4 @@
-// Dead letters as an operator handles them: look, try again, forget (I20).
+// Dead letters for operators: read, retry, discard (I20).
 
 import type { Json } from '../core/json/json.ts';
 import { type Actor, type AuditStore, SYSTEM } from '../store/audit-port.ts';
@@ -8,7 +8,7 @@ import type { ExecutionStore } from '../store/port.ts';
 export interface DeadLettersDeps {
   readonly store: ExecutionStore & OperationStore & Pick<AuditStore, 'audited'>;
   readonly workWanted: () => void;
-  /** Fires a trigger with a payload that could not be used before; throws what keeps it from starting. */
+  /** Fires a trigger with a previously unusable payload; throws the reason if it fails again. */
   readonly fireAgain: (
     trigger: { tenantId: string; triggerId: string },
     firing: { requestId: string; body: Json },
@@ -22,12 +22,12 @@ export class DeadLetters {
     this.deps = deps;
   }
 
-  /** Null: of every tenant. */
+  /** null: of all tenants. */
   list(tenantId: string | null, afterId: string, limit: number): Promise<DeadLetter[]> {
     return this.deps.store.deadLetterList({ tenantId, afterId, limit });
   }
 
-  /** The execution that is live again, or that its trigger started now; null: there is no such letter. */
+  /** The execution that is live again, or that the trigger has started; null: no such letter. */
   async requeue(tenantId: string, id: string, by: Actor = SYSTEM): Promise<string | null> {
     const { store } = this.deps;
     const [letter] = await store.deadLetterList({ tenantId, afterId: String(BigInt(id) - 1n), limit: 1 });
@@ -69,7 +69,7 @@ export class DeadLetters {
     return purged > 0;
   }
 
-  /** All of the tenant's; says how many there were. */
+  /** All dead letters of the tenant. Returns how many. */
   purgeAll(tenantId: string, by: Actor = SYSTEM): Promise<number> {
     return this.deps.store.audited({
       tenantId,

@@ -1,5 +1,5 @@
-// Erasure of a person's or a tenant's data (GDPR): removed in one transaction with its record. The audit log keeps a tombstone: that, when
-// and by whom something was erased, and how much; the person only as a digest.
+// Erasure of a person's or a tenant's data (GDPR), in one transaction with its record. The audit log keeps a tombstone: that,
+// when and by whom something was erased, and how much; the person only as a digest.
 
 import { createHash } from 'node:crypto';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -8,14 +8,14 @@ import type { Erased, ErasureStore } from '../store/erasure-port.ts';
 
 export interface ErasureRequest {
   readonly tenantId: string;
-  /** Null: all of the tenant. */
+  /** null: the whole tenant. */
   readonly person: string | null;
-  /** Counts, and removes nothing. */
+  /** Counts without removing. */
   readonly dryRun: boolean;
   readonly reason: string;
 }
 
-/** Undoes the transaction of a dry run. */
+/** Rolls back the transaction of a dry run. */
 class DryRun extends Error {
   readonly erased: Erased;
   constructor(erased: Erased) {
@@ -55,7 +55,7 @@ export class Erasure {
       const message = 'executions that would be erased are still live: cancel them, and ask again when they have ended';
       throw new PawlError('WFENG002', message, { executionIds: erased.live });
     }
-    // The bytes of artifacts go now, not with the next sweep; should that fail, they go with it.
+    // The bytes of artifacts go now. If that fails, the next sweep removes them.
     if (!dryRun && erased.counts.artifacts > 0) await this.sweepArtifacts().catch(() => undefined);
     return erased.counts;
   }

@@ -1,5 +1,5 @@
-// Events from outside, and our own, for executions that wait for them: each finds its waits by (tenant, type, key) and is put into their
-// mailboxes. The mailbox knows the event by its id, so a repetition is the same message (I10).
+// Delivers events, from outside and our own, to waiting executions: each finds its waits by (tenant, type, key) and goes into
+// their mailboxes. The mailbox knows the event by its id, so a repetition is the same message (I10).
 
 import { eventKeys } from '../core/decider/waiting.ts';
 import type { Json } from '../core/json/json.ts';
@@ -20,14 +20,14 @@ export class EventWaits {
     this.deps = deps;
   }
 
-  /** How many executions were waiting for it. */
+  /** Returns how many executions waited for it. */
   async tell(tenantId: string, { id, type, data }: { id: string; type: string; data: Json }): Promise<number> {
     const { store, send } = this.deps;
     const keys = eventKeys(data);
     let told = 0;
     for (let after: { executionId: string; nodeId: string } | null = null; ; ) {
       const page = await store.eventWaitMatch({ tenantId, eventType: type, keys, after, limit: PAGE });
-      // A page at once: one event may have thousands of waits, and mail that is sent together is written together.
+      // A page at a time: one event may have thousands of waits, and mail sent together is written together.
       const sent = await Promise.all(
         page.map(({ executionId, nodeId }) =>
           send(tenantId, executionId, { kind: 'event', nodeId, eventId: id, eventType: type, data }),

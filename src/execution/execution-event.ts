@@ -1,6 +1,6 @@
-// The journal as people read it: one event per fact, with names instead of indexes, and the lines that actions logged. A
-// log line carries the seq of the fact that ended its attempt (they were committed together) and stands right before it, so
-// whoever resumes after a seq misses nothing and sees nothing twice.
+// The journal for people: one event per fact, with names instead of indexes, and the log lines of actions. A log line has the seq
+// of the fact that ended its attempt (they were committed together) and comes right before it, so a reader that resumes after a
+// seq misses nothing and sees nothing twice.
 
 import type { Fact } from '../core/decider/fact.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
@@ -19,13 +19,13 @@ export interface ExecutionEvent {
   readonly type: string;
   readonly nodeId?: string;
   readonly data: JsonObject;
-  /** No fact, but a line of an attempt, or a signal that came too late: it shares its seq with the fact after it. */
+  /** Not a fact: a log line, or a signal that came too late. It shares its seq with the fact after it. */
   readonly isLine?: true;
   /** Of a line: its place in the log of its attempt. */
   readonly place?: number;
 }
 
-/** Events after `afterSeq`. Without a plan (it cannot be loaded any more) nodes are shown by their number. */
+/** Events after `afterSeq`. Without a plan (it can no longer be loaded) nodes are shown by number. */
 export function eventsOf(
   plan: Plan | null,
   rows: readonly JournalRow[],
@@ -44,7 +44,7 @@ export function eventsOf(
   return events;
 }
 
-/** The journal ends with the end of the execution, as far as these rows go. */
+/** Whether these rows contain the end of the execution. */
 export function tellsTheEnd(rows: readonly JournalRow[]): boolean {
   const last = (JSON.parse(rows.at(-1)?.facts ?? '[]') as Fact[]).at(-1);
   return last !== undefined && ENDS.has(last.type);
@@ -57,7 +57,7 @@ const ENDS: ReadonlySet<Fact['type']> = new Set([
   'ExecutionTimedOut',
 ]);
 
-/** Signals that the end did not wait for stand right before it, as refused, and share its seq as log lines do. */
+/** Signals that came too late stand right before the end, as refused, and share its seq like log lines. */
 export function withMissedSignals(
   events: readonly ExecutionEvent[],
   missed: readonly { readonly body: JsonText; readonly at: number }[],
@@ -79,7 +79,7 @@ export function withMissedSignals(
   return [...events.slice(0, -1), ...ignored, end];
 }
 
-/** Whether the page has attempts that ended: only they have log lines. */
+/** Whether the page has ended attempts: only they have log lines. */
 export function endsAttempts(rows: readonly JournalRow[]): boolean {
   return rows.some(({ facts }) => /"type":"(Node(Succeeded|Failed|TimedOut|Cancelled)|RetryScheduled)"/.test(facts));
 }
@@ -118,7 +118,7 @@ function withNames(plan: Plan | null, fact: Fact, data: JsonObject): JsonObject 
 
 const TIMES = ['deadline', 'until', 'graceUntil'] as const;
 
-/** Times in facts are numbers, or null; people and programs outside read them as text, and what is not there is absent. */
+/** Times in facts are numbers or null. Outside they are text, and a missing one is absent. */
 function withTimes(data: JsonObject): JsonObject {
   const shown = { ...data };
   for (const name of TIMES) {

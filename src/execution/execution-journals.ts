@@ -1,5 +1,5 @@
-// The journal of an execution as it was recorded, page by page or as it grows, and one node with all that its attempts were given and
-// returned. A client that folds the journal with the engine's `evolve` sees what the engine believes, at any fact (I15).
+// The recorded journal of an execution, page by page or as a stream, and one node with the inputs and outputs of all attempts. A
+// client that folds the journal with the engine's `evolve` sees the engine's own view at any fact (I15).
 
 import type { Transition } from '../core/decider/fact.ts';
 import { nodeAt, planNodeOf } from '../core/decider/frame.ts';
@@ -26,9 +26,9 @@ export interface ExecutionJournalsDeps {
 
 export interface JournalPage {
   readonly transitions: readonly Transition[];
-  /** Attempts that these transitions started and that waited for a free place. */
+  /** Attempts of these transitions that waited for a free place. */
   readonly waits: readonly AttemptWait[];
-  /** There are others after these. */
+  /** There are more. */
   readonly more: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface NodeAttempt {
   readonly error: JsonText | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** For a free place, before it ran. */
+  /** The wait for a free place. */
   readonly waitedMs: number | null;
   readonly logs: readonly ActionLogRow[];
 }
@@ -55,7 +55,7 @@ export interface NodeDetail {
 
 const MAX_ATTEMPTS = 100;
 const MAX_LOG_LINES = 1_000;
-/** A page ends before it is larger than this, but has at least one transition. */
+/** A page ends before it exceeds this, but has at least one transition. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 const STREAM_PAGE = 500;
 
@@ -80,20 +80,20 @@ export class ExecutionJournals {
     return { transitions: page.map(transitionOf), waits, more: page.length < rows.length };
   }
 
-  /** What a fold begins with; the plan is null when it cannot be loaded any more. */
+  /** The beginning of a fold; the plan is null when it can no longer be loaded. */
   async beginning(view: ExecutionView): Promise<{ plan: Plan | null; start: ExecutionStart }> {
     const found = await this.deps.plans.plan(view);
     return { plan: found === null || 'problem' in found ? null : found.plan, start: startOf(view) };
   }
 
-  /** Transitions as they are written, until the execution has ended. A page may be empty: time has passed. */
+  /** Transitions as they are written, until the execution has ended. An empty page means that time has passed. */
   async *follow(view: ExecutionView, after: number, signal: AbortSignal): AsyncGenerator<readonly Transition[]> {
     const { executionId } = view;
     const { heads } = this.deps;
-    // What had ended before is complete in what is read after.
+    // If it had ended before, the following reads are complete.
     let hasEnded = view.endedAt !== null;
     for (let afterSeq = after; !signal.aborted; ) {
-      // Listening first: what happens while we read is not missed.
+      // Listens first, so that nothing is missed during the read.
       const listen = () => heads.listen(executionId, () => afterSeq);
       let moves = listen();
       try {
@@ -103,9 +103,9 @@ export class ExecutionJournals {
         yield transitions;
         if (more) continue;
         if (hasEnded) return;
-        // Also of an end that no fact tells of: a dead letter.
+        // Also for an end without a fact: a dead letter.
         let head = await heads.next(moves, signal);
-        // Nothing was written: saying that we are here needs no read. Listening goes on before that.
+        // Nothing was written: a sign of life needs no read. Listening resumes before it.
         for (; head === null && !signal.aborted; head = await heads.next(moves, signal)) {
           moves = listen();
           yield [];
@@ -127,7 +127,7 @@ export class ExecutionJournals {
     const index = folded === null ? -1 : nodeIndexOf(folded.plan, nodeId);
     if (folded === null || index < 0)
       throw new PawlError('NODE_NOT_FOUND', `execution ${executionId} has no such node`);
-    // The nodes of an item that is over are gone; its attempts are on record.
+    // The nodes of a finished item are gone; its attempts are on record.
     const node = nodeAt(folded.state, index) ?? initialNode(0);
     const [rows, logs, live, parametersOf] = await Promise.all([
       this.deps.store.nodeAttempts({ executionId, nodeId, limit: MAX_ATTEMPTS + 1 }),
@@ -163,7 +163,7 @@ export class ExecutionJournals {
     };
   }
 
-  /** Items or rounds of a loop whose attempts have ended, after the given index. */
+  /** Items or rounds of a loop with ended attempts, after the given index. */
   items(view: ExecutionView, nodeId: string, page: { after: number; limit: number }): Promise<LoopPage> {
     return new LoopItems(this.deps).page(view, nodeId, page.after, page.limit);
   }

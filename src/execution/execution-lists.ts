@@ -1,4 +1,5 @@
-// Lists of executions: whole, or as rows of a table with what each waits for and how its nodes stand. Reads only, within one tenant (S1).
+// Lists of executions: complete, or as table rows with the reason each waits and the status counts of its nodes. Reads only,
+// within one tenant (S1).
 
 import { allNodes, idOf } from '../core/decider/frame.ts';
 import type { NodeStatus } from '../core/decider/state.ts';
@@ -20,7 +21,7 @@ export interface ExecutionListsDeps {
   readonly plans: PlanSource;
 }
 
-/** A filter as people give it: some of it has to be looked up first. */
+/** A filter as people give it; parts of it must be looked up first. */
 export type WantedExecutions = ExecutionFilter & Pick<ExecutionFilters, 'requestId' | 'resource'>;
 
 export type NodeCounts = Partial<Record<NodeStatus, number>>;
@@ -28,7 +29,7 @@ export type NodeCounts = Partial<Record<NodeStatus, number>>;
 export interface ExecutionRow extends BriefExecution {
   readonly why: Why | null;
   readonly standing: ExecutionStanding | null;
-  /** Of an execution that ended with the error of a node: how often that was tried. */
+  /** For an execution that ended with a node's error: the attempts of that node. */
   readonly attempts: number | null;
   readonly nodes?: NodeCounts;
 }
@@ -40,10 +41,10 @@ export interface OpenWait {
   readonly until: number | null;
 }
 
-/** Whoever sees so many wants to know which, not how many more. */
+/** With this many matches, people want to know which, not how many more. */
 const MAX_COUNT = 1_000;
 
-/** Payloads of one page, and how many executions are read at once: what is read in vain is bounded, too. */
+/** The payload bytes of one page, and the number of executions per read: wasted reads are bounded, too. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const CHUNK = 25;
 
@@ -62,13 +63,13 @@ export class ExecutionLists {
     return filter === null ? { ids: [], searchedTo: null } : this.deps.store.executionPage(filter);
   }
 
-  /** Of the whole list, whatever page is asked for. */
+  /** For the whole list, independent of the page. */
   async count(wanted: WantedExecutions): Promise<{ count: number; isCapped: boolean }> {
     const { ids, searchedTo } = await this.page({ ...wanted, beforeId: null, limit: MAX_COUNT + 1 });
     return { count: Math.min(ids.length, MAX_COUNT), isCapped: ids.length > MAX_COUNT || searchedTo !== null };
   }
 
-  /** In the order of `ids`, as many of them as fit into an answer, at least one: large payloads make short pages. */
+  /** In the order of `ids`, as many as fit into an answer, at least one: large payloads make short pages. */
   async full(ids: readonly string[]): Promise<ListedExecution[]> {
     const found: ListedExecution[] = [];
     let bytes = 0;
@@ -82,7 +83,7 @@ export class ExecutionLists {
     return found;
   }
 
-  /** Those of the ids that are this tenant's (S1). */
+  /** The ids that belong to this tenant (S1). */
   async rowsOf(tenantId: string, ids: readonly string[]): Promise<ExecutionRow[]> {
     if (ids.length === 0) return [];
     return (await this.rows(ids)).filter((row) => row.tenantId === tenantId);
@@ -128,7 +129,7 @@ export class ExecutionLists {
     return standing ?? null;
   }
 
-  /** Null: the plan cannot be loaded any more. */
+  /** null: the plan can no longer be loaded. */
   private async nodeCounts(view: BriefExecution): Promise<NodeCounts | null> {
     const folded = await foldFacts(this.deps, { ...view, trigger: 'null', spec: null });
     if (folded === null) return null;
@@ -137,7 +138,7 @@ export class ExecutionLists {
     return counts;
   }
 
-  /** Null: what was named does not exist, so nothing matches. */
+  /** null: a named object does not exist, so nothing matches. */
   private async resolved(wanted: WantedExecutions): Promise<ExecutionFilter | null> {
     const { requestId, resource, ...filter } = wanted;
     const { tenantId } = filter;

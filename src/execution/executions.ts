@@ -1,6 +1,6 @@
-// What may be asked of executions from outside: start, cancel, signal, retry, call back, wait for the end. Everything but
-// the start is a message into the execution's mailbox, so it is never lost and never applied twice, whoever owns the
-// execution and whether it is in memory or not (I1, I10).
+// Commands on executions from outside: start, cancel, signal, retry, call back, wait for the end. All but the start are messages
+// to the execution's mailbox, so they are never lost and never applied twice, whoever owns the execution and whether or not it is
+// in memory (I1, I10).
 
 import type { EndStatus } from '../core/decider/fact.ts';
 import { heeds, signalRefusal, unknownStep } from '../core/decider/signal.ts';
@@ -33,9 +33,9 @@ export interface Signal {
 export interface ExecutionsDeps extends ExecutionStartDeps {
   readonly callbackKey: Uint8Array;
   readonly mailArrived: (executionId: string) => void;
-  /** The same for an execution that another engine runs. */
+  /** The same for an execution on another engine. */
   readonly outsideMailArrived?: (executionId: string) => void;
-  /** Whether the execution is in the memory of this process, which then hears of its end; absent: none is. */
+  /** Whether the execution is in this process's memory, so that its end is noticed here; absent: none is. */
   readonly isHere?: (executionId: string) => boolean;
   readonly warn?: (event: string, details: Record<string, unknown>) => void;
   /** Absent: this process does not read whole executions. */
@@ -48,7 +48,7 @@ export interface ExecutionEnd {
   readonly error: JsonText | null;
 }
 
-/** How long a request to cancel waits for the end that it caused. */
+/** How long a cancel request waits for the resulting end. */
 const CANCELLED_WITHIN_MS = 2_000;
 
 export class Executions {
@@ -73,12 +73,12 @@ export class Executions {
     return started;
   }
 
-  /** What all but one in twenty of the last starts took; null: too few to tell. */
+  /** The 95th percentile of recent starts; null: too few to tell. */
   startLatencyP95Ms(): number | null {
     return this.starting.gate.p95Ms();
   }
 
-  /** `repeated`: it was asked before, or has ended as Cancelled. Ended otherwise is a conflict (WFENG002). */
+  /** `repeated`: it was requested before, or has ended as Cancelled. Any other end is a conflict (WFENG002). */
   async cancel(
     tenantId: string,
     executionId: string,
@@ -96,15 +96,15 @@ export class Executions {
   }
 
   /**
-   * Why a signal would be refused as things stand; null: it would not, or nobody can tell yet, because mail is on its way. It
-   * spares whoever sends it from finding out later; the last word has the decider.
+   * Why a signal would be refused right now; null: it would not, or nobody can tell yet, because mail is on its way. Gives
+   * the sender an early answer; the decider decides.
    */
   async signalRefusal(
     tenantId: string,
     executionId: string,
     { signalId, type, payload }: Signal,
   ): Promise<string | null> {
-    // Mail first: what was read by then is part of the journal that is read after.
+    // Reads mail first: mail that was consumed by then is part of the journal that is read next.
     const mail = isUuid(executionId) ? await this.deps.store.inboxRead({ executionIds: [executionId] }) : [];
     const state = await this.stateOf(tenantId, executionId);
     if (!heeds(state, type)) return null;
@@ -123,7 +123,7 @@ export class Executions {
       // Also one that was accepted just as the execution ended, and that no decision has seen: it was taken, and too late.
       if (await this.deps.store.signalKnown({ tenantId, executionId, key: signalKey(mail) })) return { repeated: true };
       const state = await this.stateOf(tenantId, executionId);
-      // A dead letter whose journal could not be written does not know of its end.
+      // A dead letter whose journal could not be written does not contain its end.
       const canHeed = isTerminal(state.status) && heeds(state, signal.type);
       if (!canHeed) throw alreadyEnded(status);
     }
@@ -132,11 +132,11 @@ export class Executions {
     return { repeated: !reopened };
   }
 
-  /** RETRY_STEP on every node that failed. */
+  /** RETRY_STEP on every failed node. */
   async retry(tenantId: string, executionId: string, by?: Actor): Promise<{ nodes: string[] }> {
     const { nodes, plan } = await this.stateOf(tenantId, executionId);
     const failed = plan.nodes.filter((_, index) => ['Failed', 'TimedOut'].includes(nodes[index]!.status));
-    // Where what was done has been undone, only the undoing itself can be tried again.
+    // After compensations, only the undoing itself can be tried again.
     const undo = failed.filter(({ aside }) => aside);
     const again =
       undo.length > 0
@@ -154,7 +154,7 @@ export class Executions {
     return { nodes: names };
   }
 
-  /** Calls back in place of the other side. */
+  /** Answers the callback in place of the other side. */
   async continueWait(
     { tenantId, executionId, nodeId }: { tenantId: string; executionId: string; nodeId: string },
     payload: Json,
@@ -183,7 +183,7 @@ export class Executions {
     return this.require(tenantId, executionId);
   }
 
-  /** Everything of it, outputs included. */
+  /** Everything, outputs included. */
   async inspect(tenantId: string, executionId: string): Promise<Inspection> {
     await this.require(tenantId, executionId);
     const { store, plans, largeReads } = this.deps;
@@ -194,28 +194,28 @@ export class Executions {
     return inspection;
   }
 
-  /** How its nodes stand; their outputs are not read. */
+  /** The state of its nodes, without their outputs. */
   private async stateOf(tenantId: string, executionId: string): Promise<State> {
     const folded = await foldFacts(this.deps, await this.require(tenantId, executionId));
     if (folded === null) throw new PawlError('EXECUTION_NOT_FOUND', `no execution ${executionId}`);
     return folded.state;
   }
 
-  /** Resolves when the execution has ended. Told at once when it ends in this process; asked for otherwise. */
+  /** Resolves when the execution has ended: at once when it ends in this process, otherwise by a look. */
   async result(tenantId: string, executionId: string): Promise<ExecutionEnd> {
     const view = await this.ends.of({ tenantId, executionId }, { waitMs: Number.POSITIVE_INFINITY });
     const { status, outputs, error } = view!;
     return { status: status as EndStatus, outputs, error };
   }
 
-  /** The execution once it has ended; null: it goes on, and time is up or the caller has gone. */
+  /** The ended execution; null: it goes on, and the time is up or the caller has left. */
   ended(tenantId: string, executionId: string, patience: Patience): Promise<ExecutionView | null> {
     return this.ends.of({ tenantId, executionId }, patience);
   }
 
   /**
-   * As it is once it has ended, or after two seconds: for whoever has cancelled it, and would like to see that. What came to
-   * another end before the cancel was read is a conflict (WFENG002), as if it had been asked a moment later.
+   * The execution once it has ended, or after two seconds: for a caller that has cancelled it. If it came to another end
+   * before the cancel was read, that is a conflict (WFENG002), as if the cancel had come a moment later.
    */
   async cancelledSoon(tenantId: string, executionId: string): Promise<ExecutionView> {
     const ended = await this.ended(tenantId, executionId, { waitMs: CANCELLED_WITHIN_MS });
@@ -224,12 +224,12 @@ export class Executions {
     return now;
   }
 
-  /** The runner of this process says that an execution has ended. */
+  /** This process's runner reports the end of an execution. */
   tellEnd(ended: EndedExecution): void {
     this.ends.tell(ended);
   }
 
-  /** An event came in: the executions that wait for it get it in their mail. Tells how many there were. */
+  /** Delivers an event to the executions that wait for it. Returns how many there were. */
   tellWaiting(tenantId: string, event: { id: string; type: string; data: Json }): Promise<number> {
     return this.eventWaits.tell(tenantId, event);
   }
@@ -264,7 +264,7 @@ export class Executions {
     return { reopened };
   }
 
-  /** In one transaction with the record of it, where somebody asked for it. */
+  /** In one transaction with its audit record, if there is one. */
   private recorded<Result>(
     tenantId: string,
     record: AuditWish | undefined,

@@ -1,5 +1,5 @@
-// Folds a stored journal without the outputs of its attempts: statuses, edges, attempts and times are the same, and a thousand nodes
-// are 41 KB to read. What depends on outputs (`data`, the execution's outputs) is not there.
+// Folds a stored journal without the outputs of its attempts: statuses, edges, attempts and times are the same, and a thousand
+// nodes are 41 KB to read. Data that depends on outputs (`data`, the execution's outputs) is missing.
 
 import { applyTransition } from '../core/decider/evolve.ts';
 import type { Fact, Transition } from '../core/decider/fact.ts';
@@ -23,7 +23,7 @@ type Started = Pick<
 
 const PAGE = 1_000;
 
-/** Null: the plan cannot be loaded any more. */
+/** null: the plan can no longer be loaded. */
 export async function foldFacts(
   { store, plans }: { readonly store: Pick<Store, 'executionJournal'>; readonly plans: PlanSource },
   view: Started,

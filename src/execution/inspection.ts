@@ -1,5 +1,5 @@
-// How an execution stands, node by node: its stored journal folded once more. The same code that runs executions tells
-// what they look like, so what people see cannot differ from what the engine believes (I15).
+// The state of an execution, node by node: its stored journal, folded again. The same code runs and shows executions, so people
+// see what the engine believes (I15).
 
 import { FairGate } from '../clock/fair-gate.ts';
 import type { State } from '../core/decider/state.ts';
@@ -11,22 +11,22 @@ import type { PlanSource } from '../workflow/plan-cache.ts';
 
 export interface Inspection {
   readonly view: ExecutionView;
-  /** Attempts that have ended. */
+  /** Ended attempts. */
   readonly attempts: Awaited<ReturnType<ExecutionReader['executionAttempts']>>;
   readonly state: State;
-  /** Outputs of the last attempt of each node that has any, by node id. */
+  /** Outputs of each node's last attempt, by node id. */
   readonly outputs: ReadonlyMap<string, Json>;
 }
 
 const PAGE = 1_000;
 
-/** What is read whole at one time in a process: parameters and outputs as text. */
+/** The bytes that one process reads whole at a time: parameters and outputs as text. */
 export const LARGE_READ_BYTES = 64 * 1024 * 1024;
 const MOST_BYTES = 2 * LARGE_READ_BYTES;
 
 /**
- * Reads that bring everything of an execution into memory. They share a budget, by turns of tenants (I21, I22): a large execution is
- * read alone, and one that is larger than that is refused.
+ * Reads that bring a whole execution into memory. They share a budget, and tenants take turns (I21, I22): a large execution
+ * is read alone, and one larger than the budget is refused.
  */
 export class LargeReads {
   private readonly store: Pick<ExecutionReader, 'executionWeight'>;
@@ -36,7 +36,7 @@ export class LargeReads {
     this.store = store;
   }
 
-  /** `most`: it stops reading by itself there. */
+  /** `most`: the read stops there by itself. */
   async within<Result>(
     { tenantId, executionId }: { readonly tenantId: string; readonly executionId: string },
     work: () => Promise<Result>,

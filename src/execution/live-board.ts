@@ -1,5 +1,5 @@
-// What a dashboard shows at all times, sampled once per tenant however many look: every two seconds while anybody does. Fifty open tabs
-// ask the database no more than one does.
+// The live data of dashboards, sampled once per tenant however many look: every two seconds while anybody does. Fifty open tabs
+// cost the database no more than one.
 
 import type { Timers } from '../clock/timers.ts';
 import type { LiveNow } from '../store/reader-port.ts';
@@ -22,14 +22,14 @@ export interface LiveSample {
   readonly at: number;
   readonly now: LiveNow;
   readonly health: LiveHealth;
-  /** Of the executions that anybody watches. */
+  /** The watched executions. */
   readonly rows: ReadonlyMap<string, ExecutionRow>;
 }
 
 const EVERY_MS = 2_000;
 /** Fifty tabs that open together, as after a restart of the server, share a few samples. */
 const SOONEST_MS = 250;
-/** Health asks more than the rest, and changes less often. */
+/** Health costs more queries and changes less often. */
 const HEALTH_EVERY_MS = 15_000;
 const MAX_WATCHED = 500;
 
@@ -43,14 +43,14 @@ export class LiveBoard {
     this.deps = deps;
   }
 
-  /** One sample, now. */
+  /** Takes one sample now. */
   async look(tenantId: string, watch: readonly string[] = []): Promise<LiveSample> {
     const [now, rows] = await Promise.all([this.deps.sample(tenantId), this.deps.lists.rowsOf(tenantId, watch)]);
     const health = await this.healthNow(now.hasRunner);
     return { at: this.deps.wallClockMs(), now, health, rows: new Map(rows.map((row) => [row.executionId, row])) };
   }
 
-  /** Samples as they are taken, until the signal. */
+  /** Samples as they are taken, until the signal aborts. */
   async *follow(tenantId: string, watch: readonly string[], signal: AbortSignal): AsyncGenerator<LiveSample> {
     const board = this.tenants.get(tenantId) ?? new TenantBoard(this.deps.timers, (ids) => this.look(tenantId, ids));
     this.tenants.set(tenantId, board);
@@ -76,7 +76,7 @@ export class LiveBoard {
   }
 }
 
-/** One tenant's samples, shared by all who look. There is one timer at a time, whoever comes and goes. */
+/** One tenant's samples, shared by all viewers. There is one timer at a time. */
 class TenantBoard {
   private readonly timers: Timers;
   private readonly look: (ids: readonly string[]) => Promise<LiveSample>;
@@ -104,7 +104,7 @@ class TenantBoard {
     return this.watchers.size === 0;
   }
 
-  /** Null: there are no listeners left. */
+  /** null: no listeners are left. */
   async next(signal: AbortSignal): Promise<LiveSample | null> {
     this.coming ??= this.plan();
     const { promise: aborted, resolve } = Promise.withResolvers<null>();

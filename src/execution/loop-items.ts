@@ -1,5 +1,5 @@
-// What became of the items or rounds of a loop, by index: read from the attempts of their nodes, a page at a time. The loop itself may
-// have let go of its results (a snapshot without them, a context that they did not fit into); the attempts are always there.
+// The outcomes of a loop's items or rounds, by index: read from the attempts of their nodes, a page at a time. The loop itself
+// may have dropped its results (a snapshot without them, a full context); the attempts are always there.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { bodyOf } from '../core/plan/virtual-node.ts';
@@ -9,19 +9,19 @@ import type { PlanSource } from '../workflow/plan-cache.ts';
 
 export interface LoopItem {
   readonly index: number;
-  /** The loop runs one step, and not a body of several nodes. */
+  /** The loop runs a single step, not a body of several nodes. */
   readonly isSingle: boolean;
-  /** The last attempts of its nodes that have ended, in the order of the definition. */
+  /** The last ended attempts of its nodes, in definition order. */
   readonly nodes: readonly { readonly nodeId: string; readonly attempt: AttemptRow }[];
 }
 
 export interface LoopPage {
   readonly items: readonly LoopItem[];
-  /** The index after which the next page begins; null: there is none, so far. */
+  /** Where the next page begins; null: there is none yet. */
   readonly next: number | null;
 }
 
-/** At most this many nodes are asked for at once, whatever the limit. */
+/** The most nodes per query, whatever the limit. */
 const MAX_NODES = 4_000;
 
 export class LoopItems {
@@ -43,7 +43,7 @@ export class LoopItems {
     const atOnce = node.step.kind === 'forEach' ? node.step.parallel : 1;
     const wanted = Math.min(limit, Math.max(1, Math.floor(MAX_NODES / body.nodes.length) - atOnce));
     const last = Math.min(after + wanted, body.limit - 1);
-    // Items that run have no ended attempt; later ones may. No more than `parallel` run, so further on there is nothing either.
+    // Running items have no ended attempt, but later ones may. At most `parallel` run, so there is nothing further on.
     const beyond = Math.min(last + atOnce + 1, body.limit - 1);
     const ids: { index: number; nodeId: string }[] = [];
     for (let index = after + 1; index <= beyond; index++) {

@@ -1,6 +1,6 @@
-// Waiting for executions to move on or end, shared by every waiter of this process. What happens in this process is told at
-// once and costs no read. Everything else is found by one look at the database for all waiters together, again and again
-// while anybody waits (I11: notifications are not needed, they only make it faster). Nothing is asked when nobody waits.
+// Waits for executions to move on or end, shared by all waiters of this process. Events of this process are told at once and cost
+// no read. All others are found by one look at the database for all waiters together, repeated while anybody waits (I11:
+// notifications only make it faster). Nothing is queried when nobody waits.
 
 import type { Timers } from '../clock/timers.ts';
 
@@ -11,12 +11,12 @@ export interface SharedLookDeps<Found> {
   /** The state of these executions in the database; unknown ones are left out. */
   readonly look: (executionIds: string[]) => Promise<ReadonlyMap<string, Found>>;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-  /** How far apart looks may get while they find nothing. Absent: they stay as frequent as they are at first. */
+  /** The longest interval between looks that find nothing. Absent: looks stay frequent. */
   readonly slowestMs?: number;
 }
 
 export interface Waiting<Found> {
-  /** Null: it was cancelled. */
+  /** null: it was cancelled. */
   readonly promise: Promise<Found | null>;
   cancel(): void;
 }
@@ -44,12 +44,12 @@ export class SharedLook<Found> {
     this.deps = deps;
   }
 
-  /** How many executions are waited for. */
+  /** The number of awaited executions. */
   get size(): number {
     return this.waiters.size;
   }
 
-  /** Register before reading the state that is waited on: what happens after that read cannot be missed then. */
+  /** Register before reading the awaited state, so that nothing after that read is missed. */
   wait(executionId: string, isNews: (found: Found) => boolean = () => true): Waiting<Found> {
     const { promise, resolve } = Promise.withResolvers<Found | null>();
     const waiter = { isNews, resolve };
@@ -64,14 +64,14 @@ export class SharedLook<Found> {
     return { promise, cancel: () => this.settle(executionId, waiter, null) };
   }
 
-  /** Whether it was news to anybody. */
+  /** Returns whether it was news to anybody. */
   tell(executionId: string, found: Found): boolean {
     const those = [...(this.waiters.get(executionId) ?? [])].filter((waiter) => waiter.isNews(found));
     for (const waiter of those) this.settle(executionId, waiter, found);
     return those.length > 0;
   }
 
-  /** For what is costly to say: whether anybody would hear it. */
+  /** Whether anybody would hear it, for messages that are expensive to prepare. */
   isAwaited(executionId: string): boolean {
     return this.waiters.has(executionId);
   }

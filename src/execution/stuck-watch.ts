@@ -1,7 +1,7 @@
-// Looks for executions that stand still although nobody waits for anything: an attempt that nobody has ended long after its timeout (its
-// task queue has no worker, or an engine has lost it), or an execution that takes far longer than its workflow usually does. Each is told
-// once, as an ESCALATE_ALERT in its journal and a line in the log, whichever engine runs it. Where that is wished, a stuck attempt counts
-// as timed out and its step is retried by force.
+// Finds stuck executions: an attempt that has not ended long after its timeout (its task queue has no worker, or an engine has
+// lost it), or an execution that takes far longer than its workflow usually does. Each is reported once, as an ESCALATE_ALERT in
+// its journal and a line in the log, on every engine. By option, a stuck attempt counts as timed out and its step is retried by
+// force.
 
 import type { AttemptResult } from '../action/attempt.ts';
 import type { Timers } from '../clock/timers.ts';
@@ -16,7 +16,7 @@ export interface StuckWatchDeps {
   readonly store: Pick<ExecutionReader, 'executionBusy'> & Pick<ExternalStore, 'externalGet'>;
   readonly executions: Pick<Executions, 'inspect' | 'signal'>;
   readonly turns: Pick<OutsideTurns, 'handIn'>;
-  /** How long all but one in a hundred executions of a workflow take; undefined: nobody knows yet. */
+  /** The 99th percentile of a workflow's durations; undefined: unknown. */
   readonly p99Ms: (tenantId: string, workflowId: string) => Promise<number | undefined>;
   readonly timers: Timers;
   readonly wallClockMs: () => number;
@@ -27,7 +27,7 @@ export interface StuckWatchDeps {
 
 type Busy = Awaited<ReturnType<ExecutionReader['executionBusy']>>[number];
 
-/** Longer at work than this, and it is looked at. */
+/** Executions that have run longer than this are looked at. */
 const YOUNG_MS = 10_000;
 const LIMIT = 200;
 const TIMEOUTS = 2;
@@ -36,7 +36,7 @@ const MOST_KNOWN = 10_000;
 
 export class StuckWatch {
   private readonly deps: StuckWatchDeps;
-  /** What was told, so that it is not told again every time. */
+  /** Already reported. */
   private readonly known = new Set<string>();
   private cancel = () => {};
   private looking: Promise<void> | null = null;
@@ -86,7 +86,7 @@ export class StuckWatch {
     await this.tell(busy, 'slow', 'MEDIUM', what);
   }
 
-  /** True: nobody was told before. */
+  /** true: it was not reported before. */
   private async tell(
     { tenantId, executionId }: Busy,
     signalId: string,
@@ -106,8 +106,8 @@ export class StuckWatch {
   }
 
   /**
-   * The attempt has timed out, which its policy may retry; if not, the step is retried by force. The native engine ends its attempts
-   * itself, and refuses to retry one that runs.
+   * Times out the attempt, which its policy may retry; if not, the step is retried by force. The native engine ends its
+   * attempts itself, and refuses to retry a running one.
    */
   private async recover(
     { tenantId, executionId }: Busy,
@@ -135,7 +135,7 @@ const timedOut = (timeoutMs: number): AttemptResult => ({
   retryable: true,
 });
 
-/** Attempts that nobody has ended although twice their timeout has passed. */
+/** Attempts that have not ended after twice their timeout. */
 export function overdueAttempts(
   state: State,
   now: number,

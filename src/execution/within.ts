@@ -1,4 +1,4 @@
-// Waiting with a limit: until there is news, the time is up, or the caller has left.
+// Waits with a limit: until there is news, the time is up, or the caller has left.
 
 import type { Timers } from '../clock/timers.ts';
 import type { Waiting } from './shared-look.ts';
@@ -9,7 +9,7 @@ export interface Within {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Null: there was no news. */
+/** null: no news. */
 export async function within<Found>(
   waiting: Waiting<Found>,
   { timers, waitMs, signal }: Within,

@@ -1,4 +1,4 @@
-// The dozen calls of Conductor's REST API that we make. Each one is safe to repeat, or says that its outcome is unknown.
+// The dozen calls of Conductor's REST API that we make. Each one is safe to repeat, or reports an unknown outcome.
 
 import { EngineRefusalError, EngineUnavailableError } from '../driver.ts';
 import type { ConductorDefinition } from './lane-definition.ts';
@@ -36,7 +36,7 @@ interface LaneTask {
 }
 
 const CALL_TIMEOUT_MS = 10_000;
-/** Answers to a definition that the server will never take. */
+/** Statuses for a definition that the server will never accept. */
 const UNACCEPTABLE = new Set([400, 413, 422]);
 
 /** The server answered, and refused. */
@@ -59,7 +59,7 @@ export class ConductorClient {
     this.send = send;
   }
 
-  /** The id of the new run. Starting twice makes two runs: look for the correlation id first. */
+  /** Returns the id of the new run. Starting twice creates two runs, so look for the correlation id first. */
   async start(definition: ConductorDefinition, correlationId: string, input: object): Promise<string> {
     const { name, version } = definition;
     const start = { name, version, correlationId, input, workflowDef: definition };
@@ -71,14 +71,14 @@ export class ConductorClient {
     });
   }
 
-  /** Runs of this correlation id, the oldest first. */
+  /** Runs with this correlation id, oldest first. */
   async find(name: string, correlationId: string): Promise<ConductorRun[]> {
     const path = `/api/workflow/${encodeURIComponent(name)}/correlated/${encodeURIComponent(correlationId)}`;
     const runs = await this.json<ConductorRun[]>('GET', `${path}?includeClosed=true&includeTasks=false`);
     return runs.toSorted((a, b) => (a.createTime ?? 0) - (b.createTime ?? 0));
   }
 
-  /** Null: there is no such run. */
+  /** null: no such run. */
   async get(workflowId: string): Promise<ConductorRun | null> {
     try {
       return await this.json<ConductorRun>('GET', `/api/workflow/${workflowId}?includeTasks=false`);
@@ -88,7 +88,7 @@ export class ConductorClient {
     }
   }
 
-  /** Nodes whose lane has come to its end. */
+  /** Nodes whose lane has ended. */
   async endedLanes(workflowId: string): Promise<ReadonlySet<string>> {
     const run = await this.json<{ tasks?: readonly LaneTask[] }>(
       'GET',
@@ -102,13 +102,13 @@ export class ConductorClient {
     await this.text('DELETE', `/api/workflow/${workflowId}?reason=${encodeURIComponent(reason)}`).catch(ignoreGone);
   }
 
-  /** At once with what there is: the server would wait for the full count. */
+  /** Returns at once: otherwise the server would wait for the full count. */
   async poll(taskType: string, count: number, workerId: string): Promise<PolledTask[]> {
     const query = `count=${count}&timeout=0&workerid=${encodeURIComponent(workerId)}`;
     return (await this.json<PolledTask[] | null>('GET', `/api/tasks/poll/batch/${taskType}?${query}`)) ?? [];
   }
 
-  /** When a worker last asked for tasks of this type; null: none ever did. */
+  /** When a worker last polled for tasks of this type; null: never. */
   async lastPollAt(taskType: string): Promise<number | null> {
     const path = `/api/tasks/queue/polldata?taskType=${encodeURIComponent(taskType)}`;
     const polls = (await this.json<{ lastPollTime?: number }[] | null>('GET', path)) ?? [];
@@ -148,7 +148,7 @@ export class ConductorClient {
 }
 
 function ignoreGone(error: unknown): void {
-  // Ended or removed meanwhile: there is nothing left to terminate.
+  // Ended or removed meanwhile: nothing is left to terminate.
   if (error instanceof ConductorRefusalError && (error.status === 404 || error.status === 409)) return;
   throw error;
 }

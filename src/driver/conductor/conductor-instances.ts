@@ -1,5 +1,5 @@
-// The Conductor servers of an installation: the one of `conductor.url`, and named ones for some environments. A run stays where it was
-// started, because its reference names the server; the configuration only says where new runs go.
+// The Conductor servers of an installation: the one of `conductor.url`, and named ones for some environments. A run stays where
+// it was started, because its reference names the server; the configuration only decides where new runs go.
 
 import { EngineUnavailableError } from '../driver.ts';
 import { ConductorClient } from './conductor-client.ts';
@@ -17,7 +17,7 @@ const DEFAULT_URL = 'http://127.0.0.1:8080';
 export class ConductorInstances {
   private readonly clients = new Map<string, ConductorClient>();
   private readonly byEnvironment = new Map<string, ConductorClient>();
-  /** The server of environments that name none. */
+  /** The server of environments without a named one. */
   readonly first: ConductorClient;
 
   constructor({ url = DEFAULT_URL, instances, byEnvironment }: ConductorOptions) {
@@ -32,12 +32,12 @@ export class ConductorInstances {
     return [...this.clients.values()];
   }
 
-  /** Where new runs of an environment go. */
+  /** The server for new runs of an environment. */
   of(environmentId: string): ConductorClient {
     return this.byEnvironment.get(environmentId) ?? this.first;
   }
 
-  /** Where the run of a reference is. Nobody works the tasks of a server that was taken out of the configuration. */
+  /** The server of a run. Nobody works the tasks of a server that was removed from the configuration. */
   at(url: string | undefined): ConductorClient {
     if (url === undefined) return this.first;
     const found = this.clients.get(url);

@@ -1,6 +1,6 @@
-// This process's part in Conductor's work: turns (gate, done, finish) and attempts. Conductor delivers at least once and in any order; a
-// turn is answered from the state, so a repeated or late task changes nothing. A worker that dies stops heartbeating, and its task is given
-// to another one, which runs the same attempt again (I7).
+// This process's share of Conductor's work: turns (gate, done, finish) and attempts. Conductor delivers at least once and in any
+// order. A turn is answered from the state, so a repeated or late task changes nothing. When a worker dies, its heartbeats stop
+// and another worker gets the task, which runs the same attempt again (I7).
 
 import { randomUUID } from 'node:crypto';
 import { Stop } from '../../action/stop.ts';
@@ -17,15 +17,15 @@ import { BUSY_POLL_MS, idlePollMs, nextPollMs, type PollKind } from './poll-pace
 export interface ConductorWorkersDeps {
   readonly client: ConductorClient;
   readonly turns: Pick<OutsideTurns, 'advance' | 'runAttempt' | 'lookAt'>;
-  /** Which run an execution was handed over to; null: it is over, or was never handed over. */
+  /** The run that an execution was handed over to; null: it is over, or was never handed over. */
   readonly ownerOf: (executionId: string, epoch: number) => Promise<string | null>;
-  /** How an execution stands; null: there is no such execution. */
+  /** The status of an execution; null: no such execution. */
   readonly statusOf: (executionId: string) => Promise<string | null>;
-  /** How many loops of this process ask for tasks, at all instances together. */
+  /** The number of polling loops of this process, for all servers together. */
   readonly loops: Record<PollKind, number>;
   readonly timers: Timers;
   readonly wallClockMs: () => number;
-  /** Environments that have executions. */
+  /** Environments with executions. */
   readonly environments: () => Promise<readonly string[]>;
   /** Only attempts of these queues, and no turns; empty: everything. */
   readonly taskQueues: readonly string[];
@@ -34,7 +34,7 @@ export interface ConductorWorkersDeps {
 }
 
 const BATCH = 50;
-/** A worker waits for work that is due this soon, and polls at this interval. */
+/** A worker waits here for work that is due within this time, and polls at this interval. */
 const SOON_MS = 1_000;
 const SOON_LOOKS = 3;
 const PLACES_MS = 5_000;
@@ -42,7 +42,7 @@ const HEARTBEAT_MS = 3_000;
 const HEARTBEAT_S = 10;
 const ANSWER_TRIES = 20;
 
-/** Instead of the number of an attempt: everything that is open in the items of a loop. */
+/** In place of an attempt's number: all open attempts in the items of a loop. */
 const ALL_ITEMS = 0;
 
 /** Polls for tasks of one type, less often while there are none. */
@@ -50,7 +50,7 @@ interface Loop {
   readonly kind: PollKind;
   done: Promise<void>;
   delayMs: number;
-  /** Ends the pause before the next question. */
+  /** Ends the pause before the next poll. */
   wake: () => void;
 }
 
@@ -107,7 +107,7 @@ export class ConductorWorkers {
     loop.done = this.ask(taskType, loop, work);
   }
 
-  /** A task of this type is about to come: asking in a while would make it wait. */
+  /** A task of this type is about to come, and the next poll would be too late. */
   hint(taskType: string): void {
     const loop = this.loops.get(taskType);
     if (loop === undefined) return;
@@ -115,7 +115,7 @@ export class ConductorWorkers {
     loop.wake();
   }
 
-  /** The same, also of an environment that has no loops here yet. */
+  /** The same, also for an environment without loops here. */
   private expect(taskType: string): void {
     const isServed = isQueueAmong(INFERRED_QUEUES.map(stepTask), taskType);
     if (isServed && this.deps.taskQueues.length === 0) this.poll(taskType, 'step', (task) => this.attempt(task));
@@ -129,7 +129,7 @@ export class ConductorWorkers {
     while (!this.stopped) {
       const room = Math.min(BATCH, maxParallelActions - this.working.size);
       try {
-        // Without room nobody asks, and nobody becomes slower.
+        // Without room there is no poll, and the pace does not slow down.
         const tasks = room <= 0 ? [] : await client.poll(taskType, room, this.workerId);
         for (const task of tasks) this.take(task, work);
         loop.delayMs = room <= 0 ? BUSY_POLL_MS : nextPollMs(loop.delayMs, tasks.length, kind, loops);
@@ -148,7 +148,7 @@ export class ConductorWorkers {
     const done = work(task)
       .then((answer) => this.reply(task, answer))
       .catch((error: unknown) => {
-        // Without an answer Conductor gives the task out again.
+        // Without an answer Conductor hands the task out again.
         if (!(error instanceof InterruptedAttemptError))
           warn('a task of Conductor failed; it comes again', { taskId: task.taskId, error: String(error) });
       });
@@ -156,12 +156,12 @@ export class ConductorWorkers {
     void done.finally(() => this.working.delete(done));
   }
 
-  /** Across restarts of the server: the work is done, and only the answer is missing. */
+  /** Retries across restarts of the server: the work is done, and only the answer is missing. */
   private async reply({ taskId, workflowInstanceId }: PolledTask, answer: Answer): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         await this.deps.client.answer({ taskId, workflowInstanceId, ...answer });
-        // What follows in the lane: an attempt after a gate, a turn after an attempt.
+        // The next task in the lane: an attempt after a gate, a turn after an attempt.
         this.expect(String(answer.outputData?.taskType ?? TURN_TASK));
         return;
       } catch (error) {
@@ -187,8 +187,8 @@ export class ConductorWorkers {
   }
 
   /**
-   * The execution has ended, which Conductor learns here, also when it was away at that time: the run of a cancelled execution is
-   * terminated, any other comes to its end without running anything more.
+   * The execution has ended. Conductor learns it here, even if it was away at that time: the run of a cancelled execution is
+   * terminated, any other ends without running anything more.
    */
   private async over(
     task: PolledTask,
@@ -210,7 +210,7 @@ export class ConductorWorkers {
     return terminally(reason);
   }
 
-  /** Something that is due in a moment is waited for here: Conductor would come back after a second at the earliest. */
+  /** Waits here for something that is due in a moment: Conductor would come back after a second at the earliest. */
   private async lookUntilDue(run: { executionId: string; epoch: number }, node: string | null) {
     for (let patience = SOON_LOOKS; ; patience--) {
       const found = await this.deps.turns.lookAt(run, node);
@@ -233,7 +233,7 @@ export class ConductorWorkers {
     return { status: 'COMPLETED', outputData: { taskType: stepTask(taskQueue), node: lane, attempt } };
   }
 
-  /** An attempt whose lane has ended: its node was retried while the rest of the execution goes on. */
+  /** An attempt whose lane has ended, because its node was retried while the rest of the execution goes on. */
   private async stray(
     { workflowInstanceId }: PolledTask,
     { attempts }: Open,
@@ -243,7 +243,7 @@ export class ConductorWorkers {
     return attempts.find(({ nodeId }) => ended.has(laneOf(nodeId)));
   }
 
-  /** It waits without a worker: for a time that is known, or for a look every few seconds. */
+  /** Waits without a worker: until a known time, or with a look every few seconds. */
   private hold({ scheduledTime }: PolledTask, { nextDueAt }: Open): Answer {
     const now = this.deps.wallClockMs();
     const isYoung = scheduledTime === undefined || now - scheduledTime < 15_000;
@@ -252,7 +252,7 @@ export class ConductorWorkers {
     return { status: 'IN_PROGRESS', callbackAfterSeconds: Math.max(1, Math.min(dueS, patienceS)) };
   }
 
-  /** If an execution has two runs, the recorded one counts. Before it is recorded, the answer is unknown. */
+  /** If an execution has two runs, the recorded one counts. Before one is recorded, the owner is unknown. */
   private async isOwned({ workflowInstanceId }: PolledTask, run: { executionId: string; epoch: number }) {
     const owner = await this.deps.ownerOf(run.executionId, run.epoch);
     return owner === null || owner === workflowInstanceId;
@@ -273,7 +273,7 @@ export class ConductorWorkers {
     }
   }
 
-  /** Everything that is open in the items of a loop and belongs to this queue, and what follows from it, until nothing is left. */
+  /** Runs all open attempts of a loop's items on this queue, and those that follow, until none is left. */
   private async items(run: { executionId: string; epoch: number }, loop: string, taskType: string): Promise<void> {
     const taken = new Map<string, Promise<void>>();
     const failures: unknown[] = [];
@@ -300,7 +300,7 @@ export class ConductorWorkers {
     }
   }
 
-  /** Says that this worker lives. That an attempt is not wanted any more is noticed by the turn service. */
+  /** Reports that this worker lives. The turn service notices when an attempt is no longer wanted. */
   private heartbeat({ taskId, workflowInstanceId }: PolledTask): () => void {
     const { client, timers } = this.deps;
     let cancel = () => {};

@@ -1,7 +1,7 @@
-// The Conductor workflow of a plan: one lane for each node, so that Conductor's own pages show the nodes and what they wait for. A lane
-// joins its predecessors' lanes and then loops: ask our decider (turn), run an attempt or nothing (step), ask again. The lane of a loop
-// runs the attempts of its items. Lanes always end, so a join never hangs on a branch that was not taken. One more lane runs the attempts
-// of a node that is retried after its own lane has ended. Pure.
+// The Conductor workflow of a plan: one lane per node, so that Conductor's own pages show the nodes and their dependencies. A
+// lane joins its predecessors' lanes and then loops: ask our decider (turn), run an attempt or nothing (step), ask again. The
+// lane of a loop runs the attempts of its items. Lanes always end, so a join never hangs on a branch that was not taken. One
+// extra lane runs the attempts of nodes that are retried after their own lane has ended. Pure.
 
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Problem } from '../../core/problem/problem.ts';
@@ -9,7 +9,7 @@ import type { Problem } from '../../core/problem/problem.ts';
 export const TURN_TASK = 'pawl.turn';
 export const NOOP_TASK = 'pawl.noop';
 export const MAX_LANES = 100;
-/** The lane of whatever belongs to no other. */
+/** The extra lane. */
 export const REST = 'rest';
 
 export const stepTask = (taskQueue: string): string => `pawl.step.${taskQueue}`;
@@ -23,7 +23,7 @@ export interface ConductorDefinition {
   readonly [field: string]: unknown;
 }
 
-/** A worker that dies is replaced after this: the same task is given to another one. */
+/** When a worker dies, another one gets the same task after this time. */
 const TURN_TIMEOUT_S = 10;
 const STEP_TIMEOUT_S = 15;
 const OFTEN = 1_000_000;
@@ -31,7 +31,7 @@ const OFTEN = 1_000_000;
 export function laneDefinition(plan: Plan): ConductorDefinition {
   const lanes = plan.nodes.map((node, index) => {
     const predecessors = [...new Set(node.incoming.map((edge) => plan.edges[edge]!.from))];
-    // A node that starts after the first few of its predecessors cannot wait for the lanes of all.
+    // A node that starts after the first few predecessors cannot wait for the lanes of all.
     const joined = typeof node.join === 'string' ? predecessors : [];
     return { key: laneKey(node.id, index), node: node.id, joinOn: joined.map((from) => keyOf(plan, from)) };
   });
@@ -54,7 +54,7 @@ export function laneDefinition(plan: Plan): ConductorDefinition {
   };
 }
 
-/** What this engine cannot do of a plan. */
+/** Features of the plan that this engine does not support. */
 export function conductorProblems(plan: Plan): Problem[] {
   const count = plan.nodes.length;
   if (count <= MAX_LANES) return [];
@@ -63,7 +63,7 @@ export function conductorProblems(plan: Plan): Problem[] {
   return [{ code: 'UNSUPPORTED_BY_ENGINE', path: '', message, suggestion }];
 }
 
-/** The node whose lane runs this attempt: the attempts of items and rounds (`ship[3].charge`) are run by the lane of their loop. */
+/** The node whose lane runs this attempt. Attempts of items and rounds (`ship[3].charge`) run in the lane of their loop. */
 export function laneOf(nodeId: string): string {
   const item = nodeId.indexOf('[');
   return item < 0 ? nodeId : nodeId.slice(0, item);
@@ -71,7 +71,7 @@ export function laneOf(nodeId: string): string {
 
 interface Lane {
   readonly key: string;
-  /** null: the lane of the rest. */
+  /** null: the extra lane. */
   readonly node: string | null;
   readonly joinOn: readonly string[];
 }
@@ -124,7 +124,7 @@ function stepOf(key: string): ConductorTask {
   };
 }
 
-/** Retries here are for lost workers alone; what a node retries is our decider's. */
+/** These retries are only for lost workers; our decider retries nodes. */
 function taskDefinition(name: string, responseTimeoutSeconds: number): ConductorTask {
   return {
     name,
@@ -140,7 +140,7 @@ function keyOf(plan: Plan, index: number): string {
   return laneKey(plan.nodes[index]!.id, index);
 }
 
-/** A name that Conductor's expressions can hold, and that a person recognises. */
+/** A name that Conductor's expressions accept and a person recognises. */
 function laneKey(id: string, index: number): string {
   return `${id.replaceAll(/[^A-Za-z0-9]/g, '_').slice(0, 60)}_${index}`;
 }

@@ -1,4 +1,5 @@
-// The native engine behind the boundary: PostgreSQL holds the queue, and runners claim from it. Accepting an execution is handing it over.
+// The native engine behind the boundary: PostgreSQL holds the queue, and runners claim from it. Accepting an execution already
+// hands it over.
 
 import type { Problem } from '../../core/problem/problem.ts';
 import { type EngineRunRef, nativeRef } from '../../protocol/driver.ts';

@@ -1,5 +1,5 @@
-// The interpreter as Temporal's sandbox wants it: one file of JavaScript. The package brings it along; from the sources it is bundled
-// once, and kept by the checksum of what it was made from.
+// The interpreter for Temporal's sandbox: one file of JavaScript. The package ships it; from the sources it is bundled once, and
+// cached by the checksum of its inputs.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadWorkerSdk } from './sdk.ts';
 
-/** Where `npm run build` puts it, beside this file. */
+/** `npm run build` puts it beside this file. */
 export const BUILT_BUNDLE = fileURLToPath(new URL('./interpreter-bundle.cjs', import.meta.url));
 
 export async function interpreterBundle(): Promise<{ code: string } | { codePath: string }> {
   if (existsSync(BUILT_BUNDLE)) return { codePath: BUILT_BUNDLE };
-  // From the sources it is TypeScript, from the built package JavaScript.
+  // TypeScript in the sources, JavaScript in the built package.
   const files = ['./interpreter.ts', './interpreter.js'].map((file) => fileURLToPath(new URL(file, import.meta.url)));
   const source = files.find((file) => existsSync(file)) ?? files[0]!;
   const { version } = JSON.parse(
@@ -29,7 +29,7 @@ export async function interpreterBundle(): Promise<{ code: string } | { codePath
   if (existsSync(kept)) return { codePath: kept };
   const code = await bundleInterpreter(source);
   await mkdir(join(kept, '..'), { recursive: true });
-  // Under another name until it is complete: two processes may write it at once.
+  // Written under another name first, because two processes may write it at once.
   const partly = `${kept}.${process.pid}`;
   await writeFile(partly, code);
   await rename(partly, kept);

@@ -1,9 +1,9 @@
-// The workflow that stands for an execution in Temporal: a thin, deterministic shell around the turn service. It runs the attempts that
-// are open, waits for whatever is due, and asks what is open now. It decides nothing. What its history holds are ids, numbers and
-// statuses: no plan, no parameter, no output, no secret (S6).
+// The workflow that represents an execution in Temporal: a thin, deterministic shell around the turn service. It runs open
+// attempts, waits for whatever is due, and asks what is open now. It decides nothing. Its history contains ids, numbers and
+// statuses: no plan, parameter, output or secret (S6).
 //
-// Every change of what this file does in which order must be guarded with patched(): histories of earlier versions are replayed on it,
-// here in the tests and in production by every worker that takes a run over (docs/temporal.md, "Changing the interpreter").
+// Guard every change of this file's order of commands with patched(): histories of earlier versions are replayed on it, in the
+// tests and by every worker that takes over a run (docs/temporal.md, "Changing the interpreter").
 
 import {
   ActivityCancellationType,
@@ -36,9 +36,9 @@ export interface InterpreterLimits {
   readonly heartbeatMs: number;
   /** Extra time beyond an attempt's own timeout before Temporal ends it. */
   readonly graceMs: number;
-  /** Of an attempt without a timeout. */
+  /** For an attempt without a timeout. */
   readonly longestAttemptMs: number;
-  /** The history is continued in a new run when it is longer. */
+  /** A longer history is continued in a new run. */
   readonly maxEvents: number;
 }
 
@@ -54,7 +54,7 @@ export interface InterpreterActivities {
   }): Promise<Open>;
 }
 
-/** Where the run lives: noted with the execution, for people who look for it. */
+/** The place of the run, recorded with the execution for people who look for it. */
 export interface RunPlace {
   readonly namespace: string;
   readonly workflowId: string;
@@ -62,7 +62,7 @@ export interface RunPlace {
   readonly taskQueue: string;
 }
 
-/** There is mail in the execution's inbox. It carries nothing: the mail is read by the turn. */
+/** The execution's inbox has mail. The signal carries nothing: the turn reads the mail. */
 export const mailSignal = defineSignal('mail');
 
 const turns = proxyLocalActivities<InterpreterActivities>({
@@ -70,13 +70,13 @@ const turns = proxyLocalActivities<InterpreterActivities>({
   retry: { initialInterval: '100ms', maximumInterval: '5s', backoffCoefficient: 2 },
 });
 
-/** Unlimited, and soon: only for workers that died. What an attempt has to say is a value, never a failure. */
+/** Unlimited and quick: only for workers that died. An attempt's outcome is a value, never a failure. */
 const RUN_AGAIN = { initialInterval: '100ms', maximumInterval: '10s', backoffCoefficient: 2 } as const;
 
 export async function interpret(input: Interpretation): Promise<{ status: string }> {
   const shell = new Shell(input);
   setHandler(mailSignal, () => shell.mailCame());
-  // A cancellation from Temporal becomes a cancel of the execution: the shell goes on until the execution has ended.
+  // A cancellation from Temporal becomes a cancel of the execution. The shell goes on until the execution has ended.
   CancellationScope.current().cancelRequested.catch(() => shell.cancelCame());
   const status = await CancellationScope.nonCancellable(() => shell.run());
   if (status === 'Cancelled') throw new CancelledFailure('The execution was cancelled');
@@ -89,15 +89,15 @@ export async function interpret(input: Interpretation): Promise<{ status: string
 class Shell {
   private readonly input: Interpretation;
   private open: Open = { seq: 0, status: 'Pending', attempts: [], children: [] };
-  /** Attempts and children that were started in this run, by name. */
+  /** Attempts and children started in this run, by name. */
   private readonly started = new Set<string>();
   private readonly inFlight = new Map<string, CancellationScope>();
-  /** Attempts that were told to stop: once is enough. */
+  /** Attempts that were already told to stop. */
   private readonly stopped = new Set<string>();
   private timer: { readonly at: number; readonly scope: CancellationScope } | null = null;
   private wantsTurn = true;
   private wantsCancel = false;
-  /** Something went wrong over there: the next turn tells of everything that is open. */
+  /** Something went wrong over there: the next turn lists everything that is open. */
   private isUnsure = false;
 
   constructor(input: Interpretation) {
@@ -139,7 +139,7 @@ class Shell {
     this.take(await turns.advance({ executionId, epoch, since, place: { namespace, workflowId, runId, taskQueue } }));
   }
 
-  /** Of two answers the newer one counts, but each may tell of attempts that the other does not. */
+  /** Of two answers the newer one counts, but each may contain attempts that the other does not. */
   private take(answer: Open): void {
     if (answer.seq >= this.open.seq) this.open = answer;
     if (this.open.stopping === true) this.stopAttempts();
@@ -177,7 +177,10 @@ class Shell {
     this.take(answer);
   }
 
-  /** It was stopped before a worker had it. It is started once more if it is still open: the turn service does not run it then, but hears of its end. */
+  /**
+   * It was stopped before a worker had it. If it is still open it is started once more: the turn service does not run it
+   * then, but learns of its end.
+   */
   private attemptLost(name: string): void {
     this.inFlight.delete(name);
     this.started.delete(name);
@@ -193,7 +196,7 @@ class Shell {
     }
   }
 
-  /** What cannot be started here was started by others: then its end comes as mail. */
+  /** A child that cannot be started here was started by somebody else, and its end comes as mail. */
   private startChild(child: OpenChild): void {
     const { executionId } = child;
     if (this.started.has(executionId)) return;
@@ -217,7 +220,7 @@ class Shell {
     );
   }
 
-  /** One, and only when none rings in time: a deadline in an hour costs an execution of a second one event. */
+  /** One timer at most, and only if none rings in time: a deadline in an hour costs a one-second execution one event. */
   private setTimer(): void {
     const at = this.open.nextDueAt;
     if (at === undefined || (this.timer !== null && this.timer.at <= at)) return;
@@ -244,15 +247,18 @@ class Shell {
     return this.inFlight.size === 0 && this.isLong();
   }
 
-  /** Nothing is in flight, so nothing is lost: what is open is told again. Mail that came meanwhile is read by the first turn. */
+  /**
+   * Nothing is in flight, so nothing is lost: the new run asks for everything that is open. Its first turn reads mail that
+   * came meanwhile.
+   */
   private goOnInANewRun(): Promise<never> {
     return continueAsNew<typeof interpret>(this.input);
   }
 }
 
 /**
- * A child is found like any other run: where its parent belongs, it belongs too. Undefined: the answer is of a worker that did not name
- * the child's workflow yet. Replay does not compare search attributes, so no guard is needed.
+ * A child belongs where its parent belongs, so people find it like any other run. undefined: an older worker's answer does
+ * not name the child's workflow. Replay does not compare search attributes, so no guard is needed.
  */
 function attributesOf({ executionId, workflowId, version }: Partial<OpenChild>): Record<string, string[]> | undefined {
   if (executionId === undefined || workflowId === undefined) return undefined;

@@ -1,11 +1,11 @@
-// In which namespace a run lives: a template that is filled in with where the execution belongs.
+// The namespace of a run: a template filled in with tenant, environment and project.
 
 import type { RunPlace } from '../driver.ts';
 import type { TemporalOptions } from './temporal-options.ts';
 
 const FIELDS = { environment: 'environmentId', tenant: 'tenantId', project: 'projectId' } as const;
 
-/** Temporal takes letters, digits, `-`, `_` and `.`, up to 255. */
+/** Temporal accepts letters, digits, `-`, `_` and `.`, up to 255. */
 export function namespaceOf(template: string, place: RunPlace): string {
   const filled = template.replace(
     /\{(environment|tenant|project)\}/g,

@@ -1,4 +1,4 @@
-// Temporal's SDK is loaded when the driver is used, and only then: who runs natively does not install it.
+// Loads Temporal's SDK on first use: native installations do not install it.
 
 import type * as ActivitySdk from '@temporalio/activity';
 import type * as ClientSdk from '@temporalio/client';
@@ -14,7 +14,7 @@ export async function loadActivitySdk(): Promise<typeof ActivitySdk> {
 
 let installed = false;
 
-/** Its log is ours: it says what goes wrong and nothing else, and a signal is for us to hear. */
+/** Its log goes to ours and contains only problems. We handle signals ourselves. */
 export async function loadWorkerSdk(): Promise<typeof WorkerSdk> {
   const sdk = await import('@temporalio/worker').catch(missing);
   if (installed) return sdk;
@@ -22,7 +22,7 @@ export async function loadWorkerSdk(): Promise<typeof WorkerSdk> {
   try {
     sdk.Runtime.install({ logger: new sdk.DefaultLogger('ERROR'), shutdownSignals: [] });
   } catch {
-    // The program that embeds Pawl has installed its own.
+    // The embedding program has installed its own.
   }
   return sdk;
 }

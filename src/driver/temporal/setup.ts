@@ -1,4 +1,4 @@
-// Namespaces and search attributes: made where they are missing, and said what was done.
+// Creates missing namespaces and search attributes, and reports them.
 
 import type { Connection } from '@temporalio/client';
 import type { TemporalConnections } from './temporal-connection.ts';
@@ -18,7 +18,7 @@ export const SEARCH_ATTRIBUTES = [
 const ALREADY_EXISTS = 6;
 const DAY_S = 86_400;
 const KEYWORD = 2;
-/** A namespace that was just made is known to all parts of the server after a few seconds. */
+/** A new namespace takes a few seconds to reach all parts of the server. */
 const TRIES = 60;
 const PAUSE_MS = 500;
 

@@ -1,5 +1,5 @@
-// What the interpreter calls: turns, and attempts. Every business outcome is a value; what is thrown is retried by Temporal, on this worker
-// or another one, and runs the same attempt again (I7).
+// The activities of the interpreter: turns and attempts. Every business outcome is a value. A thrown error is retried by
+// Temporal, on this worker or another one, and runs the same attempt again (I7).
 
 import type * as ActivitySdk from '@temporalio/activity';
 import { Stop } from '../../action/stop.ts';
@@ -19,10 +19,10 @@ export interface TemporalActivitiesDeps {
 
 export type TemporalActivities = InterpreterActivities;
 
-/** The next look at a run that takes turns by itself. */
+/** The next check of a run that takes turns by itself. */
 const LOOK_AFTER_MS = 60_000;
 const BEATS_PER_TIMEOUT = 4;
-/** A cancellation comes with the answer to a heartbeat. */
+/** A cancellation arrives with the answer to a heartbeat. */
 const BEAT_AT_MOST_MS = 1_000;
 
 export function temporalActivities(deps: TemporalActivitiesDeps): TemporalActivities {
@@ -30,7 +30,7 @@ export function temporalActivities(deps: TemporalActivitiesDeps): TemporalActivi
   return {
     async advance({ executionId, epoch, since, place }): Promise<Open> {
       const open = await turns.advance({ executionId, epoch, since });
-      // The first turn of a run: it may have been started by its parent, and nobody has noted where it lives.
+      // The first turn of a run: its parent may have started it, so its place is not recorded yet.
       if (since === 0 && open.status !== 'Over') {
         const ref = JSON.stringify({ provider: 'temporal', ...place });
         void store.externalNote({ executionId, epoch, ref, lookAfterMs: LOOK_AFTER_MS }).catch(() => undefined);
@@ -42,7 +42,7 @@ export function temporalActivities(deps: TemporalActivitiesDeps): TemporalActivi
   };
 }
 
-/** A heartbeat says that this worker lives, and brings the news that the attempt is to stop. */
+/** A heartbeat reports that this worker lives, and learns that the attempt must stop. */
 async function withHeartbeat(
   { sdk, heartbeatMs }: TemporalActivitiesDeps,
   work: (stop: Stop) => Promise<Open>,

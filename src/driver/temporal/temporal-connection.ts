@@ -1,4 +1,4 @@
-// Connections to Temporal: one for the client and one for the workers of a process, made when they are first needed.
+// Connections to Temporal: one for the client and one for the workers of a process, opened on first use.
 
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -11,7 +11,7 @@ import type { TemporalOptions, TemporalTls } from './temporal-options.ts';
 import { temporalProblem } from './temporal-problem.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a server has to refuse our certificate. */
+/** How long a server may take to refuse our certificate. */
 const REFUSAL_MS = 300;
 
 export class TemporalConnections {
@@ -37,7 +37,7 @@ export class TemporalConnections {
   forClient(): Promise<Connection> {
     this.connection ??= this.open(async (settings) => {
       const { Connection: SdkConnection } = await loadClientSdk();
-      // Without the SDK's own retries: whoever calls tries again, and a retry after close() would end the process.
+      // Without the SDK's own retries: the caller retries, and a retry after close() would end the process.
       return SdkConnection.connect({ ...settings, connectTimeout: CONNECT_TIMEOUT_MS, interceptors: [] });
     }).catch((error) => {
       this.connection = null;
@@ -76,7 +76,7 @@ export class TemporalConnections {
   }
 }
 
-/** The SDK says of a wrong certificate only that nobody answered in time; a handshake of our own says what is wrong with it. */
+/** For a wrong certificate the SDK only reports a timeout. A handshake of our own finds the problem. */
 async function handshakeProblem(address: string, tls: Tls): Promise<Error | null> {
   if (tls === false) return null;
   const { hostname, port } = new URL(`tcp://${address}`);
@@ -92,7 +92,7 @@ async function handshakeProblem(address: string, tls: Tls): Promise<Error | null
   });
   const { promise, resolve } = Promise.withResolvers<Error | null>();
   socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED' ? null : error));
-  // A server that wants another certificate of ours says so after its own part of the handshake.
+  // A server that refuses our certificate says so after its own part of the handshake.
   socket.once('secureConnect', () => setTimeout(resolve, REFUSAL_MS, null));
   socket.setTimeout(CONNECT_TIMEOUT_MS, () => resolve(null));
   const problem = await promise;

@@ -1,5 +1,5 @@
-// Temporal as an engine: handing runs over, telling them of mail, asking how they are. One workflow stands for one execution at one epoch,
-// and its id says so: handing over twice is the same run, and a reopened execution is a new one.
+// Temporal as an engine: hands runs over, signals mail, and asks for their status. One workflow stands for one execution at one
+// epoch, and its id contains both: handing over twice gives the same run, and a reopened execution is a new run.
 
 import type { WorkflowHandle } from '@temporalio/client';
 import { controlQueue } from '../../core/plan/task-queue.ts';
@@ -40,7 +40,7 @@ export interface TemporalEngineDeps {
   readonly commands: RunCommands;
   readonly monotonicMs: () => number;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-  /** Workers take part where a run was handed over. */
+  /** Starts workers at the place of a handed-over run. */
   readonly workAt?: ((places: readonly RunPlace[]) => Promise<void>) | undefined;
 }
 
@@ -49,7 +49,7 @@ export class TemporalEngine implements OutsideEngine {
   private readonly deps: TemporalEngineDeps;
   private readonly settingUp = new Map<string, Promise<SetupReport>>();
 
-  /** How long Temporal takes to start a run, without what connections and namespaces take once. */
+  /** How long Temporal takes to start a run, without one-time costs of connections and namespaces. */
   private readonly latency: StartLatency;
 
   constructor(deps: TemporalEngineDeps) {
@@ -57,7 +57,7 @@ export class TemporalEngine implements OutsideEngine {
     this.latency = createStartLatency(deps.monotonicMs);
   }
 
-  /** The interpreter asks our decider, so it runs whatever the decider does. */
+  /** The interpreter asks our decider, so it supports everything the decider does. */
   validate(): Problem[] {
     return [];
   }
@@ -91,7 +91,7 @@ export class TemporalEngine implements OutsideEngine {
     await this.deps.commands.cancel(executionOf(ref), reason);
     if (terminate !== true) return this.mail(ref);
     await this.withHandle(ref, (handle) => handle.terminate(reason)).catch((error: unknown) => {
-      // The cancel is kept: the run reads it when Temporal is back.
+      // The cancel is stored. The run reads it when Temporal is back.
       if (!(error instanceof EngineUnavailableError || isNotFound(error))) throw error;
     });
   }
@@ -119,7 +119,7 @@ export class TemporalEngine implements OutsideEngine {
     return outcome;
   }
 
-  /** A run that is gone is noticed by whoever looks after it. */
+  /** The reconciler notices a run that is gone. */
   async mail(ref: EngineRunRef): Promise<void> {
     try {
       await this.withHandle(ref, (handle) => handle.signal(MAIL));
@@ -156,7 +156,7 @@ export class TemporalEngine implements OutsideEngine {
     }
   }
 
-  /** Once at a time for each namespace. */
+  /** One at a time per namespace. */
   setUp(namespace: string, environmentId: string): Promise<SetupReport> {
     const { options, connections, warn } = this.deps;
     const known = this.settingUp.get(namespace);
@@ -214,7 +214,7 @@ export class TemporalEngine implements OutsideEngine {
       void workAt?.([context]).catch(() => undefined);
       return { ...expected, runId: handle.firstExecutionRunId };
     } catch (error) {
-      // It ran before, and has ended: whoever looks after the run sees how.
+      // It ran before and has ended. The reconciler sees how.
       if (!(error instanceof sdk.WorkflowExecutionAlreadyStartedError)) throw error;
       return expected;
     }

@@ -3,20 +3,20 @@
 export interface TemporalOptions {
   /** host:port */
   readonly address: string;
-  /** `{environment}`, `{tenant}` and `{project}` are filled in; without braces all runs share one namespace. */
+  /** `{environment}`, `{tenant}` and `{project}` are filled in. Without braces all runs share one namespace. */
   readonly namespaceTemplate: string;
-  /** By environment, where it differs from `retentionDays`. */
+  /** Exceptions from `retentionDays`, by environment. */
   readonly retentionDays: number;
   readonly retentionDaysByEnvironment: Readonly<Record<string, number>>;
   readonly tls: TemporalTls;
-  /** The value, resolved from its reference. */
+  /** The resolved value of its reference. */
   readonly apiKey?: string | undefined;
-  /** Whether missing namespaces and search attributes are made when they are first needed. */
+  /** Whether missing namespaces and search attributes are created on first use. */
   readonly autoSetup: boolean;
   readonly lostRun: 'close' | 'again';
   /** How long a worker may be silent before it counts as dead. */
   readonly heartbeatMs: number;
-  /** Of an attempt without a timeout of its own. */
+  /** For an attempt without its own timeout. */
   readonly longestAttemptMs: number;
   readonly maxEvents: number;
   /** Workflows that a worker keeps in memory between their tasks. */
@@ -24,7 +24,7 @@ export interface TemporalOptions {
 }
 
 export interface TemporalTls {
-  /** True also when one of the files is given. */
+  /** Also true when one of the files is given. */
   readonly enabled: boolean;
   readonly caFile?: string | undefined;
   readonly certFile?: string | undefined;

@@ -1,5 +1,5 @@
-// The workers of this process: for each namespace one on each task queue. On a control queue a worker runs the interpreter and the turns
-// beside attempts; on any other queue it runs attempts alone. A worker that cannot go on is started again.
+// The workers of this process: one per namespace and task queue. On a control queue a worker runs the interpreter, turns and
+// attempts; on any other queue only attempts. A worker that fails is started again.
 
 import type { Worker } from '@temporalio/worker';
 import { controlQueue, dataQueue } from '../../core/plan/task-queue.ts';
@@ -16,17 +16,17 @@ export interface TemporalWorkersDeps {
   readonly options: TemporalOptions;
   readonly connections: TemporalConnections;
   readonly activities: TemporalActivities;
-  /** Only these task queues; empty: the control and data queue of every environment, and whatever a plan names. */
+  /** Only these task queues; empty: the control and data queues of every environment, and queues named by plans. */
   readonly taskQueues: readonly string[];
   readonly maxParallelActions: number;
   readonly drainMs: number;
   readonly warn: (event: string, details: Record<string, unknown>) => void;
-  /** Namespaces may be missing: they are made. */
+  /** Creates a missing namespace. */
   readonly setUp: (namespace: string, environmentId: string) => Promise<unknown>;
 }
 
 const RESTART_MS = 2_000;
-/** A cancellation reaches an attempt by its heartbeat. */
+/** A cancellation reaches an attempt through its heartbeat. */
 const HEARTBEAT_EVERY_MS = 1_000;
 
 export class TemporalWorkers {
@@ -40,7 +40,7 @@ export class TemporalWorkers {
     this.deps = deps;
   }
 
-  /** Resolves when there is a worker on every queue of these places. */
+  /** Resolves when every queue of these places has a worker. */
   async workAt(places: readonly RunPlace[], named: readonly string[] = []): Promise<void> {
     const { options, taskQueues } = this.deps;
     const starts: Promise<void>[] = [];

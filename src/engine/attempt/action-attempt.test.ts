@@ -1,4 +1,4 @@
-// An attempt that needs rows of ours while the database is away.
+// An attempt that needs our own rows while the database is away.
 
 import { expect, it } from 'vitest';
 import { z } from 'zod';

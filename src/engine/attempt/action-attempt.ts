@@ -1,6 +1,6 @@
-// Runs an attempt with the registered actions: what the engine asks for, in the terms of the action layer. The only place
-// where the two meet. A resource that another execution holds already fails the attempt (WFENG003). While the database is away, an
-// attempt waits for the rows it needs: an outage of ours is no failure of the action, and uses up none of its tries.
+// Runs an attempt with the registered actions: translates the engine's request for the action layer. Nothing else connects the
+// two. A resource that another execution already holds fails the attempt (WFENG003). While the database is away, an attempt waits
+// for the rows it needs: our outage is not the action's failure, and uses up none of its tries.
 
 import type { ActionDefinition, AttemptArtifacts, Principal, ResourceKey } from '../../action/action.ts';
 import type { AttemptLink, AttemptRequest, AttemptResult, RunAttempt } from '../../action/attempt.ts';
@@ -27,11 +27,11 @@ import { withHooks } from './step-hook.ts';
 
 export interface ActionAttemptDeps {
   readonly registry: Registry;
-  /** What attempts prove themselves with to other systems. */
+  /** Credentials of attempts for other systems. */
   readonly credential: ResolveCredential;
-  /** Of connectors whose actions it is not: what the environment has, for whom it counts. */
+  /** Tokens from the environment, for connectors other than the action's own. */
   readonly environmentToken: (tenantId: string, connectorId: string) => string | undefined;
-  /** The values of secrets, by reference and in the same order. */
+  /** The values of secrets, in the order of their references. */
   readonly secrets: (refs: readonly SecretRef[], request: AttemptRequest) => Promise<readonly string[]>;
   readonly plugins: { actionFor(plugin: PluginRef, type: string): ActionDefinition };
   readonly http: HttpClient;
@@ -64,12 +64,12 @@ export function createActionAttempts(deps: ActionAttemptDeps): RunAttempt {
 
 /** The context of an attempt besides its request. */
 interface Given {
-  /** Instead of the recorded parameters: with secrets, or with what was too large to be recorded. */
+  /** Replaces the recorded parameters: with secrets, or with values too large to be recorded. */
   readonly params?: Json;
   readonly secrets?: readonly string[];
 }
 
-/** The values are merged after the parameters were recorded: nothing that is stored ever holds them (S6). */
+/** Secrets are merged after the parameters were recorded, so nothing that is stored contains them (S6). */
 function attemptOfStep(deps: ActionAttemptDeps, request: AttemptRequest): AttemptResult | Promise<AttemptResult> {
   const { secretRefs } = request;
   if (secretRefs === undefined) return attemptWith(deps, request, {});
@@ -127,7 +127,7 @@ function withSecrets(params: Json, refs: readonly SecretRef[], values: readonly 
   return whole;
 }
 
-/** At once where it is known, or where the action needs none. */
+/** Without a promise when it is cached, or when the action needs none. */
 function credentialFor(deps: ActionAttemptDeps, request: AttemptRequest) {
   const connector = deps.registry.get(request.actionType)?.connector;
   if (connector === undefined) return null;
@@ -147,7 +147,7 @@ function credentialFor(deps: ActionAttemptDeps, request: AttemptRequest) {
   }
 }
 
-/** Reads again, with growing pauses, for as long as the store is away and the attempt is wanted. The lease bounds the wait (I6). */
+/** Repeats the read, with growing pauses, while the store is away and the attempt is wanted. The lease bounds the wait (I6). */
 async function onceStoreIsBack<Result>(
   { timers }: ActionAttemptDeps,
   signal: StopSignal,
@@ -189,7 +189,7 @@ function tokenFor(
   return isOwn && credential !== null ? credential.token : environmentToken(tenantId, connectorId);
 }
 
-/** The attempt fails as it would if the action had asked: what may pass is tried again. */
+/** The attempt fails as if the action had asked for the credential: a passing failure is retried. */
 function withoutCredential({ outputLimitBytes }: ActionAttemptDeps, thrown: unknown): AttemptResult {
   return { ok: false, ...describeThrown(thrown, new Redactor(), outputLimitBytes) };
 }
@@ -313,7 +313,7 @@ class GivenContext implements AttemptContext {
   }
 }
 
-/** At once, when there is nothing to look up. */
+/** Without a promise when there is nothing to look up. */
 function afterwards(
   deps: ActionAttemptDeps,
   request: AttemptRequest,

@@ -274,7 +274,7 @@ describe('room for more executions', () => {
     for (const id of ['a', 'b', 'c', 'd', 'e']) submit(id);
     expect(desk.roomFor(0)).toBe(0);
     for (const id of ['a', 'b', 'c']) await finish(id);
-    // Two run, none waits, and of three that ended only two had a place at the same time.
+    // Two run and none waits. Of the three that ended, only two had a place at the same time.
     expect([desk.free(), desk.roomFor(0)]).toEqual([0, 8]);
     timers.advance(30);
     expect(desk.roomFor(0)).toBe(8);

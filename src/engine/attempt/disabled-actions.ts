@@ -1,11 +1,11 @@
-// Actions that an operator has disabled, or whose connector is: what was published before runs on, with a warning among its
-// events. Looked up now and then, and only while attempts are made; a change in this process counts at once.
+// Actions that an operator disabled, directly or by their connector. Published workflows that use them go on, with a warning
+// among their events. The list is refreshed now and then while attempts run; a change in this process counts at once.
 
 import type { AttemptLogLine, AttemptResult } from '../../action/attempt.ts';
 import type { Timers } from '../../clock/timers.ts';
 import type { CatalogStore } from '../../store/catalog-port.ts';
 
-/** Level of a line that the engine wrote and not the action: it is shown as a Warning. */
+/** The level of a line that the engine wrote, shown as a Warning. */
 export const WARNING_LEVEL = 'warning';
 
 const FRESH_MS = 2_000;
@@ -22,7 +22,7 @@ export class DisabledActions {
     this.timers = timers;
   }
 
-  /** The catalog was changed here. */
+  /** This process changed the catalog. */
   forget(): void {
     this.known = null;
   }
@@ -31,7 +31,7 @@ export class DisabledActions {
     return this.known !== null && this.timers.monotonicMs() - this.knownAt < FRESH_MS;
   }
 
-  /** A result as it is, or with a warning before its other lines: as far as is known. */
+  /** The result, with a warning before its other lines if the action is disabled. */
   noted(actionType: string, now: () => number, result: AttemptResult): AttemptResult {
     const notice = this.known?.get(actionType);
     return notice === undefined
@@ -39,7 +39,7 @@ export class DisabledActions {
       : { ...result, logs: [warning(actionType, notice, now()), ...(result.logs ?? [])] };
   }
 
-  /** One look for all who wait. If it fails, what was known stays: a warning is not worth an attempt. */
+  /** Concurrent callers share one look. If it fails, the old list stays: a warning is not worth an attempt. */
   look(): Promise<void> {
     this.looking ??= this.store
       .actionsNoticed()

@@ -1,4 +1,5 @@
-// How many there were lately: of the last 20 to 40 ms, counted in two parts, because remembering each would cost more than it tells.
+// Counts recent events: those of the last 20 to 40 ms, in two parts, because remembering each event would cost more than it
+// tells.
 
 import type { Timers } from '../../clock/timers.ts';
 

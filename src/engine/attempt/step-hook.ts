@@ -1,6 +1,6 @@
-// Hooks of a plan's step: actions that every attempt calls before and after its own. They belong to the attempt: a `preStep` that fails
-// fails the attempt, and the step's own action does not run. A `postStep` hears what became of the attempt, and changes nothing: when it
-// fails, the attempt's log says so. Each has an idempotency key of its own, the same in every attempt (I7).
+// Hooks of a plan's step: actions that every attempt calls before and after its own. They belong to the attempt: a failing
+// `preStep` fails the attempt, and the step's own action does not run. A `postStep` gets the outcome and cannot change it: its
+// failure only appears in the attempt's log. Each has its own idempotency key, the same in every attempt (I7).
 
 import type { AttemptRequest, AttemptResult, RunAttempt } from '../../action/attempt.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts';
@@ -21,7 +21,7 @@ export async function withHooks(
   const { preStep, postStep } = request.hooks!;
   const before = preStep === undefined ? null : await callHook(deps, request, 'preStep', preStep, null);
   const result = before === null || before.ok ? await attempt() : refusedBy(before);
-  // An attempt that was told to stop has no outcome.
+  // An aborted attempt has no outcome.
   if (postStep === undefined || (!result.ok && result.aborted === true)) return result;
   const after = await callHook(deps, request, 'postStep', postStep, outcomeOf(result));
   if (after.ok) return result;

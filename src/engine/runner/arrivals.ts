@@ -1,5 +1,6 @@
-// What was claimed, or started as this runner's own, on its way into memory: loaded if the claim did not bring it along, made a
-// resident, and handed to the incarnation. What cannot be loaded goes to the dead letters and takes nobody with it (I20).
+// Claimed executions, and those started as this runner's own, on their way into memory: loaded if the claim did not include them,
+// made residents, and handed to the incarnation. An execution that cannot be loaded becomes a dead letter and harms no other
+// (I20).
 
 import { DECIDER_VERSION } from '../../core/decider/decide.ts';
 import type { ClaimedExecution, LoadedExecution, Store } from '../../store/port.ts';
@@ -16,9 +17,9 @@ export interface ArrivalsDeps extends LoadingDeps {
   readonly options: EngineOptions;
   readonly incarnation: Incarnation;
   readonly placeFreed: () => void;
-  /** Executions of these tenants were given back, for lack of memory. */
+  /** Executions of these tenants were given back for lack of memory. */
   readonly noRoom: (tenantIds: readonly string[]) => void;
-  /** Some did not arrive: they belong to this runner and are not in its memory. */
+  /** Some did not arrive: this runner owns them, but they are not in its memory. */
   readonly lost: (error: unknown) => Promise<void>;
 }
 
@@ -27,7 +28,7 @@ interface Arriving {
   readonly claim: ClaimedExecution;
 }
 
-/** About; what is larger is loaded alone. */
+/** An estimate; a larger execution is loaded alone. */
 const LOADED_AT_ONCE_BYTES = 16 * 1024 * 1024;
 /** Smaller executions are always admitted. */
 const SMALL_BYTES = 64 * 1024;
@@ -41,7 +42,7 @@ export class Arrivals {
     this.deps = deps;
   }
 
-  /** How many bytes are loaded before the next look at the memory that is left. */
+  /** How many bytes are loaded before the remaining memory is checked again. */
   private get atOnce(): number {
     return Math.min(LOADED_AT_ONCE_BYTES, this.deps.options.maxResidentBytes / 8);
   }
@@ -64,12 +65,12 @@ export class Arrivals {
     return count;
   }
 
-  /** They are this runner's from now on, or are about to be. */
+  /** This runner owns them from now on, or is about to. */
   expect(claimed: readonly ClaimedExecution[]): void {
     for (const claim of claimed) this.arriving.set(claim.executionId, claim);
   }
 
-  /** One claim after the other: what was claimed first is what goes first. */
+  /** One claim after the other, so that the first claimed goes first. */
   bringIn(claimed: readonly ClaimedExecution[]): Promise<void> {
     this.tail = this.tail.then(() => this.takeIn(claimed));
     return this.tail;
@@ -91,7 +92,7 @@ export class Arrivals {
 
   notArriving(claimed: readonly ClaimedExecution[]): void {
     for (const claim of claimed) {
-      // It may have left and been claimed again meanwhile: then it is the newer claim that arrives.
+      // It may have left and been claimed again meanwhile: then the newer claim arrives.
       if (this.arriving.get(claim.executionId) === claim) this.arriving.delete(claim.executionId);
     }
   }
@@ -114,7 +115,7 @@ export class Arrivals {
     await this.giveBack(tooMuch);
   }
 
-  /** One alone is loaded however large it is: there is nothing to choose. */
+  /** A single execution is loaded whatever its size: there is nothing to choose. */
   private async bytesOf(claimed: readonly ClaimedExecution[]): Promise<ReadonlyMap<string, number>> {
     if (claimed.length === 1) return new Map();
     const executionIds = claimed.map(({ executionId }) => executionId);
@@ -126,7 +127,7 @@ export class Arrivals {
     return bytes < SMALL_BYTES || this.deps.incarnation.residents.memory.hasRoomToLoad(tenantId, bytes);
   }
 
-  /** Those that memory has no room for now are ready for any runner, this one included. */
+  /** Executions without room in memory become ready for any runner, this one included. */
   private async giveBack(claimed: readonly ClaimedExecution[]): Promise<void> {
     if (claimed.length === 0) return;
     const { store, incarnation } = this.deps;
@@ -137,7 +138,10 @@ export class Arrivals {
     this.deps.noRoom([...new Set(claimed.map(({ tenantId }) => tenantId))]);
   }
 
-  /** At once when its plan is at hand; returns what has to be loaded, which is done for all of a claim together. */
+  /**
+   * Takes an execution at once if its plan is cached. Returns those that must be loaded, which happens for a whole claim
+   * together.
+   */
   private takeFresh(execution: LoadedExecution, claim: ClaimedExecution): Arriving[] {
     const resident = freshResident(this.deps, execution, claim);
     if (resident === null) return [{ execution, claim }];
@@ -162,7 +166,7 @@ export class Arrivals {
     await this.giveBack(tooMuch);
   }
 
-  /** In memory from now on: it would count twice. */
+  /** It is in memory now, and must not count twice. */
   private arrived(resident: Resident, claim: ClaimedExecution): void {
     this.notArriving([claim]);
     this.deps.incarnation.turns.take(resident);

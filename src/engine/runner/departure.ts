@@ -1,11 +1,11 @@
-// How the life of a runner ends in good order (I23). At once it gives back every execution that has no attempt at work, and others
-// go on with them; a slow attempt keeps nobody waiting but its own execution. It lets its attempts finish, commits what they came
-// to, and gives back each execution when its last attempt has ended. What takes longer than `drainMs` is told to stop, and is given
-// back when it has stopped: the next owner runs the attempt again, under the same key (I7).
+// A runner's orderly end (I23). It gives back every execution without a running attempt at once, and others go on with them: a
+// slow attempt delays only its own execution. It lets attempts finish, commits their results, and gives back each execution when
+// its last attempt has ended. Attempts that take longer than `drainMs` are aborted, and their executions given back; the next
+// owner runs the attempt again under the same key (I7).
 //
-// An attempt that does not stop may still have its effect, and a result that could not be written had its effect already. Such
-// an execution is not given back, or two runners would be at the same attempt with nobody declared dead (I4): it stays this
-// runner's until the lease ends by itself, as if the process had died, and by then it has.
+// An attempt that does not stop may still have its effect, and a result that could not be written has had its effect already.
+// Such an execution is not given back, or two runners would work on the same attempt with nobody declared dead (I4). It stays
+// with this runner until the lease expires, as if the process had died; by then it has.
 
 import type { Timers } from '../../clock/timers.ts';
 import { idOf } from '../../core/decider/frame.ts';
@@ -23,17 +23,17 @@ export interface DepartureDeps {
   readonly registration: RunnerRegistration;
   readonly residents: Residents;
   readonly isOver: () => boolean;
-  /** The execution is another runner's from now on. */
+  /** Another runner owns the execution from now on. */
   readonly forget: (resident: Resident) => void;
-  /** Executions became ready here that other runners can take. */
+  /** Executions became ready that other runners can take. */
   readonly released: (executions: readonly LoadedExecution[]) => void;
-  /** Forgets everything in memory; from now on nothing is written. */
+  /** Forgets everything in memory. Nothing is written from now on. */
   readonly abandon: () => void;
   readonly runInSlotZero: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 const LOOK_EVERY_MS = 20;
-/** The attempts it names run again elsewhere, if they did not finish after all. */
+/** The named attempts run again elsewhere, unless they finish after all. */
 export const TOLD_TO_STOP = 'attempts were told to stop because the runner stops';
 
 export async function depart(deps: DepartureDeps): Promise<void> {
@@ -53,7 +53,7 @@ export async function depart(deps: DepartureDeps): Promise<void> {
   }
 }
 
-/** Attempts are running, or what they did is on its way to the database. */
+/** Residents with running attempts, or with results on their way to the database. */
 function atWork({ residents }: DepartureDeps, leaving: ReadonlySet<Resident>): Resident[] {
   return [...residents.values()].filter(
     (resident) => !leaving.has(resident) && (resident.isBusy || resident.running.size > 0),
@@ -73,8 +73,8 @@ async function untilQuiet(deps: DepartureDeps, leaving: Set<Resident>, forMs: nu
 }
 
 /**
- * Whatever has nothing at work. From here on nothing of it is decided, so that the statement may be repeated when its reply is lost:
- * it takes only what is still this runner's by the same claim (I5).
+ * Gives back all residents without running attempts. Nothing about them is decided from here on, so the statement may be
+ * repeated when its reply is lost: it only takes executions that this runner still owns by the same claim (I5).
  */
 async function giveBackIdle(deps: DepartureDeps, leaving: Set<Resident>): Promise<void> {
   const { store, residents, registration, observer, isOver, forget, released } = deps;

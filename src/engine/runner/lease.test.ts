@@ -9,7 +9,7 @@ import { keepLease } from './lease.ts';
 const OPTIONS = { leaseMs: 9_000, leaseMarginMs: 2_000 };
 const NOW = 1_000_000;
 
-/** A thread that says what the test has it say. */
+/** A thread that answers as the test says. */
 function setup({
   withThread = true,
   answers = true,
@@ -49,7 +49,7 @@ function setup({
     registeredAt: 0,
     lost: () => lives.lost++,
   });
-  /** The thread renewed it at that time, and its answer came at once. */
+  /** The thread renewed the lease at that time, and its answer came at once. */
   const threadRenewed = (startedAt: number) =>
     say({ type: 'renewed', startedAt, answeredAt: startedAt, at: NOW + startedAt });
   const pass = async (ms: number) => {
@@ -129,7 +129,7 @@ describe('a lease', () => {
     expect(clock.now()).toBe(NOW + 20_000);
     timers.advance(500);
     expect(lease.mayDispatch()).toBe(false);
-    // An older one, heard of later, changes nothing.
+    // An older renewal, heard of later, changes nothing.
     threadRenewed(10_000);
     expect(lease.mayDispatch()).toBe(false);
   });

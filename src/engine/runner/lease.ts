@@ -1,13 +1,11 @@
-// The lease of one incarnation: renewed well before it ends. Its end is only a permission for others to declare this
-// runner dead; what protects the data is the fence. What the lease protects is the outside world: no external call
-// starts after `renewal started + lease − margin`, by the monotonic clock (I6).
+// The lease of one incarnation, renewed well before it ends. Its end only permits others to declare this runner dead; the fence
+// protects the data. The lease protects the outside world: no external call starts after `renewal started + lease − margin`, by
+// the monotonic clock (I6).
 //
-// It is renewed by a thread beside the event loop, so that a loop which an action keeps busy does not lose it, and by the loop
-// itself as long as that thread has not renewed it lately: because it is just starting, or died, or there is none (the
-// simulation). Whoever did it, only an answer that this loop has heard counts.
-//
-// The thread's session guards the lease: when the process is killed, others need not wait for the end of the lease. A runner that
-// lost only this session dispatches nothing until the lease is renewed.
+// A thread beside the event loop renews it, so that a busy loop does not lose it. The loop renews it as well while the thread has
+// not done so recently: because it is just starting, has died, or does not exist (the simulation). Only an answer that this loop
+// has heard counts. The thread's database session guards the lease: when the process is killed, others need not wait for the end
+// of the lease. A runner that lost only this session dispatches nothing until the lease is renewed.
 
 import type { Clock } from '../../clock/clock.ts';
 import type { Timers } from '../../clock/timers.ts';
@@ -18,14 +16,14 @@ import type { EngineObserver, EngineOptions } from '../environment.ts';
 export interface Lease {
   mayDispatch(): boolean;
   /**
-   * Whether this runner may declare others dead. One whose own renewal was late waits a full lease first: a database that
-   * stalled stalled for all, and the first to come back must not take the others for dead.
+   * Whether this runner may declare others dead. After a late renewal of its own it waits a full lease first: a stalled
+   * database stalled for all, and the first to come back must not take the others for dead.
    */
   mayJudge(): boolean;
   stop(): Promise<void>;
 }
 
-/** A share of the lease that leaves enough of a short one, and no more than a request needs to be on its way. */
+/** A share of the lease, so that a short lease keeps enough time, and no more than a request needs. */
 const marginOf = ({ leaseMs, leaseMarginMs }: LeaseOptions): number => leaseMarginMs ?? Math.min(2_000, leaseMs / 5);
 
 type LeaseOptions = Pick<EngineOptions, 'leaseMs' | 'leaseMarginMs'>;
@@ -38,9 +36,9 @@ export function keepLease(deps: {
   readonly timers: Timers;
   readonly clock: Clock;
   readonly observer: EngineObserver;
-  /** Monotonic time at which the registration was asked for: the lease counts from there at the latest. */
+  /** Monotonic time of the registration request. The lease counts from there at the latest. */
   readonly registeredAt: number;
-  /** The slots are no longer live: somebody declared this incarnation dead. */
+  /** Somebody declared this incarnation dead. */
   readonly lost: () => void;
 }): Lease {
   const { store, timers, clock, observer, runnerId } = deps;
@@ -59,7 +57,7 @@ export function keepLease(deps: {
     if (news.type === 'lost') return deps.lost();
     if (news.type === 'unguarded') return;
     const { startedAt, answeredAt, at } = news;
-    // A loop that was kept busy hears of it late.
+    // A busy loop hears of the renewal late.
     clock.observe(at + (timers.monotonicMs() - answeredAt));
     if (answeredAt - renewedAt > leaseMs) lateAt = answeredAt;
     renewedAt = Math.max(renewedAt, startedAt);

@@ -1,5 +1,5 @@
-// A claim whose reply never came has happened or not. What it took is found by comparing what the database says this runner owns with
-// what is in memory, and given back (I18): after every claim that failed, and once in a while.
+// A claim without a reply may or may not have happened. Comparing the runner's rows in the database with its memory finds the
+// claimed executions, which are given back (I18): after every failed claim, and once in a while.
 
 import type { Timers } from '../../clock/timers.ts';
 import type { CommitBatch, Store } from '../../store/port.ts';
@@ -16,7 +16,7 @@ export interface LostClaimsDeps {
   readonly options: EngineOptions;
   readonly incarnation: Incarnation;
   readonly arrivals: Pick<Arrivals, 'has'>;
-  /** It claims nothing any more. */
+  /** The runner claims nothing any more. */
   readonly isStopped: () => boolean;
   /** Some were given back: there is work. */
   readonly returned: () => void;
@@ -24,14 +24,14 @@ export interface LostClaimsDeps {
 
 export class LostClaims {
   private readonly deps: LostClaimsDeps;
-  /** Looks that are to come; each function takes one back. */
+  /** Scheduled looks; each function cancels one. */
   private waiting: (() => void)[] = [];
 
   constructor(deps: LostClaimsDeps) {
     this.deps = deps;
   }
 
-  /** It is not known what was claimed, or it could not be loaded. */
+  /** The claim is unknown, or its executions could not be loaded. */
   async lost(error: unknown): Promise<void> {
     this.deps.observer.warn('claim failed', { error: String(error) });
     await this.reconcile();
@@ -40,7 +40,7 @@ export class LostClaims {
     for (const delayMs of LATE_CLAIM_MS) this.later(delayMs, () => void this.reconcile());
   }
 
-  /** Takes back everything that waits: a process that stops does not stay for it. */
+  /** Cancels all scheduled looks: a stopping process does not wait for them. */
   stop(): void {
     for (const takeBack of this.waiting.splice(0)) takeBack();
   }
@@ -70,11 +70,11 @@ export class LostClaims {
     const { store, incarnation, arrivals, observer, isStopped, returned } = this.deps;
     const { runnerId, slotIds } = incarnation.registration;
     const slotId = slotIds[0]!;
-    // Waits on the fence for a claim that is still under way, so that the list below has seen it.
+    // Waits on the fence for a claim in progress, so that the list below includes it.
     await store.executionCommit(nothingOn(slotId));
     const owned = await store.executionListOwned({ runnerId });
     const lost = owned.filter(({ executionId: id }) => !incarnation.residents.has(id) && !arrivals.has(id));
-    // A runner that stops has forgotten everything, and its last commits may still be on their way: it signs off instead.
+    // A stopping runner has forgotten everything, and its last commits may still be on their way: it signs off instead.
     if (lost.length === 0 || isStopped()) return;
     observer.warn('gave back executions whose claim was answered too late: another look will take them', {
       count: lost.length,

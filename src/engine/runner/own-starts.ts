@@ -1,5 +1,5 @@
-// Executions that this very process accepts, and has a place for: they are started as its own, without the way through the queue
-// (docs/decisions/0017). Should the reply be lost, what was started is found by comparing, like a lost claim (I18).
+// Executions that this process accepts and has room for: they start as its own, without going through the queue
+// (docs/decisions/0017). If the reply is lost, comparing finds them, like a lost claim (I18).
 
 import type { Clock } from '../../clock/clock.ts';
 import type { ClaimedExecution, NewExecution, StartOutcome, Store } from '../../store/port.ts';
@@ -14,7 +14,7 @@ export interface OwnStartsDeps {
   readonly observer: EngineObserver;
   readonly incarnation: Incarnation;
   readonly arrivals: Arrivals;
-  /** It is not known what was started. */
+  /** It is unknown which executions were started. */
   readonly lost: (error: unknown) => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function startAsOwn(deps: OwnStartsDeps, items: NewExecution[]): Promise<
   });
 }
 
-/** As a claim would bring it: never claimed before, and without mail. */
+/** In the form of a claim: never claimed before, and without mail. */
 function bornClaim(item: NewExecution): ClaimedExecution {
   const { executionId, tenantId, workflowId, version, priority, createdAt } = item;
   const execution = { ...item, checkpoint: null, journal: [], attempts: [], inbox: [] };

@@ -1,7 +1,7 @@
-// A runner that empties itself for an execution on its last chance (I20). A crash with nobody else in the runner is proof; a crash
-// beside others may be their fault. So the runner takes nothing new for a moment, takes the suspect, and takes nothing beside it
-// until the suspect has ended an attempt or has left. Each of these waits has an end: a long attempt here or a long attempt of the
-// suspect must not keep everybody waiting (I11). What crashes after that end crashes beside others, and nobody is buried for it.
+// Empties a runner for an execution on its last chance (I20). A crash of a runner with a single execution is proof; a crash
+// beside others may be their fault. So the runner stops claiming for a moment, takes the suspect, and takes nothing else until
+// the suspect has ended an attempt or has left. Each of these waits is bounded: a long attempt, here or of the suspect, must not
+// keep everybody waiting (I11). A later crash happens beside others, and proves nothing.
 
 import type { ClaimResult } from '../../store/port.ts';
 
@@ -9,17 +9,17 @@ const EMPTY_WITHIN_MS = 3_000;
 const ALONE_MS = 10_000;
 const REST_MS = 10_000;
 
-/** `open`: claim as ever. `closed`: nothing. `alone`: one on its last chance. `rest`: everybody but those. */
+/** `open`: claim as usual. `closed`: nothing. `alone`: one on its last chance. `rest`: all but those. */
 export type Door = 'open' | 'closed' | 'alone' | 'rest';
 type Lane = NonNullable<ClaimResult['leftAlone']>;
 
 export class Quarantine {
-  /** Where somebody waits for an empty runner. */
+  /** The lane of a suspect that waits for an empty runner. */
   private waiting: Lane | null = null;
   private since = Number.NEGATIVE_INFINITY;
   private restUntil = Number.NEGATIVE_INFINITY;
 
-  /** Returns when to look again; null: this is no news. */
+  /** Returns when to look again; null: nothing new. */
   saw(lane: Lane, now: number): number | null {
     if (this.waiting !== null || now < this.restUntil) return null;
     this.waiting = lane;
@@ -31,7 +31,7 @@ export class Quarantine {
     return this.waiting;
   }
 
-  /** Whoever waited was taken here, or elsewhere. Returns when to look again. */
+  /** The suspect was taken here or elsewhere. Returns when to look again. */
   took(now: number): number {
     this.waiting = null;
     this.since = now;

@@ -1,15 +1,17 @@
-// How much of a runner's memory a tenant may fill whose quota lets few of its steps run at once. Without a bound, its backlog
-// would be claimed until no other tenant's execution has room, and wait there for its turns (I22). Tenants without such a
-// quota are not counted.
+// How much of a runner's memory a tenant may fill when its quota allows few concurrent steps. Without a bound its backlog would
+// be claimed until no other tenant has room, and wait there (I22). Tenants without such a quota are not counted.
 
 interface Lane {
   readonly tenantId: string;
 }
 
-/** Enough to keep its places busy while others of its executions are being decided and committed. */
+/** Enough to keep its places busy while its other executions are decided and committed. */
 const EXECUTIONS_PER_STEP = 8;
 
-/** More executions of a tenant that has `held` here already. Nothing until half have left, so that claims bring several. */
+/**
+ * How many more executions of a tenant to claim when it has `held` here. None until half have left, so that claims bring
+ * several.
+ */
 export function tenantShare(stepsAtOnce: number, held: number): number {
   const most = stepsAtOnce * EXECUTIONS_PER_STEP;
   return held > most / 2 ? 0 : most - held;
@@ -18,13 +20,13 @@ export function tenantShare(stepsAtOnce: number, held: number): number {
 export interface ClaimShare<L extends Lane> {
   readonly lanes: L[];
   readonly limit: number;
-  /** Some lane was left out that will have a turn later. */
+  /** Some lane was left out and gets a turn later. */
   readonly leavesSome: boolean;
 }
 
 /**
- * What one claim takes: the first lane alone, when its tenant has a share; otherwise all lanes without one, and what is left of
- * the limit. The lanes come with another tenant first each time, so each has its turn.
+ * What one claim takes: the first lane alone when its tenant has a share; otherwise all lanes without one, within the limit.
+ * Another tenant comes first each time, so each gets its turn.
  */
 export function shareClaim<L extends Lane>(
   lanes: L[],

@@ -1,5 +1,5 @@
-// Wakes parked executions when they are due, and not at the next poll. It knows when the next one is due: from every execution that
-// this runner parks, and from every look. The poll stays the correctness path for what other processes parked (I8: the
+// Wakes parked executions when they are due, instead of at the next poll. It learns the next due time from every execution that
+// this runner parks, and from every look. The poll stays the correctness path for executions that other processes parked (I8: the
 // database decides what is due, so nothing wakes early; I11).
 
 import type { Clock } from '../../clock/clock.ts';
@@ -12,7 +12,7 @@ export interface WakeClockDeps {
   readonly timers: Timers;
   readonly clock: Clock;
   readonly observer: EngineObserver;
-  /** What became ready later than this before a look is about to be taken by a runner that was told of it. */
+  /** Executions that became ready more recently are about to be taken by a runner that was told of them. */
   readonly readyForMs: number;
   /** Some are ready now. */
   readonly woken: () => void;
@@ -21,7 +21,7 @@ export interface WakeClockDeps {
 type Seen = Pick<QueueLook, 'hasReady' | 'hasMail'>;
 
 const WAKE_LIMIT = 5_000;
-/** Those that become due within this time of each other share one statement. */
+/** Due times this close together share one statement. */
 const TOGETHER_MS = 20;
 /** Later due times are read again before they are needed. */
 const HORIZON_MS = 60_000;
@@ -43,7 +43,7 @@ export class WakeClock {
     if (dueAt < this.nextAt) this.ringAt(dueAt);
   }
 
-  /** Wakes everything that is due, and returns what else there is to do. One query at a time: concurrent callers share it. */
+  /** Wakes everything that is due, and returns what else there is to do. Concurrent callers share one query. */
   runOnce(): Promise<Seen> {
     this.looking ??= this.look().finally(() => {
       this.looking = null;

@@ -17,7 +17,7 @@ function setup({ clockBehindMs = 0 } = {}) {
     dueOf: (resident) => due.get(resident) ?? null,
     ring: (resident) => {
       rung.push([resident.execution.executionId, now()]);
-      // What follows is a decision, after which this time is no longer the next.
+      // A decision follows, after which this time is no longer the next.
       due.set(resident, null);
     },
   });

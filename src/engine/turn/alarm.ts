@@ -1,5 +1,5 @@
-// Wakes resident executions when their next timer is due. Only what is due soon gets a timer of its own; the rest is
-// looked at again every half horizon, so a deadline an hour away costs nothing to an execution that ends in a millisecond.
+// Wakes resident executions when their next timer is due. Only near due times get a timer; the rest is looked at again every half
+// horizon, so a deadline an hour away costs nothing for an execution that ends in a millisecond.
 
 import type { Timers } from '../../clock/timers.ts';
 import type { Resident } from './resident.ts';
@@ -36,7 +36,7 @@ export function createAlarms(deps: {
     if (dueAt === null || dueAt - now() > HORIZON_MS) return;
     const cancel = timers.after(Math.max(0, dueAt - now()), () => {
       clear(resident);
-      // The engine's clock may be a little behind the timer's: never early (I8).
+      // The engine's clock may be slightly behind the timer's: never early (I8).
       if (now() < dueAt) set(resident, dueAt);
       else deps.ring(resident);
     });

@@ -7,14 +7,14 @@ import { type CommitItem, Committer } from './committer.ts';
 
 type Reply = 'applied' | 'fenced' | StoreFailure;
 
-/** A commit function that answers as the test says; without an answer it waits. */
+/** A commit function that answers as the test says, or waits. */
 function setup({ slots = 1 }: { slots?: number } = {}) {
   const timers = handTimers();
   const observer = recordingObserver();
   const sent: { batch: CommitBatch; ids: string[]; reply: (reply: Reply) => Promise<void> }[] = [];
   const told: string[] = [];
   const fence = { lost: 0 };
-  /** What a look into the journal finds after an unknown outcome. */
+  /** What the journal contains after an unknown outcome. */
   const journal = { isOurs: true };
   const committer = new Committer({
     commit: (batch) =>

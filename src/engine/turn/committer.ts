@@ -1,10 +1,10 @@
-// Group commit: the transitions of many executions in one statement. While commits are on their way, what arrives
-// collects for the next one, so batches grow with the load by themselves, up to caps that keep every connection busy
-// (docs/decisions/0021). Each slot has one batch in flight. Nothing is acknowledged before its own commit (I17).
+// Group commit: the transitions of many executions in one statement. While commits are on their way, new items collect for the
+// next one, so batches grow with the load, up to caps that keep every connection busy (docs/decisions/0021). Each slot has one
+// batch in flight. Nothing is acknowledged before its own commit (I17).
 //
-// What can go wrong, and what follows: the fence is dead: nothing was applied, everything is dropped (I4). The outcome is
-// unknown: the identical batch again on the same slot, until it applies or meets its own journal key (I18). The data is at
-// fault: bisect, so that only the culprit suffers (I20).
+// Failures: when the fence is dead, nothing was applied and everything is dropped (I4). When the outcome is unknown, the
+// identical batch is sent again on the same slot until it applies or meets its own journal key (I18). When the data is at fault,
+// the batch is bisected, so that only the culprit suffers (I20).
 
 import type { Timers } from '../../clock/timers.ts';
 import type { CommitBatch } from '../../store/port.ts';
@@ -22,9 +22,9 @@ export interface CommitItem {
   readonly rows: TurnRows;
   /** `at`: the database's time, 0 when the reply was lost. */
   committed(at: number): void;
-  /** The database refuses this item, whatever it is sent with. */
+  /** The database refuses this item in any batch. */
   refused(error: Error): void;
-  /** Its journal goes on already, by another hand: whoever that is, this runner is not the owner any more. */
+  /** Another process has continued its journal, so this runner no longer owns it. */
   overtaken(): void;
 }
 
@@ -36,14 +36,14 @@ export interface CommitterDeps {
   readonly timers: Timers;
   readonly observer: EngineObserver;
   readonly fenceLost: () => void;
-  /** A batch is durable and its items have been told. */
+  /** A batch is durable and its items have been notified. */
   readonly settled: () => void;
 }
 
 const MAX_ITEMS = 256;
 const MAX_ROWS = 1024;
 const MAX_BYTES = 1024 * 1024;
-/** How long a batch that is not full waits for the commit in flight, which may be large or have lost its connection. */
+/** How long a partial batch waits for the commit in flight, which may be large or have lost its connection. */
 const WAIT_AT_MOST_MS = 10;
 const RETRY_DELAY_MS = 50;
 
@@ -54,12 +54,15 @@ export class Committer {
   unsettled = 0;
   private pending: CommitItem[] = [];
   private pendingBytes = 0;
-  /** Each of them is a batch of its own, and one slot is left to the others: a write of many bytes takes long, and its neighbours must not wait for it (I22). */
+  /**
+   * Each of these is a batch of its own, and one slot is left for the others: a large write takes long, and its neighbours
+   * must not wait for it (I22).
+   */
   private readonly large: CommitItem[] = [];
   private largeInFlight = 0;
   private wasLarge = false;
   private scheduled = false;
-  /** Set while some wait for a commit that is on its way. */
+  /** Set while items wait for a commit in flight. */
   private cancelWait: (() => void) | null = null;
   private abandoned = false;
 
@@ -76,12 +79,12 @@ export class Committer {
     }
     this.pending.push(item);
     this.pendingBytes += item.rows.bytes;
-    // A full batch gains nothing by waiting for the end of a stretch of decisions, and the database would be idle meanwhile.
+    // A full batch gains nothing by waiting, and the database would be idle meanwhile.
     if (this.isFull()) this.flush();
     else this.schedule();
   }
 
-  /** Forgets what is pending and ignores what is in flight: this incarnation is dead. */
+  /** Forgets pending items and ignores those in flight: this incarnation is dead. */
   abandon(): void {
     this.abandoned = true;
     this.pending = [];
@@ -130,7 +133,7 @@ export class Committer {
     return length > 1 || !this.wasLarge || this.pending.length === 0;
   }
 
-  /** A statement costs as much as many rows: another one beside that on its way is worth it only when it takes all it can. */
+  /** A statement costs as much as many rows, so a second one in parallel pays off only when it is full. */
   private isFull(): boolean {
     return this.pending.length >= MAX_ITEMS || this.pendingBytes >= MAX_BYTES;
   }
@@ -163,7 +166,7 @@ export class Committer {
     return batch;
   }
 
-  /** Sends until the outcome is known, then tells the items. Never rejects. */
+  /** Sends until the outcome is known, then notifies the items. Never rejects. */
   private async settle(slotId: string, items: CommitItem[]): Promise<void> {
     const batch = merge(slotId, items);
     for (let unknownBefore = false; !this.abandoned; ) {
@@ -176,7 +179,7 @@ export class Committer {
           this.deps.observer.count('zombieWritesRejected', items.length);
           return this.deps.fenceLost();
         case 'alreadyApplied': {
-          // Some row of this batch is there: all of it, if it was written by this batch; else somebody else's.
+          // Some row of this batch exists: either this batch wrote all of it, or somebody else wrote that row.
           const isOurs = unknownBefore ? await this.isWritten(items) : false;
           if (isOurs === null) break;
           if (!isOurs) return this.isolate(slotId, items, outcome.error);
@@ -189,7 +192,7 @@ export class Committer {
           await this.pause();
           break;
         case 'retry':
-          // A server that shuts down may say so after it has committed: should the key be met, the journal is asked.
+          // A server that shuts down may report it after committing. If the key is met later, the journal decides.
           unknownBefore = true;
           await this.pause();
           break;
@@ -208,7 +211,7 @@ export class Committer {
     }
   }
 
-  /** One statement writes all of a batch or nothing, so one of its rows tells for all. null: not to be found out now. */
+  /** One statement writes a whole batch or nothing, so one row tells for all. null: cannot be determined now. */
   private async isWritten(items: readonly CommitItem[]): Promise<boolean | null> {
     const event = items.flatMap(({ rows }) => rows.events)[0];
     if (event === undefined) return true;
@@ -234,7 +237,7 @@ export class Committer {
     this.deps.settled();
   }
 
-  /** Halves the batch until the culprit stands alone. */
+  /** Halves the batch until the culprit is alone. */
   private async isolate(slotId: string, items: CommitItem[], error: Error): Promise<void> {
     if (items.length === 1) {
       this.unsettled--;
@@ -273,7 +276,7 @@ function merge(slotId: string, items: readonly CommitItem[]): CommitBatch {
   };
 }
 
-/** A loop, because flatMap costs more for the nine kinds of ten that a turn has nothing of. */
+/** A loop, because flatMap costs more for the nine kinds of ten that a turn does not have. */
 function gather<Row>(items: readonly CommitItem[], of: (rows: TurnRows) => readonly Row[] | undefined): Row[] {
   const gathered: Row[] = [];
   for (const { rows } of items) for (const row of of(rows) ?? []) gathered.push(row);

@@ -1,5 +1,5 @@
-// What is kept of an execution that the engine gave up on: its outcome, the cause, and the news for a parent that waits
-// (I20). Written in one statement with the end of its queue row.
+// The record of an execution that the engine gave up: its outcome, the cause, and the message for a waiting parent (I20). Written
+// in one statement with the end of its queue row.
 
 import type { Command } from '../../core/decider/command.ts';
 import type { Fact } from '../../core/decider/fact.ts';
@@ -15,7 +15,7 @@ export interface Burial {
   readonly execution: LoadedExecution;
   readonly error: { readonly code: string; readonly message: string };
   readonly crashes: number;
-  /** Where the journal goes on, if that is known. */
+  /** The next number of the journal, if it is known. */
   readonly seq: number | null;
 }
 
@@ -48,7 +48,7 @@ export function deadLetter(
 
 export type LetterNote = Omit<Parameters<OperationStore['deadLetterNote']>[0], 'slotId'>;
 
-/** About an execution that goes on with the rest of its compensations. */
+/** For an execution that goes on with its other compensations. */
 export function failedUndo(
   { execution, state }: Resident,
   { node, error }: Extract<Command, { type: 'deadLetter' }>,
@@ -65,7 +65,7 @@ function messageOf({ executionId, workflowId, version, requestId, trigger }: Loa
   return `${ids.slice(0, -1)},"triggerPayload":${trigger}}`;
 }
 
-/** Where the stored journal goes on; null when that cannot be told. */
+/** The next number of the stored journal; null: unknown. */
 export function nextStoredSeq({ journal, checkpoint }: LoadedExecution): number | null {
   const last = journal.at(-1);
   if (last === undefined) return checkpoint?.seq ?? 0;

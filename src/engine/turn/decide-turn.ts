@@ -1,5 +1,5 @@
-// The decisions of one turn: on everything that waits in the execution's queue, put into one commit item. Each decision is a journal
-// row of its own. Nothing here touches the database or the outside world.
+// The decisions of one turn: on everything in the execution's queue, in one commit item. Each decision is a journal row. Nothing
+// here touches the database or the outside world.
 
 import type { Clock } from '../../clock/clock.ts';
 import type { Timers } from '../../clock/timers.ts';
@@ -21,7 +21,7 @@ import type { Tracing } from './tracing-port.ts';
 
 const PAUSES: ReadonlySet<Fact['type']> = new Set(['ExecutionPaused', 'ExecutionResumed']);
 
-/** What turns are taken with, whichever engine runs the execution. */
+/** The parts that turns need, on every engine. */
 export interface TurnParts {
   readonly store: Store;
   readonly timers: Timers;
@@ -32,7 +32,7 @@ export interface TurnParts {
   readonly newSeed: () => number;
   /** Absent: no traces. */
   readonly tracing?: Tracing | undefined;
-  /** Throws TRIGGER_INVALID; absent: a child takes any payload. */
+  /** Throws TRIGGER_INVALID; absent: a child accepts any payload. */
   readonly checkTrigger?: TriggerCheck['check'] | undefined;
 }
 
@@ -41,11 +41,11 @@ export interface Turn {
   readonly commands: Command[];
   /** The decided facts, in order. */
   readonly transitions: Transition[];
-  /** True if the execution ended in this turn. An execution that had ended before is written unchanged. */
+  /** Whether the execution ended in this turn. An execution that had ended before is written unchanged. */
   readonly ends: boolean;
 }
 
-/** Throws only for a bug: in the decider, or in what a former version wrote. */
+/** Throws only because of a bug: in the decider, or in rows of a former version. */
 export function decideTurn({ clock, newSeed, newId, options, observer }: TurnParts, resident: Resident): Turn {
   const { state, execution } = resident;
   const { abortGraceMs, expressionLimits: limits, templateStyle } = options;
@@ -58,7 +58,7 @@ export function decideTurn({ clock, newSeed, newId, options, observer }: TurnPar
   let effort = 0;
   while (resident.queue.length > 0 && !ends && effort < EFFORT_PER_TURN) {
     const queued = resident.queue.shift()!;
-    // Stop at the input that ends it. One that had ended before goes on: the next message may be what reopened it.
+    // Stops at the input that ends the execution. If it had ended before, it goes on: the next message may reopen it.
     const wasOver = isTerminal(state.status);
     const decision = decide(state, queued.input, context);
     resident.decided(decision, queued);
@@ -73,8 +73,8 @@ export function decideTurn({ clock, newSeed, newId, options, observer }: TurnPar
     if (command.type === 'cancelChild')
       draft.sent = added(draft.sent, cancelMessage(command.childId, command.reason, newId()));
   }
-  // Also when it had ended before: a reopening that was refused, or a correction for later, leaves it as it was, and its outcome is
-  // written again. Its outputs were in the outcome alone.
+  // Also when it had ended before: a refused reopening or a correction leaves it ended, and its outcome is written again. Only
+  // the outcome had its outputs.
   if (isTerminal(state.status)) {
     if (state.status === 'Succeeded' && state.outputs === undefined) state.outputs = resultOf(state, context, () => {});
     recordEnd(draft, resident, newId);
@@ -85,15 +85,15 @@ export function decideTurn({ clock, newSeed, newId, options, observer }: TurnPar
   return { written: draft, commands: withoutTheStopped(resident, commands), transitions, ends };
 }
 
-/** As much as one decision may take: what waits then is for the next turn, after others had theirs (S4, I22). */
+/** The limit of one decision: the rest waits for the next turn, after others had theirs (S4, I22). */
 const EFFORT_PER_TURN = 0.5;
 
-/** Nothing was decided; there may be something to write all the same. */
+/** No decision, but there may be something to write. */
 export function emptyTurn({ execution }: Resident): Turn {
   return { written: nothingWritten(execution.executionId), commands: [], transitions: [], ends: false };
 }
 
-/** An attempt that was started and told to stop in the same turn never runs: the next turn hears that it stopped. */
+/** An attempt that was started and aborted in the same turn never runs: the next turn learns that it stopped. */
 function withoutTheStopped(resident: Resident, commands: Command[]): Command[] {
   if (!commands.some(({ type }) => type === 'abort')) return commands;
   const stopped = new Set(commands.flatMap((command) => (command.type === 'abort' ? [command.node] : [])));
@@ -106,14 +106,17 @@ function withoutTheStopped(resident: Resident, commands: Command[]): Command[] {
   });
 }
 
-/** The first attempt that ends after a crash shows that this execution was not its cause; that one begins shows nothing. */
+/**
+ * The first attempt that ends after a crash shows that this execution was not the cause. An attempt that begins shows
+ * nothing.
+ */
 function forgetCrashes(draft: Draft, resident: Resident): void {
   if (!resident.owesCrashReset || draft.attempts.length === 0) return;
   draft.crashResets = [resident.execution.executionId];
   resident.crashesForgotten();
 }
 
-/** At once, and not when it leaves memory: an attempt that is in flight may take long, and nothing else starts. */
+/** Written at once, not when it leaves memory: a running attempt may take long, and nothing else starts. */
 function showPause(draft: Draft, { execution, state }: Resident, transitions: readonly Transition[]): void {
   const changes = transitions.some(({ facts }) => facts.some(({ type }) => PAUSES.has(type)));
   if (!changes) return;
@@ -121,7 +124,7 @@ function showPause(draft: Draft, { execution, state }: Resident, transitions: re
   else draft.resumed = [execution.executionId];
 }
 
-/** In the same commit as the fact that asks for it, so that no crash loses the cascade. */
+/** In the same commit as its fact, so that no crash loses the cascade. */
 function cancelMessage(childId: string, reason: string, id: string): NewMessage {
   const mail = { kind: 'cancel' as const, reason };
   return { id, executionId: childId, kind: mail.kind, key: mailKey(mail), body: mailBody(mail) };
@@ -171,7 +174,7 @@ function finishedAttempt(facts: readonly Fact[]): { node: number; attempt: numbe
   return first !== undefined && 'attempt' in first ? { node: first.node, attempt: first.attempt } : null;
 }
 
-/** The outcome, the end of the queue row, and the news for a parent that waits. */
+/** The outcome, the end of the queue row, and the message for a waiting parent. */
 function recordEnd(draft: Draft, resident: Resident, newId: () => string): void {
   const { execution, state } = resident;
   const { executionId, tenantId, parentId, parentNode } = execution;

@@ -1,5 +1,5 @@
-// Hands the attempts of an execution to whoever runs them: the desk of this runner, or a worker of their task queue. Results come back
-// as inputs of the execution. Nothing here decides; a dispatched attempt has a durable cause (I2).
+// Hands the attempts of an execution to the desk of this runner or to a worker of their task queue. Results come back as inputs
+// of the execution. Nothing is decided here; a dispatched attempt has a durable cause (I2).
 
 import type { AttemptRequest, AttemptResult } from '../../action/attempt.ts';
 import { Stop } from '../../action/stop.ts';
@@ -23,7 +23,7 @@ export interface DispatchDeps {
   readonly isDraining: () => boolean;
 }
 
-/** How the execution hears of its attempts. */
+/** Receives the results of attempts. */
 interface Listener {
   enqueue(resident: Resident, queued: QueuedInput): void;
   settle(resident: Resident): void;
@@ -38,7 +38,7 @@ export class Dispatch {
     this.listener = listener;
   }
 
-  /** `isAgain`: its start stood in the journal when this runner took the execution, so a former owner may have run it. */
+  /** `isAgain`: its start was in the journal when this runner took the execution, so a former owner may have run it. */
   run(resident: Resident, command: Extract<Command, { type: 'runAction' }>, isAgain: boolean): void {
     const { node, attempt } = command;
     const mayHaveRun = isAgain || attempt > 1;
@@ -51,7 +51,7 @@ export class Dispatch {
     if (queue !== null) return this.runRemotely(resident, node, request, queue);
     const finished = (result: AttemptResult) => this.ended(resident, node, attempt, result);
     if (this.deps.desk.submit(request, finished, this.deps.residents.memory.hasRoom(resident))) return;
-    // Its start stands in the journal: whoever takes the execution up again runs it.
+    // Its start is in the journal, so the next owner runs it.
     resident.running.delete(node);
     resident.setAside();
   }
@@ -70,7 +70,7 @@ export class Dispatch {
     this.deps.remote.ended(resident);
   }
 
-  /** A worker of its queue runs it. When its row is durable, the execution only waits for mail. */
+  /** A worker of its queue runs it. Once its row is durable, the execution only waits for mail. */
   private runRemotely(resident: Resident, node: number, request: AttemptRequest, queue: string): void {
     const { attempt } = request;
     this.deps.remote.add(resident, node, request, queue).then(
@@ -82,7 +82,7 @@ export class Dispatch {
     );
   }
 
-  /** A worker that has the attempt reports its result. An attempt that no worker has never ran. */
+  /** A worker that has the attempt reports its result. An attempt without a worker never ran. */
   private stopRemotely(resident: Resident, node: number, attempt: number): void {
     void this.deps.remote.stop(resident, node, attempt).then((isGone) => {
       if (isGone && !resident.isGone && !this.deps.isOver())
@@ -96,7 +96,7 @@ export class Dispatch {
     this.listener.enqueue(resident, attemptInput(node, attempt, result));
   }
 
-  /** It ended because this runner stops, which is no outcome: the next owner runs it again. */
+  /** It ended because this runner stops, which is not an outcome: the next owner runs it again. */
   private isForTheNextOwner({ state, running }: Resident, node: number, result: AttemptResult): boolean {
     if (!this.deps.isDraining() || result.ok || !result.aborted || state.stopping !== null) return false;
     if (!result.abandoned) running.delete(node);

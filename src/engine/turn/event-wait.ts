@@ -1,4 +1,4 @@
-// Which rows stand for the waits of an execution for events.
+// The rows of an execution's event waits.
 
 import type { Command } from '../../core/decider/command.ts';
 import { idOf } from '../../core/decider/frame.ts';

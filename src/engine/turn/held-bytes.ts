@@ -1,4 +1,4 @@
-// Bytes that executions hold, by tenant, and who waits until some are given back.
+// Bytes that executions hold, by tenant, and the executions that wait for some to be freed.
 
 export class HeldBytes<Waiting> {
   private readonly mayHold: (ofTenant: number, ofAll: number) => boolean;
@@ -34,7 +34,7 @@ export class HeldBytes<Waiting> {
     this.waiting.set(who, tenantId);
   }
 
-  /** Takes out those whose tenant has room now, the longest first. They may have to wait again. */
+  /** Removes those whose tenant has room now, longest wait first. They may have to wait again. */
   ready(): Waiting[] {
     if (this.waiting.size === 0) return [];
     const ready = [...this.waiting].filter(([, tenantId]) => this.hasRoom(tenantId)).map(([who]) => who);

@@ -1,11 +1,11 @@
-// The start of a fresh execution is not written by itself: its first attempts are dispatched straight after the claim, and
-// the facts of the start go into the commit of whatever comes next, which for a quick action is its result. That is one
-// commit less for every execution, and one wait less for the disk before its first action.
+// The start of a fresh execution is not written by itself. Its first attempts are dispatched right after the claim, and the facts
+// of the start join the next commit, which for a quick action contains its result. That saves one commit per execution, and one
+// wait for the disk before its first action.
 //
-// Nothing runs before its cause is durable (I2): the cause is the claim, which is. What was decided follows from rows that
-// never change (the execution, its version) and from nothing else: who claims it after a crash renders the same parameters
-// and calls with the same key (I7). Only a turn that is nothing but that start is held: no mail was consumed, no child
-// inserted, no crash is to be forgotten, and nothing waits but attempts (docs/decisions/0006).
+// Nothing runs before its cause is durable (I2): the cause is the claim, which is. The decision follows from immutable rows only
+// (the execution, its version), so a new owner after a crash renders the same parameters and calls with the same key (I7). Only a
+// turn that is nothing but the start is held: no mail consumed, no child inserted, no crash to forget, and nothing but attempts
+// waiting (docs/decisions/0006).
 
 import type { Timers } from '../../clock/timers.ts';
 import type { TurnRows } from './committer.ts';
@@ -13,13 +13,13 @@ import type { Turn } from './decide-turn.ts';
 import type { Resident } from './resident.ts';
 
 /**
- * How long the start may wait for the first result. A few are written soon: whoever is called by the action and asks for the execution
- * should see it running, and their commits cost nothing that anybody misses.
+ * How long a start may wait for the first result. With few of them, starts are written soon: somebody whom the action calls
+ * should see the execution running, and these commits cost nothing.
  */
 const FEW_HELD_AT_MOST_MS = 20;
 /**
- * Many at once wait for about as long as a quick call takes when all places are busy. Of the transitions of 1,000 pipelines of five calls
- * at once, one in six was such a start alone at 60 ms, none at 200.
+ * Many at once wait for about as long as a quick call takes when all places are busy. With 1,000 pipelines of five calls at
+ * once, one transition in six was a lone start at 60 ms, none at 200.
  */
 const MANY_HELD_AT_MOST_MS = 200;
 const MANY = 64;
@@ -78,8 +78,8 @@ export function withHeldStart(resident: Resident, turn: Turn): Turn {
 }
 
 /**
- * An execution that ended in the moment in which it began has one journal row: its start and its end are of one time, and in one
- * commit. Only then: what is still to come may point to the transition in which it was started (`startedSeq`). Null: two rows.
+ * An execution that ends in the moment it began has one journal row: its start and end have one time and one commit. Only
+ * then, because later facts may point to the transition of the start (`startedSeq`). null: two rows.
  */
 function inOneRow({ written: held }: Turn, { written, ends }: Turn): TurnRows['events'] | null {
   const [start] = held.events;

@@ -1,6 +1,5 @@
-// Between decisions and rows: what a transition writes, and how a stored execution becomes a state again. Outputs are
-// stored once, with their attempt; the journal's facts leave them out and get them back here, so that folding what was
-// stored gives what was in memory (I15).
+// Translates decisions to rows and stored executions back to states. Outputs are stored once, with their attempt; the journal's
+// facts omit them and get them back here, so that folding the stored rows gives the state that was in memory (I15).
 
 import { fromCheckpoint } from '../../core/decider/checkpoint.ts';
 import { applyTransition } from '../../core/decider/evolve.ts';
@@ -26,8 +25,8 @@ function withoutOutputs(fact: Fact): object {
 }
 
 /**
- * The attempts that ended in this transition: one row each, written once and never changed (I3). `result` is what the
- * transition was decided on, with its outputs as the text they were parsed from: that need not be made again.
+ * Attempts that ended in this transition: one row each, written once and never changed (I3). `result` is the input of the
+ * decision, with its outputs as the text they were parsed from, so the text need not be made again.
  */
 export function attemptRows(
   state: State,
@@ -59,10 +58,10 @@ export function attemptRows(
   return rows;
 }
 
-/** Shared by all that write none of a kind, which of most kinds is everybody. */
+/** Shared by turns without rows of a kind, which are most. */
 export const NONE: never[] = [];
 
-/** Most rows stay alone, and an empty array that is pushed to takes room for sixteen more. Never pushes to NONE. */
+/** Most rows stay alone, and an empty array that is pushed to reserves room for sixteen more. Never pushes to NONE. */
 export function added<Row>(rows: Row[], row: Row): Row[] {
   if (rows.length === 0) return [row];
   rows.push(row);
@@ -103,7 +102,7 @@ function attemptEnding(fact: Fact): AttemptEnding | null {
 /** The outcome row of an ended execution. Its ExecutionSucceeded fact leaves the outputs to that row. */
 const END = 'end';
 
-/** Folds what is stored. The parameters of attempts are not part of it: see loading.ts. */
+/** Folds the stored rows. The parameters of attempts are not included: see loading.ts. */
 export function foldStored(
   plan: Plan,
   start: ExecutionStart,
@@ -121,7 +120,7 @@ export function foldStored(
   return state;
 }
 
-/** Folds what was stored since. */
+/** Folds the rows stored since. */
 export function foldFurther(
   state: State,
   journal: LoadedExecution['journal'],
@@ -160,7 +159,7 @@ function outputsKey(plan: Plan, fact: Fact): string | null {
   }
 }
 
-/** Whether the stored journal holds exactly this row: the same text at the same place (I18). */
+/** Whether the stored journal contains exactly this row: the same text at the same place (I18). */
 export async function isWritten(
   store: ExecutionReader,
   { executionId, seq, facts }: CommitBatch['events'][number],

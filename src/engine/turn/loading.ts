@@ -1,6 +1,5 @@
-// From stored rows to an execution that can go on: compiled plan, folded state, the parameters that running and retrying
-// attempts need again, and the inputs that wait for it. What cannot be loaded is said, not thrown: it must not take its
-// neighbours with it (I20).
+// Turns stored rows into an execution that can go on: compiled plan, folded state, the parameters of running and retrying
+// attempts, and the waiting inputs. A failure is returned, not thrown: it must not affect other executions (I20).
 
 import { allNodes, idOf } from '../../core/decider/frame.ts';
 import type { Input } from '../../core/decider/input.ts';
@@ -40,8 +39,8 @@ export async function loadResident(deps: LoadingDeps, execution: LoadedExecution
 }
 
 /**
- * What a whole claim brought, in its order. Plans are looked up side by side, and recorded parameters read by few statements. `hasRoom`:
- * whether an execution may take so many bytes more, asked when all before it have been taken over. Null: there is no room for it now.
+ * Loads a whole claim, in order. Plans are looked up in parallel, and recorded parameters read by few statements. `hasRoom`:
+ * whether an execution may take this many more bytes, asked when all before it have been taken over. null: no room now.
  */
 export async function* loadResidents<Item extends Loading>(
   deps: LoadingDeps,
@@ -108,13 +107,13 @@ async function fold(deps: LoadingDeps, { execution }: Loading): Promise<Folded |
     const { plan, isArchived } = found;
     return { state: foldStored(plan, startOf(deps, execution, plan), execution), isArchived };
   } catch (error) {
-    // A database that cannot be reached says nothing about the execution: somebody will load it again.
+    // An unreachable database says nothing about the execution: it is loaded again later.
     if (error instanceof StoreError && error.failure !== 'data') throw error;
     return { ok: false, code: 'POISON', problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** The same without a wait, for one that was never begun and whose plan is at hand. Null: it has to be loaded. */
+/** The same without waiting, for a fresh execution with a cached plan. null: it must be loaded. */
 export function freshResident(deps: LoadingDeps, execution: LoadedExecution, claim: Claim): Resident | null {
   const found = deps.plans.known(execution);
   if (found === undefined || 'problem' in found) return null;
@@ -124,7 +123,7 @@ export function freshResident(deps: LoadingDeps, execution: LoadedExecution, cla
     const waiting = waitingInputs(execution, state, isArchived);
     return new Resident({ execution, state, claim, waiting, given: NOTHING_GIVEN });
   } catch {
-    // Loading meets the same, and says what it is.
+    // Loading meets the same problem and reports it.
     return null;
   }
 }
@@ -145,8 +144,8 @@ function startOf(deps: LoadingDeps, execution: LoadedExecution, plan: Plan): Exe
 }
 
 /**
- * Loading a journal skips the recorded parameters; only unfinished attempts need theirs back: what a retry may reuse (as
- * first rendered), and what the attempt that was running was given (with patches and overrides). Returns the latter, for each.
+ * Loading a journal skips recorded parameters. Only unfinished attempts need theirs: the first rendering, which a retry may
+ * reuse, and the parameters of the running attempt (with patches and overrides). Returns the latter.
  */
 export async function restoreParameters(
   store: ExecutionStore,
@@ -181,12 +180,12 @@ function giveBack(state: State, inputsOf: ReadonlyMap<string, JsonObject>): Read
   return given.size === 0 ? NOTHING_GIVEN : given;
 }
 
-/** What runs or will run again; and a loop, whose items are the same whenever it goes on. */
+/** Nodes that run or will run again, and loops, whose items stay the same. */
 function needsParameters({ status, loop }: NodeState): boolean {
   return loop !== null || status === 'Running' || status === 'Retrying' || status === 'Waiting';
 }
 
-/** In the order in which it is decided on. */
+/** In the order of decision. */
 export function waitingInputs(
   execution: LoadedExecution,
   state: State,
@@ -196,19 +195,19 @@ export function waitingInputs(
   const next = nextInput(execution, state, isArchived);
   if (execution.inbox.length === 0 && next !== null) return [{ input: next }];
   const mail = execution.inbox.map((message) => queuedMail(message, state.plan, epoch));
-  // It had ended, and is live again: for a signal among its mail, or because its dead letter was put back.
+  // An ended execution is live again: because of a signal in its mail, or because its dead letter was requeued.
   const isSignalled = mail.some(({ input }) => input.type === 'signal' && heeds(state, input.signal));
   const first = next === null ? [] : [{ input: next }];
   const cancels = mail.filter(({ input }) => input.type === 'cancel');
   const others = mail.filter(({ input }) => input.type !== 'cancel');
-  // What was accepted counts before what merely became due: a callback was answered 200, and its wait may be over by now (I10).
+  // Accepted mail counts before timers: a callback was answered 200, and its wait may be over by now (I10).
   if (next?.type === 'timerDue') return [...cancels, ...others, ...first];
-  // What was cancelled before it began never starts anything.
+  // An execution that was cancelled before it began starts nothing.
   const reopened = next !== null || isSignalled ? [] : [{ input: { type: 'reopened' as const } }];
   return [...cancels, ...first, ...others, ...reopened];
 }
 
-/** Null: it has ended. */
+/** null: it has ended. */
 function nextInput({ workflowId }: LoadedExecution, { status }: State, isArchived: boolean): Input | null {
   if (status !== 'Pending') return isTerminal(status) ? null : { type: 'timerDue' };
   if (!isArchived) return { type: 'started' };

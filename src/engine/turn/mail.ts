@@ -1,5 +1,5 @@
-// Inbox messages as inputs of the decider. The key of a message is what makes it unique within (execution, kind): the
-// node of a callback, the id of a signal, the id of a child, the attempt of a result (I10).
+// Inbox messages as inputs of the decider. The key of a message is unique within (execution, kind): the node of a callback, the
+// id of a signal, the id of a child, the attempt of a result (I10).
 
 import type { AttemptResult } from '../../action/attempt.ts';
 import type { EndStatus, ExecutionError } from '../../core/decider/fact.ts';
@@ -37,7 +37,7 @@ export type Mail =
       readonly kind: 'attemptResult';
       readonly nodeId: string;
       readonly attempt: number;
-      /** Of the run that the attempt belonged to; absent: of whichever (I5). */
+      /** The epoch of the attempt's run; absent: any (I5). */
       readonly epoch?: number;
       readonly result: AttemptResult;
     };
@@ -63,14 +63,14 @@ export function mailBody(mail: Mail): JsonText {
   return JSON.stringify(mail);
 }
 
-/** As it waits for the next decision; the commit of that consumes it. */
+/** As an input of the next decision, whose commit consumes it. */
 export function queuedMail(message: InboxMessage, plan: Plan, epoch?: number): QueuedInput {
   const mailId = message.id;
   const mail = JSON.parse(message.body) as Mail;
   if (mail.kind !== 'attemptResult') return { input: inputOf(mail), mailId };
   const node = nodeIndexOf(plan, mail.nodeId);
   const isOfAnotherRun = mail.epoch !== undefined && epoch !== undefined && mail.epoch !== epoch;
-  // Nothing to decide on, but the message is used up.
+  // Nothing to decide, but the message is used up.
   if (node < 0 || isOfAnotherRun) return { input: { type: 'timerDue' }, mailId };
   return { ...attemptInput(node, mail.attempt, mail.result), mailId };
 }

@@ -1,7 +1,7 @@
-// How much memory the executions of a runner take, by tenant (I21, I22). A tenant alone may fill the budget; some is kept for the
-// others, by the rule of src/core/share. Over its share a tenant begins nothing new, goes on with one node of an execution at a time, and
-// attempts that find no place wait outside of memory. What is on its way to the database counts for itself: a tenant that has much
-// there decides nothing until it is written.
+// The memory of a runner's executions, by tenant (I21, I22). A tenant alone may fill the budget; some is reserved for others, by
+// the rule of src/core/share. Over its share a tenant begins nothing new, goes on with one node of an execution at a time, and
+// attempts without a place wait outside memory. Bytes on their way to the database count separately: a tenant with many of them
+// decides nothing until they are written.
 
 import type { Input } from '../../core/decider/input.ts';
 import { mayHoldOneMore } from '../../core/share/share.ts';
@@ -10,20 +10,20 @@ import type { Resident } from './resident.ts';
 
 /** The bytes that one tenant may have in flight to the database; all tenants together may have twice as many. */
 const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
-/** One that holds less frees nothing worth a checkpoint and a load by leaving. */
+/** A smaller execution is not worth a checkpoint and a load. */
 const LARGE_BYTES = 64 * 1024;
-/** A tenant that holds less than this part of the budget counts as one that holds nothing. */
+/** A tenant that holds less than this part of the budget counts as holding nothing. */
 const NEXT_TO_NOTHING = 1 / 64;
 
 const NOBODY: Resident[] = [];
 
 export class MemoryGate {
-  /** Of those that have begun: one that has not yet keeps no other from beginning. */
+  /** Of executions that have begun: one that has not begun must not keep another from beginning. */
   private readonly memory: HeldBytes<Resident>;
   private readonly unwritten = new HeldBytes<Resident>((ofTenant, ofAll) =>
     mayHoldOneMore(ofTenant, ofAll, MAX_UNWRITTEN_BYTES),
   );
-  /** Of the large ones that have not begun. */
+  /** Of large executions that have not begun. */
   private readonly unbegun = new HeldBytes<Resident>(() => true);
   /** How many have begun, and how many of them are large. */
   private begun = 0;
@@ -62,7 +62,7 @@ export class MemoryGate {
     return this.memory.hasRoom(tenantId, bytes + more, bytes + this.unbegun.ofAll);
   }
 
-  /** Small ones are many and weigh nothing: they are left out. */
+  /** Small ones are many and weigh little, so they are left out. */
   private countUnbegun({ execution }: Resident, by: number): void {
     if (Math.abs(by) > LARGE_BYTES) this.unbegun.add(execution.tenantId, by);
   }
@@ -77,8 +77,8 @@ export class MemoryGate {
   }
 
   /**
-   * Its tenant holds more than its share even without this one, so this one shall leave memory as soon as nothing of it runs. What came
-   * in small may have grown; without this, a thousand of them would. One that is alone stays however large it is.
+   * Whether its tenant exceeds its share even without this one, so that it should leave memory as soon as nothing of it runs.
+   * An execution that came in small may have grown, and a thousand of them could. A single one stays, however large it is.
    */
   isTooMuch(resident: Resident): boolean {
     const bytes = resident.hasBegun ? resident.bytes : 0;
@@ -86,33 +86,33 @@ export class MemoryGate {
   }
 
   /**
-   * It has not begun, or is small beside large ones of its tenant, and would grow by its next turn. It can wait: the large ones go on,
-   * and make room when they end. Somebody who cancels or signals does not wait for that.
+   * Whether it can wait: it has not begun, or it is small beside large ones of its tenant and would grow by its next turn.
+   * The large ones go on, and make room when they end. A cancel or signal does not wait for that.
    */
   mayWait(resident: Resident): boolean {
     if (!resident.hasBegun) return resident.state.seq === 0;
     return this.large > 0 && resident.bytes <= LARGE_BYTES && resident.queue.every(({ input }) => isResult(input));
   }
 
-  /** True: it is among those that `ready` gives, once there is room. */
+  /** true: `ready` returns it once there is room. */
   waits(resident: Resident): boolean {
     const isFull = !this.hasRoom(resident);
     if (isFull) this.memory.wait(resident.execution.tenantId, resident);
     return isFull;
   }
 
-  /** Those that may begin or go on now. */
+  /** Executions that may begin or go on now. */
   ready(): Resident[] {
     const ready = this.memory.ready();
     return ready.length === 0 ? ready : ready.filter(({ isGone, isBusy }) => !isGone && !isBusy);
   }
 
-  /** Whether nodes that could start and did not shall start now. */
+  /** Whether nodes that were held back may start now. */
   mayGoOn(resident: Resident): boolean {
     return resident.mayHoldMore() && (resident.running.size === 0 || !this.waits(resident));
   }
 
-  /** True: it takes its turn when more of its tenant is written. */
+  /** true: it takes its turn when more of its tenant's bytes are written. */
   waitsForWrites(resident: Resident): boolean {
     const { tenantId } = resident.execution;
     const isFull = !this.unwritten.hasRoom(tenantId);
@@ -120,7 +120,7 @@ export class MemoryGate {
     return isFull;
   }
 
-  /** So many bytes are on their way to the database, or, below zero, no longer. Gives those that take their turn now. */
+  /** This many bytes go to the database or, below zero, have arrived. Returns the executions that take their turn now. */
   writes({ execution: { tenantId } }: Resident, bytes: number): Resident[] {
     this.unwritten.add(tenantId, bytes);
     return bytes < 0 ? this.unwritten.ready() : NOBODY;

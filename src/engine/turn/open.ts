@@ -1,6 +1,6 @@
-// What is open in an execution that another engine runs: the attempts to run, the children to wait for, and when something is due. It is
-// read off the state and not off the facts of the last turn, so a repeated call gives the same answer, and nothing is lost between a
-// commit and whoever acts on it.
+// The open work of an execution on another engine: attempts to run, children to wait for, and the next due time. It is derived
+// from the state, not from the facts of the last turn, so a repeated call gives the same answer, and nothing is lost between a
+// commit and the engine.
 
 import { allNodes, idOf, planNodeOf } from '../../core/decider/frame.ts';
 import { nextDue } from '../../core/decider/next-due.ts';
@@ -10,15 +10,15 @@ import { nodeIndexOf, planNodeAt } from '../../core/plan/virtual-node.ts';
 import type { ExternalTurn } from '../../store/external-port.ts';
 
 export interface Open {
-  /** Of two answers the one with the higher number is newer. */
+  /** The answer with the higher number is newer. */
   readonly seq: number;
-  /** `Over`: at this epoch there is nothing to do any more. */
+  /** `Over`: nothing is left to do at this epoch. */
   readonly status: ExecutionStatus | 'Over';
   readonly attempts: readonly OpenAttempt[];
   readonly children: readonly OpenChild[];
   /** Milliseconds since the epoch. */
   readonly nextDueAt?: number;
-  /** Tells every attempt to stop. */
+  /** Aborts every attempt. */
   readonly stopping?: true;
   readonly ended?: true;
 }
@@ -27,7 +27,7 @@ export interface OpenAttempt {
   readonly nodeId: string;
   readonly attempt: number;
   readonly taskQueue: string;
-  /** Absent: it takes as long as it takes. */
+  /** Absent: no timeout. */
   readonly timeoutMs?: number;
   readonly abort?: true;
 }
@@ -36,16 +36,16 @@ export interface OpenChild {
   readonly nodeId: string;
   readonly executionId: string;
   readonly workflowId: string;
-  /** Absent: whichever is the latest when the child starts. */
+  /** Absent: the latest when the child starts. */
   readonly version?: number;
 }
 
-/** The execution has ended, was reopened under another epoch, or never was run outside. */
+/** The execution has ended, was reopened under another epoch, or never ran outside. */
 export const OVER: Open = { seq: Number.MAX_SAFE_INTEGER, status: 'Over', attempts: [], children: [], ended: true };
 
 /**
- * `since`: the `seq` of an answer that the caller has acted on. What was open before it is not told again: in a fan-out of a thousand
- * nodes every answer would tell of all the others.
+ * `since`: the `seq` of an answer that the caller has acted on. Work that was open before is not repeated; otherwise every
+ * answer in a fan-out of a thousand nodes would list all others.
  */
 export function openOf(state: State, environmentId: string, since = 0): Open {
   const { seq, status, stopping } = state;
@@ -83,13 +83,13 @@ export function openOf(state: State, environmentId: string, since = 0): Open {
   };
 }
 
-/** Whether the run that starts this child goes on to wait for it. */
+/** Whether the run that starts this child waits for it. */
 export function isWaitedFor({ plan }: State, parentNode: string | null): boolean {
   const { step } = planNodeAt(plan, nodeIndexOf(plan, parentNode));
   return step.kind === 'subworkflow' && step.waitForCompletion;
 }
 
-/** For lists and operators, as a parked row says it: only what has nothing running sleeps or waits. */
+/** For lists and operators, in the terms of a parked row: only an execution without running attempts sleeps or waits. */
 export function waitOf(state: State): Pick<ExternalTurn, 'dueAt' | 'waits' | 'isPaused'> {
   const isPaused = state.status === 'Paused';
   let waiting = 0;

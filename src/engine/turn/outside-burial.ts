@@ -1,4 +1,4 @@
-// An execution of another engine that cannot go on, whatever is tried: it ends as Failed at its epoch, and its cause is kept (I20).
+// An execution of another engine that cannot go on: it ends as Failed at its epoch, and its cause is kept (I20).
 
 import { DECIDER_VERSION } from '../../core/decider/decide.ts';
 import type { Store } from '../../store/port.ts';
@@ -26,7 +26,7 @@ export async function buryOutside(
     const { attempts: _attempts, ...rest } = deadLetter({ execution, error, crashes: 0, seq }, at, newId());
     return store.externalGiveUp({ ...rest, sent: rest.sent ?? [], epoch, keepLetter: options.deadLetters });
   };
-  // The journal may have been written after all: then the end stands in the outcome alone.
+  // The journal may have been written after all: then only the outcome records the end.
   const { applied } = await letter(nextStoredSeq(execution)).catch(() => letter(null));
   if (!applied) return;
   observer.ended?.({ execution, status: 'Failed', state: null, outcome: null });

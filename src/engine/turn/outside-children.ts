@@ -1,5 +1,5 @@
-// Children of executions that another engine runs. They are inserted by the commit that starts them. Where a process died between that
-// commit and the news for the node, the next turn takes them up here. A child runs on the engine of its parent.
+// Children of executions on another engine. The commit that starts them inserts them. If a process dies between that commit and
+// the message for the node, the next turn takes them up here. A child runs on its parent's engine.
 
 import { type Command, startCommand } from '../../core/decider/command.ts';
 import { allNodes } from '../../core/decider/frame.ts';

@@ -1,6 +1,6 @@
-// Executions of other engines that this process has met lately, folded: a turn after the last one costs a look instead of a load. What is
-// kept here is a guess. Every turn on it is committed by comparison (the journal's key), so an old guess writes nothing; it is brought up
-// to date by what the journal has beyond it, or loaded again.
+// Recently used executions of other engines, folded: a later turn costs a look instead of a load. The memory is a guess. Every
+// turn is committed by comparison (the journal's key), so an old guess writes nothing; it is brought up to date from the journal,
+// or loaded again.
 
 import type { Timers } from '../../clock/timers.ts';
 import { DECIDER_VERSION } from '../../core/decider/decide.ts';
@@ -21,15 +21,15 @@ export interface OutsideMemoryDeps extends LoadingDeps {
 export interface Remembered {
   readonly resident: Resident;
   readonly driver: OutsideDriver;
-  /** What each running attempt was given, by node. */
+  /** The parameters of running attempts, by node. */
   readonly given: Map<number, Json>;
   /** Monotonic time of the last look at the database. */
   seenAt: number;
-  /** Others have written to it: a child that they started may not be there yet. */
+  /** Other processes have written to it: a child that they started may not be here yet. */
   hasNews: boolean;
   /** Children that are known to exist. */
   readonly knownChildren: Set<string>;
-  /** About what it takes in memory. */
+  /** Estimated memory. */
   bytes: number;
 }
 
@@ -38,16 +38,16 @@ type Recall =
   | { readonly found: null }
   | { readonly found: null; readonly broken: Extract<Loaded, { ok: false }> };
 
-/** No journal row comes after it: the execution is loaded whole. */
+/** Beyond every journal row, so the whole execution is loaded. */
 const EVERYTHING = 2 ** 31 - 1;
 const MAX_REMEMBERED = 1_000;
 const MAX_BYTES = 128 * 1024 * 1024;
-/** About what a state takes beside its data. */
+/** Estimated size of a state beside its data. */
 const BYTES_PER_NODE = 500;
 
 export class OutsideMemory {
   private readonly deps: OutsideMemoryDeps;
-  /** The least recently used comes first. */
+  /** Least recently used first. */
   private readonly remembered = new Map<string, Remembered>();
   private bytes = 0;
 
@@ -55,13 +55,13 @@ export class OutsideMemory {
     this.deps = deps;
   }
 
-  /** As it was when somebody last looked; undefined: it is not here. */
+  /** The last known state; undefined: not in memory. */
   peek(executionId: string, epoch: number): Remembered | undefined {
     const found = this.remembered.get(executionId);
     return found?.resident.epoch === epoch ? found : undefined;
   }
 
-  /** As it is now; `withMail`: with what waits for it in its queue. Null: at this epoch there is nothing to do. */
+  /** The current state; `withMail`: with its waiting mail. null: nothing to do at this epoch. */
   async recall(executionId: string, epoch: number, withMail: boolean): Promise<Recall> {
     const { store, timers, observeTime } = this.deps;
     const known = this.peek(executionId, epoch);
@@ -77,7 +77,7 @@ export class OutsideMemory {
     known.seenAt = timers.monotonicMs();
     if (look.journal.length > 0) {
       foldFurther(resident.state, look.journal, look.attempts);
-      // What this process knew of an attempt may be of an earlier one.
+      // The known parameters may belong to an earlier attempt.
       const [given] = await restoreParameters(store, [resident.state]);
       known.given.clear();
       for (const [node, params] of given!) known.given.set(node, params);
@@ -104,7 +104,7 @@ export class OutsideMemory {
     return { found };
   }
 
-  /** It was used, and may have grown: the least recently used make room for it. */
+  /** It was used and may have grown: the least recently used make room for it. */
   keep(executionId: string, found: Remembered): void {
     this.forget(executionId);
     const { state } = found.resident;

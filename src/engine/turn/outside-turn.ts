@@ -1,10 +1,10 @@
-// A turn of an execution that another engine runs: the folding, deciding and writing of the native turn under another fence. The other
-// engine says when (`advance`), or brings the outcome of an attempt (`runAttempt`), and is told what is open. It never decides what
-// happens next, and it never sees a parameter, an output or a secret.
+// A turn of an execution on another engine: the folding, deciding and writing of the native turn under another fence. The other
+// engine says when (`advance`), or delivers the outcome of an attempt (`runAttempt`), and is told what is open. It never decides
+// what happens next, and never sees a parameter, an output or a secret.
 //
-// The fence is the queue row at the epoch that was handed over (I4, I5). Turns of one execution are taken one at a time in this process;
-// between processes the journal's key decides, and whoever comes second folds what the first one wrote and decides again (I14). A call
-// that is lost, late or repeated therefore writes nothing twice (I3, I10).
+// The fence is the queue row at the handed-over epoch (I4, I5). Within this process the turns of one execution run one at a time.
+// Between processes the journal's key decides: the second one folds what the first one wrote and decides again (I14). So a lost,
+// late or repeated call writes nothing twice (I3, I10).
 
 import type { AttemptResult, RunAttempt } from '../../action/attempt.ts';
 import { Stop } from '../../action/stop.ts';
@@ -32,11 +32,11 @@ import { traceparentFor } from './tracing-port.ts';
 
 export interface OutsideTurnsDeps extends Omit<TurnParts, 'clock'>, Omit<LoadingDeps, 'store'> {
   readonly run: RunAttempt;
-  /** Mail was written for another execution: a hint for whoever runs it. */
+  /** A hint: another execution has mail. */
   readonly mailSent: (executionId: string) => void;
 }
 
-/** Which run of an execution is meant. */
+/** Identifies a run of an execution. */
 export interface OutsideRun {
   readonly executionId: string;
   readonly epoch: number;
@@ -49,17 +49,20 @@ export interface OutsideAttempt extends OutsideRun {
   readonly attempt: number;
 }
 
-/** It stopped because this process stops, which is no outcome: whoever runs it next runs the same attempt again (I7). */
+/** It stopped because this process stops, which is not an outcome: the next process runs the same attempt again (I7). */
 export class InterruptedAttemptError extends Error {
   override readonly name = 'InterruptedAttemptError';
 }
 
-/** A look at the database that is no older than this is good enough to begin an attempt on. */
+/** An attempt may begin on a look at the database that is no older than this. */
 const FRESH_MS = 1_000;
 const RETRY_MS = 200;
-/** A run that waits for its child may start it over there; should it not, the child is handed over like any other execution after this. */
+/**
+ * A run that waits for its child may start it over there. If it does not, the child is handed over like any other execution
+ * after this time.
+ */
 const CHILD_HAND_OVER_MS = 5_000;
-/** While an attempt runs, somebody looks whether it is still wanted. Shorter than the grace of a stopping execution. */
+/** How often a running attempt is checked for being still wanted. Shorter than the grace period of a stopping execution. */
 const WATCH_MS = 3_000;
 
 interface TurnKind {
@@ -73,9 +76,9 @@ type Inputs = (found: Remembered) => QueuedInput[];
 export class OutsideTurns {
   private readonly deps: OutsideTurnsDeps & TurnParts;
   private readonly memory: OutsideMemory;
-  /** The last of each execution's turns in this process. */
+  /** The last turn of each execution in this process. */
   private readonly tails = new Map<string, Promise<unknown>>();
-  /** Attempts that run here. */
+  /** Attempts running here. */
   private readonly running = new Map<string, Stop>();
 
   constructor(deps: OutsideTurnsDeps) {
@@ -84,7 +87,7 @@ export class OutsideTurns {
     this.memory = new OutsideMemory({ ...deps, observeTime: clock.observe });
   }
 
-  /** Decides on everything that waits: its start, its mail, what is due. */
+  /** Decides on everything that waits: the start, mail, due timers. */
   advance(run: OutsideRun): Promise<Open> {
     return this.inTurn(run, () => [], { withMail: true });
   }
@@ -97,7 +100,7 @@ export class OutsideTurns {
     return { open, isSettled: isFinal(nodeAt(found.resident.state, nodeIndex(found, id))!.status) };
   }
 
-  /** Runs an attempt that is open, and decides on its outcome. Rejects only when the attempt was interrupted: see above. */
+  /** Runs an open attempt and decides on its outcome. Rejects only when the attempt was interrupted: see above. */
   async runAttempt(asked: OutsideAttempt, stop = new Stop()): Promise<Open> {
     const { executionId, nodeId, attempt } = asked;
     const found = await this.attemptToRun(asked);
@@ -108,7 +111,7 @@ export class OutsideTurns {
     const params = await parametersOf(this.deps.store, found, node);
     const command = startCommand(resident.state, node, params ?? {});
     const traceparent = traceparentFor(this.deps.tracing, resident, node);
-    // The other engine may have asked for this attempt before, and lost the answer.
+    // The other engine may have asked for this attempt before and lost the answer.
     const how = { signal: stop, traceparent, mayHaveRun: true };
     const request = command.type === 'runAction' ? attemptRequest(resident, command, how) : null;
     if (request === null) return this.look(asked);
@@ -154,7 +157,7 @@ export class OutsideTurns {
     return open;
   }
 
-  /** Null: the attempt is unknown or no longer awaited. */
+  /** null: the attempt is unknown or no longer awaited. */
   private async attemptToRun(asked: OutsideAttempt): Promise<Remembered | null> {
     const { executionId, epoch } = asked;
     const known = this.memory.peek(executionId, epoch);
@@ -175,7 +178,7 @@ export class OutsideTurns {
       if (isOver) return;
       const found = this.memory.peek(asked.executionId, asked.epoch);
       const isStopped = found !== undefined && (!isOpenAttempt(found, asked) || found.resident.state.stopping !== null);
-      // Nobody knows what could not be looked at: the attempt goes on until somebody does.
+      // Without an answer from the database the attempt goes on.
       if (open?.ended !== true && !isStopped) cancel = timers.after(WATCH_MS, () => void look());
       else stop.abort(new Error('The execution does not wait for this attempt any more'));
     };
@@ -187,14 +190,14 @@ export class OutsideTurns {
   }
 
   /**
-   * What is open, and nothing is decided. The answer about an attempt may be thrown away, because another worker has given one already:
-   * mail that it had used up would have woken nobody.
+   * Lists open work without deciding. The answer about an attempt may be discarded because another worker has already given
+   * one: mail that it had used up would have woken nobody.
    */
   look(run: OutsideRun): Promise<Open> {
     return this.inTurn(run, () => []);
   }
 
-  /** One at a time for each execution; until the database answers. */
+  /** One at a time per execution, retried until the database answers. */
   private inTurn(run: OutsideRun, inputs: Inputs, how: TurnKind = {}): Promise<Open> {
     const { executionId } = run;
     const before = this.tails.get(executionId) ?? Promise.resolve();
@@ -220,7 +223,7 @@ export class OutsideTurns {
           await this.giveUp(run, { code: 'POISON', message: (error as Error).message });
           return OVER;
         }
-        // Somebody else's turn came first, or nobody knows whether ours was written: the journal tells.
+        // Another turn came first, or ours has an unknown outcome: the journal tells.
         if (failure === 'alreadyApplied') continue;
         observer.warn('the database did not answer; trying again', { error: (error as Error).message });
         await new Promise<void>((resolve) => {
@@ -260,7 +263,7 @@ export class OutsideTurns {
     return known !== undefined && isOpenAttempt(known, asked!) ? { found: known } : null;
   }
 
-  /** False: this epoch is over. */
+  /** false: this epoch is over. */
   private async takeOne(run: OutsideRun, found: Remembered): Promise<boolean> {
     const { resident } = found;
     const turn = this.decided(resident);
@@ -289,7 +292,7 @@ export class OutsideTurns {
     }
   }
 
-  /** Written twice it is the same wait and the same letter, so both come before the commit that tells of them (I10, I20). */
+  /** Writing them twice gives the same wait and the same letter, so both come before the commit that mentions them (I10, I20). */
   private async writeBefore({ epoch }: OutsideRun, { resident }: Remembered, { commands }: Turn): Promise<void> {
     const { store, options } = this.deps;
     const waits = commands.flatMap((command) => (command.type === 'subscribe' ? eventWaits(resident, command) : []));
@@ -333,7 +336,7 @@ export class OutsideTurns {
     return true;
   }
 
-  /** The turn is durable. Other commands are derived from the state when they are needed; these are not. */
+  /** The turn is durable. Other commands are derived from the state on demand; these are not. */
   private carryOut(found: Remembered, { commands, ends }: Turn, children: readonly NewExecution[]): void {
     const { resident, given, knownChildren } = found;
     const { executionId, parentId } = resident.execution;
@@ -352,7 +355,7 @@ export class OutsideTurns {
     if (!ends) return;
     observer.count('ended');
     const { execution, state } = resident;
-    // Left over they do no harm, so nobody waits for this.
+    // Leftover rows do no harm, so this is not awaited.
     if (hasEventWaits(state)) void this.deps.store.eventWaitDrop({ executionIds: [executionId] }).catch(() => {});
     observer.ended?.({ execution, status: state.status, state, outcome: null });
     if (parentId !== null) mailSent(parentId);
@@ -373,7 +376,7 @@ function isOpenAttempt(found: Remembered, { nodeId: id, attempt }: OutsideAttemp
   return node?.status === 'Running' && node.attempts === attempt;
 }
 
-/** A result that is no longer awaited is no input: it was already recorded, or its node was stopped. */
+/** A result that is no longer awaited is not an input: it was already recorded, or its node was stopped. */
 const whileOpen =
   (asked: OutsideAttempt, outcome: QueuedInput): Inputs =>
   (found) =>

@@ -1,6 +1,6 @@
-// Executions that only wait leave memory: the queue row says until when, or for what. Park, then look for mail in a new
-// statement: a message that came in between finds the row either owned (and is seen by this look) or parked (and wakes
-// it); every other order stranded messages in the tests (I10, I12).
+// Executions that only wait leave memory; the queue row says until when, or for what. Park first, then look for mail in a new
+// statement: a message in between finds the row either owned (and this look sees it) or parked (and it wakes the row). Every
+// other order stranded messages in the tests (I10, I12).
 
 import type { Timers } from '../../clock/timers.ts';
 import { toCheckpoint } from '../../core/decider/checkpoint.ts';
@@ -19,20 +19,20 @@ export interface ParkingDeps {
   readonly observer: EngineObserver;
   readonly runInSlotZero: <T>(work: () => Promise<T>) => Promise<T>;
   readonly isOver: () => boolean;
-  /** The execution is no longer this runner's. */
+  /** This runner no longer owns the execution. */
   readonly left: (resident: Resident) => void;
-  /** One that left is due then. */
+  /** A parked execution is due then. */
   readonly parkedUntil: (dueAt: number) => void;
   /** All of a batch has left. */
   readonly settled: () => void;
-  /** It could not be parked and is still this runner's. */
+  /** It could not be parked, and this runner still owns it. */
   readonly stays: (resident: Resident) => void;
-  /** Some of what was parked became ready at once. */
+  /** Some parked executions became ready at once. */
   readonly woken: () => void;
 }
 
 const RETRY_MS = 500;
-/** Places in the arrays of the statement are found one by one: its cost grows with the square of this. */
+/** The statement searches its arrays linearly, so its cost grows with the square of this. */
 const MAX_BATCH = 256;
 const CHECKPOINT_AFTER_FACTS = 64;
 
@@ -51,7 +51,7 @@ export class ParkingLot {
     this.schedule();
   }
 
-  /** Durable mail for an execution that is not in memory here: should it be parked, it need not wait for the poll. */
+  /** Durable mail for an execution that is not in memory here. If it is parked, it need not wait for the poll. */
   mailCame(executionId: string): void {
     this.mailed.push(executionId);
     this.schedule();
@@ -63,7 +63,7 @@ export class ParkingLot {
     this.deps.timers.soon(() => void this.flush());
   }
 
-  /** While one statement is on its way, the next batch collects; claims get their turn in slot zero between two of them. */
+  /** While one statement is on its way, the next batch collects. Claims get their turn on slot zero in between. */
   private async flush(): Promise<void> {
     const batch = this.arriving.splice(0, MAX_BATCH);
     const mailed = this.mailed.splice(0);
@@ -77,8 +77,8 @@ export class ParkingLot {
   }
 
   /**
-   * An unknown outcome is resolved as for commits: the same again on the same slot, which waits for the old statement if
-   * it is still under way (I18). After an answer everything in the batch has left, by this statement or the one before.
+   * An unknown outcome is resolved as for commits: the same statement again on the same slot, which waits for the old one if
+   * it is still running (I18). After an answer everything in the batch has left, by this statement or the one before.
    */
   private async parkAll(batch: readonly { resident: Resident; item: ParkItem }[]): Promise<void> {
     const { store, slotId, observer, timers } = this.deps;
@@ -101,7 +101,7 @@ export class ParkingLot {
     }
   }
 
-  /** The statement was refused for its data: nothing was parked. One at a time, only the culprit stays. */
+  /** The statement was refused for its data, so nothing was parked. Sent one at a time, only the culprit stays. */
   private async keepAll(batch: readonly { resident: Resident; item: ParkItem }[]): Promise<void> {
     if (batch.length === 1) return this.deps.stays(batch[0]!.resident);
     for (const one of batch) await this.parkAll([one]);
@@ -142,7 +142,7 @@ function parkedFor(state: State): number {
     if (status === 'Retrying') bits |= PARKED_FOR.retry;
     if (status === 'Waiting') bits |= childId === null ? PARKED_FOR.callback : PARKED_FOR.child;
     if (status === 'Sleeping') bits |= PARKED_FOR.sleep;
-    // With a worker, or waiting for one: nothing runs here any more.
+    // With a worker, or waiting for one: nothing runs here.
     if (status === 'Running') bits |= PARKED_FOR.worker;
   }
   return bits;

@@ -1,5 +1,5 @@
-// Waits for a database that cannot be reached. Only for work that merely reads, or that is harmless to repeat: what commits
-// has its own rules (committer.ts, parking.ts).
+// Waits for an unreachable database. Only for reads and for work that is harmless to repeat: commits have their own rules
+// (committer.ts, parking.ts).
 
 import type { Timers } from '../../clock/timers.ts';
 import { StoreError } from '../../store/store-error.ts';

@@ -1,6 +1,6 @@
-// Attempts whose task queue this runner does not serve: they wait in the attempt queue for a worker, and their results come as mail.
-// A row is written after the start that it stands for is durable (I2), and again by each new owner of the execution, so a crash in
-// between loses nothing. While its row is on the way, the attempt counts as running here; afterwards the execution only waits.
+// Attempts whose task queue this runner does not serve: they wait in the attempt queue for a worker, and their results come as
+// mail. A row is written after its start is durable (I2), and again by each new owner of the execution, so a crash in between
+// loses nothing. While its row is on the way, the attempt counts as running here; afterwards the execution only waits.
 
 import type { AttemptRequest } from '../../action/attempt.ts';
 import type { Timers } from '../../clock/timers.ts';
@@ -19,11 +19,11 @@ import type { Resident } from './resident.ts';
 export interface TaskRouting {
   /** Whether the runner runs attempts of this queue itself. */
   readonly serves: (taskQueue: string) => boolean;
-  /** Whether the attempts of this tenant run apart from everybody else's. */
+  /** Whether the attempts of this tenant run on workers of their own. */
   readonly isolates: (tenantId: string) => boolean;
-  /** Whether it serves every queue that is inferred: then only plans that name a queue need a look. */
+  /** Whether it serves all inferred queues: then only plans that name a queue matter. */
   readonly servesInferred: boolean;
-  /** Attempts were queued: a hint for workers, which find them by polling otherwise (I11). */
+  /** A hint for workers that attempts were queued. Without it they find them by polling (I11). */
   readonly queued: (taskQueues: readonly string[]) => void;
 }
 
@@ -43,7 +43,7 @@ export class RemoteAttempts {
   private readonly deps: RemoteAttemptsDeps;
   private readonly adding: GroupWrite<QueuedAttempt, void>;
   private readonly plans = new WeakMap<Plan, boolean>();
-  /** Rows that are on their way: a stop must not overtake them. */
+  /** Rows on their way, which a stop must not overtake. */
   private readonly onTheirWay = new Map<string, Promise<void>>();
 
   constructor(deps: RemoteAttemptsDeps) {
@@ -67,7 +67,7 @@ export class RemoteAttempts {
     });
   }
 
-  /** The queue whose worker runs this node; null: this runner does. */
+  /** The queue whose worker runs this node; null: this runner runs it. */
   queueFor({ state, execution }: Resident, node: number): string | null {
     const { routing } = this.deps;
     if (routing === undefined || !this.mayLeave(state.plan, routing)) return null;
@@ -108,7 +108,7 @@ export class RemoteAttempts {
     }
   }
 
-  /** Tells the worker to stop. True: no worker holds the attempt, and no result will come. */
+  /** Tells the worker to stop. true: no worker holds the attempt, and no result will come. */
   async stop(resident: Resident, node: number, attempt: number): Promise<boolean> {
     const { executionId } = resident.execution;
     const nodeId = idOf(resident.state, node);
@@ -130,7 +130,7 @@ export class RemoteAttempts {
     void store.attemptQueueDrop({ executionIds: [execution.executionId] }).catch(() => {});
   }
 
-  /** Nearly no plan names a queue: those that do not cost one look-up. */
+  /** Few plans name a queue; the others cost one look-up. */
   private mayLeave(plan: Plan, { servesInferred }: TaskRouting): boolean {
     if (!servesInferred) return true;
     const known = this.plans.get(plan) ?? plan.nodes.some(namesQueue);

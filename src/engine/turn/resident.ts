@@ -1,6 +1,6 @@
-// One execution in this runner's memory: its folded state, the inputs that wait for the next decision, and the attempts that run for
-// it. One turn is on its way to the database at a time. Inputs that arrive meanwhile wait here, so parallel results cannot miss each
-// other (I14) and the journal's sequence has a single writer (I4). Only this file writes the fields of a resident; the methods say when.
+// One execution in this runner's memory: its folded state, the inputs of the next decision, and its running attempts. One turn at
+// a time is on its way to the database. Inputs that arrive meanwhile wait here, so parallel results cannot miss each other (I14),
+// and the journal's sequence has a single writer (I4). Only this file writes the fields of a resident; the methods say when.
 
 import type { AttemptLink, AttemptLogLine } from '../../action/attempt.ts';
 import type { Stop } from '../../action/stop.ts';
@@ -16,11 +16,14 @@ import type { Turn } from './decide-turn.ts';
 
 export interface QueuedInput {
   readonly input: Input;
-  /** The inbox message it came from, consumed by the commit of the turn that decides on it (I10). */
+  /** The inbox message behind it, consumed by the commit of the turn that decides on it (I10). */
   readonly mailId?: string;
-  /** The text that its outputs were parsed from: written as it is, because making a large one again would keep the loop (S4). */
+  /**
+   * The text that its outputs were parsed from: written as it is, because making a large text again would block the loop
+   * (S4).
+   */
   readonly outputsText?: JsonText;
-  /** Of a finished attempt: how long it waited for a free place, where that was a millisecond or more. */
+  /** For a finished attempt: its wait for a free place, if a millisecond or more. */
   readonly waitedMs?: number;
   /** The links and log lines of a finished attempt, written in the commit of its result. */
   readonly extras?: { readonly links: readonly AttemptLink[]; readonly logs: readonly AttemptLogLine[] };
@@ -29,7 +32,7 @@ export interface QueuedInput {
 export interface RunningAttempt {
   readonly attempt: number;
   readonly stop: Stop;
-  /** About the size of its parameters. */
+  /** The approximate size of its parameters. */
   readonly bytes: number;
 }
 
@@ -42,20 +45,23 @@ export interface NewResident {
   readonly execution: LoadedExecution;
   readonly state: State;
   readonly claim: { readonly crashes: number; readonly epoch: number };
-  /** Parameters of the attempts that a former owner left running, by node. */
+  /** Parameters of attempts that a former owner left running, by node. */
   readonly given: ReadonlyMap<number, Json>;
   /** Inputs that are there already. */
   readonly waiting: QueuedInput[];
 }
 
-/** The parameters of all attempts of one execution that run or wait for a place: more are started when some of these have ended. */
+/**
+ * Limit for the parameters of all running or waiting attempts of one execution. More are started when some of these have
+ * ended.
+ */
 export const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 export class Resident {
   readonly execution: LoadedExecution;
   readonly state: State;
   readonly crashes: number;
-  /** The claim by which this runner has the execution (I5). */
+  /** The claim under which this runner owns the execution (I5). */
   readonly epoch: number;
   readonly queue: QueuedInput[];
   readonly running = new Map<number, RunningAttempt>();
@@ -69,15 +75,15 @@ export class Resident {
   private counted = 0;
   private begun = false;
   private givenBefore: ReadonlyMap<number, Json>;
-  /** Bytes of the large parameters that its state keeps, by node: of those at work, and of those that are tried again later. */
+  /** Bytes of large parameters in its state, by node: of running attempts, and of those to be retried. */
   private kept: Map<number, number> | null = null;
   private lingersUntil: number | null = null;
   private nextAlarm: Alarm | null = null;
-  /** Null: no mail came. */
+  /** null: no mail came. */
   private seenMail: Set<string> | null;
 
   constructor({ execution, state, claim, waiting, given }: NewResident) {
-    // The state holds what these texts say: a large execution would be in memory twice.
+    // The state contains these texts: otherwise a large execution would be in memory twice.
     this.execution = isFolded(execution) ? { ...execution, ...FOLDED } : execution;
     this.state = state;
     this.crashes = claim.crashes;
@@ -104,7 +110,7 @@ export class Resident {
     this.busy = false;
   }
 
-  /** Forgotten: whatever still arrives for it is not wanted any more. */
+  /** Forgotten: anything that still arrives for it is dropped. */
   get isGone(): boolean {
     return this.gone;
   }
@@ -117,7 +123,7 @@ export class Resident {
     return this.begun;
   }
 
-  /** True: it had not begun before. */
+  /** true: it had not begun before. */
   begin(): boolean {
     const isFirst = !this.begun;
     this.begun = true;
@@ -137,7 +143,7 @@ export class Resident {
     return bytes;
   }
 
-  /** The last decision was cut short, and there is more to route. */
+  /** The last decision was interrupted, and there is more to route. */
   get isLeftOpen(): boolean {
     return this.leftOpen;
   }
@@ -152,17 +158,17 @@ export class Resident {
     this.lingersUntil = null;
   }
 
-  /** Facts that others wrote were folded into its state. */
+  /** Facts of other processes were folded into its state. */
   caughtUp(): void {
     this.leftOpen = isLeftOpen(this.state);
   }
 
-  /** Facts since the last checkpoint: parking writes a new one when folding them again would cost something. */
+  /** Facts since the last checkpoint. Parking writes a new one when folding them again would be expensive. */
   get factsSinceCheckpoint(): number {
     return this.facts;
   }
 
-  /** It has an attempt to run that there was no room for: it comes back for it when nothing else of it runs. */
+  /** It has an attempt that found no room: it comes back for it when nothing else of it runs. */
   get isSetAside(): boolean {
     return this.aside;
   }
@@ -171,7 +177,7 @@ export class Resident {
     this.aside = true;
   }
 
-  /** The start, while it waits to be written with what comes next: see held-start.ts. */
+  /** The start, while it waits to be written with the next turn: see held-start.ts. */
   get heldStart(): Turn | null {
     return this.held;
   }
@@ -186,7 +192,7 @@ export class Resident {
     return turn;
   }
 
-  /** Its crashes are to be forgotten when an attempt ends. */
+  /** Its crashes are forgotten when an attempt ends. */
   get owesCrashReset(): boolean {
     return this.owesReset;
   }
@@ -195,7 +201,10 @@ export class Resident {
     this.owesReset = false;
   }
 
-  /** It waits for a child or a worker that may be quick. Until when it stays in memory for that: the first answer counts, until it moves. */
+  /**
+   * It waits for a child or a worker that may be quick. Returns until when it stays in memory: the first answer counts until
+   * it moves.
+   */
   lingerUntil(at: number): number {
     this.lingersUntil ??= at;
     return this.lingersUntil;
@@ -212,7 +221,7 @@ export class Resident {
     this.nextAlarm = alarm;
   }
 
-  /** False: it was here before. */
+  /** false: already seen. */
   isNewMail(mailId: string): boolean {
     this.seenMail ??= new Set();
     if (this.seenMail.has(mailId)) return false;
@@ -221,8 +230,8 @@ export class Resident {
   }
 
   /**
-   * By how many bytes it has grown since this was last asked. Counts about what it holds in memory: what started it, what its nodes
-   * gave, and the parameters of those at work and of those that are tried again later.
+   * By how many bytes it has grown since the last call. Estimates its memory: its trigger, the outputs of its nodes, and the
+   * parameters of running and retrying attempts.
    */
   growth(): number {
     const bytes =
@@ -240,7 +249,7 @@ export class Resident {
     return this.runningBytes() < MAX_HELD_BYTES;
   }
 
-  /** Parameters of attempts that a former owner left running, by node. They are handed over once. */
+  /** Parameters of attempts that a former owner left running, by node. Handed over once. */
   takeGiven(): ReadonlyMap<number, Json> {
     const given = this.givenBefore;
     this.givenBefore = NOTHING_GIVEN;
@@ -252,7 +261,7 @@ export class Resident {
     this.kept.set(node, bytes);
   }
 
-  /** The parameters of an attempt that runs are counted with it. */
+  /** The parameters of a running attempt are counted with the attempt. */
   private keptBytes(): number {
     let sum = 0;
     if (this.kept === null) return sum;
@@ -263,7 +272,7 @@ export class Resident {
     return sum;
   }
 
-  /** Of results that wait to be decided on: the text, and the value that was read from it. */
+  /** Of results that wait for a decision: the text and the parsed value. */
   private queuedBytes(): number {
     let bytes = 0;
     for (const { outputsText } of this.queue) bytes += 2 * (outputsText?.length ?? 0);
@@ -277,8 +286,8 @@ export class Resident {
   }
 
   /**
-   * An attempt that runs is told to stop when the stop is durable (I2). One that still waits for a place must not begin meanwhile: the
-   * commit may have been applied although its reply has not come (I13).
+   * A running attempt is aborted when the stop is durable (I2). One that still waits for a place must not begin meanwhile:
+   * the commit may have been applied although its reply has not come (I13).
    */
   withholdStopped(commands: readonly Command[]): void {
     for (const command of commands) {

@@ -1,7 +1,7 @@
-// The executions in this runner's memory, what they hold, and which of them only wait. Those that only wait (for a timer that is near,
-// or for a child or a worker that may be quick) cost memory and nothing else, so they take nobody's place. Otherwise a downstream that
-// fails would fill the runner with executions between two tries, and everybody else would wait for them (I22). As many may wait here
-// as may be at work; beyond that an execution leaves memory however near its time is.
+// The executions in this runner's memory, their bytes, and which of them only wait. Those that only wait (for a near timer, or
+// for a child or worker that may be quick) cost only memory, so they take no place. Otherwise a failing downstream would fill the
+// runner with executions between two tries, and all others would wait (I22). As many may wait here as may work; beyond that an
+// execution leaves memory, however near its time is.
 
 import type { Clock } from '../../clock/clock.ts';
 import { allNodes } from '../../core/decider/frame.ts';
@@ -11,9 +11,9 @@ import { MemoryGate } from './memory-gate.ts';
 import type { Resident } from './resident.ts';
 import { isSuspect } from './suspects.ts';
 
-/** Leaving for a shorter time than this costs more than it brings. */
+/** Leaving for a shorter time costs more than it saves. */
 const BARELY_MS = 50;
-/** Alarms reach no further (alarm.ts). */
+/** The horizon of alarms (alarm.ts). */
 const LONGEST_LINGER_MS = 5_000;
 
 export interface ResidentsDeps {
@@ -53,12 +53,12 @@ export class Residents {
     return this.all.size;
   }
 
-  /** Those that do more than wait. */
+  /** Executions that do more than wait. */
   get activeCount(): number {
     return this.all.size - this.idle.size;
   }
 
-  /** About what all of them hold: payloads, parameters and outputs. */
+  /** The estimated bytes of all: payloads, parameters and outputs. */
   get heldBytes(): number {
     return this.bytes;
   }
@@ -68,7 +68,7 @@ export class Residents {
     this.weigh(resident);
   }
 
-  /** It has been decided on, and may have grown. */
+  /** It was decided on and may have grown. */
   weigh(resident: Resident): void {
     const by = resident.growth();
     this.bytes += by;
@@ -88,7 +88,7 @@ export class Residents {
     this.all.clear();
   }
 
-  /** From now on it only waits. */
+  /** It only waits from now on. */
   rest(resident: Resident): void {
     this.idle.add(resident);
   }
@@ -98,10 +98,10 @@ export class Residents {
     this.idle.delete(resident);
   }
 
-  /** Until when it waits in memory; null: it leaves. `due`: when its next timer is. */
+  /** Until when it waits in memory; null: it leaves. `due`: its next timer. */
   staysUntil(resident: Resident, due: number | null): number | null {
     const { parkAfterMs, maxResident } = this.deps.options;
-    // A suspect that only waits does not keep the other suspects waiting.
+    // A suspect that only waits does not hold up other suspects.
     const isWanted = !(resident.owesCrashReset && isSuspect(resident));
     const now = this.deps.clock.now();
     const inMs = due === null ? Number.POSITIVE_INFINITY : due - now;
@@ -112,7 +112,7 @@ export class Residents {
   }
 }
 
-/** For a child, or for a worker: nothing of it runs here, so what is Running runs elsewhere. */
+/** For a child or a worker: nothing of it runs here, so a Running node runs elsewhere. */
 function waitsForOthers({ state }: Resident): boolean {
   for (const [, { status, childId, loop }] of allNodes(state)) {
     if ((status === 'Waiting' && childId !== null) || (status === 'Running' && loop === null)) return true;

@@ -1,6 +1,5 @@
-// A child execution: which version it runs, and whether it may be started at all (depth, recursion). It is
-// inserted by the same commit that records its parent's NodeStarted, under the id in that fact, so a crash leaves either
-// both or neither.
+// A child execution: its version, and whether it may be started (depth, recursion). The commit that records its parent's
+// NodeStarted inserts it, under the id in that fact, so a crash leaves either both or neither.
 
 import type { Command } from '../../core/decider/command.ts';
 import { idOf, planNodeOf } from '../../core/decider/frame.ts';
@@ -20,7 +19,7 @@ type ChildStart =
 
 type SubworkflowDeps = Pick<TurnParts, 'store' | 'options' | 'tracing' | 'checkTrigger'>;
 
-/** Children to insert, and the failures of nodes whose child may not be started. */
+/** Children to insert, and the failures of nodes whose child is refused. */
 export async function prepareChildren(
   deps: SubworkflowDeps,
   parent: Resident,
@@ -29,7 +28,7 @@ export async function prepareChildren(
 ): Promise<{ children: NewExecution[]; refusals: QueuedInput[] }> {
   const children: NewExecution[] = [];
   const refusals: QueuedInput[] = [];
-  // A parent may start hundreds of children of one workflow in one turn: what is the same for all of them is asked once.
+  // A parent may start hundreds of children of one workflow in one turn, so common data is read once.
   const known = { chain: once(() => ancestry(deps.store, parent)), target: targetsOf(deps.store, parent) };
   for (const command of starts) {
     const { node, attempt } = command;
@@ -106,7 +105,7 @@ async function prepareChild(
   return { ok: true, child };
 }
 
-/** Which version a child of this workflow runs, asked once for each workflow. */
+/** The version that a child of this workflow runs, read once per workflow. */
 function targetsOf(store: WorkflowStore, { execution: { tenantId } }: Resident): Known['target'] {
   const asked = new Map<string, Promise<Target>>();
   return (workflowId, version) => {
@@ -161,8 +160,8 @@ async function ancestry(store: ExecutionReader, parent: Resident): Promise<strin
 }
 
 /**
- * After a crash it is not known whether the children were inserted. The same id and request make inserting them again harmless.
- * Returns the ids of those that exist now.
+ * After a crash it is unknown whether the children were inserted. The same id and request make a repetition harmless. Returns
+ * the ids of those that exist now.
  */
 export async function startAgain(
   deps: SubworkflowDeps,
@@ -182,7 +181,7 @@ export async function startAgain(
   return known;
 }
 
-/** A node that does not wait for its child has done its work when the child is durable. */
+/** A node that does not wait for its child is done when the child is durable. */
 export function childStarted(parent: Resident, { node, attempt, childId }: StartChild): void {
   const { step } = planNodeOf(parent.state, node);
   if (step.kind !== 'subworkflow' || step.waitForCompletion) return;

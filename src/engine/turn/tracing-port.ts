@@ -1,14 +1,13 @@
-// Who is told where the time of an execution goes, for traces. Absent: nobody, and nothing is made for them. What is passed
-// on to attempts and children without it is the context that the execution came with, as the standard asks of those who
-// take no part.
+// The port to traces. Absent: nothing is traced or prepared. Attempts and children then get the trace context that the execution
+// came with, as the standard asks of non-participants.
 
 import type { Transition } from '../../core/decider/fact.ts';
 import type { Resident } from './resident.ts';
 
 export interface Tracing {
-  /** The W3C trace context of a node's span: what its attempts and its child belong to. */
+  /** The W3C trace context of a node's span, the parent of its attempts and its child. */
   contextOf(resident: Resident, node: number): string;
-  /** These have happened: they are durable. */
+  /** These transitions are durable. */
   committed(resident: Resident, transitions: readonly Transition[]): void;
 }
 

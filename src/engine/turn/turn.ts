@@ -1,6 +1,6 @@
-// One life of an execution in memory, top to bottom: take → decide → hold or commit → carry out → settle, again and again until it
-// ends or leaves. One turn of an execution is on its way to the database at a time (I14, I17). A command is carried out when the turn
-// that gave it is durable (I2), with one exception: the first turn of a fresh claim, whose cause is the claim (held-start.ts).
+// The life of an execution in memory, top to bottom: take → decide → hold or commit → carry out → settle, repeated until it ends
+// or leaves. One turn of an execution at a time is on its way to the database (I14, I17). A command is carried out when its turn
+// is durable (I2), with one exception: the first turn of a fresh claim, whose cause is the claim (held-start.ts).
 
 import { type Command, startCommand } from '../../core/decider/command.ts';
 import { allNodes, planNodeOf } from '../../core/decider/frame.ts';
@@ -27,15 +27,15 @@ export interface TurnsDeps extends TurnParts, DispatchDeps {
   readonly alarms: Alarms;
   readonly parking: ParkingLot;
   readonly pace: Pace;
-  /** The fence under which notes about an execution are written beside its commits. */
+  /** The fence for notes about an execution that are written beside its commits. */
   readonly slotId: string;
   readonly bury: (burial: Burial) => Promise<void>;
-  /** Mail was written for another execution: a hint, with the message where it is at hand. */
+  /** A hint: another execution has mail; with the message if it is at hand. */
   readonly mailSent: (executionId: string, message?: NewMessage) => void;
   readonly workWanted: () => void;
 }
 
-/** How long an execution is away that there was no room for: see crowd.ts. */
+/** How long an execution without room stays away: see crowd.ts. */
 const SET_ASIDE_MS = 1_000;
 
 const LARGE_RESULT = 4_096;
@@ -53,9 +53,9 @@ export class Turns {
     this.held = new HeldStarts(deps.timers, (resident) => this.writeHeldStart(resident));
   }
 
-  // Take: an execution comes into memory, and inputs come for it.
+  // Take: an execution comes into memory, and inputs arrive for it.
 
-  /** An execution that was claimed and loaded. Attempts that a former owner left unfinished are run again (I7). */
+  /** Takes a claimed and loaded execution. Attempts that a former owner left unfinished run again (I7). */
   take(resident: Resident): void {
     const { residents } = this.deps;
     const twin = residents.get(resident.execution.executionId);
@@ -67,16 +67,16 @@ export class Turns {
 
   enqueue(resident: Resident, queued: QueuedInput): void {
     resident.queue.push(queued);
-    // A large result counts while it waits: its execution may have to wait for its writes.
+    // A large result counts while it waits, because its execution may have to wait for its writes.
     if (queued.outputsText !== undefined && queued.outputsText.length > LARGE_RESULT)
       this.deps.residents.weigh(resident);
     this.advance(resident);
   }
 
-  /** Goes on where a former owner stopped. */
+  /** Continues where a former owner stopped. */
   private takeUp(resident: Resident): void {
     const { state } = resident;
-    // Until everything is dispatched: an action that needs no time would be decided on in between.
+    // Until everything is dispatched: otherwise an instant action would be decided on in between.
     resident.occupy();
     const children: StartChild[] = [];
     const given = resident.takeGiven();
@@ -85,7 +85,7 @@ export class Turns {
       if (node.status !== 'Running' && !isOpenChild) continue;
       const command = startCommand(state, index, given.get(index) ?? {});
       const isRemote = node.status === 'Running' && this.dispatch.isRemote(resident, index);
-      // Its result may be among the mail already.
+      // Its result may already be in the mail.
       if (isRemote && resident.queue.some(({ input }) => isResultOf(input, index))) continue;
       if (state.stopping !== null && isRemote) this.dispatch.stop(resident, index);
       else if (state.stopping !== null) resident.queue.push(notRunAgain(index, node.attempts));
@@ -117,9 +117,9 @@ export class Turns {
   private decide(resident: Resident): void {
     const { memory } = this.deps.residents;
     if (this.deps.isOver() || resident.isGone || memory.waitsForWrites(resident)) return;
-    // Room may have been found for many before the first of them was weighed.
+    // Many may have found room before the first of them was weighed.
     if (memory.mayWait(resident) && memory.waits(resident)) return resident.release();
-    // Where the durable journal goes on, should this come to nothing.
+    // The next number of the durable journal, in case this fails.
     const seq = resident.heldStart?.written.events[0]?.seq ?? resident.state.seq;
     const turn = this.decided(resident, seq);
     if (turn === null) return;
@@ -143,14 +143,14 @@ export class Turns {
 
   // Hold or commit.
 
-  /** The first attempts begin at once; the start is written with what comes next. */
+  /** The first attempts begin at once; the start is written with the next turn. */
   private hold(resident: Resident, turn: Turn): void {
     this.held.hold(resident, turn);
     this.carryOut(resident, turn, []);
     this.settle(resident);
   }
 
-  /** The first attempt takes its time: its start need not wait for it in memory. */
+  /** The first attempt takes long, so the start is written without it. */
   private writeHeldStart(resident: Resident): void {
     if (this.deps.isOver() || resident.isGone || resident.isBusy) return;
     resident.occupy();
@@ -158,8 +158,9 @@ export class Turns {
   }
 
   /**
-   * What the commit tells of and does not itself contain. A letter or a wait for events that is written twice is the same one, so both
-   * come first, and a crash in between loses none; an event that comes before its wait is durable waits in the mailbox (I10).
+   * Writes that the commit refers to but does not contain. A dead letter or an event wait written twice is the same one, so
+   * both come first, and a crash in between loses none. An event that comes before its wait is durable waits in the mailbox
+   * (I10).
    */
   private prepare(resident: Resident, turn: Turn): Promise<void> {
     const { store, clock, options, slotId } = this.deps;
@@ -214,10 +215,10 @@ export class Turns {
     for (const next of residents.memory.writes(resident, bytes)) pace.run(() => this.decide(next));
   }
 
-  // Carry out: the turn has a durable cause, so its commands are done.
+  // Carry out: the turn has a durable cause, so its commands run.
 
   private carryOut(resident: Resident, turn: Turn, children: readonly NewExecution[]): void {
-    // A former owner may have dispatched the start and died before it was written (held-start.ts).
+    // A former owner may have dispatched the start and died before writing it (held-start.ts).
     const isStartedAgain = resident.epoch > 1 && turn.written.events[0]?.seq === 0;
     for (const command of turn.commands) {
       switch (command.type) {
@@ -243,7 +244,7 @@ export class Turns {
     if (children.length > 0) this.deps.workWanted();
   }
 
-  // Settle: nothing to decide now. Wait in memory for what is near, leave it for what is far.
+  // Settle: nothing to decide now. Wait in memory for near events, leave for far ones.
 
   settle(resident: Resident): void {
     const { clock, alarms, parking, residents } = this.deps;
@@ -266,7 +267,7 @@ export class Turns {
     parking.park(resident, parkItem(resident, comesBack ? clock.now() + SET_ASIDE_MS : due));
   }
 
-  // Out of memory: it ended, it was parked or given back, or somebody else has it.
+  // Leaves memory: it ended, was parked or given back, or another runner owns it.
 
   private ended(resident: Resident, isNews: boolean, written: TurnRows): void {
     const { observer, mailSent, store } = this.deps;
@@ -274,7 +275,7 @@ export class Turns {
     const { executionId, parentId } = execution;
     this.forget(resident);
     this.dispatch.executionEnded(resident);
-    // Left over they do no harm, so nobody waits for this and a crash need not repeat it.
+    // Leftover rows do no harm, so this is not awaited, and a crash need not repeat it.
     if (hasEventWaits(state)) void store.eventWaitDrop({ executionIds: [executionId] }).catch(() => {});
     if (!isNews) return;
     observer.count('ended');
@@ -293,7 +294,7 @@ export class Turns {
     for (const next of residents.memory.ready()) this.settle(next);
   }
 
-  /** It lost its execution without hearing of it, and this runner has claimed it once more: the newer claim counts (I5). */
+  /** The runner lost its execution without noticing, and has claimed it again: the newer claim counts (I5). */
   private abandonTwin(twin: Resident): void {
     this.deps.observer.warn('claimed again what was in memory', { executionId: twin.execution.executionId });
     for (const { stop } of twin.running.values()) stop.abort();
@@ -311,5 +312,5 @@ export class Turns {
 
 const PREPARED: ReadonlySet<Command['type']> = new Set(['startChild', 'deadLetter', 'subscribe', 'noteUndo']);
 
-/** It can be committed as it is: see `prepare`. */
+/** Whether it can be committed as it is: see `prepare`. */
 const isPlain = ({ commands }: Turn): boolean => !commands.some(({ type }) => PREPARED.has(type));

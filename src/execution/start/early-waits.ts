@@ -1,6 +1,6 @@
-// Waits for events whose keys are known when an execution starts. Their rows are written before the start is acknowledged, so an
-// event that is posted after the answer finds its execution, whether or not a runner has seen it (I1, I10). A crash between the two
-// loses nothing: nobody was answered, and the first turn writes the same rows.
+// Event waits whose keys are known when an execution starts. Their rows are written before the start is acknowledged, so an event
+// after the answer finds its execution, whether or not a runner has seen it (I1, I10). A crash in between loses nothing: nobody
+// was answered, and the first turn writes the same rows.
 
 import { earlySubscriptions } from '../../core/decider/waiting.ts';
 import type { Json } from '../../core/json/json.ts';
@@ -18,14 +18,14 @@ const MAX_KNOWN = 10_000;
 
 export class EarlyWaits {
   private readonly deps: EarlyWaitsDeps;
-  /** Versions without any, which most are: a published version never changes. */
+  /** Versions without such waits, which are most: a published version never changes. */
   private readonly without = new Set<string>();
 
   constructor(deps: EarlyWaitsDeps) {
     this.deps = deps;
   }
 
-  /** `executionId`: the one that was started, which is another one than the item's when the request is a repetition. */
+  /** `executionId`: the started execution, which differs from the item's when the request is a repetition. */
   async subscribe(item: NewExecution, executionId: string): Promise<void> {
     const plan = await this.planOf(item);
     if (plan === null) return;

@@ -1,5 +1,5 @@
-// Starting an execution: which version of the workflow it takes, whether the payload suits it, and by which way it goes in. It is
-// accepted when its row is durable (I1), and a request that was accepted before gives its execution again.
+// Starts executions: chooses the version, checks the payload, and selects the way in. An execution is accepted when its row is
+// durable (I1); a repeated request gets the same execution.
 
 import { SharedLookup } from '../../clock/shared-lookup.ts';
 import type { Timers } from '../../clock/timers.ts';
@@ -32,11 +32,11 @@ export interface StartRequest {
   readonly correlationId?: string;
   readonly projectId?: string;
   readonly environmentId?: string;
-  /** What runs it; absent: what the workflow, its environment or the installation says. */
+  /** The requested driver; absent: the workflow, its environment or the installation decides. */
   readonly driver?: Driver;
-  /** W3C trace context of what asks for it: its spans belong to that trace. */
+  /** The caller's W3C trace context; the execution's spans join that trace. */
   readonly traceparent?: string;
-  /** A rate limit lets it start later. */
+  /** A rate limit delays the start. */
   readonly hold?: StartHold | undefined;
 }
 
@@ -47,29 +47,29 @@ export interface ExecutionStartDeps {
   readonly newId: () => string;
   readonly wallClockMs: () => number;
   readonly schemas: SchemaCheck;
-  /** Whether a Draft may be run (version 0); false when absent. */
+  /** Whether a Draft may run (version 0); default false. */
   readonly allowDraftExecution?: boolean;
-  /** Whether starting an execution of this tenant needs a look at its quota; absent: of nobody. */
+  /** Whether a start of this tenant needs a look at its quota; absent: never. */
   readonly limitsRuns?: (tenantId: string) => boolean | Promise<boolean>;
-  /** Told of every execution that was started here and is durable. */
+  /** Called for every execution that was started here and is durable. */
   readonly accepted?: (execution: NewExecution) => void;
   readonly adopt?: Adopt;
-  /** Who runs executions besides the native engine; absent: nobody. */
+  /** The outside engines; absent: none. */
   readonly drivers?: StartDrivers;
-  /** Somebody may have work now: in these lanes, or nobody knows where. */
+  /** There may be work: in these lanes, or in unknown ones. */
   readonly workWanted: (lanes?: readonly HintedLane[]) => void;
 }
 
 export interface StartDrivers {
-  /** Undefined: the native one. Throws when the chosen one is not there, or takes nothing now. */
+  /** undefined: the native engine. Throws when the chosen one does not exist or accepts nothing now. */
   choose(wish: {
     environmentId: string;
     wished: Driver | undefined;
     ofWorkflow: string | null;
   }): OutsideDriver | undefined;
-  /** Throws what that engine cannot do of this version (UNSUPPORTED_BY_ENGINE). */
+  /** Throws UNSUPPORTED_BY_ENGINE when the engine does not support this version. */
   requireSupported?(driver: OutsideDriver, version: VersionKey): Promise<void>;
-  /** Something waits to be handed over: a hint. */
+  /** A hint: an execution waits to be handed over. */
   wanted(): void;
 }
 
@@ -83,14 +83,14 @@ export class ExecutionStart {
   private readonly starter: Starter;
   private readonly limitedStarter: LimitedStarter;
   private readonly externalStarter: Starter;
-  /** Nobody has work by what waits for its time. */
+  /** Starts with a later time: they give no runner work now. */
   private readonly heldStarter: Starter;
-  /** Which driver each version asks for: a version never changes. */
+  /** The driver that each version asks for: a version never changes. */
   private readonly driversOfVersions = new Map<string, string | null>();
   private readonly triggers: TriggerCheck;
   private readonly earlyWaits: EarlyWaits;
   private readonly versions: SharedLookup<VersionToStart>;
-  /** What was current when somebody last asked: a guess that the insert itself checks. */
+  /** The last known current version: a guess that the insert itself checks. */
   private readonly lastKnown = new Map<string, VersionToStart>();
 
   constructor(deps: ExecutionStartDeps) {
@@ -124,8 +124,8 @@ export class ExecutionStart {
   }
 
   /**
-   * A request that was accepted stays accepted, whatever has become of its workflow since; and its id stays taken, whatever
-   * there is to say about another workflow (the requestId comes first).
+   * An accepted request stays accepted, whatever happened to its workflow since, and its id stays taken for other workflows
+   * too.
    */
   private async startedBefore({ tenantId, workflowId, requestId }: StartRequest): Promise<Started | null> {
     if (requestId === undefined) return null;
@@ -150,7 +150,7 @@ export class ExecutionStart {
     if (guessed !== null && 'executionId' in guessed) return guessed;
     const found = await this.versions.get(key);
     if (version === undefined && found.version > 0) this.remember(key, found);
-    // What the guessed version refuses is an answer only if it is the one to start.
+    // A refusal by the guessed version counts only if that is the version to start.
     if (guessed !== null && guessed.refusal !== null && guess?.version === found.version) throw guessed.refusal;
     return this.startVersion(request, found, false);
   }
@@ -173,7 +173,7 @@ export class ExecutionStart {
     if (this.lastKnown.size > MAX_KNOWN) this.lastKnown.delete(this.lastKnown.keys().next().value!);
   }
 
-  /** `ifCurrent`: nobody has asked whether it is the version to start, so the insert does. */
+  /** `ifCurrent`: the version is a guess, so the insert checks it. */
   private async startVersion(
     request: StartRequest,
     { workflowId, version, format }: VersionToStart,
@@ -217,7 +217,7 @@ export class ExecutionStart {
     return started;
   }
 
-  /** Asked once for each version. */
+  /** Read once per version. */
   private async driverOf(version: { tenantId: string; workflowId: string; version: number }): Promise<string | null> {
     const key = `${version.version}:${version.tenantId}:${version.workflowId}`;
     const known = this.driversOfVersions.get(key);

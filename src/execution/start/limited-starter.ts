@@ -1,5 +1,5 @@
-// The way in for tenants with a quota: starts of one tenant that come together are one transaction, which looks at what is left. The
-// transactions of one tenant would wait for each other in the database, holding connections that commits need; so they wait here,
+// The way in for tenants with a quota: concurrent starts of one tenant share one transaction, which checks the remaining quota.
+// Transactions of one tenant would wait for each other in the database and hold connections that commits need; so they wait here,
 // and tenants take turns (I22).
 
 import { type Waiting, writeGroup } from '../../store/group-write.ts';
@@ -15,7 +15,7 @@ const MAX_BATCH = 256;
 
 export class LimitedStarter {
   private readonly store: Pick<QuotaStore, 'executionStartLimited'>;
-  /** By tenant; the first is the next to have its turn. */
+  /** By tenant; the first is next. */
   private readonly queues = new Map<string, Starting[]>();
   private readonly busy = new Set<string>();
 

@@ -28,7 +28,7 @@ it('refuses when one in twenty takes over five seconds, with a time to come back
   expect(gate.p95Ms()).toBeGreaterThan(5_000);
   const waits: number[] = [];
   for (let round = 0; round < 4; round++) {
-    // One goes in, to see whether it is better, and is not back yet.
+    // One is let in to measure again, and is not back yet.
     void gate.pass(() => new Promise(() => {}));
     const refusal: PawlError = await gate.pass(async () => 'in').catch((error) => error);
     expect(refusal).toMatchObject({ code: 'UNAVAILABLE' });

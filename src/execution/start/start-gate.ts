@@ -1,16 +1,16 @@
-// Closes the door while starting takes too long: when more than one start in twenty of the last ones took over five
-// seconds, new ones are refused at once, with a time to come back that doubles, instead of being kept waiting for what will
-// time out anyway (I21). One goes in each time, to see whether it is better.
+// Refuses starts while starting takes too long: when more than one recent start in twenty took over five seconds, new ones are
+// refused at once, with a Retry-After that doubles, instead of waiting for a timeout (I21). One is let in each time, to measure
+// again.
 
 import type { Timers } from '../../clock/timers.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
 
 const SLOW_MS = 5_000;
 const SAMPLES = 100;
-/** Fewer say nothing. */
+/** Fewer samples say nothing. */
 const MIN_SAMPLES = 20;
 const SLOW_SHARE = 0.05;
-/** What was measured longer ago counts no more. */
+/** Older measurements do not count. */
 const FRESH_MS = 60_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 32_000;
@@ -71,7 +71,7 @@ export class StartGate {
     this.lastAt = now;
   }
 
-  /** It is quick again: what was slow is over. */
+  /** Starts are quick again. */
   private forget(): void {
     this.durations.length = 0;
     this.next = 0;

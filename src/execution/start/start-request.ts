@@ -1,5 +1,5 @@
-// What a request to start an execution must look like, whoever makes it. Checked before the request joins others in one
-// statement, so that a value that cannot be stored is its sender's problem alone (I17).
+// The rules for a request to start an execution. They are checked before the request joins others in one statement, so that a
+// value that cannot be stored is its sender's problem alone (I17).
 
 import { PawlError } from '../../core/error/pawl-error.ts';
 import { formatTraceparent, parseTraceparent } from '../../core/id/trace-context.ts';

@@ -1,6 +1,5 @@
-// Accepts executions: many requests that arrive together become one statement, and each is answered only when its row is
-// durable (I1). A requestId that is known already answers with the execution that has it; for another workflow it is a
-// conflict (WFENG001).
+// Accepts executions: concurrent requests become one statement, and each is answered only when its row is durable (I1). A known
+// requestId is answered with its execution; for another workflow it is a conflict (WFENG001).
 
 import type { Timers } from '../../clock/timers.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';
@@ -16,7 +15,7 @@ export type Started =
   | { readonly executionId: string; readonly isNew: true; readonly createdAt: number }
   | { readonly executionId: string; readonly isNew: false };
 
-/** Starts them as this process's own, if its runner has a place for each at once; null: they queue like all others. */
+/** Starts them as this process's own if its runner has room for all at once; null: they go through the queue. */
 export type Adopt = (items: NewExecution[]) => Promise<StartOutcome[]> | null;
 
 type Accepting = Waiting<NewExecution, Started>;
@@ -65,12 +64,12 @@ export function answer({ item, resolve, reject }: Accepting, outcome: StartOutco
   }
 }
 
-/** The version that was to be started is not the current one any more. */
+/** The version to start is no longer current. */
 export class StaleVersionError extends Error {
   override readonly name = 'StaleVersionError';
 }
 
-/** Throws when the requestId is another request's, or the version is stale. */
+/** Throws when the requestId belongs to another workflow, or the version is stale. */
 export function startedOf(item: NewExecution, { existing, stale }: StartOutcome): Started {
   if (stale === true) throw new StaleVersionError();
   if (existing === null) return { executionId: item.executionId, isNew: true, createdAt: item.createdAt };
