@@ -10,6 +10,7 @@ import type { AnsweredRequest } from '../telemetry/log.ts';
 import { checkAnswer, send } from './answer.ts';
 import type { Witnessed } from './audit-watch.ts';
 import type { Auth } from './auth/authenticator.ts';
+import { type Identify, identifier } from './auth/identify.ts';
 import { type BodyWatch, bodyWatch } from './body-watch.ts';
 import { maskedStream, maySeeCallbacks } from './callback-sight.ts';
 import type { Caller } from './caller.ts';
@@ -117,6 +118,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     guard,
     watch,
     open: heldOpen(app.server, options.auth),
+    identify: identifier(options.auth),
   };
   const closeUnused = unusedConnections(app.server);
   app.addHook('preClose', async () => {
@@ -236,6 +238,7 @@ interface Desk {
   readonly load: Load;
   readonly watch: BodyWatch;
   readonly open: HeldOpen;
+  readonly identify: Identify;
   readonly guard: Guard;
 }
 
@@ -265,7 +268,7 @@ function mount(scope: FastifyInstance, route: RouteSpec, desk: Desk): void {
         route.refuseEarly?.(readParams(route, request.params));
         return;
       }
-      await guard(() => visit.place!.during(() => admit(route, options, visit, request, reply)));
+      await guard(() => visit.place!.during(() => admit(route, desk, visit, request, reply)));
       watch.known(request.raw);
     },
     handler: async (request, reply) => {
@@ -323,26 +326,15 @@ async function placed(asked: Asked, tenantOf: TenantOf | undefined): Promise<Ask
   return tenantId === null ? asked : { ...asked, caller: { ...caller, tenantId } };
 }
 
-/** Somebody that is known needs no place among those that are being checked: strangers cannot crowd them out. */
-async function identify(auth: Auth, place: Place, headers: FastifyRequest['headers']): Promise<Caller> {
-  const known = auth.known?.(headers) ?? null;
-  if (known !== null) place.belongsTo(known);
-  if (known?.expiresAt !== undefined) return known;
-  if (known === null) place.verify();
-  const caller = await inTenant(known?.tenantId ?? STRANGERS, () => auth.authenticate(headers));
-  if (known === null) place.belongsTo(caller);
-  return caller;
-}
-
 /** Callers without access are refused before the body is read. */
 async function admit(
   route: RouteSpec,
-  { auth, rateLimiter, readLimiter = rateLimiter }: AppOptions,
+  { identify, options: { rateLimiter, readLimiter = rateLimiter } }: Desk,
   visit: Visit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const caller = await identify(auth, visit.place!, request.headers);
+  const caller = await identify(request, reply, visit.place!);
   visit.caller = caller;
   const scopes = scopesOf(route);
   if (route.access !== 'authenticated' && !scopes.some((scope) => caller.scopes.has(scope))) {

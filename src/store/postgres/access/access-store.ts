@@ -1,6 +1,7 @@
 // API keys and the buckets of rate limits.
 
 import type { AccessStore, ApiKey } from '../../access-port.ts';
+import { GroupWrite, type Waiting } from '../../group-write.ts';
 import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
 
@@ -15,16 +16,21 @@ const RESERVE_WINDOW = statement('rate_reserve_window');
 const RESERVE_LOG = statement('rate_reserve_log');
 const PURGE = statement('rate_purge');
 
+const MOST_KEYS = 256;
+
 export function accessStore(database: Database): AccessStore {
+  const keys = new GroupWrite<string, ApiKey | null>({
+    timers: { soon: (callback) => void setImmediate(callback) },
+    maxInFlight: 1,
+    split: (waiting) => [waiting.slice(0, MOST_KEYS), waiting.slice(MOST_KEYS)],
+    write: (batch) => findKeys(database, batch),
+  });
   return {
     async apiKeyCreate({ id, tenantId, name, hash, scopes, roles, limits, expiresAt }) {
       const expiry = expiresAt === null ? null : new Date(expiresAt);
       await database.run(CREATE, [id, tenantId, name, Buffer.from(hash), scopes, roles, limits, expiry]);
     },
-    async apiKeyFind({ hash }) {
-      const [row] = await database.run<ApiKey>(FIND, [Buffer.from(hash)]);
-      return row ?? null;
-    },
+    apiKeyFind: ({ hash }) => keys.submit(Buffer.from(hash).toString('hex')),
     async apiKeyAny() {
       const [row] = await database.run<{ found: boolean }>(ANY, []);
       return row!.found;
@@ -48,6 +54,13 @@ export function accessStore(database: Database): AccessStore {
     },
     ratePurge: async ({ olderThanMs }) => (await database.run(PURGE, [olderThanMs / 1000])).length,
   };
+}
+
+async function findKeys(database: Database, batch: readonly Waiting<string, ApiKey | null>[]): Promise<void> {
+  const hashes = [...new Set(batch.map(({ item }) => item))].map((hash) => Buffer.from(hash, 'hex'));
+  const rows = await database.run<ApiKey & { hash: Buffer }>(FIND, [hashes]);
+  const found = new Map(rows.map(({ hash, ...key }) => [hash.toString('hex'), key]));
+  for (const { item, resolve } of batch) resolve(found.get(item) ?? null);
 }
 
 interface Reserved {

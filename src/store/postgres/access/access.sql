@@ -5,8 +5,9 @@ insert into api_keys (id, tenant_id, name, hash, scopes, roles, limits, expires_
 values ($1, $2, $3, $4, $5::text[], $6::text[], $7::json, $8::timestamptz);
 
 -- name: api_key_find
-select id, tenant_id, name, scopes, roles, limits, created_at, expires_at from api_keys
-where hash = $1 and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
+-- Many at once: a flood of invented keys is one statement at a time.
+select hash, id, tenant_id, name, scopes, roles, limits, created_at, expires_at from api_keys
+where hash = any($1::bytea[]) and revoked_at is null and (expires_at is null or expires_at > clock_timestamp());
 
 -- name: api_key_any
 select exists (
