@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openReadDatabase } from '../../src/store/postgres/database.ts';
+import { INSTALLATION_TABLES } from '../../src/store/postgres/row-security.ts';
 import { inTenant } from '../../src/store/tenant-scope.ts';
 import { chain, echo, tokenFor, useServer } from '../server/api-server.ts';
 
@@ -16,7 +17,61 @@ const FORGETFUL = [
   'action_executions',
   'execution_outcomes',
   'executions_view',
+  'template_sets',
+  'template_definitions',
+  'consumers',
+  'messages',
+  'deliveries',
+  'deliveries_view',
+  'lifecycle_definitions',
+  'lifecycle_versions',
+  'lifecycle_states',
+  'lifecycle_events',
+  'lifecycle_transitions',
+  'lifecycle_instances',
+  'lifecycle_timeline',
+  'lifecycle_timeline_view',
+  'workflow_triggers',
+  'workflow_templates',
+  'secrets',
+  'api_keys',
+  'audit_log',
 ];
+const LIFECYCLE = {
+  env: 'prod',
+  name: 'mine',
+  initial: 'a',
+  states: { a: {}, b: { final: true } },
+  events: { go: {} },
+  transitions: [{ from: 'a', on: 'go', to: 'b' }],
+};
+
+/** Something of every kind, made through the API. */
+async function fill(token: string): Promise<void> {
+  const made: [method: string, path: string, body: unknown][] = [
+    ['PUT', '/templates/sets/mine', { displayName: 'Mine', team: 'x' }],
+    ['POST', '/templates/mine/mine', { displayName: 'Mine', bodyTemplate: 'mine' }],
+    ['POST', '/templates/workflows', WORKFLOW_TEMPLATE],
+    ['POST', '/lifecycles', { definition: LIFECYCLE }],
+    ['POST', '/consumers', { code: 'mine', kind: 'pull', subscriptions: [{ env: 'prod' }] }],
+    ['POST', '/lifecycles/prod/mine/trigger', { externalRef: 'mine', event: 'go', requestId: 'r' }],
+    ['POST', '/triggers', { workflowId: 'mine', triggerType: 'Manual' }],
+    ['PUT', '/secrets/mine', { value: 'secret' }],
+    ['POST', '/admin/keys', { name: 'mine', scopes: ['workflows:read'] }],
+  ];
+  for (const [method, path, body] of made) {
+    const { status } = await server.ask(method, `/api/v1${path}`, { token, body });
+    expect({
+      path,
+      isMade: status === 200 || status === 201 || status === 202 || status === 204,
+      status,
+    }).toMatchObject({ isMade: true });
+  }
+}
+const WORKFLOW_TEMPLATE = {
+  ...{ id: 'mine', displayName: 'Mine', description: 'Mine', category: 'x', configSchema: {} },
+  definition: chain('mine', echo('a')),
+};
 
 let reads: Database;
 const countOf = async (table: string): Promise<number> => {
@@ -41,6 +96,7 @@ describe('a request of a tenant under row-level security', () => {
       expect([created.status, published.status, started.status]).toEqual([201, 200, 202]);
       const id = String(started.body.executionId);
       await server.pawl.result(id, { tenantId: tenant });
+      await fill(token);
       const path = `/api/v1/executions/${id}`;
       expect(await server.get(`${path}?include=actions`, { token })).toMatchObject({
         status: 200,
@@ -60,11 +116,14 @@ describe('a request of a tenant under row-level security', () => {
 
   it('sees its own rows where a statement forgets the tenant, and a tenant without any sees none', async () => {
     for (const table of FORGETFUL) {
-      const all = await countOf(table);
-      const seen = await Promise.all(TENANTS.map((tenant) => inTenant(tenant, () => countOf(table), true)));
+      const shared = await inTenant('nobody', () => countOf(table), true);
+      const all = (await countOf(table)) - shared;
+      const seen = await Promise.all(
+        TENANTS.map((tenant) => inTenant(tenant, async () => (await countOf(table)) - shared, true)),
+      );
       expect([table, seen.reduce((sum, count) => sum + count, 0)]).toEqual([table, all]);
       expect([table, seen.every((count) => count > 0)]).toEqual([table, true]);
-      expect([table, await inTenant('nobody', () => countOf(table), true)]).toEqual([table, 0]);
+      if (table !== 'workflow_templates') expect([table, shared]).toEqual([table, 0]);
     }
   });
 
@@ -76,10 +135,26 @@ describe('a request of a tenant under row-level security', () => {
     await expect(inTenant('acme', () => reads.run({ name: '', text: foreign }, []), true)).rejects.toThrow(/row-level/);
   });
 
-  it('finds a policy on every table that has rows of tenants', async () => {
+  it("finds a policy on every table that is not the installation's own", async () => {
     const text = `select c.relname as name from pg_class c
-      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and not c.relrowsecurity
-        and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname in ('tenant_id', 'execution_id') and not a.attisdropped)`;
-    expect(await reads.run<{ name: string }>({ name: '', text }, [])).toEqual([]);
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relrowsecurity order by 1`;
+    const open = await reads.run<{ name: string }>({ name: '', text }, []);
+    expect(open.map(({ name }) => name)).toEqual(Object.keys(INSTALLATION_TABLES).sort());
+  });
+
+  it('reads templates of everybody, and writes none of them', async () => {
+    const change = (table: string, where: string) => async () => {
+      const text = `with changed as (update ${table} set display_name = 'taken over' where ${where} returning 1) select count(*)::int from changed`;
+      return (await reads.run<{ count: number }>({ name: '', text }, []))[0]!.count;
+    };
+    const all = await countOf('workflow_templates where tenant_id is null');
+    expect(all).toBeGreaterThan(0);
+    expect(await inTenant('nobody', () => countOf('workflow_templates'), true)).toBe(all);
+    expect(await inTenant('acme', change('workflow_templates', 'tenant_id is null'), true)).toBe(0);
+    expect(await change('workflow_templates', 'tenant_id is null')()).toBe(all);
+  });
+
+  it('does not see keys of the engine', async () => {
+    await expect(inTenant('acme', () => countOf('engine_secrets'), true)).rejects.toThrow(/permission denied/);
   });
 });

@@ -164,7 +164,7 @@ function openPool(options: DatabaseOptions, settings: Settings): OpenPool {
     Client: AddressedClient,
     max: options.maxConnections,
     types: { getTypeParser },
-    pipeline: isPooled,
+    pipeline: isPooled || options.rowSecurity !== undefined,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     async onConnect(client) {
