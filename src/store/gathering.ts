@@ -2,6 +2,7 @@
 // own rules about who pays for whose fault (store/group-write.ts).
 
 import type { Timers } from '../clock/timers.ts';
+import { unwalled } from './tenant-scope.ts';
 
 interface Waiting<Question, Answer> {
   readonly question: Question;
@@ -36,7 +37,7 @@ export class Gathering<Question, Answer> {
 
   private async send(batch: readonly Waiting<Question, Answer>[]): Promise<void> {
     try {
-      const answers = await this.askAll(batch.map(({ question }) => question));
+      const answers = await unwalled(() => this.askAll(batch.map(({ question }) => question)));
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);

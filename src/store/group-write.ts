@@ -4,6 +4,7 @@
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { StoreError, UNSTORABLE_TEXT } from './store-error.ts';
+import { unwalled } from './tenant-scope.ts';
 
 export interface Waiting<Item, Answer> {
   readonly item: Item;
@@ -52,7 +53,7 @@ export class GroupWrite<Item, Answer> {
     this.waiting = left;
     this.inFlight++;
     this.schedule();
-    await writeGroup(batch, this.deps.write);
+    await unwalled(() => writeGroup(batch, this.deps.write));
     this.inFlight--;
     this.schedule();
   }

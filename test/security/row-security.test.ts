@@ -108,10 +108,20 @@ describe('a request of a tenant under row-level security', () => {
         '/api/v1/executions',
         '/api/v1/admin/audit',
         '/api/v1/stats',
+        '/api/v1/failures',
+        '/api/v1/deliveries?consumer=mine',
+        '/api/v1/lifecycles/prod/mine/instances/mine',
+        '/api/v1/templates/mine/mine',
+        '/metrics',
       ]) {
         expect([also, (await server.get(also, { token })).status]).toEqual([also, 200]);
       }
     }
+  });
+
+  it('is told the health of the installation, not of its own rows', async () => {
+    const token = await tokenFor({ roles: ['Admin'] });
+    expect((await server.get('/engine/health/detailed', { token })).body).toMatchObject({ status: 'healthy' });
   });
 
   it('sees its own rows where a statement forgets the tenant, and a tenant without any sees none', async () => {
@@ -125,6 +135,16 @@ describe('a request of a tenant under row-level security', () => {
       expect([table, seen.every((count) => count > 0)]).toEqual([table, true]);
       if (table !== 'workflow_templates') expect([table, shared]).toEqual([table, 0]);
     }
+  });
+
+  it('shares looks with other tenants: what one of them waits for is found while another asks', async () => {
+    const text = 'select id from workflow_executions order by id';
+    const executionIds = (await reads.run<{ id: string }>({ name: '', text }, [])).map(({ id }) => id);
+    expect(executionIds).toHaveLength(2);
+    const { store } = server.pawl;
+    const asAcme = <Result>(work: () => Promise<Result>) => inTenant('acme', work, true);
+    expect((await asAcme(() => store.executionEnded({ executionIds }))).sort()).toEqual(executionIds);
+    expect(await asAcme(() => store.executionHeads({ executionIds }))).toHaveLength(2);
   });
 
   it('writes no row of another tenant', async () => {

@@ -5,6 +5,7 @@ import { BUS_KINDS } from '../../../protocol/consumer-kind.ts';
 import { Gathering } from '../../gathering.ts';
 import type { AttemptRow, JsonText, Timestamp } from '../../port.ts';
 import type { CallbackTarget, ExecutionReader, ExecutionView, FoundText, StoreHealth } from '../../reader-port.ts';
+import { unwalled } from '../../tenant-scope.ts';
 import type { Database } from '../database.ts';
 import { type Statement, statement } from '../statement.ts';
 import {
@@ -119,9 +120,10 @@ export function executionReader(reader: Database): ExecutionReader {
     signalMissed: ({ executionId }) => missedSignals(reader, executionId),
     executionLinks: ({ executionId, offset = 0, limit }) => reader.run(LINKS, { executionId, offset, limit }),
     executionBusy: ({ longerThanMs, limit }) => reader.run(BUSY, [longerThanMs, limit]),
-    queueDepth: () => reader.run(DEPTH, []),
+    // These two are about the installation, whoever asks for them.
+    queueDepth: () => unwalled(() => reader.run(DEPTH, [])),
     async storeHealth() {
-      const [row] = await reader.run<StoreHealth>(HEALTH, { busKinds: BUS_KINDS });
+      const [row] = await unwalled(() => reader.run<StoreHealth>(HEALTH, { busKinds: BUS_KINDS }));
       return row!;
     },
     executionLogs: (params) => reader.run(LOGS, params),
@@ -154,16 +156,16 @@ const executionLists = (reader: Database): Pick<ExecutionReader, Lists> => ({
   attemptCounts: ({ nodes }) => attemptCounts(reader, nodes),
 });
 
-/** For those who wait for executions, all at once. */
+/** For those who wait for executions, all at once and of whichever tenant. */
 function awaited(reader: Database): Pick<ExecutionReader, 'executionKnown' | 'executionEnded' | 'executionHeads'> {
   const idsOf = async (command: Statement, params: { executionIds: string[] }) => {
-    const rows = await reader.run<{ executionId: string }>(command, params);
+    const rows = await unwalled(() => reader.run<{ executionId: string }>(command, params));
     return rows.map(({ executionId }) => executionId);
   };
   return {
     executionKnown: (params) => idsOf(KNOWN, params),
     executionEnded: (params) => idsOf(ENDED, params),
-    executionHeads: (params) => reader.run(HEADS, params),
+    executionHeads: (params) => unwalled(() => reader.run(HEADS, params)),
   };
 }
 
