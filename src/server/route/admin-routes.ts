@@ -13,6 +13,7 @@ import {
   runnerSchema,
 } from '../../protocol/operation.ts';
 import { pageOf, shortListQuery } from '../../protocol/page.ts';
+import { EVERY_TENANT } from '../../store/audit-port.ts';
 import type { DeadLetter } from '../../store/operation-port.ts';
 import type { RunnerInfo } from '../../store/runner-port.ts';
 import { page } from '../cursor.ts';
@@ -122,9 +123,9 @@ export function adminRoutes({
       params: z.object({ runnerId: letterId }),
       notFound: 'RUNNER_NOT_FOUND',
       responses: { 202: z.object({ runnerId: z.string(), state: z.literal('draining') }) },
-      async handle({ params: { runnerId }, caller, by }) {
+      async handle({ params: { runnerId }, by }) {
         const isAsked = await store.audited({
-          tenantId: caller.tenantId,
+          tenantId: EVERY_TENANT,
           by,
           work: (store) => store.runnerDrain({ runnerId }),
           deed: (asked) => (asked ? { action: 'runner.drain', target: `runner/${runnerId}`, details: {} } : null),
