@@ -160,7 +160,7 @@ async function assemble(options: PawlOptions, config: Config, closers: Closers):
   const probed = { store, artifacts, actionTypes: registry.types, places, isStopping: stopping.isAnnounced, drivers };
   // Listens first, because the address is part of the callback URLs that the runner hands out.
   if (metrics !== null && options.serve === true) {
-    const others = { metrics, publicUrl, taskQueues: working.door };
+    const others = { metrics, publicUrl, placeWait: board.placeWait, taskQueues: working.door };
     const parts = { ...services, ...triggering, ...messaging, ...probed, ...others };
     server = await startServer(
       { ...parts, ...ownParts(foundation, publicUrl), mcp: answerAgents },

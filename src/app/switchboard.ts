@@ -25,6 +25,7 @@ export function createSwitchboard() {
     },
     adopt: ((items) => board.runner?.adopt(items) ?? null) as Adopt,
     holds: (executionId: string): boolean => board.runner?.holds(executionId) ?? false,
+    placeWait: (tenantId: string, executionId: string) => board.runner?.placeWait(tenantId, executionId) ?? null,
     tell(hint: Hint): void {
       const { runner } = board;
       // Attempts are announced by notification to all processes, this one included.

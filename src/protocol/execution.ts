@@ -175,6 +175,12 @@ export const executionWithIncludesSchema = z
       .array(z.string())
       .optional()
       .describe('of a live execution: task queues in which attempts wait for workers, or are with them'),
+    waitingForPlace: z
+      .object({ attempts: z.int(), longestMs: z.int(), heldByTenant: z.int(), places: z.int() })
+      .optional()
+      .describe(
+        'of a live execution in the process that answers: attempts that wait for a free place (engine.maxParallelActions), how long the first has waited, and how many of all places its own tenant holds',
+      ),
     actions: z.array(attemptSchema).optional(),
     events: z.array(eventSchema).optional(),
     resources: z.array(resourceSchema).optional(),

@@ -9,6 +9,7 @@ import type { Deliveries } from '../delivery/deliveries.ts';
 import type { Notices } from '../delivery/notices.ts';
 import type { Reconciliation } from '../delivery/reconciliation.ts';
 import type { Drivers } from '../driver/drivers.ts';
+import type { PlaceWait } from '../engine/attempt/attempt-desk.ts';
 import type { DisabledActions } from '../engine/attempt/disabled-actions.ts';
 import type { BulkActions } from '../execution/bulk-actions.ts';
 import type { DeadLetters } from '../execution/dead-letters.ts';
@@ -84,6 +85,8 @@ export interface ServerParts {
   readonly secrets: Secrets;
   readonly actionTypes: ReadonlySet<string>;
   readonly places?: HealthDeps['places'];
+  /** Of an execution in this process: its attempts that wait for a free place. */
+  readonly placeWait?: (tenantId: string, executionId: string) => PlaceWait | null;
   readonly disabled: DisabledActions;
   readonly publicUrl: () => string;
   readonly drivers: Drivers;

@@ -32,6 +32,9 @@ describe('a tenant whose calls never come back', () => {
       waiting: 10,
       holders: [{ tenantId: 'greedy', held: PLACES }],
     });
+    const waits = { attempts: 10, heldByTenant: PLACES, places: PLACES };
+    expect(engine.pawl.runner?.placeWait('greedy', executionId)).toMatchObject(waits);
+    expect(engine.pawl.runner?.placeWait('neighbour', executionId)).toBeNull();
     expect(await engine.queueState(executionId)).toBe('owned');
     for (let left = stuck.length; left > 0; left--) (await engine.work.next()).succeed();
     await eventually(() => engine.queueState(executionId)).toBeNull();

@@ -24,6 +24,14 @@ export interface AttemptLimits {
 }
 
 /** Places of attempts in a process, and who holds them. */
+/** Attempts of one execution that wait for a place, and how many of the places its own tenant holds. */
+export interface PlaceWait {
+  readonly attempts: number;
+  readonly longestMs: number;
+  readonly heldByTenant: number;
+  readonly places: number;
+}
+
 export interface HeldPlaces {
   readonly total: number;
   readonly used: number;
@@ -210,6 +218,20 @@ export class AttemptDesk {
     );
     const holders = this.tenants.largest(MOST_HOLDERS);
     return { total, used: this.running, waiting: this.waiting, longestMs, holders };
+  }
+
+  /** Null: no attempt of this execution waits for a place. */
+  waitOf(tenantId: string, executionId: string): PlaceWait | null {
+    const lines = this.turns.filter((lane) => lane.tenantId === tenantId).map(({ waiting }) => waiting);
+    const waiting = lines.flat().filter(({ request }) => request.executionId === executionId);
+    if (waiting.length === 0) return null;
+    const first = waiting.reduce((earliest, { since }) => Math.min(earliest, since), Number.POSITIVE_INFINITY);
+    return {
+      attempts: waiting.length,
+      longestMs: Math.round(this.deps.timers.monotonicMs() - first),
+      heldByTenant: this.tenants.count(tenantId),
+      places: this.deps.limits.total,
+    };
   }
 
   /** By a limit that others do not share. */

@@ -8,7 +8,7 @@ import { shareLeft } from '../../core/share/share.ts';
 import type { OpenLeaseThread } from '../../store/lease-renewal.ts';
 import type { InboxMessage, LoadedExecution, NewMessage } from '../../store/port.ts';
 import type { RunnerRegistration } from '../../store/runner-port.ts';
-import { AttemptDesk, type HeldPlaces } from '../attempt/attempt-desk.ts';
+import { AttemptDesk, type HeldPlaces, type PlaceWait } from '../attempt/attempt-desk.ts';
 import { mostHeldBack, type WaitingWorkflow } from '../crowd.ts';
 import { Pace } from '../pace.ts';
 import { type Alarms, createAlarms } from '../turn/alarm.ts';
@@ -165,6 +165,10 @@ export class Incarnation {
     // Starts and claims at the same moment may bring more than that. Newcomers do not pay for it: the places of attempts bound them too.
     const inMemory = shareLeft(held, Math.min(this.activeCount, maxResident), maxResident);
     return Math.max(0, Math.min(inMemory, places - held));
+  }
+
+  placeWait(tenantId: string, executionId: string): PlaceWait | null {
+    return this.desk.waitOf(tenantId, executionId);
   }
 
   places(): HeldPlaces {

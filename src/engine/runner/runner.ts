@@ -5,7 +5,7 @@ import { type Clock, createClock } from '../../clock/clock.ts';
 import { HTTP_STEP } from '../../quota/usage-meter.ts';
 import type { HintedLane } from '../../store/hint-port.ts';
 import type { NewExecution, StartOutcome } from '../../store/port.ts';
-import type { HeldPlaces } from '../attempt/attempt-desk.ts';
+import type { HeldPlaces, PlaceWait } from '../attempt/attempt-desk.ts';
 import { DEFAULT_ENGINE_OPTIONS, type EngineOptions } from '../environment.ts';
 import { lastChance } from '../turn/suspects.ts';
 import { BEHAVIOUR, Claimer } from './claimer.ts';
@@ -94,6 +94,11 @@ export class Runner {
   /** Who holds the places of attempts in this process; null: it has no life at the moment. */
   places(): HeldPlaces | null {
     return this.life?.incarnation.places() ?? null;
+  }
+
+  /** Null: it does not wait for a place, or is not in this process. */
+  placeWait(tenantId: string, executionId: string): PlaceWait | null {
+    return this.life?.incarnation.placeWait(tenantId, executionId) ?? null;
   }
 
   holds(executionId: string): boolean {

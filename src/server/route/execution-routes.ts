@@ -34,7 +34,8 @@ export function executionRoutes({
   executions,
   lists,
   queries,
-}: Pick<RouteParts, 'executions' | 'lists' | 'queries'>): RouteSpec[] {
+  placeWait,
+}: Pick<RouteParts, 'executions' | 'lists' | 'queries' | 'placeWait'>): RouteSpec[] {
   return [
     defineRoute({
       ...one,
@@ -50,6 +51,8 @@ export function executionRoutes({
         const view = ended ?? (await queries.get(caller.tenantId, id));
         const standing = view.endedAt === null ? await lists.standing(id) : null;
         const body: Record<string, unknown> = { ...presentExecution(view), ...presentStanding(standing) };
+        const waitingForPlace = view.endedAt === null ? (placeWait?.(caller.tenantId, id) ?? null) : null;
+        if (waitingForPlace !== null) body.waitingForPlace = waitingForPlace;
         const engineError = await queries.engineError(view);
         if (engineError !== undefined) body.engineError = engineError;
         const page = <Item>(items: readonly Item[]) => items.slice(offset, offset + limit);
