@@ -1,21 +1,21 @@
-// Access: API keys (only their hashes) and the buckets of rate limits, shared by all processes.
+// Access: API keys (only their hashes) and rate-limit buckets, shared by all processes.
 
 import type { RateAlgorithm } from '../protocol/quota.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
 export interface AccessStore {
   apiKeyCreate(params: NewApiKey): Promise<void>;
-  /** By the sha256 of the key; null when it is unknown, revoked or expired. */
+  /** By the sha256 of the key; null when the key is unknown, revoked or expired. */
   apiKeyFind(params: { hash: Uint8Array }): Promise<ApiKey | null>;
-  /** Whether there is any key that can be used. */
+  /** Whether any usable key exists. */
   apiKeyAny(): Promise<boolean>;
   apiKeyList(params: { tenantId: string }): Promise<(ApiKey & { revokedAt: Timestamp | null })[]>;
   apiKeyRevoke(params: { tenantId: string; id: string }): Promise<boolean>;
-  /** Fills the bucket for the time that has passed, then takes one token if there is one. One atomic statement. */
+  /** Refills the bucket for the elapsed time, then takes one token if there is one. One atomic statement. */
   rateSpend(params: { key: string; perSecond: number; burst: number }): Promise<{ allowed: boolean; tokens: number }>;
   /**
-   * Takes one of `perMinute`. `granted` with a wait: a place in the future is taken, at most `mayWaitMs` away. Not granted: nothing is taken,
-   * and the wait says when there could be a place. One atomic statement.
+   * Takes one of `perMinute`. `granted` with a wait: a future place is taken, at most `mayWaitMs` away. Not granted: nothing
+   * is taken, and the wait says when there could be a place. One atomic statement.
    */
   rateReserve(params: {
     key: string;
@@ -23,7 +23,7 @@ export interface AccessStore {
     perMinute: number;
     mayWaitMs: number;
   }): Promise<{ granted: boolean; waitMs: number }>;
-  /** Buckets that are full again are as good as absent. */
+  /** A full bucket is as good as none. */
   ratePurge(params: { olderThanMs: number }): Promise<number>;
 }
 
@@ -33,7 +33,7 @@ export interface ApiKey {
   name: string;
   scopes: string[];
   roles: string[];
-  /** Null: everything of its tenant. */
+  /** null: no limits within its tenant. */
   limits: JsonText | null;
   createdAt: Timestamp;
   expiresAt: Timestamp | null;

@@ -1,12 +1,12 @@
-// The index of artifacts: who made them, how large they are, until when they are kept. The bytes lie elsewhere (src/artifact).
-// A row is written before the bytes and completed after them, so that no bytes exist that nobody knows of.
+// The index of artifacts: origin, size and retention. The bytes are elsewhere (src/artifact). A row is written before the bytes
+// and completed after them, so that no bytes exist without a row.
 
 import type { Timestamp } from './port.ts';
 
 export interface ArtifactStoreIndex {
-  /** Announces bytes that are about to be written. Until it is completed it is listed nowhere, and `sweepAt` removes it. */
+  /** Announces bytes that are about to be written. Until it is completed it is not listed, and `sweepAt` removes it. */
   artifactBegin(params: NewArtifact & { sweepAfterMs: number }): Promise<void>;
-  /** False: it was swept meanwhile. */
+  /** false: it was swept meanwhile. */
   artifactComplete(params: {
     artifactId: string;
     sizeBytes: number;
@@ -22,7 +22,7 @@ export interface ArtifactStoreIndex {
     afterId: string | null;
     limit: number;
   }): Promise<ArtifactRow[]>;
-  /** Expired ones, and those whose execution is gone. Each stays until it is forgotten. */
+  /** Expired artifacts, and those without an execution. Each stays until it is forgotten. */
   artifactExpired(params: { limit: number }): Promise<{ artifactId: string; tenantId: string }[]>;
   artifactForget(params: { artifactIds: string[] }): Promise<void>;
 }

@@ -1,6 +1,6 @@
-// The audit log of a tenant is a chain: each record has the next number, and a hash over its content and the hash before it. Followed
-// from its beginning, a record that was changed, removed or slipped in shows. What was removed from the end shows only to whoever
-// kept an earlier head.
+// A tenant's audit log is a chain: each record has the next number, and a hash over its content and the previous hash. Following
+// the chain shows a changed, removed or inserted record. Records removed from the end show only to a reader who kept an earlier
+// head.
 
 import type { AuditLink, AuditStore } from './audit-port.ts';
 
@@ -9,7 +9,7 @@ const PAGE = 5_000;
 export interface VerifiedChain {
   readonly records: number;
   readonly head: AuditLink | null;
-  /** Null: it is whole. */
+  /** null: the chain is whole. */
   readonly problem: string | null;
 }
 

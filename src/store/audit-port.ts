@@ -1,18 +1,18 @@
-// Who changed what: a deed and its record are one transaction, so there is never one without the other. Records are only added.
+// Who changed what. A change and its record are one transaction, so neither exists without the other. Records are only added.
 
 import type { JsonObject } from '../core/json/json.ts';
 import type { JsonText, Store, Timestamp } from './port.ts';
 
-/** Who asked for it. */
+/** Who asked for the change. */
 export interface Actor {
   readonly name: string;
   readonly correlationId?: string | undefined;
 }
 
-/** Nobody in particular: the program itself. */
+/** The program itself. */
 export const SYSTEM: Actor = { name: 'system' };
 
-/** Whose log a deed stands in that concerns every tenant: all of them see it. No tenant is called so. */
+/** The owner of records that concern every tenant: all tenants see them. No tenant has this name. */
 export const EVERY_TENANT = '*';
 
 export interface Deed {
@@ -24,18 +24,18 @@ export interface Deed {
 }
 
 export interface AuditStore {
-  /** Does the work on the store that is given to it, and records the deed; null: nothing was done that is worth a record. */
+  /** Does the work on the given store and records the deed; null: nothing worth a record was done. */
   audited<Result>(params: {
     tenantId: string;
     by: Actor;
     work: (store: Store) => Promise<Result>;
     deed: (result: Result) => Deed | null;
   }): Promise<Result>;
-  /** Newest first, those below `beforeId`: what was done in this tenant, and what concerns all of them. */
+  /** Newest first, below `beforeId`: the tenant's records, and those that concern all tenants. */
   auditList(params: AuditFilter): Promise<AuditRecord[]>;
-  /** Follows the chain of a tenant from a link that is known to be whole; null: from its beginning. */
+  /** Follows a tenant's chain from a link that is known to be whole; null: from the beginning. */
   auditCheck(params: { tenantId: string; from: AuditLink | null; limit: number }): Promise<AuditCheck>;
-  /** Those with a record, by id. */
+  /** Tenants with a record, by id. */
   auditTenants(): Promise<string[]>;
 }
 
@@ -49,7 +49,7 @@ export interface AuditCheck {
   checked: number;
   /** The last complete link; null: none. */
   head: AuditLink | null;
-  /** Where the chain is broken; null: nowhere among those checked. */
+  /** Where the chain is broken; null: nowhere in the checked part. */
   broken: { seq: number; expectedSeq: number } | null;
 }
 

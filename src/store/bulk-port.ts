@@ -1,18 +1,18 @@
-// Actions on many executions: kept until they are done, so that another process goes on with what one began.
+// Bulk actions on executions: stored until they are done, so that another process can continue them.
 
 import type { JsonText, Timestamp } from './port.ts';
 
 export interface BulkStore {
-  /** False: there is one with this requestId already, and it is as it was. */
+  /** false: one with this requestId already exists, unchanged. */
   bulkCreate(params: NewBulk): Promise<boolean>;
   bulkGet(params: { tenantId: string; ref: { id: string } | { requestId: string } }): Promise<BulkRecord | null>;
   /** Newest first. */
   bulkList(params: { tenantId: string; beforeId: string | null; limit: number }): Promise<BulkRecord[]>;
-  /** One that runs and that nobody works at: it is the caller's for `leaseMs`. */
+  /** A running one that no process works on: it belongs to the caller for `leaseMs`. */
   bulkClaim(params: { leaseMs: number }): Promise<BulkRecord | null>;
-  /** Adds to the counts and moves on. False: it was stopped, or is somebody else's. */
+  /** Adds to the counts and advances. false: it was stopped, or belongs to another process. */
   bulkProgress(params: BulkProgress): Promise<boolean>;
-  /** False: it does not run. */
+  /** false: it is not running. */
   bulkStop(params: { tenantId: string; id: string }): Promise<boolean>;
 }
 
@@ -47,7 +47,7 @@ export interface BulkProgress {
   failed: number;
   skipped: number;
   lastError: string | null;
-  /** The last execution that was dealt with. */
+  /** The last processed execution. */
   cursor: string | null;
   isOver: boolean;
   leaseMs: number;

@@ -1,4 +1,4 @@
-// The catalog of connectors and actions: what is registered, and what an operator allows of it.
+// The catalog of connectors and actions: registrations, and an operator's settings.
 
 import type { JsonText, Timestamp } from './port.ts';
 
@@ -6,10 +6,10 @@ export interface CatalogStore {
   connectorList(): Promise<ConnectorEntry[]>;
   connectorGet(params: { id: string }): Promise<ConnectorEntry | null>;
   actionList(params: { connectorId?: string; category?: string; search?: string }): Promise<ActionEntry[]>;
-  /** Those that are disabled, by themselves or with their connector, or deprecated. */
+  /** Actions that are disabled, by themselves or by their connector, or deprecated. */
   actionsNoticed(): Promise<ActionNotice[]>;
   actionGet(params: { id: string }): Promise<ActionEntry | null>;
-  /** Undefined fields stay as they are. False: there is no such row. */
+  /** Undefined fields stay as they are. false: no such row. */
   connectorUpdate(params: { id: string; isEnabled?: boolean | undefined }): Promise<boolean>;
   actionUpdate(params: {
     id: string;

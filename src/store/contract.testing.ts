@@ -1,5 +1,5 @@
-// What every implementation of the storage port must do, told through the port alone: it runs unchanged on PostgreSQL and on
-// the simulated store. After each test the audit must find nothing (I12).
+// The contract of the storage port, tested through the port alone: it runs unchanged on PostgreSQL and on the simulated store.
+// After each test the audit must find nothing (I12).
 
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { describeAck } from './contract/ack.testing.ts';

@@ -1,34 +1,34 @@
-// Messages to consumers, and how far each delivery got. A message is written once and its bytes never change; there is one
-// delivery per message and consumer, which goes Pending → Delivered → Processed, or ends as Failed or Dead. Part of the one
-// door to storage (port.ts).
+// Messages to consumers, and the progress of each delivery. A message is written once and its bytes never change. There is one
+// delivery per message and consumer, which goes Pending → Delivered → Processed, or ends as Failed or Dead. Part of the storage
+// port (port.ts).
 //
-// Whoever sends takes the delivery first (deliveryClaim): its next attempt is then a while away, so that a sender that dies
-// leaves it due again, and what is acknowledged meanwhile is never sent again (I19). Order is kept per subject (an instance
-// or an execution) and consumer: a claim gives only what nothing older is still in the way of.
+// A sender claims the delivery first (deliveryClaim), which moves its next attempt into the future: a sender that dies leaves it
+// due again, and an acknowledged delivery is never sent again (I19). Order is kept per subject (an instance or an execution) and
+// consumer: a claim returns only deliveries without an older one in the way.
 
 import type { ConsumerKind } from '../protocol/consumer-kind.ts';
 import type { OutsideDriver } from './external-port.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
 export type DeliveryStage = 'Pending' | 'Delivered' | 'Processed' | 'Failed' | 'Dead';
-/** `workflow` and `trigger` are ours: starting a workflow, feeding event triggers. They are in no list. */
+/** `workflow` and `trigger` are built in: starting a workflow, firing event triggers. They are not listed. */
 export type MessageKind = 'transition' | 'hook' | 'execution';
 
 export interface DeliveryStore {
-  /** Creates it, or changes what is given; raises the generation of lifecycle-port.ts. */
+  /** Creates it or changes the given fields; raises the generation of lifecycle-port.ts. */
   consumerPut(params: ConsumerChange): Promise<ConsumerRow>;
   consumerGet(params: { tenantId: string; code: string }): Promise<ConsumerRow | null>;
-  /** All of a tenant, or of every tenant (null): few rows, kept in memory by whoever decides. */
+  /** Of a tenant, or of all tenants (null): few rows, which decision makers keep in memory. */
   consumerList(params: { tenantId: string | null }): Promise<ConsumerRow[]>;
-  /** Its open deliveries go with the next sweep. */
+  /** Its open deliveries are removed by the next sweep. */
   consumerRemove(params: { tenantId: string; code: string }): Promise<boolean>;
-  /** Removes the open and dead deliveries of consumers that are no more; hooks that wait for an answer to them have failed. */
+  /** Removes the open and dead deliveries of removed consumers; hooks that wait for their answers have failed. */
   consumerSweep(): Promise<SweptConsumer[]>;
 
   /**
-   * Due deliveries of one consumer, oldest first, of different subjects where order holds them back. Each one counts an
-   * attempt and is due again after `resendMs[attempts so far]` (the last one from there on); `remindMs` for those that are
-   * Delivered already, by the number of reminders.
+   * Due deliveries of one consumer, oldest first, of different subjects where order applies. Each counts an attempt and is
+   * due again after `resendMs[attempts so far]` (the last value repeats); `remindMs` for Delivered ones, by the number of
+   * reminders.
    */
   deliveryClaim(params: {
     consumerId: string;
@@ -36,13 +36,13 @@ export interface DeliveryStore {
     limit: number;
     resendMs: number[];
     remindMs: number[];
-    /** After so many attempts it is Dead instead; null: never. */
+    /** After this many attempts it is Dead instead; null: never. */
     maxAttempts: number | null;
   }): Promise<{ claimed: ClaimedDelivery[]; dead: DeadDelivery[]; at: Timestamp }>;
-  /** Idempotent; a late or repeated one changes nothing. One answer per item, in order. */
+  /** Idempotent: a late or repeated acknowledgement changes nothing. One answer per item, in order. */
   deliveryAck(params: { acks: AckItem[]; remindMs: number[] }): Promise<AckResult[]>;
   deliveryGet(params: { tenantId: string; ackGuid: string }): Promise<MessageDetail | null>;
-  /** Oldest first, or newest first; of certain messages, always oldest first. */
+  /** Oldest or newest first; for given messages always oldest first. */
   deliveryList(params: {
     tenantId: string;
     consumerId: string | null;
@@ -55,15 +55,15 @@ export interface DeliveryStore {
   /** Dead or Failed → Pending, due now. Returns how many. */
   deliveryRequeue(params: { tenantId: string; items: { ackGuid: string; consumerId: string }[] }): Promise<number>;
   deliveryPurgeDead(params: { tenantId: string; items: { ackGuid: string; consumerId: string }[] }): Promise<number>;
-  /** Those of these messages that this consumer was or would have been sent, again: same ackGuid, same bytes. */
+  /** Sends those of these messages again that the consumer was or would have been sent: same ackGuid, same bytes. */
   deliveryReplay(params: {
     tenantId: string;
     consumerId: string;
     ackGuids: string[];
-    /** Which of them match its subscriptions: sent also when there was no delivery of them to it. */
+    /** The ones that match its subscriptions: sent even without an earlier delivery. */
     missing: string[];
   }): Promise<number>;
-  /** Messages of the range, by pages, without their bodies. */
+  /** Messages of the range, by page, without their bodies. */
   messageList(params: {
     tenantId: string;
     from: Timestamp;
@@ -75,15 +75,15 @@ export interface DeliveryStore {
   messagePurge(params: { before: Timestamp; limit: number }): Promise<number>;
 
   /**
-   * Everything a monitor wants to know, in one statement, so that a quiet system costs one query per look: each answer is one
-   * probe of an index. Of the deliveries, those to the given consumers.
+   * Everything that a monitor needs to know in one statement, so that a quiet system costs one query per look: each answer is
+   * one index probe. Deliveries only of the given consumers.
    */
   monitorLook(params: { consumerIds: string[] }): Promise<MonitorLook>;
 
   // ── Outbox of executions (commit_batches) ──
-  /** One leader publishes at a time; false: somebody else does. A row with a lease: held while it is renewed by asking again. */
+  /** One leader publishes at a time; false: another process does. A row with a lease, renewed by asking again. */
   outboxLead(params: { leaderId: string; leaseMs: number }): Promise<boolean>;
-  /** In id order. `facts` are those of exactly these batches' journal rows. */
+  /** In id order. `facts` belong to exactly these batches' journal rows. */
   outboxRead(params: { limit: number; withFacts: boolean }): Promise<OutboxBatch[]>;
   /** Every transition of one execution. */
   outboxAgain(params: { tenantId: string; executionId: string }): Promise<OutboxRow[]>;
@@ -91,7 +91,7 @@ export interface DeliveryStore {
   outboxTell(params: { messages: NewMessageRow[]; deliveries: NewDelivery[] }): Promise<void>;
   /** Tenants with an enabled event trigger of one of these types. */
   outboxListeners(params: { eventTypes: string[] }): Promise<{ tenantId: string; eventType: string }[]>;
-  /** Deletes the batches and writes what came of them, in one statement: both or neither. */
+  /** Deletes the batches and writes the resulting messages in one statement: both or neither. */
   outboxPublish(params: {
     leaderId: string;
     batchIds: string[];
@@ -102,17 +102,17 @@ export interface DeliveryStore {
   // ── Notices ──
   /** Returns their ids. */
   noticeAdd(params: { notices: NewNotice[] }): Promise<string[]>;
-  /** Of any tenant: for listeners in this very process. */
+  /** Of any tenant, for listeners in this process. */
   noticeGet(params: { noticeIds: readonly string[] }): Promise<NoticeRow[]>;
   /** Newest last. After the given id (null: the last `limit`). */
   noticeList(params: { tenantId: string; afterId: string | null; limit: number }): Promise<NoticeRow[]>;
 }
 
-/** One delivery in a list, with what it is about. */
+/** One delivery in a list, with its subject. */
 export interface ListedDelivery extends DeliveryRow {
   kind: MessageKind;
   subjectId: string;
-  /** Of an instance: the environment of its lifecycle, and what its owner calls it. */
+  /** For an instance: the lifecycle's environment, and the owner's reference. */
   env: string | null;
   externalRef: string | null;
   /** The lifecycle or workflow. */
@@ -127,7 +127,7 @@ export interface ConsumerChange {
   code: string;
   kind: ConsumerKind;
   url?: string | null | undefined;
-  /** Becomes the newest; the one before it stays (rotation), unless it is not to be kept. Another kind leaves all behind. */
+  /** Becomes the newest; the previous one stays (rotation) unless it is dropped. A change of kind drops all. */
   newSecret?: string | undefined;
   keepPrevious?: boolean | undefined;
   subscriptions?: JsonText | undefined;
@@ -135,7 +135,7 @@ export interface ConsumerChange {
   concurrency?: number | undefined;
   options?: JsonText | undefined;
   isPaused?: boolean | undefined;
-  /** One that exists already stays as it is. */
+  /** An existing one stays as it is. */
   onlyNew?: boolean | undefined;
 }
 
@@ -158,20 +158,23 @@ export interface ConsumerRow {
 
 export interface SweptConsumer {
   consumerId: string;
-  /** The hooks that failed for want of its answer. */
+  /** Hooks that failed because its answer is missing. */
   ackGuids: string[];
 }
 
-/** `body` is what consumers get, byte for byte, on every attempt. */
+/** `body` is sent byte for byte on every attempt. */
 export interface NewMessageRow {
   ackGuid: string;
   tenantId: string;
   kind: MessageKind;
-  /** The instance or execution that order is kept within. */
+  /** The instance or execution within which order is kept. */
   subjectId: string;
   /** Its place in the subject's order. */
   seq: number;
-  /** env, definition and event of a lifecycle; workflow and event type of an execution: what subscriptions filter by. */
+  /**
+   * env, definition and event of a lifecycle, or workflow and event type of an execution: the fields that subscriptions
+   * filter by.
+   */
   env: string | null;
   source: string;
   event: string;
@@ -179,7 +182,7 @@ export interface NewMessageRow {
   /** Events to trigger when all its consumers are done; null: none. */
   onSucceeded: string | null;
   onFailed: string | null;
-  /** How many deliveries it has: those to be awaited before onSucceeded. */
+  /** The number of its deliveries, all awaited before onSucceeded. */
   consumers: number;
 }
 
@@ -200,9 +203,9 @@ export interface ClaimedDelivery {
   event: string;
   body: JsonText;
   stage: 'Pending' | 'Delivered';
-  /** This one included. */
+  /** Including this one. */
   attempts: number;
-  /** Reminders of a delivered one, this one included. */
+  /** Reminders of a delivered message, including this one. */
   reminders: number;
   createdAt: Timestamp;
 }
@@ -221,19 +224,19 @@ export interface AckItem {
   stage: 'Delivered' | 'Processed';
   outcome: 'succeeded' | 'failed';
   message: string | null;
-  /** The payload of the event that the hook triggers when this one ends it. */
+  /** The payload of the event that the hook triggers if this acknowledgement ends it. */
   result: JsonText | null;
-  /** With a failure: when to send it again; a time that has passed: at once. Without: the failure is final. */
+  /** With a failure: when to send it again; a past time means at once. Without: the failure is final. */
   retryAt: Timestamp | null;
 }
 
 export interface AckResult {
-  /** False: no such delivery of this tenant and consumer. */
+  /** false: this tenant and consumer have no such delivery. */
   known: boolean;
-  /** False: it was there already. */
+  /** false: it already had this stage. */
   changed: boolean;
   stage: DeliveryStage;
-  /** True: its hook is done, and an event waits to be triggered (reactionClaim of lifecycle-port.ts). */
+  /** true: its hook is done, and an event waits to be triggered (reactionClaim of lifecycle-port.ts). */
   reacted: boolean;
 }
 
@@ -255,7 +258,7 @@ export interface StoredMessage extends NewMessageRow {
   cursor: string;
 }
 
-/** What subscriptions are compared with. */
+/** The fields that subscriptions are compared with. */
 export type MessageHead = Pick<StoredMessage, 'ackGuid' | 'kind' | 'env' | 'source' | 'event' | 'createdAt' | 'cursor'>;
 
 export interface MessageDetail extends StoredMessage {
@@ -264,11 +267,11 @@ export interface MessageDetail extends StoredMessage {
 
 export interface MonitorLook {
   at: Timestamp;
-  /** That of lifecycle-port.ts. */
+  /** The generation of lifecycle-port.ts. */
   generation: string;
-  /** Consumers that have something due now. */
+  /** Consumers with due deliveries. */
   dueConsumerIds: string[];
-  /** When the next delivery that is not due yet will be, and the next timeout of an instance; null: none. */
+  /** When the next delivery and the next instance timeout will be due; null: none. */
   nextDeliveryAt: Timestamp | null;
   nextTimeoutAt: Timestamp | null;
   hasReactions: boolean;
@@ -281,10 +284,10 @@ export interface OutboxBatch {
   rows: OutboxRow[];
 }
 
-/** One transition of one execution, and what is needed to tell about it. */
+/** One transition of one execution, with the data for its events. */
 export interface OutboxRow {
   executionId: string;
-  /** What whoever started it calls it: of an execution plan the caller's `runId`, otherwise the execution's id. */
+  /** The caller's name for it: the `runId` of an execution plan, otherwise the execution's id. */
   runId: string;
   seq: number;
   at: Timestamp;
@@ -294,11 +297,11 @@ export interface OutboxRow {
   projectId: string;
   environmentId: string;
   correlationId: string;
-  /** Of a row that ends the execution: how often it had been reopened by then. 0 of every other. */
+  /** For a row that ends the execution: how often it was reopened before; otherwise 0. */
   reopens: number;
-  /** What runs it; null: the native engine. */
+  /** The driver; null: the native engine. */
   driver: OutsideDriver | null;
-  /** As it is known when the row is read; null: native, or not handed over yet. */
+  /** As known at the time of reading; null: native, or not handed over yet. */
   engineRunRef: JsonText | null;
   facts: JsonText;
 }

@@ -1,10 +1,10 @@
-// Erasure of a person's or a tenant's data, everywhere at once. What may not be erased is refused before anything is removed.
+// Erasure of a person's or a tenant's data, everywhere at once. A refusal comes before anything is removed.
 
 export interface ErasureStore {
   /**
-   * Removes every ended execution, instance, message, letter, firing and notice of the tenant that names the person, with all their rows;
-   * null: all of the tenant's. Artifacts are hidden at once, and their bytes go with the next sweep. One transaction. While executions that
-   * would go are live, nothing is removed, and they are named.
+   * Removes every ended execution, instance, message, letter, firing and notice of the tenant that mentions the person, with
+   * all their rows; null: everything of the tenant. Artifacts are hidden at once, and the next sweep removes their bytes. One
+   * transaction. While affected executions are live, nothing is removed, and they are named.
    */
   erase(params: { tenantId: string; person: string | null }): Promise<Erased>;
 }

@@ -1,5 +1,5 @@
-// Waits of executions for events. A row is written before the wait it stands for is durable, and one that is left over does no harm:
-// what it brings is mail that nobody waits for (I10). Part of the one door to storage (port.ts).
+// Event waits of executions. A row is written before its wait is durable. A leftover row does no harm: it only brings mail that
+// nobody waits for (I10). Part of the storage port (port.ts).
 
 export interface EventWaitRow {
   tenantId: string;
@@ -13,7 +13,7 @@ export interface EventWaitRow {
 export interface EventWaitStore {
   /** Existing rows stay as they are, and an ended execution gets none. */
   eventWaitAdd(params: { waits: readonly EventWaitRow[] }): Promise<void>;
-  /** Those that wait for an event with one of these keys, in the order of executions and nodes, after the given one. */
+  /** Waits for an event with one of these keys, ordered by execution and node, after the given one. */
   eventWaitMatch(params: {
     tenantId: string;
     eventType: string;
@@ -21,6 +21,6 @@ export interface EventWaitStore {
     after: { executionId: string; nodeId: string } | null;
     limit: number;
   }): Promise<{ executionId: string; nodeId: string }[]>;
-  /** The executions have ended. One that is live again keeps its own. */
+  /** The executions have ended. One that is live again keeps its rows. */
   eventWaitDrop(params: { executionIds: readonly string[] }): Promise<void>;
 }

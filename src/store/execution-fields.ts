@@ -1,7 +1,7 @@
-// The fields of an execution, each described once: its name, its type, its column, and its name in executions_view. The types of the
-// port, the column lists of the statements (store/postgres/column-list.ts), the parameters of an insert and the readers of rows follow.
+// The fields of an execution, each described once: name, type, column, and name in executions_view. The port's types, the
+// statements' column lists (store/postgres/column-list.ts), insert parameters and row readers are derived from it.
 
-/** The types of PostgreSQL that columns have here, and the type of their values in the process. */
+/** PostgreSQL's column types, and the types of their values in the process. */
 interface ValueByType {
   bool: boolean;
   int2: number;
@@ -21,10 +21,10 @@ interface FieldForm {
   readonly type: ColumnType;
   /** Where the column is not named after the field. */
   readonly column?: string;
-  /** Where executions_view calls the column something else; false: the view does not have it. */
+  /** The name in executions_view, if different; false: the view does not have it. */
   readonly view?: string | false;
   readonly isNullable?: true;
-  /** May be left out when an execution is written: this is stored then. */
+  /** The stored value when the field is omitted. */
   readonly absent?: number | null;
 }
 
@@ -61,7 +61,7 @@ export const EXECUTION_STATE_FIELDS = {
   outputs: { type: 'json', isNullable: true },
   error: { type: 'json', isNullable: true },
   contextSnapshot: { type: 'json', isNullable: true },
-  /** The name of its run in the engine that runs it; null: it runs natively, or was not handed over yet. */
+  /** The run's name in its engine; null: native, or not handed over yet. */
   engineRunRef: { type: 'json', isNullable: true },
 } as const satisfies Record<string, FieldForm>;
 
@@ -73,7 +73,7 @@ type MayBeAbsent<Forms> = {
   [Name in keyof Forms]: Forms[Name] extends { readonly absent: unknown } ? Name : never;
 }[keyof Forms];
 
-/** An object with these fields; those that have a value for their absence may be left out. */
+/** An object with these fields; those with a default may be omitted. */
 export type Fields<Forms extends Readonly<Record<string, FieldForm>>> = {
   -readonly [Name in Exclude<keyof Forms, MayBeAbsent<Forms>>]: Value<Forms[Name]>;
 } & { -readonly [Name in MayBeAbsent<Forms>]?: Value<Forms[Name]> | undefined };

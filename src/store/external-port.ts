@@ -1,5 +1,5 @@
-// Executions that another engine runs (queue state external). The same rows as everywhere, under another fence: not a runner's slot,
-// but the queue row itself, at the epoch that was handed over (I4, I5). A late call of an earlier epoch changes nothing.
+// Executions on another engine (queue state external). The same rows under another fence: the queue row itself at the handed-over
+// epoch instead of a runner's slot (I4, I5). A late call of an earlier epoch changes nothing.
 
 import type {
   CommitBatch,
@@ -15,19 +15,16 @@ export const OUTSIDE_DRIVERS = ['temporal', 'conductor'] as const;
 export type OutsideDriver = (typeof OUTSIDE_DRIVERS)[number];
 
 export interface ExternalStore {
-  /**
-   * What has become of an execution since its journal row `afterSeq` (-1: since its start). Null: at this epoch it is not, or no
-   * longer, run outside.
-   */
+  /** The changes since journal row `afterSeq` (-1: since the start). null: not, or no longer, run outside at this epoch. */
   externalLook(params: { executionId: string; epoch: number; afterSeq: number }): Promise<ExternalLook | null>;
   /**
-   * One turn of one execution. `applied: false`: nothing was written, the epoch is over. A journal row that is there already is
-   * `alreadyApplied`: somebody else's turn came first.
+   * One turn of one execution. `applied: false`: nothing was written, the epoch is over. An existing journal row means
+   * `alreadyApplied`: another turn came first.
    */
   externalCommit(params: ExternalTurn): Promise<{ applied: boolean; at: Timestamp }>;
   /** Claims runs to hand over or to check; no other process gets them for `holdMs`. */
   externalDue(params: { driver: OutsideDriver; limit: number; holdMs: number }): Promise<ExternalRun[]>;
-  /** Handed over, or still there: looked at again after `lookAfterMs`. */
+  /** Handed over, or still there: look again after `lookAfterMs`. */
   externalNote(params: {
     executionId: string;
     epoch: number;
@@ -38,13 +35,13 @@ export interface ExternalStore {
   }): Promise<{ noted: boolean }>;
   /** Look at these as soon as possible, e.g. because they were accepted just now. */
   externalGet(params: { executionId: string }): Promise<ExternalRun | null>;
-  /** Executions of this driver with mail that is older than this: whoever runs them has not heard of it. */
+  /** Executions of this driver with mail older than this: their engine has not heard of it. */
   externalMail(params: { driver: OutsideDriver; olderThanMs: number; limit: number }): Promise<ExternalRun[]>;
-  /** Where executions of this driver live that have not ended: workers are needed there. */
+  /** Places of live executions of this driver, which need workers. */
   externalPlaces(params: {
     driver: OutsideDriver;
   }): Promise<{ tenantId: string; projectId: string; environmentId: string }[]>;
-  /** The whole execution is given up at this epoch: it ends as Failed, with a dead letter for its cause (I20). */
+  /** Gives up the execution at this epoch: it ends as Failed, with a dead letter for its cause (I20). */
   externalGiveUp(params: {
     epoch: number;
     outcome: OutcomeRow;
@@ -55,7 +52,7 @@ export interface ExternalStore {
     sent: CommitBatch['sent'];
     keepLetter: boolean;
   }): Promise<{ applied: boolean }>;
-  /** A dead letter about an execution that goes on: something that should undo a node has failed. Twice is once. */
+  /** A dead letter for an execution that goes on: a compensation has failed. Idempotent. */
   externalLetter(params: {
     executionId: string;
     epoch: number;
@@ -65,7 +62,7 @@ export interface ExternalStore {
     attempts: number;
     lastError: string;
   }): Promise<{ applied: boolean }>;
-  /** A run that is gone over there goes on in a new one: the execution gets a new epoch, unless it has one by now. */
+  /** Continues in a new run after the old one was lost: the execution gets a new epoch, unless it already has one. */
   externalAgain(params: { executionId: string; epoch: number }): Promise<{ again: boolean }>;
 }
 
@@ -80,11 +77,11 @@ export interface ExternalLook {
 export interface ExternalTurn extends Omit<CommitBatch, 'slotId' | 'crashResets' | 'paused' | 'resumed'> {
   readonly executionId: string;
   readonly epoch: number;
-  /** How it waits after this turn; of what has ended this means nothing. */
+  /** How it waits after this turn; meaningless after the end. */
   readonly dueAt: Timestamp | null;
   readonly waits: number;
   readonly isPaused: boolean;
-  /** How long the run that starts a child itself has for it, before the child is handed over like any other. */
+  /** How long the parent's run may take to start a child itself before the child is handed over. */
   readonly childHandOverMs: number;
 }
 
@@ -102,6 +99,6 @@ export interface ExternalRun {
   readonly ref: JsonText | null;
   readonly failures: number;
   readonly lastError: string | null;
-  /** Something of it runs, or has been due for a while: it does not only sleep or wait. */
+  /** Some attempt runs, or has been due for a while: it does not only sleep or wait. */
   readonly isBusy: boolean;
 }

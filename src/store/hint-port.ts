@@ -1,5 +1,5 @@
-// Hints between processes: "there may be work", "mail came for this execution". They make things quick and nothing more:
-// one that is lost costs a poll interval (I11), one too many costs a query. Never part of a commit.
+// Hints between processes: "there may be work", "this execution has mail". They only make things quick: a lost hint costs a poll
+// interval (I11), a superfluous one a query. Never part of a commit.
 
 export type Hint =
   | { readonly kind: 'work'; readonly lanes?: readonly HintedLane[] | undefined }
@@ -11,7 +11,7 @@ export type Hint =
   /** Another process has written these notices. */
   | { readonly kind: 'notices'; readonly noticeIds: readonly string[] };
 
-/** Where there is work, and how much at most. */
+/** The lane of work, and how much there is at most. */
 export interface HintedLane {
   readonly tenantId: string;
   readonly priority: number;
@@ -26,7 +26,7 @@ export function hintedLanes(ready: readonly Pick<HintedLane, 'tenantId' | 'prior
   );
 }
 
-/** The same lane twice is one lane with more in it. */
+/** Merges equal lanes. */
 export function addLanes(known: readonly HintedLane[], more: readonly HintedLane[]): HintedLane[] {
   const lanes = new Map<string, HintedLane>();
   for (const lane of [...known, ...more]) {
@@ -37,9 +37,9 @@ export function addLanes(known: readonly HintedLane[], more: readonly HintedLane
 }
 
 export interface Hints {
-  /** Returns at once. What is sent within a few milliseconds travels together. */
+  /** Returns at once. Hints within a few milliseconds travel together. */
   send(hint: Hint): void;
-  /** False: notifications do not arrive here (a transaction pooler drops them silently), so latency is the poll interval. */
+  /** false: notifications do not arrive (a transaction pooler drops them silently), so latency is the poll interval. */
   readonly delivering: boolean;
   close(): Promise<void>;
 }

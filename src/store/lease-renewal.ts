@@ -1,6 +1,6 @@
-// Renews the lease of one runner, again and again, well before it ends. The same loop runs in two places: on the runner's own event
-// loop, and in a thread beside it, which goes on while that loop is kept busy (store/postgres/lease-thread.ts). It only tells what
-// happened; what follows from it is decided in engine/runner/lease.ts.
+// Renews a runner's lease repeatedly, well before it ends. The same loop runs in two places: on the runner's own event loop, and
+// in a thread that goes on while that loop is busy (store/postgres/lease-thread.ts). It only reports; engine/runner/lease.ts
+// decides what follows.
 
 import type { Timestamp } from './port.ts';
 import type { RunnerStore } from './runner-port.ts';
@@ -8,7 +8,7 @@ import type { RunnerStore } from './runner-port.ts';
 export type LeaseNews =
   /** Times are monotonic milliseconds; `at` is the database's. */
   | { readonly type: 'renewed'; readonly startedAt: number; readonly answeredAt: number; readonly at: Timestamp }
-  /** The slots are no longer live: somebody declared this runner dead. */
+  /** Somebody declared this runner dead. */
   | { readonly type: 'lost' }
   /** The session that guarded the lease is gone: others may declare this runner dead soon. */
   | { readonly type: 'unguarded' }
@@ -21,7 +21,7 @@ export interface LeaseTerms {
 
 /** Beside the runner's event loop. */
 export interface LeaseThread {
-  /** The loop is alive. A thread that was not told so for half a minute stops renewing; one that is not running is started. */
+  /** Reports that the loop is alive. A thread without a beat for half a minute stops renewing; a stopped one is restarted. */
   beat(): void;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface RenewalDeps extends LeaseTerms {
   readonly store: Pick<RunnerStore, 'leaseRenew'>;
   readonly monotonicMs: () => number;
   readonly after: (delayMs: number, callback: () => void) => () => void;
-  /** Asked each time before it renews. */
+  /** Asked before each renewal. */
   readonly isWanted: () => boolean;
   readonly heard: (news: LeaseNews) => void;
   /** The session of the store guards the lease. */
@@ -40,12 +40,12 @@ export interface RenewalDeps extends LeaseTerms {
 }
 
 export interface Renewing {
-  /** Renews now instead of when it is time. */
+  /** Renews now instead of on schedule. */
   hurry(): void;
   stop(): void;
 }
 
-/** Until it is stopped, or the lease is lost. */
+/** Runs until it is stopped or the lease is lost. */
 export function keepRenewing(deps: RenewalDeps): Renewing {
   const { store, runnerId, leaseMs, monotonicMs, after, isWanted, heard, isGuard = false } = deps;
   let stopped = false;

@@ -1,17 +1,15 @@
-// Lifecycles as the database keeps them: imported machines, one row per business object, its timeline, and what the
-// database owes to it (a state's timeout, the outcome of a hook). Part of the one door to storage (port.ts).
-//
-// A trigger is decided in memory and written by compare-and-set on (instance, revision), many in one statement: state,
-// timeline, messages and deliveries together or not at all. What was decided on an older import or list of consumers is not
-// written either: the generation, a number that every import and every change of a consumer raises, must be the one the
-// decision was made with.
+// Lifecycles in the database: imported machines, one row per business object, its timeline, and pending work (a state's timeout,
+// the outcome of a hook). Part of the storage port (port.ts). A trigger is decided in memory and written by compare-and-set on
+// (instance, revision), many in one statement: state, timeline, messages and deliveries together or not at all. A decision on an
+// outdated import or list of consumers is not written either: the generation, which every import and every change of a consumer
+// raises, must be the one of the decision.
 
 import type { LifecycleRows } from '../lifecycle/machine/rows.ts';
 import type { NewDelivery, NewMessageRow } from './delivery-port.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
 export interface LifecycleStore {
-  /** The newest version if its checksum is this one (changed: false), else a new version; raises the generation. */
+  /** The newest version if it has this checksum (changed: false), else a new version; raises the generation. */
   lifecycleImport(params: LifecycleImport): Promise<{ version: number; changed: boolean }>;
   /** In order of env and name, after the given pair; the newest version of each. */
   lifecycleList(params: {
@@ -34,18 +32,18 @@ export interface LifecycleStore {
     before: number | null;
     limit: number;
   }): Promise<Pick<LifecycleVersion, 'version' | 'checksum' | 'createdAt'>[]>;
-  /** Changes whenever a machine was imported or a consumer changed, of any tenant. */
+  /** Changes with every import and every change of a consumer, of any tenant. */
   lifecycleGeneration(): Promise<string>;
 
-  /** One answer per key, in order; null: there is no such instance. `seen`: the entry that this requestId made before. */
+  /** One answer per key, in order; null: no such instance. `seen`: the earlier entry of this requestId. */
   instanceLoad(params: { keys: (InstanceKey & { requestId: string | null })[] }): Promise<(LoadedInstance | null)[]>;
   /**
-   * The hot path: one statement. A move is written when the instance is at `revision` (0: does not exist) and its requestId
-   * is new to it, with everything that hangs on it; else nothing of it is. At most one move per instance in a batch.
-   * `current: false`: the generation is another one and nothing was written.
+   * The hot path: one statement. A move is written with everything that belongs to it when the instance is at `revision` (0:
+   * does not exist) and its requestId is new; otherwise nothing of it is. At most one move per instance in a batch. `current:
+   * false`: the generation differs and nothing was written.
    */
   lifecycleApply(params: LifecycleBatch): Promise<{ current: boolean; applied: string[]; at: Timestamp }>;
-  /** In its initial state, unless there is one. `current: false`: the generation is another one and nothing was written. */
+  /** In its initial state, unless it exists. `current: false`: the generation differs and nothing was written. */
   instanceCreate(
     params: InstanceKey & {
       generation: string;
@@ -59,32 +57,32 @@ export interface LifecycleStore {
     },
   ): Promise<{ current: boolean; created: boolean }>;
   /**
-   * An event that leads where the instance is already: nothing changes but that its requestId is used up. False: the instance is not
-   * at `revision` any more, or the requestId was used before.
+   * An event that leads to the present state: only its requestId is used up. false: the instance is no longer at `revision`,
+   * or the requestId was used before.
    */
   instanceStay(params: { instanceId: string; revision: number; requestId: string; event: string }): Promise<boolean>;
-  /** Instances whose timeout is due (never early, I8), taken for `leaseMs`: by then it is applied, or due again. */
+  /** Instances with a due timeout (never early, I8), claimed for `leaseMs`: by then it is applied, or due again. */
   instanceClaimDue(params: { limit: number; leaseMs: number }): Promise<{ due: InstanceRow[]; at: Timestamp }>;
   instanceList(params: {
     tenantId: string;
     env: string;
     definition: string;
     state: string | null;
-    /** Those whose externalRef begins so; '' or absent: all. */
+    /** Instances whose externalRef has this prefix; '' or absent: all. */
     prefix?: string;
     /** An externalRef; '' at first. */
     after: string;
     limit: number;
   }): Promise<InstanceRow[]>;
 
-  /** Oldest first. `after` is a cursor that the last entry of the page before carried; null at first. */
+  /** Oldest first. `after` is the cursor of the previous page's last entry; null at first. */
   timelineList(params: {
     tenantId: string;
     instanceId: string;
     after: string | null;
     limit: number;
   }): Promise<TimelineEntry[]>;
-  /** What the application says about an instance; nothing reads it to decide. False: no such instance. */
+  /** A note of the application about an instance; no decision reads it. false: no such instance. */
   activityAdd(params: {
     tenantId: string;
     instanceId: string;
@@ -95,7 +93,7 @@ export interface LifecycleStore {
     payload: JsonText | null;
   }): Promise<boolean>;
 
-  /** Outcomes of hooks that still have to trigger their event, taken for `leaseMs`. */
+  /** Outcomes of hooks whose event is still to be triggered, claimed for `leaseMs`. */
   reactionClaim(params: { limit: number; leaseMs: number }): Promise<Reaction[]>;
   reactionSettle(params: { reactionIds: string[] }): Promise<void>;
 }
@@ -107,7 +105,7 @@ export interface InstanceKey {
   externalRef: string;
 }
 
-/** A machine in rows, for people who query with SQL; `definition` and `policies` are what is compiled. */
+/** A machine as rows for SQL; `definition` and `policies` are compiled. */
 export interface LifecycleImport extends LifecycleRows {
   readonly tenantId: string;
 }
@@ -133,18 +131,18 @@ export interface InstanceRow extends InstanceKey {
   stateSince: Timestamp;
   /** How often the timeout of this stay in the state has fired. */
   timeoutsFired: number;
-  /** When the timeout is due, as it was last set; a claim moves it. */
+  /** When the timeout is due, as last set; a claim moves it. */
   dueAt: Timestamp | null;
   createdAt: Timestamp;
 }
 
 export interface LoadedInstance extends InstanceRow {
-  /** `revision`: after the move that it made; null: it made none, because the instance was there already. */
+  /** `revision`: after its move; null: it made none, because the instance was already there. */
   seen: { event: string; fromState: string; toState: string; revision: number | null } | null;
 }
 
 export interface LifecycleBatch {
-  /** What the decisions were made with. */
+  /** The generation of the decisions. */
   generation: string;
   moves: LifecycleMove[];
   messages: NewMessageRow[];
@@ -185,17 +183,17 @@ export interface TimelineEntry {
   payload: JsonText | null;
   requestId: string | null;
   cause: JsonText | null;
-  /** What was sent about it, by ackGuid; null: nothing, or not known (older than this column). */
+  /** Messages about it, by ackGuid; null: none, or unknown (older than this column). */
   messages: string[] | null;
 }
 
-/** "This hook's consumers are done": an event to be triggered, kept until it was (I1). */
+/** "This hook's consumers are done": an event to trigger, kept until it was (I1). */
 export interface Reaction extends InstanceKey {
   reactionId: string;
   instanceId: string;
   event: string;
   ackGuid: string;
   outcome: 'succeeded' | 'failed';
-  /** What the acknowledgement that ended the hook said. */
+  /** From the acknowledgement that ended the hook. */
   payload: JsonText | null;
 }

@@ -1,18 +1,18 @@
-// The way to a database: which of a URL's candidates answered last, and which comes next when one fails. Pools and single
-// connections share it, so that a failover is found once. Everything that connects to PostgreSQL does so here.
+// The way to a database: the candidate of a URL that answered last, and the next one after a failure. Pools and single
+// connections share it, so a failover is found once. All connections to PostgreSQL open here.
 
 import pg from 'pg';
 import { type Candidate, type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
 import { type Settings, setForSession } from './settings.ts';
 
-/** A server that was reached and does not take writes, where one that does is wanted. */
+/** The server was reached but is read-only, and a writable one is wanted. */
 export class ReadOnlyServerError extends Error {
   override readonly name = 'ReadOnlyServerError';
 }
 
 export interface ClientOptions {
   readonly applicationName: string;
-  /** An address behind a firewall answers nothing at all. */
+  /** An address behind a firewall does not answer at all. */
   readonly connectTimeoutMs?: number | undefined;
   readonly queryTimeoutMs?: number | undefined;
   /** Set for the whole session. */
@@ -29,7 +29,7 @@ export class Address {
     this.url = readDatabaseUrl(connectionString);
   }
 
-  /** How many candidates there are. */
+  /** The number of candidates. */
   get size(): number {
     return this.url.candidates.length;
   }
@@ -50,7 +50,7 @@ export class Address {
     };
   }
 
-  /** Whether it is worth trying again, and if so with which: the next candidate is the current one from now on. */
+  /** Whether another try makes sense. If so, the next candidate becomes the current one. */
   failed(candidate: Candidate, error: unknown): boolean {
     const { candidates } = this.url;
     const index = candidates.indexOf(candidate);
@@ -60,7 +60,7 @@ export class Address {
     return true;
   }
 
-  /** After connecting: is it the server that is wanted? Sets the session's settings in the same round trip. */
+  /** After connecting: checks that it is the wanted server, and applies the session's settings in the same round trip. */
   async greet(client: Pick<pg.ClientBase, 'query'>, settings?: Settings): Promise<void> {
     const { mustWrite } = this.url;
     if (settings === undefined && !mustWrite) return;
@@ -75,7 +75,7 @@ export class Address {
     for (let tries = this.size; ; tries--) {
       const candidate = this.candidate();
       const client = new pg.Client(this.clientConfig(candidate, options));
-      // Without a listener a connection that breaks between two statements would end the process.
+      // Without a listener, a connection that breaks between two statements would end the process.
       client.on('error', () => {});
       try {
         await client.connect();
@@ -89,13 +89,13 @@ export class Address {
   }
 }
 
-/** Wrong login or database: another server of the same installation would say the same. */
+/** Wrong login or database: other servers of the installation would say the same. */
 const SAME_EVERYWHERE = /^(28P01|3D000)$/;
 
 function nextCandidate(candidates: readonly Candidate[], index: number, error: unknown): number | null {
   const { server } = candidates[index]!;
   const other = candidates.findIndex((candidate, at) => candidate.server === server && at !== index);
-  // The other way, with TLS or without, is for a server that refuses this one.
+  // The alternative, with or without TLS, is for a server that refuses this one.
   const isOnlyServer = candidates.at(-1)!.server === 0;
   if (isAboutTls(error) && (other > index || (other !== -1 && isOnlyServer))) return other;
   const isShared = SAME_EVERYWHERE.test(String((error as { code?: unknown }).code));
@@ -105,7 +105,7 @@ function nextCandidate(candidates: readonly Candidate[], index: number, error: u
   return candidates.length > 1 && server > 0 ? 0 : null;
 }
 
-/** A server that has no TLS, a handshake that failed, or a line of pg_hba.conf that wants the other. */
+/** A server without TLS, a failed handshake, or a line of pg_hba.conf that wants the other. */
 function isAboutTls(error: unknown): boolean {
   const { code, message = '' } = error as { code?: unknown; message?: string };
   if (code === '28000') return /no encryption|SSL (off|on|encryption)/.test(message);

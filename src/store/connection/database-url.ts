@@ -1,16 +1,16 @@
-// A connection URL, read as libpq reads it: several hosts, `sslmode` and its files, `target_session_attrs`, `options`. The driver
-// reads the rest. What comes out is a list of candidates: servers, each with or without TLS, in the order in which to try them.
+// Reads a connection URL as libpq does: several hosts, `sslmode` and its files, `target_session_attrs`, `options`. The driver
+// reads the rest. The result is a list of candidates: servers, each with or without TLS, in order of preference.
 
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 
-/** Its message is for the person who wrote the URL, and never shows the URL: there is a password in it (S6). */
+/** Its message is for the author of the URL and never shows the URL, which contains a password (S6). */
 export class DatabaseUrlError extends Error {
   override readonly name = 'DatabaseUrlError';
 }
 
 export interface Candidate {
-  /** The URL with this server alone, and without what the driver reads in another way than libpq. */
+  /** The URL with this server alone, without parameters that the driver reads differently from libpq. */
   readonly connectionString: string;
   readonly server: number;
   readonly tls: ConnectionOptions | false;
@@ -19,7 +19,7 @@ export interface Candidate {
 export interface DatabaseUrl {
   readonly candidates: readonly Candidate[];
   readonly servers: number;
-  /** Only a server that takes writes will do. */
+  /** Only a writable server will do. */
   readonly mustWrite: boolean;
   /** The startup `options` of the URL; '' when there are none. */
   readonly options: string;
@@ -40,7 +40,7 @@ const LOCAL = /^(localhost|127\.|\[?::1\]?$|$)/;
 
 export function readDatabaseUrl(connectionString: string): DatabaseUrl {
   const split = /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?([^/?#]*)([^?#]*)(?:\?([^#]*))?$/.exec(connectionString);
-  // A path of a socket: the driver's own form, without parameters.
+  // The path of a socket: the driver's own form, without parameters.
   if (split === null) return only({ connectionString, server: 0, tls: false });
   const [, scheme = '', login, authority = '', path = '', query = ''] = split;
   const given = new URLSearchParams(query);
@@ -77,7 +77,7 @@ interface Server {
   readonly port: string;
 }
 
-/** `h1:5432,h2:5433` in the authority, or `host=h1,h2&port=5432,5433`; one port stands for all hosts. */
+/** `h1:5432,h2:5433` in the authority, or `host=h1,h2&port=5432,5433`; a single port applies to all hosts. */
 function serversOf(authority: string, given: URLSearchParams): Server[] {
   const places = authority.split(',').map((place) => {
     const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(place) ?? [undefined, place, ''];
@@ -93,7 +93,7 @@ function serversOf(authority: string, given: URLSearchParams): Server[] {
   return hosts.map((host, index) => ({ host, port: (ports.length === 1 ? ports[0] : ports[index]) ?? '' }));
 }
 
-/** The engine writes. Of several servers it wants the one that can, without being told. */
+/** The engine writes, so of several servers it wants the writable one by default. */
 function mustWrite(given: URLSearchParams, servers: number): boolean {
   const wanted = given.get('target_session_attrs') ?? (servers > 1 ? 'read-write' : 'any');
   if (!SESSION_ATTRIBUTES.includes(wanted)) {
@@ -104,7 +104,7 @@ function mustWrite(given: URLSearchParams, servers: number): boolean {
   return wanted !== 'any';
 }
 
-/** Ours come after these; a search_path among them would lead to the tables of another installation. */
+/** Our own options come after these. A search_path here would lead to the tables of another installation. */
 function checkedOptions(options: string): string {
   if (/(^|\s)(-c\s*|--)search[_-]path\s*=/i.test(options)) {
     throw new DatabaseUrlError(
@@ -144,8 +144,8 @@ function tlsChoices(given: URLSearchParams, host: string): (ConnectionOptions | 
 }
 
 /**
- * libpq's default is `prefer`. On this machine we begin without TLS: there is nobody to listen, and Debian's PostgreSQL has TLS
- * switched on, which every statement would pay for.
+ * libpq's default is `prefer`. On this machine we start without TLS: nobody can listen, and Debian's PostgreSQL has TLS
+ * switched on, which would slow down every statement.
  */
 function sslModeOf(given: URLSearchParams, host: string): SslMode {
   const mode = given.get('sslmode');

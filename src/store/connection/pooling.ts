@@ -1,11 +1,11 @@
-// Whether what answers is a transaction pooler: it hands each transaction to another server connection, so nothing that belongs to a
-// session survives: LISTEN, settings, prepared statements, advisory locks. Asking is not enough, because a pooler answers as
-// PostgreSQL does. So one connection holds a transaction while another asks twice for its server process.
+// Detects a transaction pooler, which hands each transaction to another server connection, so no session state survives: LISTEN,
+// settings, prepared statements, advisory locks. A pooler answers like PostgreSQL, so asking is not enough: one connection holds
+// a transaction while another asks twice for its server process.
 
 import type pg from 'pg';
 import { Address } from './address.ts';
 
-/** Its message is for the person who set the database up. */
+/** Its message is for the person who set up the database. */
 export class TransactionPoolerError extends Error {
   override readonly name = 'TransactionPoolerError';
 }
@@ -21,7 +21,7 @@ export async function refuseTransactionPooler(connectionString: string, isDirect
 }
 
 const ROUNDS = 3;
-/** A pooler with a single server connection lets the second one wait. */
+/** A pooler with a single server connection makes the second one wait. */
 const PATIENCE_MS = 3_000;
 
 export async function isTransactionPooler(address: Address): Promise<boolean> {

@@ -1,11 +1,11 @@
-// The settings that our statements rely on. A role, a database or a URL may have others, so we set ours on every connection; and
-// where a pooler hands each transaction to another server connection, in every transaction.
+// The settings that our statements rely on. A role, a database or a URL may have others, so we apply ours on every connection
+// and, behind a transaction pooler, in every transaction.
 
 export type Settings = Readonly<Record<string, string>>;
 
 export interface SettingsOptions {
   readonly schema: string;
-  /** Leave synchronous_commit as the server has it: what was acknowledged may be lost when the server crashes. */
+  /** Leaves synchronous_commit as the server has it: a crash of the server may lose acknowledged commits. */
   readonly allowAsyncCommit?: boolean | undefined;
 }
 
@@ -15,7 +15,7 @@ export const commonSettings = ({ schema, allowAsyncCommit = false }: SettingsOpt
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
   jit: 'off',
-  // A takeover must see what the fenced runner claimed last (I4, I12): a snapshot of the whole transaction would not show it.
+  // A takeover must see the last claims of the fenced runner (I4, I12), which a transaction-wide snapshot would hide.
   default_transaction_isolation: 'read committed',
   // Acknowledged is durable (I1).
   ...(allowAsyncCommit ? {} : { synchronous_commit: 'on' }),
@@ -34,7 +34,7 @@ export function setForSession(settings: Settings): string {
   return `select ${calls.join(', ')}`;
 }
 
-/** Begins a transaction, and sets them until its end. */
+/** Begins a transaction with these settings. */
 export function beginWith(settings: Settings): string {
   const local = Object.entries(settings)
     .filter(([name]) => name !== 'default_transaction_isolation' && name !== 'client_encoding')

@@ -1,4 +1,4 @@
-// Data for the contract suite: complete rows with something sensible in every field, of which a test names what it is about.
+// Data for the contract suite: complete rows with sensible values, of which a test names the relevant ones.
 
 import { randomBytes } from 'node:crypto';
 import { uuidV7 } from '../../core/id/id.ts';
@@ -17,11 +17,11 @@ import type {
 export const TENANT = 'acme';
 export const BEGINNING = Date.parse('2026-03-01T10:00:00.123Z');
 
-/** What json can hold and text or a careless driver cannot: order, spaces, U+0000, half a surrogate pair, quotes, big numbers. */
+/** JSON that text or a careless driver cannot hold: order, spaces, U+0000, half a surrogate pair, quotes, big numbers. */
 export const AWKWARD_JSON =
   '{"b":1, "a" : [1.0,1e400,-0],  "":"\\u0000", "lone":"\\ud800", "quote":"\\"\\\\{},NULL\'", "text":"žluťoučký 🐴\u2028","1":2}';
 
-/** Ids begin with the time, as the engine's do: retention relies on it. */
+/** Ids begin with the time, as the engine's do: retention relies on that. */
 export const newId = (): string => uuidV7(Date.now(), randomBytes(16));
 
 export function newExecution(overrides: Partial<NewExecution> = {}): NewExecution {
@@ -180,13 +180,13 @@ export async function journalOf(store: Store, executionId: string): Promise<numb
   return (await store.executionJournal({ executionId, afterSeq: -1, limit: 1000 })).map(({ seq }) => seq);
 }
 
-/** End an execution that the runner owns, so that tests can look at what happens afterwards. */
+/** Ends an execution that the runner owns. */
 export async function end(store: Store, runner: TestRunner, executionId: string, overrides: Partial<OutcomeRow> = {}) {
   const outcomes = [newOutcome(executionId, overrides)];
   await store.executionCommit(newBatch(runner.commitSlot, { outcomes, ended: [executionId] }));
 }
 
-/** Everything in the outbox is published, to nobody: what has ended may go. */
+/** Publishes the whole outbox to nobody, so that ended executions may be removed. */
 export async function publishAll(store: Store): Promise<void> {
   await store.outboxLead({ leaderId: 'test', leaseMs: 60_000 });
   const batches = await store.outboxRead({ limit: 1000, withFacts: false });

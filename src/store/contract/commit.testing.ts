@@ -1,4 +1,4 @@
-// The commit: all or nothing, once, and bad items are told from bad luck (I3, I13, I17, I18).
+// The commit: all or nothing, once, and bad items are separated from passing failures (I3, I13, I17, I18).
 
 import { expect, it } from 'vitest';
 import type { CommitBatch, Store } from '../port.ts';
@@ -28,7 +28,7 @@ export function describeCommit(store: () => Store): void {
   describeBadData(store);
 }
 
-/** A batch with something in every part of it, about an execution that ends and has had mail. */
+/** A batch with rows of every kind, for an execution that ends and has mail. */
 async function completeBatch(
   store: Store,
 ): Promise<{ batch: CommitBatch; executionId: string; otherId: string; slot: string }> {

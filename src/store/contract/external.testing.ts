@@ -1,5 +1,5 @@
-// Executions that another engine runs: never claimed here, whatever writes their queue row; written only at the epoch that was handed
-// over (I4, I5); always due for somebody (I12).
+// Executions on another engine: never claimed natively, whichever statement writes their queue row; written only at the
+// handed-over epoch (I4, I5); always due for somebody (I12).
 
 import { expect, it } from 'vitest';
 import type { ExternalTurn } from '../external-port.ts';
@@ -34,7 +34,7 @@ export function describeExternal(store: () => Store): void {
     await commit(id, { outcomes: [newOutcome(id, { status: 'Failed' })], ended: [id] });
     return id;
   };
-  /** No runner gets it, in any lane. */
+  /** No runner gets it, from any lane. */
   const expectNotClaimed = async () => {
     const { slot } = await newRunner(store());
     const lanes = await store().queueLanes({ limit: 100 });

@@ -1,4 +1,4 @@
-// Instances: the compare-and-set that makes of every trigger one move or none, timeouts, the timeline (I1, I8).
+// Instances: the compare-and-set that turns every trigger into one move or none, timeouts, the timeline (I1, I8).
 
 import { expect, it } from 'vitest';
 import type { LifecycleMove } from '../lifecycle-port.ts';

@@ -1,4 +1,4 @@
-// Imported machines: versions, and the generation that tells everybody of a change.
+// Imported machines: versions, and the generation that announces a change.
 
 import { expect, it } from 'vitest';
 import type { Store } from '../port.ts';

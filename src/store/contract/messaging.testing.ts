@@ -145,13 +145,13 @@ export interface Sending {
   reactionsSettled?: string[];
 }
 
-/** With the generation as it is now. */
+/** With the current generation. */
 export async function apply(store: Store, { moves, messages = [], deliveries = [], reactionsSettled = [] }: Sending) {
   const generation = await store.lifecycleGeneration();
   return store.lifecycleApply({ generation, moves, messages, deliveries, reactionsSettled });
 }
 
-/** A machine, and an instance that was submitted and told these consumers so, in as many messages. */
+/** A machine, and a submitted instance with a message to each of these consumers. */
 export async function submitted(
   store: Store,
   consumerIds: readonly string[],

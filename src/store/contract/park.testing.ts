@@ -1,4 +1,4 @@
-// Parking and waking: whatever the order of park, mail and timers, nothing that has a reason to run is left asleep (I8, I10, I12).
+// Parking and waking: whatever the order of park, mail and timers, no execution with a reason to run stays asleep (I8, I10, I12).
 
 import { expect, it } from 'vitest';
 import { CANCEL_LANE, type Store } from '../port.ts';
@@ -41,7 +41,7 @@ function describeTimers(store: () => Store): void {
     const look = () => store().queueWake({ limit: 10 });
     expect(await look()).toEqual({ woken: 1, ...next, hasReady: false, hasMail: false });
     expect(await look()).toEqual({ woken: 0, ...next, hasReady: true, hasMail: false });
-    // It became ready a moment ago, and is about to be taken by the runner that was told of it.
+    // It became ready a moment ago, and the runner that was told of it is about to take it.
     expect(await store().queueWake({ limit: 10, readyForMs: 600_000 })).toMatchObject({ hasReady: false });
     await store().inboxSend({ tenantId: TENANT, message: newMessage(due!) });
     expect(await look()).toEqual({ woken: 0, ...next, hasReady: true, hasMail: true });

@@ -1,4 +1,4 @@
-// Reading: what people and programs ask of an execution.
+// Reads for people and programs.
 
 import { expect, it } from 'vitest';
 import type { Store } from '../port.ts';

@@ -1,4 +1,4 @@
-// Retention removes ended executions whole, and nothing that is live or referred to (I24). And the installation's own things.
+// Retention removes ended executions whole, and nothing live or referenced (I24). Also the installation's own rows.
 
 import { expect, it } from 'vitest';
 import type { Store } from '../port.ts';
@@ -19,7 +19,7 @@ import {
   type TestRunner,
 } from './builder.testing.ts';
 
-/** Everything that the tests make is younger in its id and older than this by what its outcome says, or the other way. */
+/** Everything in these tests is younger by its id and older by its outcome than this, or vice versa. */
 const LONG_AGO = Date.now() + 3_600_000;
 
 export function describeRetention(store: () => Store): void {

@@ -1,6 +1,6 @@
-// PostgreSQL refuses to run as root, which is who we are in most containers. Then it runs as an account that every system
-// has, and the data folder is given to it. Folders that this account cannot reach (below /root, a private temporary folder)
-// are replaced by one that it can, with a link in their place.
+// PostgreSQL refuses to run as root, which is our user in most containers. Then it runs as an account that every system has, and
+// owns the data folder. Folders that this account cannot reach (below /root, a private temporary folder) are replaced by one that
+// it can, with a link in their place.
 
 import { createHash } from 'node:crypto';
 import {
@@ -24,11 +24,11 @@ export interface Account {
   readonly gid: number;
 }
 
-/** In order of preference. initdb wants an account with a name, so a free number will not do. */
+/** In order of preference. initdb needs an account with a name. */
 const ACCOUNT_NAMES = ['postgres', 'nobody'];
 const REACHABLE_HOME = '/var/lib/pawl';
 
-/** Null: PostgreSQL can run as who we are. */
+/** null: PostgreSQL can run as the current user. */
 export function databaseAccount(): Account | null {
   if (process.getuid?.() !== 0) return null;
   const accounts = readFileSync('/etc/passwd', 'utf8')
@@ -44,20 +44,20 @@ export function databaseAccount(): Account | null {
   );
 }
 
-/** The cluster's folder, or where it is instead if the account cannot get there. */
+/** The cluster's folder, or its replacement if the account cannot reach it. */
 export function reachableCluster(cluster: string, account: Account | null): string {
   const link = lstatSync(cluster, { throwIfNoEntry: false });
   if (link?.isSymbolicLink()) return readlinkSync(cluster);
   if (account === null || canReach(dirname(cluster), account)) return cluster;
   const home = join(REACHABLE_HOME, createHash('sha256').update(resolve(cluster)).digest('hex').slice(0, 16));
   makeHome(REACHABLE_HOME);
-  // Without a link it belongs to a folder of the same name that somebody deleted: the database goes with it.
+  // Without a link it belongs to a deleted folder of the same name, so the database goes too.
   rmSync(home, { recursive: true, force: true });
   symlinkSync(home, cluster);
   return home;
 }
 
-/** The programs, or a copy of them that the account can reach. Copied aside and renamed, so that half a copy is never used. */
+/** The programs, or a copy that the account can reach. Copied aside and renamed, so that half a copy is never used. */
 export function reachableBinaries(binaries: Binaries, account: Account | null): Binaries {
   if (account === null || canReach(dirname(binaries.postgres), account)) return binaries;
   const { size, mtimeMs } = statSync(binaries.postgres);

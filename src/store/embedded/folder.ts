@@ -1,5 +1,5 @@
-// The data folder: the cluster, its password, the port it had last time, and who uses it now. A folder belongs to one live
-// process. A process is known by its number and its start, because in a container the numbers repeat after every restart.
+// The data folder: the cluster, its password, its last port, and its current user. A folder belongs to one live process. A
+// process is identified by its number and start time, because numbers repeat after every restart of a container.
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -36,14 +36,14 @@ export function openFolder(path: string): DataFolder {
   return { path: real, cluster: join(real, 'cluster'), log: join(real, 'postgres.log') };
 }
 
-/** Folder by folder: where none can be made (/proc), mkdir's own recursion never ends. */
+/** Folder by folder: where none can be created (/proc), mkdir's own recursion never ends. */
 function makeFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
   try {
     mkdirSync(path);
   } catch (error) {
-    // Somebody else made it just now.
+    // Another process has just created it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }
 }
@@ -75,7 +75,7 @@ export class FolderInUseError extends Error {
   override readonly name = 'FolderInUseError';
 }
 
-/** Of two processes that come at the same moment one gets it: the file is made whole, and only if it is not there yet. */
+/** Of two concurrent processes one gets it: the file is created whole, and only if it does not exist yet. */
 export function takeFolder({ path }: DataFolder): void {
   const file = join(path, 'owner');
   const mine = `${file}.${process.pid}`;
@@ -126,7 +126,7 @@ export function readPassword({ path }: DataFolder): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** The one that was asked for; or the one of last time, so that open connections of tools find it again; or a free one. */
+/** The requested port; or the previous one, so that open connections of tools find it again; or a free one. */
 export async function choosePort({ path }: DataFolder, wanted: number | undefined): Promise<number> {
   if (wanted !== undefined) {
     if ((await freePort(wanted)) === null) {
@@ -154,7 +154,7 @@ function freePort(port: number): Promise<number | null> {
   });
 }
 
-/** Number and start of a live process; the empty string if there is none. */
+/** Number and start of a live process; '' if there is none. */
 function identify(pid: number): string {
   try {
     process.kill(pid, 0);
@@ -166,10 +166,10 @@ function identify(pid: number): string {
 
 function startOf(pid: number): string {
   if (process.platform === 'linux') {
-    // The command's name may hold spaces and parentheses; what follows the last one is numbers. The 20th of them: the start.
+    // The command's name may contain spaces and parentheses; only numbers follow the last one. The 20th is the start.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // Dead, and nobody has asked how it ended: as dead as the others.
+    // A zombie is dead, too.
     return fields[0] === 'Z' ? 'ended' : (fields[19] ?? '');
   }
   if (process.platform === 'win32') return '';
@@ -178,7 +178,7 @@ function startOf(pid: number): string {
     .replaceAll(/\s+/g, '_');
 }
 
-/** A process that dies while writing leaves the old file or the new one, not half of it. */
+/** A process that dies while writing leaves the old file or the new one, never half of it. */
 function writeWhole(file: string, text: string, mode: number): void {
   const half = `${file}.${process.pid}`;
   writeFileSync(half, text, { mode });

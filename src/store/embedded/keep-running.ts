@@ -1,12 +1,12 @@
-// Keeps the server running: one that ends without having been told to (killed, out of memory, a full disk) is started again,
-// on the same data and the same port, as often as it takes. Whoever is connected finds it again by connecting again.
+// Keeps the server running: if it ends unexpectedly (killed, out of memory, a full disk), it is restarted on the same data and
+// port, as often as needed. Clients find it again by reconnecting.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerProcess } from './server-process.ts';
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
-/** Processes of a killed server keep its memory for a moment, and a new one refuses to share it: that passes by itself. */
+/** Processes of a killed server hold its shared memory for a moment, and a new one refuses to share it. That passes by itself. */
 const QUIET_TRIES = 3;
 
 export async function keepRunning(

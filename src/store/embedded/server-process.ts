@@ -1,5 +1,5 @@
-// The server as a process: starting it, waiting until it takes connections, stopping it, and what is left of one whose
-// parent was killed. Readiness is read from postmaster.pid, where PostgreSQL itself announces it.
+// The server as a process: starting it, waiting until it accepts connections, stopping it, and cleaning up after a killed parent.
+// Readiness is read from postmaster.pid, where PostgreSQL announces it.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ export interface ServerOptions {
 
 export interface ServerProcess {
   readonly pid: number;
-  /** It ended, whatever ended it. */
+  /** It ended, for whatever reason. */
   readonly exited: Promise<void>;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(options.postgres, ['-D', options.cluster, '-p', String(options.port), ...settings], {
     ...(options.account ?? {}),
-    // A group of its own: Ctrl-C in a terminal must reach us alone, who stop the engine first and the database last.
+    // In a process group of its own: Ctrl-C in a terminal must reach only us, and we stop the engine first and the database last.
     detached: true,
     stdio: ['ignore', log, log],
   });
@@ -57,7 +57,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
     pid: child.pid!,
     exited,
     async stop() {
-      // Its number may be somebody else's by now.
+      // Its number may belong to another process by now.
       if (isGone) return;
       child.ref();
       signal(child.pid!, 'SIGINT');
@@ -85,7 +85,7 @@ async function untilReady(child: ChildProcess, { cluster, log, port }: ServerOpt
   throw new Error(`The embedded PostgreSQL was not ready after ${START_TIMEOUT_MS / 1000} s. Its log: ${log}`);
 }
 
-/** Ends a server that outlived the process that started it, and removes a lock file that no server stands behind. */
+/** Ends a server that outlived its parent, and removes a lock file without a server. */
 export async function clearLeftovers(cluster: string): Promise<void> {
   const left = readPostmaster(cluster);
   if (left === null || !isServerOf(cluster, left.pid)) return removeLocks(cluster);
@@ -98,14 +98,14 @@ export async function clearLeftovers(cluster: string): Promise<void> {
   }
 }
 
-/** The file of a server that was killed names a process that may be anybody's by now, and PostgreSQL would respect it. */
+/** The lock file of a killed server names a process number that may belong to anybody now, and PostgreSQL would respect it. */
 function removeLocks(cluster: string): void {
   if (!existsSync(cluster)) return;
   const isLock = (name: string) => name === 'postmaster.pid' || name.startsWith('.s.PGSQL.');
   for (const name of readdirSync(cluster).filter(isLock)) rmSync(join(cluster, name), { force: true });
 }
 
-/** The number alone is not enough: it may be anybody's by now. */
+/** The number alone is not enough: it may belong to anybody by now. */
 function isServerOf(cluster: string, pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -127,7 +127,7 @@ function readPostmaster(cluster: string): { pid: number; ready: boolean } | null
   return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
 }
 
-/** Stops the server when we are gone without a word: the pipe closes with us, whatever ended us. */
+/** Stops the server when we die: the pipe closes with us, however we end. */
 function watch(pid: number): ChildProcess | null {
   if (process.platform === 'win32') return null;
   const watchdog = spawn('/bin/sh', ['-c', 'cat >/dev/null; kill -INT "$0" 2>/dev/null', String(pid)], {
