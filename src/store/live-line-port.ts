@@ -1,4 +1,4 @@
-// Log lines of attempts that still run: written now and then while the attempt goes on, dropped when its result has them.
+// Log lines of running attempts: written now and then, and dropped once the result contains them.
 
 import type { ActionLogRow } from './port.ts';
 

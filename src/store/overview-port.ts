@@ -1,4 +1,4 @@
-// Numbers that stand beside lists: the backlog of consumers, instances by state, the last firing of triggers. Counts end at 10,000.
+// Numbers for lists: the backlog of consumers, instances by state, the last firing of triggers. Counts stop at 10,000.
 
 import type { Timestamp } from './port.ts';
 import type { FiringRecord } from './trigger-port.ts';

@@ -1,5 +1,5 @@
-// Quotas of tenants: what each may have, and what it used. Whatever fills a quota does so in a transaction that locks the
-// tenant's row first, so that two who ask at once cannot both have the last place.
+// Quotas of tenants: limits and usage. A change that uses a quota locks the tenant's row first, so that two concurrent requests
+// cannot both get the last place.
 
 import type { QuotaLimits, QuotaPreset } from '../protocol/quota.ts';
 import type { NewExecution, StartOutcome, Timestamp } from './port.ts';
@@ -7,21 +7,21 @@ import type { NewExecution, StartOutcome, Timestamp } from './port.ts';
 export interface QuotaStore {
   /** null: the tenant never had one. */
   quotaGet(params: { tenantId: string }): Promise<TenantQuota | null>;
-  /** Runs that are live already count against a limit that comes, up to that limit. */
+  /** Live runs count against a new limit, up to that limit. */
   quotaPut(params: TenantQuota): Promise<void>;
   /** Those that changed after the given time, or shortly before; 0 = all. */
   quotaChanges(params: { after: Timestamp }): Promise<{ quotas: TenantQuota[]; liveRunners: number; at: Timestamp }>;
-  /** null: there is no trace of this tenant. */
+  /** null: unknown tenant. */
   tenantUsage(params: { tenantId: string }): Promise<TenantUsage | null>;
-  /** Of every tenant with a quota: the share of its fullest limit that it has used, 1 = used up. For metrics. */
+  /** For every tenant with a quota: the used share of its fullest limit, 1 = used up. For metrics. */
   quotaShares(): Promise<{ tenantId: string; used: number }[]>;
   /** Every tenant with a workflow, a key or a quota. */
   tenantList(params: { afterId: string; limit: number; only: string | null }): Promise<TenantSummary[]>;
   /** Counts in the current month. */
   usageAdd(params: { items: { tenantId: string; executions: number }[] }): Promise<void>;
-  /** What would keep another execution of the tenant from starting as things stand; null: nothing. */
+  /** The reason why another execution of the tenant could not start right now; null: none. */
   quotaFull(params: { tenantId: string }): Promise<QuotaFilled | null>;
-  /** Starts executions of one tenant with a quota, as many as it may have; an answer for each, in their order. One transaction. */
+  /** Starts executions of a tenant with a quota, as many as allowed; one answer each, in order. One transaction. */
   executionStartLimited(params: {
     tenantId: string;
     items: readonly NewExecution[];

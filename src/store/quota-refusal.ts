@@ -1,5 +1,5 @@
-// What a tenant hears when its quota does not allow something: which limit, its value, and when to try again. What comes back
-// by itself (a run ends, the month does) is 429 with Retry-After; what does not is 403.
+// Refusals by quota: the limit, its value, and when to try again. A limit that recovers by itself (a run ends, the month ends)
+// gives 429 with Retry-After, any other 403.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { QuotaFilled } from './quota-port.ts';

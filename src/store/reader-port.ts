@@ -1,4 +1,4 @@
-// Reading executions: what people and programs ask. Part of the one door to storage (port.ts).
+// Reads of executions for people and programs. Part of the storage port (port.ts).
 
 import type { Why } from '../protocol/execution.ts';
 import type { ExecutionFilters } from '../protocol/execution-list.ts';
@@ -13,25 +13,25 @@ export interface ExecutionReader {
   executionEnded(params: { executionIds: string[] }): Promise<string[]>;
   /** The progress of each execution; `seq`: the start of its last transition, -1 if it has none. */
   executionHeads(params: { executionIds: string[] }): Promise<ExecutionHead[]>;
-  /** Whose it is, for callers that prove their right otherwise: the holder of a callback token. */
+  /** The tenant of an execution, for callers with another proof: a callback token. */
   executionTenant(params: { executionId: string }): Promise<string | null>;
   /** The tenant of the newest execution with this requestId; only used in loose mode. */
   requestTenant(params: { requestId: string }): Promise<string | null>;
-  /** How the wait of a node stands, without folding anything; null: no such execution. */
+  /** The state of a node's wait, without folding; null: no such execution. */
   callbackTarget(params: { executionId: string; nodeId: string }): Promise<CallbackTarget | null>;
   /** The execution that was started with this requestId. */
   executionByRequest(params: { tenantId: string; requestId: string }): Promise<string | null>;
-  /** Ids of executions, newest first; it looks at no more than 50,000 of them, or at `maxLooked`. */
+  /** Ids of executions, newest first; looks at no more than 50,000, or `maxLooked`. */
   executionPage(params: ExecutionFilter & { maxLooked?: number }): Promise<ExecutionPage>;
   /** Newest first. Without context snapshots: they are large, and asked for one by one. */
   executionList(params: { ids: readonly string[] }): Promise<ListedExecution[]>;
   /** Newest first, without payloads. */
   executionBrief(params: { ids: readonly string[] }): Promise<BriefExecution[]>;
-  /** Of those that are live: what each waits for, until when, and where it is. */
+  /** For live ones: the reason, end and place of their wait. */
   executionStandings(params: { ids: readonly string[] }): Promise<ExecutionStanding[]>;
   /** Ids of executions with an open callback, newest first. */
   waitingPage(params: ExecutionFilter): Promise<ExecutionPage>;
-  /** How many live executions there are of each kind, none counted beyond `limit`. */
+  /** The number of live executions by kind, each counted up to `limit`. */
   liveNow(params: { tenantId: string; limit: number }): Promise<LiveNow>;
   /** How often a node of an execution was tried, by execution; one node of each. */
   attemptCounts(params: {
@@ -54,7 +54,7 @@ export interface ExecutionReader {
   executionAttemptCount(params: { executionId: string }): Promise<number>;
   /** Bytes of all parameters and outputs. */
   executionWeight(params: { executionId: string }): Promise<number>;
-  /** Some of them, with their parameters; without parameters and outputs, where told so. */
+  /** Some of them with parameters, others without parameters and outputs, as requested. */
   executionAttemptPage(params: {
     executionId: string;
     offset: number;
@@ -62,14 +62,14 @@ export interface ExecutionReader {
     payloads: boolean;
   }): Promise<(AttemptRow & { parameters: JsonText | null })[]>;
   executionJournal(params: { executionId: string; afterSeq: number; limit: number }): Promise<JournalRow[]>;
-  /** From the transition that holds the fact after `afterSeq`: its row may begin before. */
+  /** From the transition with the fact after `afterSeq`: its row may begin before. */
   executionJournalFrom(params: { executionId: string; afterSeq: number; limit: number }): Promise<JournalRow[]>;
   /** Oldest first; all of them, unless told which. */
   executionChildren(params: { executionId: string; offset?: number; limit?: number }): Promise<ExecutionView[]>;
   /** The execution and everything below it, parents before children. */
   executionTree(params: { tenantId: string; executionId: string; limit: number }): Promise<TreeRow[]>;
   executionLogs(params: { executionId: string; limit: number }): Promise<ActionLogRow[]>;
-  /** Accepted in the moment of the end, which was decided without them: bodies of signals that no fact tells of. */
+  /** Signals that were accepted in the moment of the end, which was decided without them: no fact mentions them. */
   signalMissed(params: { executionId: string }): Promise<{ body: JsonText; at: Timestamp }[]>;
   executionLinks(params: { executionId: string; offset?: number; limit?: number }): Promise<LinkView[]>;
   resourceFind(params: {
@@ -90,7 +90,7 @@ export interface ExecutionReader {
   /** The resources of the tenant with exactly this text. `uuid`: the text, if it is one. */
   findText(params: { tenantId: string; text: string; uuid: string | null }): Promise<FoundText[]>;
   /** Live executions by workflow and tenant: for metrics. */
-  /** Executions that have been at work for longer than this, whichever engine runs them: they neither sleep nor wait. The oldest first. */
+  /** Executions that have worked for longer than this on any engine, without sleeping or waiting. Oldest first. */
   executionBusy(params: {
     longerThanMs: number;
     limit: number;
@@ -131,7 +131,7 @@ export interface CallbackTarget {
   workflowId: string;
   version: number;
   isLive: boolean;
-  /** The last wait of the node that ended did so by a callback. */
+  /** The node's last wait ended by a callback. */
   wasReceived: boolean;
   /** A wait of the node has ended, or some node was skipped: only the folded journal knows whether the wait is open. */
   mayBeOver: boolean;
@@ -148,7 +148,7 @@ export type BriefExecution = Omit<ExecutionView, 'trigger' | 'spec' | 'outputs' 
 
 export interface ExecutionPage {
   ids: string[];
-  /** The last id that was looked at, where that is why the page is short. */
+  /** The last id that was looked at, if that is why the page is short. */
   searchedTo: string | null;
 }
 
@@ -181,7 +181,7 @@ export interface ExecutionStanding {
   last: { nodeId: string; attempt: number; error: JsonText } | null;
 }
 
-/** The filters of the API's list of executions, but for those that are looked up or made times first. */
+/** The list filters of the API, except those that must be looked up or converted first. */
 type AskedFilters = Omit<
   ExecutionFilters,
   'status' | 'error' | 'olderThan' | 'createdAfter' | 'createdBefore' | 'requestId' | 'resource'

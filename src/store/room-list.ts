@@ -1,16 +1,16 @@
-// Which runners are told of new work: no more than are needed. If all were told, each start would cost a query in every runner of
-// the fleet. If each note went to another runner, a burst would be cut into small claims and small commits. So runners take turns by
-// the clock: within a turn the first one that keeps up is told, and as many more as one note has executions for. Every process
-// knows the same runners and has about the same clock, so all of them choose the same ones without asking each other.
+// Which runners are told of new work: only as many as needed. If all were told, each start would cost a query in every runner of
+// the fleet. If each note went to another runner, a burst would be cut into small claims and commits. So runners take turns by
+// the clock: within a turn the first one that keeps up is told, plus as many more as the executions of one note need. All
+// processes know the same runners and have about the same clock, so they choose the same ones without talking.
 
 const TURN_MS = 1_000;
-/** How many executions of one note one runner is told of, however much room it has: others stand idle meanwhile. */
+/** The most executions of one note for one runner, however much room it has: others would stand idle. */
 const MOST_PER_RUNNER = 256;
 
 export interface Room {
   /** How many executions the runner would take. */
   readonly places: number;
-  /** It is late with what it has: others are told first. */
+  /** It is late with its work: others are told first. */
   readonly isPressed: boolean;
 }
 
@@ -32,7 +32,7 @@ export class RoomList {
     this.rooms.delete(runner);
   }
 
-  /** Those that are told of so many ready executions; nobody, if nobody has room. `time` is that of all processes, in ms. */
+  /** The runners to tell of this many ready executions; empty if none has room. `time` is common to all processes, in ms. */
   choose(ready: number, { now, time }: { readonly now: number; readonly time: number }): string[] {
     for (const [runner, { heardAt }] of this.rooms) if (heardAt < now - this.knownForMs) this.rooms.delete(runner);
     const runners = [...this.rooms.keys()].sort();

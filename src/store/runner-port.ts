@@ -1,4 +1,4 @@
-// Runners: their fences and their leases (I4, I6). What protects the data is the fence; the end of a lease only permits others to set it.
+// Runners: fences and leases (I4, I6). The fence protects the data; the end of a lease only permits others to set it.
 
 import type { Timestamp } from './port.ts';
 

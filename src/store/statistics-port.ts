@@ -1,4 +1,4 @@
-// What became of executions and attempts, added up: counts and histograms by minute, hour and day, and failures by cause.
+// Statistics of executions and attempts: counts and histograms by minute, hour and day, and failures by cause.
 
 import type { Timestamp } from './port.ts';
 

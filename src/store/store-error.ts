@@ -1,14 +1,14 @@
-// Why a statement failed, by what the caller does next. Thrown by implementations of the port; SQLSTATE is read in one
-// file only (postgres/sqlstate.ts).
+// Why a statement failed, by the caller's next step. Thrown by implementations of the port; only postgres/sqlstate.ts reads
+// SQLSTATE.
 
 export type StoreFailure =
   /** The data of this batch is at fault (SQLSTATE 22xxx): bisect. */
   | 'data'
   /** The journal key exists: an identical batch was applied before. */
   | 'alreadyApplied'
-  /** Nothing happened, and the same again may work (deadlock, serialization, shutdown before execution). */
+  /** Nothing happened, and a repetition may work (deadlock, serialization, shutdown before execution). */
   | 'retry'
-  /** The connection broke: it happened or it did not. */
+  /** The connection broke: the outcome is unknown. */
   | 'unknown'
   /** Anything else: a bug or a broken schema. */
   | 'fatal';
@@ -18,7 +18,7 @@ export const UNSTORABLE_TEXT =
 
 export class StoreError extends Error {
   readonly failure: StoreFailure;
-  /** Of `data`: a text has a character that no text in the database can have. */
+  /** For `data`: a text contains a character that the database cannot store. */
   readonly isUnstorableText: boolean;
   constructor(failure: StoreFailure, message: string, options?: { cause?: unknown; isUnstorableText?: boolean }) {
     super(message, options);

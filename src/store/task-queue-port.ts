@@ -1,4 +1,4 @@
-// Attempts that wait for workers of their task queue, and the workers. Part of the one door to storage (port.ts).
+// Attempts that wait for workers of their task queue, and the workers. Part of the storage port (port.ts).
 
 import type { JsonText, Timestamp } from './port.ts';
 
@@ -66,7 +66,7 @@ export interface TaskQueueStore {
   attemptQueueAdd(params: { attempts: readonly QueuedAttempt[] }): Promise<void>;
   /** Up to `limit` attempts, under a new lease each; tenants take turns. Notes that the worker was seen. */
   attemptQueueTake(params: WorkerOffer & { limit: number; leaseMs: number }): Promise<LeasedAttempt[]>;
-  /** Renews leases. A lease that is not answered is lost. `isStopped`: the worker shall stop. */
+  /** Renews leases. An unanswered lease is lost. `isStopped`: the worker must stop. */
   attemptQueueBeat(params: {
     leaseIds: readonly string[];
     tenantId: string | null;

@@ -1,6 +1,6 @@
-// Templates, as the database keeps them: sets of documents in versions, and workflows to start from.
-// Part of the one door to storage (port.ts). What has no tenant is for everyone, and read-only to tenants; a tenant's own of
-// the same id hides it. Nothing else of another tenant is ever seen (S1).
+// Templates in the database: versioned documents, and workflows to start from. Part of the storage port (port.ts). A template
+// without a tenant is global and read-only for tenants; a tenant's own with the same id hides it. Nothing else of another tenant
+// is ever visible (S1).
 
 import type { JsonText, Timestamp } from './port.ts';
 

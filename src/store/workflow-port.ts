@@ -1,13 +1,13 @@
-// The part of the storage port that only people and programs ask for, never a running execution: the life of a workflow
-// (drafts, publishing, archiving, deleting), pipelines, and lists. Each method is one transaction under the workflow's row
-// lock; what was asked but is not possible is a value, so that the caller can say why. Everything is within one tenant (S1).
+// The part of the storage port that people and programs use, never a running execution: the life of a workflow (drafts,
+// publishing, archiving, deleting), pipelines, and lists. Each method is one transaction under the workflow's row lock. An
+// impossible request is a value, so that the caller can explain it. Everything is within one tenant (S1).
 
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { JsonText, Timestamp } from './port.ts';
 
 export type WorkflowStatus = 'Draft' | 'Active' | 'Archived';
 
-/** By name, or by the identity that outlives a name's reuse. */
+/** By name, or by the identity that survives the reuse of a name. */
 export type WorkflowRef = { readonly workflowId: string } | { readonly uid: string };
 
 export interface WorkflowRecord {
@@ -67,7 +67,7 @@ export type DraftPublication =
       readonly created: boolean;
       readonly status: WorkflowStatus;
     }
-  /** There was no draft to publish: this is how the workflow stands. */
+  /** There was no draft to publish: this is the state of the workflow. */
   | {
       readonly outcome: 'noDraft';
       readonly version: number;
@@ -75,7 +75,7 @@ export type DraftPublication =
       readonly isEnabled: boolean;
     }
   | { readonly outcome: 'archived' }
-  /** The draft is not the one that was checked. */
+  /** The draft is not the checked one. */
   | { readonly outcome: 'changed' };
 
 export type PlanPublication =
@@ -115,7 +115,7 @@ export interface WorkflowStanding {
   hasVersion: boolean;
 }
 
-/** All that the runs of a workflow know of it, and need. */
+/** The identity of a workflow, which its runs keep. */
 export type WorkflowIdentity = Pick<WorkflowRecord, 'uid' | 'workflowId'>;
 
 export interface RunRow {

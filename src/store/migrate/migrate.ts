@@ -1,7 +1,7 @@
 // Moves a database's schema up or down, one transaction per migration, each under an advisory lock that ends with it: of many
-// processes that start at once, one migrates and the others wait for it. Nothing here belongs to a session, so it works through a
-// transaction pooler too, and where nothing is pending nothing is made, locked or written: a role without the right to make
-// tables can start. Down refuses to lose rows unless it is forced.
+// processes that start at once, one migrates and the others wait. Nothing here belongs to a session, so it works through a
+// transaction pooler too. When nothing is pending, nothing is created, locked or written, so a role without DDL rights can start.
+// Down refuses to lose rows unless it is forced.
 
 import type pg from 'pg';
 import { Address } from '../connection/address.ts';
@@ -12,7 +12,7 @@ export interface MigrateOptions {
   connectionString: string;
   schema?: string;
   migrations?: readonly Migration[];
-  /** Told when another process is migrating, and what it is. */
+  /** Called when another process is migrating, with its name. */
   onWaiting?: ((holder: string) => void) | undefined;
   /** Ends the waiting. */
   signal?: AbortSignal | undefined;
@@ -26,7 +26,7 @@ export interface MigrationState {
   state: 'applied' | 'pending' | 'changed' | 'unknown';
 }
 
-/** Any constant will do, as long as nothing else in the database uses it. */
+/** Any constant that nothing else in the database uses. */
 const LOCK_KEY = 7_296_150_411;
 
 const TELL_AFTER_MS = 2_000;
@@ -73,7 +73,7 @@ async function nextPending(
   return migrations.find(({ version }) => version === next?.version) ?? null;
 }
 
-/** Undoes everything above version `to`, the newest first. `force`: also when rows are lost with their tables or columns. */
+/** Undoes everything above version `to`, newest first. `force`: even if rows are lost with their tables or columns. */
 export async function migrateDown(
   options: MigrateOptions & { to: number; force?: boolean },
 ): Promise<{ undone: string[] }> {
@@ -127,7 +127,7 @@ async function hasVersionTable(client: pg.Client, schema: string): Promise<boole
   return rowCount !== 0;
 }
 
-/** By its full name: outside of a transaction of ours the search_path is anybody's. */
+/** By its full name: outside our own transactions the search_path is unknown. */
 async function readStates(
   client: pg.Client,
   { schema = 'public' }: MigrateOptions,
@@ -159,7 +159,7 @@ function refuseChanged(states: MigrationState[]): void {
   }
 }
 
-/** A newer program's migrations cannot be undone by an older one: it does not have their files. */
+/** An older program cannot undo a newer program's migrations, because it does not have their files. */
 function refuseUnknown(states: MigrationState[], to: number): void {
   const unknown = states.filter(({ state, version }) => state === 'unknown' && version > to).map(label);
   if (unknown.length > 0)
@@ -205,7 +205,7 @@ async function lockInTime(client: pg.Client): Promise<boolean> {
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Who keeps the others waiting, as an administrator would look for it. */
+/** The process that holds the lock, as an administrator would look for it. */
 async function lockHolder(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ holder: string }>(
     `select format('server process %s (%s) of %s', a.pid, coalesce(nullif(a.application_name, ''), 'no name'),
@@ -249,8 +249,8 @@ interface RecordedMigration {
 }
 
 /**
- * What a down-migration would destroy, found by looking rather than by reading its SQL: tables and columns that were there
- * with rows in them before it, and are not there after it.
+ * The rows that a down-migration would destroy, found by looking instead of reading its SQL: tables and columns that had rows
+ * before it and are gone after it.
  */
 interface TableInventory {
   readonly table: string;

@@ -1,5 +1,5 @@
-// The migrations as they stand in migrations/: NNNN_name.sql, with what to do after a line `-- up` and how to undo it after a
-// line `-- down`. A file that was applied somewhere is never edited: its checksum is compared with the database's.
+// The files in migrations/: NNNN_name.sql, with the change after a line `-- up` and its reversal after a line `-- down`. An
+// applied file is never edited: its checksum is compared with the database's.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

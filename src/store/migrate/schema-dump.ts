@@ -1,5 +1,5 @@
-// The migrated schema as text: what schema.sql holds, so that a review shows what a migration does to the whole. Read from
-// the catalog in a fixed order; pg_dump is not everywhere, and its output differs between versions.
+// The migrated schema as text, the content of schema.sql, so that a review shows the effect of a migration. Read from the catalog
+// in a fixed order; pg_dump is not available everywhere, and its output differs between versions.
 
 import pg from 'pg';
 

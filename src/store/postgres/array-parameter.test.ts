@@ -1,4 +1,4 @@
-// Binary arrays carry exactly what PostgreSQL would have read from text ones, and refuse what it would refuse.
+// Binary arrays carry exactly what PostgreSQL would read from text arrays, and refuse the same values.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-// Columns of rows as PostgreSQL arrays in binary form: what `unnest($2::uuid[], $3::json[], …)` takes. Text arrays must be
-// quoted element by element here and parsed there (1 MB of json blocked the loop 41 ms; so it takes 7.5), and json arrives
-// byte for byte as it was given (I15, I18). A value that its type cannot hold is the data's fault: bisected, not retried.
+// Columns of rows as binary PostgreSQL arrays, for `unnest($2::uuid[], $3::json[], …)`. Text arrays must be quoted element by
+// element here and parsed there (1 MB of json blocked the loop for 41 ms; binary takes 7.5), and json arrives byte for byte (I15,
+// I18). A value that its type cannot hold is a data error: bisected, not retried.
 
 import { StoreError } from '../store-error.ts';
 
@@ -62,7 +62,7 @@ export function encodeColumns<Row>(columns: readonly Column<Row>[], rows: readon
   return columns.map((column) => encodeColumn(column, rows));
 }
 
-/** One row as parameters by themselves. A time goes in binary form: it keeps its microseconds without being printed and read. */
+/** One row as separate parameters. A time goes in binary form, which keeps its microseconds. */
 export function encodeRow<Row>(columns: readonly Column<Row>[], row: Row): (Value | Buffer)[] {
   return columns.map(({ type, value }) => {
     const item = value(row);
@@ -120,7 +120,7 @@ const WRITERS = {
 function writeTimestamp(buffer: Buffer, offset: number, milliseconds: number): number {
   const microseconds = Math.round((milliseconds - TIMESTAMP_ZERO_MS) * 1000);
   if (!Number.isFinite(microseconds)) throw new RangeError(`${milliseconds} is not a time`);
-  // After the year 2285 a double is no longer exact to the microsecond, and BigInt is slow, but nobody is there yet.
+  // After the year 2285 a double is no longer exact to the microsecond; BigInt is slow, but handles it.
   if (!Number.isSafeInteger(microseconds)) {
     return buffer.writeBigInt64BE(BigInt(Math.round(milliseconds) - TIMESTAMP_ZERO_MS) * 1000n, offset);
   }
@@ -151,7 +151,7 @@ function writeUuid(buffer: Buffer, offset: number, id: string): number {
 
 let scratch = Buffer.allocUnsafe(64 * 1024);
 
-/** Written into a buffer that is surely big enough, then copied out: one pass over each string instead of two. */
+/** Written into a buffer that is certainly large enough, then copied out: one pass over each string instead of two. */
 function encodeTexts<Row>(type: 'text' | 'json', rows: readonly Row[], value: (row: Row) => Value): Buffer {
   let bytes = HEADER_BYTES;
   for (const row of rows) bytes += 4 + ((value(row) as string | null)?.length ?? 0) * MAX_BYTES_PER_CHARACTER;

@@ -1,5 +1,5 @@
-// The column lists that statements name instead of repeating: `@{execution}` is every column of an execution, `@{children: execution}`
-// its arrays as parameters (statement.ts). A list says which field of a row goes to which column, in the order of the columns.
+// Named column lists for statements: `@{execution}` stands for every column of an execution, `@{children: execution}` for its
+// arrays as parameters (statement.ts). A list maps the fields of a row to columns, in column order.
 
 import { EXECUTION_FIELDS, EXECUTION_STATE_FIELDS } from '../execution-fields.ts';
 import type {
@@ -23,7 +23,7 @@ export interface ListedColumn<Row = never> extends Column<Row> {
 
 export type ColumnList<Row = never> = readonly ListedColumn<Row>[];
 
-/** `text` cannot hold U+0000, which is harmless in what people read. Keys are never changed: there it is an error. */
+/** `text` cannot hold U+0000, which is harmless in texts for people. Keys are never changed: there it is an error. */
 export const readable = (value: string): string => value.replaceAll('\u0000', '\uFFFD');
 const readableOrNull = (value: string | null): string | null => (value === null ? null : readable(value));
 

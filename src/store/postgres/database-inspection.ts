@@ -1,5 +1,5 @@
-// What a database is like, before anything relies on it: its version, encoding, rights, connections and clock, whether
-// notifications arrive, whether a pooler stands before it, and what its sessions do to our settings. It only looks.
+// Inspects a database before anything relies on it: version, encoding, rights, connections, clock, notifications, poolers, and
+// the effect of sessions on our settings. Changes nothing.
 
 import { Address } from '../connection/address.ts';
 import { isTransactionPooler } from '../connection/pooling.ts';
@@ -19,12 +19,12 @@ export interface DatabaseInspection {
   /** Major version. */
   readonly version: number;
   readonly encoding: string;
-  /** How far its clock is ahead of ours, at the least: how long the answer was on its way is not known. */
+  /** The lower bound of its clock's lead over ours: the travel time of the answer is unknown. */
   readonly aheadMs: number;
   readonly notifications: boolean;
   readonly connections: {
     readonly max: number;
-    /** Without those that are kept for superusers, and within the limits of the role and the database. */
+    /** Without connections reserved for superusers, and within the limits of role and database. */
     readonly usable: number;
     /** Held by other programs now. */
     readonly others: number;
@@ -32,7 +32,7 @@ export interface DatabaseInspection {
   };
   readonly role: string;
   readonly hasSchema: boolean;
-  /** Whether the tables can be made in the schema. */
+  /** Whether tables can be created in the schema. */
   readonly mayCreate: boolean;
   readonly isTransactionPooler: boolean;
   /** Why our settings do not arrive; null: they do. */
@@ -87,7 +87,7 @@ export async function inspectDatabase(options: InspectionOptions): Promise<Datab
       hasSchema: profile.has_schema,
       mayCreate: profile.may_create,
       isTransactionPooler: isPooler,
-      // A pooler would keep what the look at a session leaves there.
+      // A pooler would keep the traces of looking at a session.
       ...(isPooler ? { settingsProblem: null, isAsync: false } : await sessionOf(options)),
     };
   } finally {
@@ -102,7 +102,7 @@ async function areNotificationsDelivered(connectionString: string): Promise<bool
   return delivering;
 }
 
-/** As the engine and the readers connect. */
+/** Connects like the engine and the readers. */
 async function sessionOf(options: InspectionOptions): Promise<Pick<DatabaseInspection, 'settingsProblem' | 'isAsync'>> {
   const { directUrl, allowAsyncCommit = false, ...rest } = options;
   try {

@@ -1,4 +1,4 @@
-// What went wrong, as far as the caller's next step goes: with a server that is away, told to stop, or cut off in mid-sentence.
+// Failures by the caller's next step: with a server that is away, is stopping, or is cut off in mid-statement.
 
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';

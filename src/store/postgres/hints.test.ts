@@ -1,4 +1,4 @@
-// Hints when the network between the listener and PostgreSQL stops, without a word: sockets stay open, and nothing comes.
+// Hints when the network between the listener and PostgreSQL stops silently: sockets stay open, and nothing arrives.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase, withClient } from '../../../test/support/database.ts';
@@ -91,7 +91,7 @@ it('work is told to as many runners with room as are needed, and to everybody wh
   opened.push(sender);
   const work = (count: number) => sender.send({ kind: 'work', lanes: [{ tenantId: 'acme', priority: 5, count }] });
   const seen = async () => {
-    // Notes arrive in their order: after this one all before it are here.
+    // Notes arrive in order: after this one all earlier ones are here.
     const mark = `mark-${Math.random()}`;
     heard = [];
     const last = await openHints({ connectionString, receive: (hint) => heard.push(hint), warn: () => {} });

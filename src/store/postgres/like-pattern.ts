@@ -1,4 +1,4 @@
-// What people look for is a part of a text, whatever characters it has: none of them is a wildcard.
+// A searched text is literal: none of its characters is a wildcard.
 
 /** For `ilike`; null: everything. */
 export function patternOf(part: string | null | undefined): string | null {

@@ -1,5 +1,5 @@
-// What a connection's session is really like, looked at once when a store is opened: a pooler, a proxy or an extension may lose
-// settings without a word, and with another search_path we would write to another installation's tables.
+// Checks the real session of a connection once when a store opens: a pooler, a proxy or an extension may drop settings silently,
+// and with another search_path we would write to another installation's tables.
 
 import type { Settings } from '../connection/settings.ts';
 import type { Session } from './database.ts';
@@ -17,7 +17,7 @@ export interface SessionCheck {
   readonly isAsync: boolean;
 }
 
-/** Not settings of a transaction: its isolation is looked at instead, and its encoding is the client's own affair. */
+/** Not settings of a transaction: its isolation is checked instead, and the encoding is the client's own. */
 const NOT_COMPARED = ['default_transaction_isolation', 'client_encoding'];
 
 export async function checkSession(session: Session, settings: Settings): Promise<SessionCheck> {

@@ -1,11 +1,11 @@
-// The one place that reads SQLSTATE: what a failed statement means for the caller's next step (I17, I18, I20).
+// The one place that reads SQLSTATE: the meaning of a failed statement for the caller's next step (I17, I18, I20).
 
 import { StoreError, type StoreFailure } from '../store-error.ts';
 
-/** Keys that only a batch meets whose execution has gone on without it: its own, when it was applied before, or another's. */
+/** Keys that only a batch meets whose execution has moved on: its own, if it was applied before, or another's. */
 const APPLIED_KEYS = new Set(['execution_events_pkey', 'execution_outcomes_pkey']);
 
-/** The primary has become a standby, or a standby is about to take over: a new connection may lead to the other. */
+/** The primary has become a standby, or a standby is about to take over: a new connection may reach the other one. */
 const READ_ONLY = '25006';
 const TOO_MANY_CONNECTIONS = '53300';
 
@@ -24,14 +24,14 @@ const RETRYABLE = new Set([
   '57P05', // idle session timeout
   READ_ONLY,
 ]);
-/** Classes in which nothing happened and the cause may pass: resources, operator intervention, input or output. */
+/** Classes in which nothing happened and the cause may pass: resources, operator intervention, I/O. */
 const RETRYABLE_CLASSES = new Set(['53', '58']);
 /** NUL, or half of a surrogate pair, in a parameter. 22P05 is the same inside json: that is stored, so a request is not at fault. */
 const UNSTORABLE_TEXT = '22021';
 /** Class 08 before a statement ran at all. */
 const NOT_CONNECTED = new Set(['08001', '08004']);
 
-/** `connecting`: no statement was on its way, so whatever broke, nothing happened. */
+/** `connecting`: no statement was on its way, so nothing happened. */
 export function storeError(error: unknown, during: 'connecting' | string): StoreError {
   if (error instanceof StoreError) return error;
   const { code, constraint, message } = describe(error);
@@ -46,7 +46,7 @@ export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof StoreError ? describe(error.cause).constraint : describe(error).constraint;
 }
 
-/** True when the connection cannot be used again: the server did not answer in its own words, or takes no writes any more. */
+/** Whether the connection cannot be used again: the server did not answer properly, or no longer accepts writes. */
 export function connectionIsBroken(error: unknown): boolean {
   const { code } = describe(error);
   return !isSqlstate(code) || code.startsWith('08') || code.startsWith('57P') || code === READ_ONLY;
@@ -55,19 +55,19 @@ export function connectionIsBroken(error: unknown): boolean {
 function statementFailure(code: string | undefined, constraint: string | undefined): StoreFailure {
   if (!isSqlstate(code)) return 'unknown';
   if (code === '23505' && APPLIED_KEYS.has(constraint ?? '')) return 'alreadyApplied';
-  // 22: a value that does not fit. 23: a row that another forbids. Either way the same batch fails again, and one item is at fault.
+  // 22: a value that does not fit. 23: a constraint violation. Either way the same batch fails again, and one item is at fault.
   if (code.startsWith('22') || code.startsWith('23')) return 'data';
   if (NOT_CONNECTED.has(code) || RETRYABLE.has(code) || RETRYABLE_CLASSES.has(code.slice(0, 2))) return 'retry';
   if (code.startsWith('08')) return 'unknown';
   return 'fatal';
 }
 
-/** A wrong password, database or role will not heal by itself; a server that is away may come back. */
+/** A wrong password, database or role needs a person; an unreachable server may come back. */
 function connectFailure(code: string | undefined): StoreFailure {
   return code !== undefined && /^(28|3D|3F|42)/.test(code) ? 'fatal' : 'retry';
 }
 
-/** Why there is no connection, by what the person who set it up would change. */
+/** Why there is no connection, by what a person would change. */
 export type ConnectionProblem =
   | 'refused'
   | 'unknownHost'
@@ -125,7 +125,7 @@ const PROBLEM_OF_TEXT: readonly (readonly [RegExp, ConnectionProblem])[] = [
   [/terminated unexpectedly|invalid response|unexpected response/i, 'notPostgres'],
 ];
 
-/** null: it is not about the connection. */
+/** null: not a connection problem. */
 export function connectionProblem(error: unknown): ConnectionProblem | null {
   const { code = '', message } = describe(error instanceof StoreError ? error.cause : error);
   if (code === '28000' && /no encryption|SSL off/.test(message)) return 'tlsDemanded';

@@ -1,6 +1,6 @@
-// The store on a connection of the caller's, inside the transaction that the caller has begun: what is accepted through it
-// is durable when the caller commits, and never existed when the caller rolls back (I1). It begins, commits and prepares
-// nothing, so it leaves the caller's session as it was. main.ts builds startInTransaction on it.
+// The store on the caller's own connection, inside the caller's transaction: accepted executions are durable when the caller
+// commits, and never existed when the caller rolls back (I1). It begins, commits and prepares nothing, so the caller's session
+// stays unchanged. main.ts builds startInTransaction on it.
 
 import type { Store } from '../port.ts';
 import { camelRow, getTypeParser, joining, type Session } from './database.ts';
@@ -9,8 +9,8 @@ import { storeError } from './sqlstate.ts';
 import { type Statement, type Values, valuesOf } from './statement.ts';
 
 /**
- * A `pg` client that is inside a transaction; a pool, which cannot escape, would give every statement another connection.
- * Written out, so that whoever uses Pawl needs no types of pg.
+ * A `pg` client inside a transaction. A pool would give every statement another connection. Spelled out, so that users of
+ * Pawl need no types of pg.
  */
 export interface TransactionClient {
   query(statement: {
@@ -34,7 +34,7 @@ export async function inTransactionOf<Result>(
   try {
     return await work(store);
   } finally {
-    // When a statement has failed, the transaction is over, and the path with it.
+    // A failed statement ends the transaction, and the path with it.
     const { path } = rows[0] as { path: string };
     await client.query({ text: SET_PATH, values: [path] }).catch(() => undefined);
   }
@@ -48,8 +48,8 @@ function transactionStore(client: TransactionClient): Store {
       const { name, text } = statement;
       const values = valuesOf(statement, given) as unknown[];
       try {
-        // Without a name: prepared statements would stay in a session that is not ours. With our parsers: the caller may have
-        // taught pg others.
+        // Without a name, because prepared statements would stay in the caller's session. With our own parsers, because the
+        // caller may have changed pg's.
         const { rows } = await client.query({ text, values, types: { getTypeParser } });
         return rows.map((row) => camelRow<Row>(row as Record<string, unknown>));
       } catch (error) {

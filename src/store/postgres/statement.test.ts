@@ -1,4 +1,4 @@
-// Every named statement is one that the migrated database understands, and the hot ones read no table from end to end.
+// The migrated database understands every named statement, and the hot ones read no whole table.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase, withClient } from '../../../test/support/database.ts';
@@ -6,7 +6,7 @@ import { executionFilterFields } from '../../protocol/execution-list.ts';
 import { ENGINE_SETTINGS } from './database.ts';
 import { parseStatements, STATEMENTS, statement, valuesOf } from './statement.ts';
 
-/** Those that run for every transition, or twice a second for ever. */
+/** Statements that run for every transition, or twice a second for ever. */
 const HOT = [
   'execution_start',
   'execution_claim',
@@ -67,9 +67,9 @@ describe('statements on the migrated schema', () => {
 });
 
 /**
- * The statement as PostgreSQL sees it: without comments, with single spaces, parameters numbered in the order of their first use.
- * hot-statements.txt holds the texts that were measured. A statement that has to change is measured again before it is recorded
- * (`npm run bench`, then `vitest -u`).
+ * Statements as PostgreSQL sees them: without comments, with single spaces, parameters numbered by first use.
+ * hot-statements.txt holds the measured texts. A changed statement is measured again before it is recorded (`npm run bench`,
+ * then `vitest -u`).
  */
 describe('hot statements', () => {
   it('expand to the texts that were measured', async () => {
@@ -80,7 +80,7 @@ describe('hot statements', () => {
 
 describe('the list of executions', () => {
   it('asks its statement for every filter of the API, so none is accepted and ignored', () => {
-    /** Made into other parameters, or into another statement, before the store is asked. */
+    /** Converted to other parameters or another statement before the store is asked. */
     const resolved = ['status', 'error', 'why', 'olderThan', 'requestId', 'resource', 'triggerId'];
     const asked = statement('execution_page').parameters!.map(({ name }) => name);
     const filters = Object.keys(executionFilterFields).filter((name) => !resolved.includes(name));

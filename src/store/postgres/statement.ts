@@ -19,7 +19,7 @@ import { COLUMN_LISTS, type ColumnList } from './column-list.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** What $1, $2 … stand for, where the statement names them. */
+  /** The meaning of $1, $2 …, where the statement names them. */
   readonly parameters?: readonly Parameter[];
 }
 
@@ -29,7 +29,7 @@ interface Parameter {
   readonly column: number | null;
 }
 
-/** By number, or by name: then rows are given as one value for each column of their list. */
+/** By number, or by name: rows are then given as one value per column of their list. */
 export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 const FOLDER = new URL('./', import.meta.url);
@@ -40,7 +40,7 @@ const CONSTANT = /@\{constant (\w+)\}/g;
 const USE = /@\{use (\w+)\}/g;
 const PARAMETER = /@(\w+)(?:\.(\w+))?/g;
 
-/** Written into the statement: a parameter would change texts that were measured. */
+/** Written into the statement: a parameter would change measured texts. */
 const CONSTANTS: Readonly<Record<string, string>> = { reopening_key: REOPENING_KEY };
 
 export const STATEMENTS: ReadonlyMap<string, Statement> = readStatements();
@@ -51,7 +51,7 @@ export function statement(name: string): Statement {
   return found;
 }
 
-/** The values in the order of the statement's parameters. A name that is not given is a mistake; `undefined` is null. */
+/** The values in parameter order. A missing name is a mistake; `undefined` is null. */
 export function valuesOf({ name, parameters = [] }: Statement, values: Values): readonly unknown[] {
   if (Array.isArray(values)) return values;
   const named = values as Readonly<Record<string, unknown>>;

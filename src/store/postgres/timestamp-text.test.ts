@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTimestamp } from './timestamp-text.ts';
 
-/** As the server writes it: trailing zeros of the fraction are left out, and so is a fraction of nothing. */
+/** As the server writes it, without trailing zeros of the fraction. */
 function written(milliseconds: number, micros = 0): string {
   const [date, time] = new Date(milliseconds).toISOString().replace('Z', '').split('T') as [string, string];
   const fraction = `${time.slice(9)}${String(micros).padStart(3, '0')}`.replace(/0+$/, '');

@@ -1,6 +1,6 @@
-// A time as PostgreSQL writes it in ISO style: `2026-01-31 10:20:30.123456+00`. Our own connections are in UTC, an application's may
-// be elsewhere. What is finer than a millisecond is cut off, so a time never lies in the future. Claims and loads bring several for
-// each row: where the text has its usual shape, digits are read where they stand, without a string in between.
+// Parses PostgreSQL's ISO times: `2026-01-31 10:20:30.123456+00`. Our own connections use UTC, an application's may not.
+// Microseconds are cut off, so a time is never in the future. Claims and loads bring several per row, so in the usual shape
+// digits are read in place, without a string in between.
 
 const SPACE = 32;
 const DOT = 46;
@@ -12,7 +12,7 @@ const ZONE = /[+-]\d\d(?::\d\d)?$/;
 export function parseTimestamp(value: string): number {
   const isUsual = value.charCodeAt(10) === SPACE && value.charCodeAt(FRACTION - 1) === DOT && value.endsWith(UTC);
   const year = twoDigits(value, 0) * 100 + twoDigits(value, 2);
-  // Date.UTC takes a year of two digits for one of the last century.
+  // Date.UTC takes a two-digit year for one of the last century.
   if (!isUsual || year < 100) return parseAnyTimestamp(value);
   const [month, day] = [twoDigits(value, 5) - 1, twoDigits(value, 8)];
   return Date.UTC(year, month, day, twoDigits(value, 11), twoDigits(value, 14), twoDigits(value, 17), fraction(value));

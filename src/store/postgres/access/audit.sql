@@ -11,7 +11,7 @@ where tenant_id in ($1, '*') and ($2::bigint is null or id < $2)
 order by id desc limit $3;
 
 -- name: audit_check
--- $2, $3: the link before. The first row that does not follow, and the last one that does.
+-- $2, $3: the previous link. Returns the first row that does not follow, and the last one that does.
 with links as (
   select a.seq, a.hash, coalesce(lag(a.seq) over chain, $2::bigint) + 1 as expected_seq,
     audit_hash(coalesce(lag(a.hash) over chain, $3::bytea), a) as expected_hash

@@ -1,4 +1,4 @@
-// Sealed secrets and connections on PostgreSQL. Attempts use the engine's plans; what people ask uses the other pool.
+// Sealed secrets and connections on PostgreSQL. Attempts use the engine's pool, people's queries the other one.
 
 import type { Timestamp } from '../../port.ts';
 import type {

@@ -1,7 +1,7 @@
 -- Sealed secrets, and connections with their credentials.
 
 -- name: secret_find
--- A value of the environment comes before one of every environment.
+-- A value of the environment wins over one for all environments.
 select tenant_id, environment_id, name, version, key_id, sealed from secrets
 where tenant_id = $1 and name = $3 and environment_id in ($2, '') and ($4::int is null or version = $4)
 order by environment_id = '', version desc limit 1;
@@ -51,7 +51,7 @@ update workflow_triggers set secrets = $3::text[] where id = $1::uuid and secret
 update engine_secrets set value = $3 where name = $1 and value = $2;
 
 -- name: connection_undefault
--- A default takes the place of the one before.
+-- A new default replaces the previous one.
 update connections set is_default = false
 where tenant_id = $1 and connector = $2 and is_default and principal_id = '' and name <> $3;
 
@@ -96,7 +96,7 @@ select 'consumer', c.code from consumers c where c.tenant_id = $1 and c.options:
 limit $3;
 
 -- name: connection_token_claim
--- $2 seconds of the turn. Whoever dies in it leaves the turn to the next one, later.
+-- $2: seconds of the turn. If its holder dies, the next process gets it later.
 with turn as (
   update connections set refreshing_until = clock_timestamp() + make_interval(secs => $2::float8)
   where id = $1 and (refreshing_until is null or refreshing_until < clock_timestamp())

@@ -1,5 +1,5 @@
-// Consumers on PostgreSQL. Every change raises the generation in its own transaction, so that nothing is decided for long with
-// a list that is not true any more. What a removal leaves is swept: it may be much, and a transaction should be short.
+// Consumers on PostgreSQL. Every change raises the generation in its own transaction, so that no decision uses an outdated list
+// for long. The rest of a removal is swept: it may be much, and a transaction should be short.
 
 import type { ConsumerChange, ConsumerRow, DeliveryStore, SweptConsumer } from '../../delivery-port.ts';
 import type { Database, Session } from '../database.ts';
@@ -37,7 +37,7 @@ export function consumerStore(engine: Database, reader: Database): Pick<Delivery
   };
 }
 
-/** Nobody writes new ones for a consumer that is no more. If this is cut short, the next sweep goes on with it. */
+/** Nobody writes new deliveries for a removed consumer. An interrupted sweep is continued by the next. */
 export async function sweepDeliveries(engine: Database): Promise<SweptConsumer[]> {
   const orphans = await engine.run<{ consumerId: number }>(ORPHANS, []);
   const swept: SweptConsumer[] = [];

@@ -1,4 +1,4 @@
-// Acknowledging deliveries: many in one statement, then a second one for those that waited for them.
+// Acknowledges deliveries: many in one statement, then a second statement for those that waited for them.
 
 import type { AckItem, AckResult, DeliveryStage } from '../../delivery-port.ts';
 import { bool, type Column, encodeColumns, int2, int4, json, text, timestamp, uuid } from '../array-parameter.ts';
@@ -82,7 +82,7 @@ export async function acknowledge(database: Database, acks: readonly AckItem[], 
   return results;
 }
 
-/** The stages were read with the tenant's own consumers alone, so nothing of anybody else's is renewed (S1). */
+/** The stages were read with the tenant's own consumers only, so nothing of another tenant is renewed (S1). */
 async function renew(
   database: Database,
   unmoved: readonly Placed[],
@@ -100,7 +100,7 @@ async function renew(
   await database.run(RENEW, [...keys, remindMs[0]]);
 }
 
-/** What waited for these is due. */
+/** Deliveries that waited for these are due. */
 export async function promote(database: Database, passed: readonly Passed[]): Promise<void> {
   if (passed.length > 0) await database.run(PROMOTE, encodeColumns(BEFORE_COLUMNS, passed));
 }
@@ -111,8 +111,8 @@ interface Placed {
 }
 
 /**
- * A message once in each: the counters on it are then right, and of two acknowledgements of one delivery the later comes later.
- * Sorted, so that two processes lock in one direction.
+ * A message once per round: its counters stay right, and the later of two acknowledgements of one delivery comes later.
+ * Sorted, so that two processes lock in the same order.
  */
 function roundsOf(acks: readonly AckItem[]): Placed[][] {
   const rounds: Placed[][] = [];
@@ -126,7 +126,7 @@ function roundsOf(acks: readonly AckItem[]): Placed[][] {
   return rounds.map((round) => round.sort((a, b) => (a.item.ackGuid < b.item.ackGuid ? -1 : 1)));
 }
 
-/** In a new statement: what another one did while this one waited for it is seen. */
+/** In a new statement, which sees the changes of others that this one waited for. */
 async function stagesOf(database: Database, items: readonly Placed[]): Promise<Map<string, DeliveryStage>> {
   if (items.length === 0) return new Map();
   const keys = encodeColumns(

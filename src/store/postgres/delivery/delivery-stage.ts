@@ -13,6 +13,6 @@ export function ackedStage({ stage, outcome, retryAt }: AckItem): number {
   return stageNumber(stage);
 }
 
-/** Which older ones hold back the next of their subject. */
+/** The stages in which an older delivery holds back the next of its subject. */
 export const blockingStages = (ordering: 'delivered' | 'processed'): number[] =>
   ordering === 'delivered' ? [0, 3] : [0, 1, 3];

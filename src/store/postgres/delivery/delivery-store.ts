@@ -101,7 +101,7 @@ export function deliveryStore(engine: Database, reader: Database): DeliveryStore
   };
 }
 
-/** Repeats while none of the rows it read could be sent yet, so that due rows behind them need not wait. */
+/** Repeats while none of the rows could be sent yet, so that due rows behind them need not wait. */
 async function claimDeliveries(engine: Database, params: Parameters<DeliveryStore['deliveryClaim']>[0]): Claim {
   const { consumerId, limit } = params;
   const result: Awaited<Claim> = { claimed: [], dead: [], at: 0 };

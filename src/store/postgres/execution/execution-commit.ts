@@ -1,4 +1,4 @@
-// The hot path: what many executions did, in one statement and one round trip under one fence row (I3, I4, I13, I17).
+// The hot path: the changes of many executions in one statement and one round trip under one fence row (I3, I4, I13, I17).
 
 import type { CommitBatch, Timestamp } from '../../port.ts';
 import { StoreError } from '../../store-error.ts';
@@ -23,7 +23,7 @@ export async function commitExecutions(
     const [row] = await engine.run<{ applied: boolean; at: Timestamp }>(command, parameters);
     return row!;
   } catch (error) {
-    // Late results have no journal row: the attempt's own key tells that they were written before.
+    // Late results have no journal row: the attempt's own key shows that they were written before.
     if (batch.events.length === 0 && violatedConstraint(error) === ATTEMPT_KEY) {
       throw new StoreError('alreadyApplied', (error as Error).message, { cause: error });
     }
@@ -31,7 +31,7 @@ export async function commitExecutions(
   }
 }
 
-/** Depends on nothing but the batch, so that the same batch is always the same statement (I18). */
+/** Depends only on the batch, so that the same batch is always the same statement (I18). */
 function commandFor(batch: CommitBatch): { command: Statement; parameters: Values } {
   const { slotId, events, attempts, outcomes, ended } = batch;
   if (!isPlain(batch)) return { command: COMMIT, parameters: fullParameters(batch) };

@@ -1,7 +1,7 @@
-// Lists of executions, newest first: which ids, then their rows. The first question has a statement for each thing that can drive
-// it: the queue for live statuses, the outcomes for ended ones, one workflow, one parent, one trigger, chosen ids, or all of them.
-// With 1,000,000 executions one statement over the view took 7 to 1,600 ms; these take 1 to 17. None of them looks at more than
-// MAX_LOOKED rows: a filter that matches almost nothing stops there and says so (`searchedTo`).
+// Lists of executions, newest first: ids first, then rows. The first query has a statement per driving table: the queue for live
+// statuses, the outcomes for ended ones, one workflow, one parent, one trigger, chosen ids, or all. With 1,000,000 executions one
+// statement over the view took 7 to 1,600 ms; these take 1 to 17. None looks at more than MAX_LOOKED rows: a filter that matches
+// almost nothing stops there and says so (`searchedTo`).
 
 import type { Why } from '../../../protocol/execution.ts';
 import { type JsonText, type NewExecution, PARKED_FOR, type Timestamp } from '../../port.ts';
@@ -24,7 +24,7 @@ const STANDING = statement('execution_standing');
 const LIVE_NOW = statement('live_now');
 const ATTEMPT_COUNT = statement('attempt_count_of');
 
-/** What lists are read along: the page, how far it looked where that is bounded, and parameters of its own. */
+/** A driving table of lists: the page, how far it looked if that is bounded, and its own parameters. */
 interface Driver {
   readonly page: Statement;
   readonly bound: Statement | null;
@@ -46,7 +46,7 @@ export const MAX_LOOKED = 50_000;
 const LIVE_STATUSES = ['Pending', 'Running', 'Paused'];
 /** Only these have an error. */
 const UNSUCCESSFUL_STATUSES = ['Failed', 'Cancelled', 'TimedOut'];
-/** Ids begin with the time they were made, which may differ a little from the time that is recorded. */
+/** Ids begin with their creation time, which may differ slightly from the recorded time. */
 const ID_SLACK_MS = 60_000;
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const LOWEST = '00000000-0000-0000-0000-000000000000';
@@ -109,13 +109,13 @@ async function merged(
   const pages = await Promise.all(drivers.map((driver) => readPage(reader, filter, driver, maxLooked)));
   const bounds = pages.flatMap(({ searchedTo }) => (searchedTo === null ? [] : [searchedTo]));
   const searchedTo = bounds.length === 0 ? null : bounds.reduce(later);
-  // What is asked for in two ways may be found twice.
+  // Two drivers may find the same execution.
   const ids = [...new Set(pages.flatMap((page) => page.ids))]
     .filter((id) => searchedTo === null || id >= searchedTo)
     .sort()
     .reverse()
     .slice(0, filter.limit);
-  // A full page ends with its last row, wherever the looking ended.
+  // A full page ends with its last row, wherever the search ended.
   return { ids, searchedTo: ids.length < filter.limit ? searchedTo : null };
 }
 
@@ -155,7 +155,7 @@ const FILTERS = (statement('execution_page').parameters ?? []).flatMap(({ name }
 const askedOf = ({ parameters = [] }: Statement, values: Readonly<Record<string, unknown>>): Values =>
   Object.fromEntries(parameters.map(({ name }) => [name, values[name]]));
 
-/** An execution with an error has ended without success. */
+/** Only unsuccessful executions have an error. */
 function withStatuses(filter: ExecutionFilter): ExecutionFilter {
   if (filter.errorText === undefined) return filter;
   const { status = UNSUCCESSFUL_STATUSES } = filter;
@@ -206,10 +206,10 @@ const BITS_OF: Partial<Record<Why, readonly number[]>> = {
   delayed: [PARKED_FOR.delayed],
 };
 
-/** Those whose attempts run elsewhere, or wait for somebody who runs them. */
+/** Executions whose attempts run elsewhere, or wait for a worker. */
 const WITH_WORKERS = UNPAUSED.filter((bits) => !has(bits, PARKED_FOR.retry | WAITS) && has(bits, PARKED_FOR.worker));
 
-/** Those with an open callback, whatever else they wait for. */
+/** Executions with an open callback, whatever else they wait for. */
 const WITH_CALLBACK = SETS.filter((bits) => has(bits, PARKED_FOR.callback));
 
 export function pageOfWaiting(reader: Database, filter: ExecutionFilter): Promise<ExecutionPage> {
@@ -280,7 +280,7 @@ interface LiveRow {
   deadLetters: number;
   newest: string | null;
   hasRunner: boolean;
-  /** Of those that are ready: no runner that is alive understands them. */
+  /** Ready ones that no live runner understands. */
   tooNew: number;
   /** Parked executions with an attempt in a task queue that has no worker. */
   unserved: number;

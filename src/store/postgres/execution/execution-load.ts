@@ -1,5 +1,5 @@
-// Loading: one query for the whole batch, in a snapshot newer than the claim's. Its rows are of five kinds, told apart by
-// `kind`; here they are put together again. JSON stays the text that was written (I15).
+// Loads a whole batch in one query, in a snapshot newer than the claim's. Rows of five kinds, distinguished by `kind`, are put
+// together here. JSON stays the written text (I15).
 
 import { EXECUTION_FIELDS } from '../../execution-fields.ts';
 import type { InboxMessage, JsonText, LoadedExecution, NewExecution, Timestamp } from '../../port.ts';
@@ -44,7 +44,7 @@ const FIELDS = Object.keys(EXECUTION_FIELDS) as (keyof typeof EXECUTION_FIELDS)[
 
 const BLANK: object = { ...Object.fromEntries(FIELDS.map((field) => [field, null])), checkpoint: null };
 
-/** Without a journal and without mail. Copied from an object that has every field already: all of them are of one shape. */
+/** Without a journal and without mail. Copied from an object with all fields, so that all have one shape. */
 export function loadedExecution(row: NewExecution): LoadedExecution {
   const loaded = { ...BLANK, journal: [], attempts: [], inbox: [] } as unknown as Record<
     keyof LoadedExecution,

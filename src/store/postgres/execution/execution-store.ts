@@ -1,4 +1,4 @@
-// Executions: start, claim, commit, park, release. Each method is one statement; start looks up what it did not insert.
+// Executions: start, claim, commit, park, release. Each method is one statement; start looks up the rows it did not insert.
 
 import {
   type ClaimedExecution,
@@ -116,9 +116,9 @@ async function parkExecutions(
 }
 
 /**
- * What was not inserted lost to an equal request id, which a new statement finds; unless the winner was rolled back
- * meanwhile: then it is tried again. Sorted, so that two batches with the same request ids wait for each other in one order.
- * `slotId`: of the runner that shall own what is new; null: it is ready for anybody.
+ * A row that was not inserted lost to an equal request id, which a new statement finds; if the winner was rolled back
+ * meanwhile, the insert is tried again. Sorted, so that two batches with the same request ids wait in one order. `slotId`:
+ * the runner that will own new rows; null: they are ready for any.
  */
 export async function startExecutions(
   engine: Session,

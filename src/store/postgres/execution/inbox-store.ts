@@ -1,4 +1,4 @@
-// Mailbox: the door for everything that comes from outside, and the poll of resident executions (I10, I11, S1).
+// The mailbox: for everything from outside, and the poll of resident executions (I10, I11, S1).
 
 import { GroupWrite, type Waiting } from '../../group-write.ts';
 import type { InboxStore } from '../../port.ts';
@@ -13,7 +13,7 @@ const READ = statement('inbox_read');
 const SIGNAL_KNOWN = statement('signal_known');
 
 export function inboxStore(engine: Database): InboxStore {
-  // Callbacks come in bursts, and one event may have thousands of waits: what comes together is sent together.
+  // Callbacks come in bursts, and one event may have thousands of waits, so concurrent messages share a statement.
   const callbacks = new GroupWrite<Sending, Sent>({
     timers: { soon: (callback) => void setImmediate(callback) },
     maxInFlight: MAX_IN_FLIGHT,
@@ -46,7 +46,7 @@ type Sending = Parameters<InboxStore['inboxSend']>[0];
 type Sent = Awaited<ReturnType<InboxStore['inboxSend']>>;
 type Callbacks = Waiting<Sending, Sent>[];
 
-/** Those of the tenant that has waited longest, as many as one statement should carry. */
+/** The messages of the tenant that has waited longest, as many as fit into one statement. */
 function nextOfOneTenant(waiting: Callbacks): [next: Callbacks, left: Callbacks] {
   const { tenantId } = waiting[0]!.item;
   const next: Callbacks = [];

@@ -1,4 +1,4 @@
-// Every statement that writes the queue is one that could hand an execution of another engine to a runner of ours. Each has a case in the
+// Every statement that writes the queue could hand an execution of another engine to a native runner. Each has a case in the
 // contract (src/store/contract/external.testing.ts), or a reason why it cannot meet such a row. A new statement needs one too.
 
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Instances of lifecycles on PostgreSQL: the hot write, what is due, the timeline, the outcomes of hooks. Each method is one
+// Instances of lifecycles on PostgreSQL: the hot write, due timeouts, the timeline, the outcomes of hooks. Each method is one
 // statement.
 
 import type {
@@ -142,7 +142,7 @@ function applyValues({ generation, moves, messages, deliveries, reactionsSettled
 const arrayText = (sent: readonly { readonly ackGuid: string }[] | undefined): string | null =>
   sent === undefined ? null : `{${sent.map(({ ackGuid }) => ackGuid).join(',')}}`;
 
-/** Any order will do, as long as every process has the same: who creates the same instances then waits in one direction. */
+/** Any order will do, as long as all processes share it: concurrent creators of the same instances then wait in one direction. */
 function byKey(a: InstanceKey, b: InstanceKey): number {
   if (a.externalRef !== b.externalRef) return a.externalRef < b.externalRef ? -1 : 1;
   const left = `${a.tenantId} ${a.env} ${a.definition}`;

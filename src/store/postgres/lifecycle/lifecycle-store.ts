@@ -1,4 +1,4 @@
-// Imported machines on PostgreSQL: versions, their rows for people who query with SQL, and the generation.
+// Imported machines on PostgreSQL: versions, their rows for SQL queries, and the generation.
 
 import type { LifecycleImport, LifecycleStore, LifecycleVersion } from '../../lifecycle-port.ts';
 import { bool, type Column, encodeColumns, int4, int8, json, text, uuid } from '../array-parameter.ts';
@@ -80,7 +80,7 @@ export function lifecycleStore(engine: Database, reader: Database): MachineStore
   };
 }
 
-/** The last statement of a transaction that changes what triggers are decided with. */
+/** The last statement of a transaction that changes the basis of decisions on triggers. */
 export const raiseGeneration = (session: Session): Promise<unknown> => session.run(RAISE, []);
 
 async function importMachine(session: Session, machine: LifecycleImport) {

@@ -1,4 +1,4 @@
-// Quotas on PostgreSQL. Whatever fills one locks the tenant's row, then counts in a new statement, then writes.
+// Quotas on PostgreSQL. A change that uses one locks the tenant's row, counts in a new statement, then writes.
 
 import type { QuotaPreset } from '../../../protocol/quota.ts';
 import type { StartOutcome, Timestamp } from '../../port.ts';
@@ -67,7 +67,7 @@ export function quotaStore(engine: Database, reader: Database): QuotaStore {
           const liveRuns = usage.liveRuns + runs.length;
           const filled = filledLimit(limits, { ...usage, liveRuns });
           if (filled !== null) return [...(await counted()), ...items.slice(answers.length).map(() => filled)];
-          // Requests that are known already take no place, so there may be room for more after these.
+          // Repeated requests take no place, so there may be room for more.
           const room = (limits?.concurrentRuns ?? Number.POSITIVE_INFINITY) - liveRuns;
           const next = items.slice(answers.length, answers.length + room);
           const { outcomes } = await startExecutions(session, next);
@@ -105,7 +105,7 @@ function filledLimit(
   return null;
 }
 
-/** Of a transaction that has added a workflow: undoes it by throwing if that was one too many. */
+/** In a transaction that has added a workflow: throws, and so rolls back, if that was one too many. */
 export async function requireWorkflowRoom(session: Session, tenantId: string): Promise<void> {
   const limit = (await lockQuota(session, tenantId))?.workflows ?? null;
   if (limit === null) return;

@@ -1,4 +1,4 @@
-// Takeover with a commit or a claim held up inside the database: the moments that a test through the port cannot hold still.
+// Takeover with a commit or a claim blocked inside the database: moments that a test through the port cannot hold.
 
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -58,7 +58,7 @@ describe('declaring a runner dead', () => {
     await store.runnerDeclareDead({ runnerId: runner.runnerId });
   });
 
-  // A role or a database may have another isolation, with which the takeover would not see what the claim took.
+  // A role or database may have another isolation level, under which the takeover would not see the claim's rows.
   it.each(['read committed', 'repeatable read', 'serializable'])(
     'releases also what a claim in flight took, where the default is %s',
     async (isolation) => {
@@ -109,7 +109,7 @@ describe('start', () => {
   });
 });
 
-/** Runs a statement of the store while another transaction holds what it needs, and lets go of it where the test says. */
+/** Runs a statement of the store while another transaction holds a lock it needs, and releases the lock on demand. */
 async function heldUp<Result>(
   hold: (client: pg.Client) => Promise<unknown>,
   statement: () => Promise<Result>,
@@ -127,7 +127,7 @@ async function heldUp<Result>(
   });
 }
 
-/** Resolves when at least so many statements of the engine wait for a lock. */
+/** Resolves when at least this many statements of the engine wait for a lock. */
 async function untilWaiting(count: number): Promise<void> {
   await withClient(database.connectionString, async (client) => {
     for (;;) {

@@ -117,7 +117,7 @@ const actionColumns = (rows: readonly ActionStat[]): unknown[] => [
   ...countColumns(rows),
 ];
 
-/** A text column takes no NUL and no half of a character. */
+/** A text column accepts neither NUL nor half a character. */
 const clean = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
 const failureColumns = (rows: readonly (FailureGroup & { tenantId: string; at: Timestamp })[]): unknown[] => [

@@ -1,5 +1,5 @@
-// The life of a workflow on PostgreSQL: one transaction each. Whatever hands out a version locks the workflow's row first, in
-// a statement of its own, so that the next one sees what the transaction before it committed.
+// The life of a workflow on PostgreSQL, one transaction per change. A change that assigns a version locks the workflow's row
+// first, in its own statement, so that the next one sees the commits before it.
 
 import { PawlError } from '../../../core/error/pawl-error.ts';
 import type { Timestamp, WorkflowStore } from '../../port.ts';
@@ -122,7 +122,7 @@ export function workflowLifeStore(database: Database): WorkflowLifeStore {
   };
 }
 
-/** A version that is live at once, whatever was there before: of files that are run, and of programs that embed the engine. */
+/** A version that is live at once, whatever was there before: for files that are run, and for embedding programs. */
 export const publishAtOnce = (database: Database): WorkflowStore['workflowPublish'] => {
   return (definition) =>
     database.transaction(async (session) => {
@@ -226,7 +226,7 @@ async function renamePipeline(
   if (locked === null || locked.format !== 'pipeline' || locked.status === 'Archived') return { outcome: 'refused' };
   if ((await lock(session, pipeline)) !== null) return { outcome: 'taken' };
   await session.run(LEAVE_NAME, [tenantId, from]);
-  // Somebody took the name since: their transaction has won, and this one is undone.
+  // Somebody has taken the name since: this transaction is rolled back.
   if (!(await take(session, pipeline)))
     throw new PawlError('WORKFLOW_EXISTS', `a workflow "${workflowId}" exists already`);
   await session.run(TAKE_OVER, [tenantId, workflowId, locked.uid, from, locked.isEnabled]);
@@ -259,7 +259,7 @@ async function syncTrigger(session: Session, pipeline: NewPipeline): Promise<voi
 
 // ── Steps of those transactions ─────────────────────────────────────────────────────────────────────────────────────
 
-/** True when the name was free: there is a Draft of it now. */
+/** true: the name was free, and there is a Draft now. */
 async function take(session: Session, definition: NewDefinition): Promise<boolean> {
   const values = definitionValues(definition);
   const isNew = (await session.run(ADD, values)).length > 0 || (await session.run(REVIVE, values)).length > 0;
@@ -267,10 +267,10 @@ async function take(session: Session, definition: NewDefinition): Promise<boolea
   return isNew;
 }
 
-/** The row of whatever has the name: a new Draft, if it was free. */
+/** The row with this name: a new Draft, if it was free. */
 async function takeAndLock(session: Session, definition: NewDefinition): Promise<LockedRecord> {
   await take(session, definition);
-  // Gone: what had the name was deleted between the two.
+  // The row with this name was deleted in between.
   return (await lock(session, definition)) ?? takeAndLock(session, definition);
 }
 

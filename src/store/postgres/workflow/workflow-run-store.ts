@@ -1,4 +1,4 @@
-// Whose executions are whose, on PostgreSQL: a workflow keeps its runs when it is deleted, also when another takes its name.
+// The executions of workflows on PostgreSQL: a deleted workflow keeps its runs, even when another takes its name.
 
 import type { RunRow, WorkflowIdentity, WorkflowRunStore } from '../../workflow-port.ts';
 import type { Database } from '../database.ts';
