@@ -13,8 +13,10 @@ import type { Bench, Scenario } from '../scenario.ts';
 import { chainWorkflow, publish } from '../workload.ts';
 
 const CLI = fileURLToPath(new URL('../../bin/pawl', import.meta.url));
-const STARTS = 4_000;
+const STARTS = 12_000;
 const CALLERS = 200;
+const TURN_MS = 1_000;
+const CAUSED_BY_STARTS = /^(execution_|queue_(?!wake$))/;
 /** Two for the lease and the hints, six for the pools. */
 const CONNECTIONS_EACH = '8';
 
@@ -44,9 +46,7 @@ async function measure(database: BenchDatabase, runners: number, starts: number)
   try {
     const { workflowId } = await publish(pawl, chainWorkflow('one-step', 1));
     for (let n = 0; n < runners; n++) processes.push(await startRunner(counter.url));
-    // Prepares statements, and lets every runner say that it has room.
-    const warmUp = Math.min(starts, 500);
-    await startAll(pawl, workflowId, warmUp);
+    const warmUp = await warmUpAll(pawl, workflowId, runners);
     await ended(database, warmUp);
     await delay(500);
     const before = statements(counter);
@@ -60,6 +60,20 @@ async function measure(database: BenchDatabase, runners: number, starts: number)
     await pawl.close();
     await counter.close();
   }
+}
+
+/** Runners take turns of a second: so long that each has had one. Statements are prepared then, and the code is compiled. */
+async function warmUpAll(pawl: Pawl, workflowId: string, runners: number): Promise<number> {
+  const until = performance.now() + (runners + 1) * TURN_MS;
+  let started = 0;
+  const call = async () => {
+    while (performance.now() < until) {
+      await pawl.start(workflowId, { trigger: { x: 1 } });
+      started++;
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, call));
+  return started;
 }
 
 async function startAll(pawl: Pawl, workflowId: string, count: number): Promise<void> {
@@ -78,9 +92,9 @@ async function ended(database: BenchDatabase, count: number): Promise<void> {
   }
 }
 
-/** Those that executions cause: the services of a process look now and then, whatever is started. */
+/** Those that executions cause. The services of a process and its poll look now and then, whatever is started: see `idle`. */
 const statements = (counter: QueryCounter): number =>
-  [...counter.byName].reduce((sum, [name, times]) => sum + (/^(execution|queue)_/.test(name) ? times : 0), 0);
+  [...counter.byName].reduce((sum, [name, times]) => sum + (CAUSED_BY_STARTS.test(name) ? times : 0), 0);
 
 async function startRunner(url: string): Promise<ChildProcess> {
   const env = { ...process.env, DATABASE_URL: url, PAWL_DATABASE_MAX_CONNECTIONS: CONNECTIONS_EACH };

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createPawl, inspectDatabase, migrateUp, type PawlOptions } from '../../src/main.ts';
 import { Address } from '../../src/store/connection/address.ts';
 import { isTransactionPooler } from '../../src/store/connection/pooling.ts';
+import { pawl } from '../cli/dev-process.ts';
 import { type TestDatabase, testDatabase, withClient } from '../support/database.ts';
 import { findPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
@@ -80,10 +81,17 @@ describe.runIf(isHere)('a transaction pooler', () => {
     expect(locks.rowCount).toBe(0);
   });
 
-  it('is told by the doctor', async () => {
-    expect(await inspectDatabase({ connectionString: pooler.connectionString, schema: 'public' })).toMatchObject({
-      isTransactionPooler: true,
-    });
+  it('is told by the doctor, with the fix, which makes the doctor content', async () => {
+    const { connectionString } = pooler;
+    expect(await inspectDatabase({ connectionString, schema: 'public' })).toMatchObject({ isTransactionPooler: true });
+    const alone = await pawl({ DATABASE_URL: connectionString }, 'doctor', '--port', '0');
+    expect(alone.stdout).toMatch(
+      /✗ pooler +DATABASE_URL leads through a transaction pooler.*\n.*PAWL_DATABASE_DIRECT_URL/,
+    );
+    const environment = { DATABASE_URL: connectionString, PAWL_DATABASE_DIRECT_URL: database.connectionString };
+    const beside = await pawl(environment, 'doctor', '--port', '0');
+    expect(beside.stdout).toMatch(/✓ settings +arrive in every transaction through the pooler/);
+    expect(beside.stdout).toMatch(/✓ notifications/);
   });
 });
 
@@ -109,14 +117,14 @@ describe.runIf(isHere)('a session pooler', () => {
 
 /** So many executions with a retry and a sleep, to their end. */
 async function complete(database: NonNullable<PawlOptions['database']>, count: number): Promise<void> {
-  const pawl = await createPawl({ database });
+  const opened = await createPawl({ database });
   try {
-    await pawl.publish(WORKFLOW);
+    await opened.publish(WORKFLOW);
     const words = Array.from({ length: count }, (_, index) => `word ${index}`);
-    const started = await Promise.all(words.map((word) => pawl.start(WORKFLOW.id, { trigger: { word } })));
-    const results = await Promise.all(started.map(({ executionId }) => pawl.result(executionId)));
+    const started = await Promise.all(words.map((word) => opened.start(WORKFLOW.id, { trigger: { word } })));
+    const results = await Promise.all(started.map(({ executionId }) => opened.result(executionId)));
     expect(results.map(({ outputs }) => outputs)).toEqual(words.map((said) => ({ said })));
   } finally {
-    await pawl.close();
+    await opened.close();
   }
 }
