@@ -113,6 +113,7 @@ class PostgresHints implements Hints {
   /** Runners without a channel of their own. */
   private readonly olderVersions = new Set<string>();
   /** Not null until the note that it sends is answered. */
+  private flushedAt = Number.NEGATIVE_INFINITY;
   private flushTimer: NodeJS.Timeout | null = null;
   private readonly beatTimer: NodeJS.Timeout;
   private readonly roomTimer: NodeJS.Timeout;
@@ -173,7 +174,8 @@ class PostgresHints implements Hints {
     else if (hint.kind === 'deliveries') for (const consumerId of hint.consumerIds) this.due.add(consumerId);
     else if (hint.kind === 'notices') for (const noticeId of hint.noticeIds) this.notices.add(noticeId);
     else if (this.mail.size < MAX_WAITING_IDS) this.mail.add(hint.executionId);
-    this.flushSoon();
+    // A step on a worker waits for both of these, one after the other.
+    this.flushSoon(hint.kind === 'attempts' || hint.kind === 'mail');
   }
 
   private sayRoom(): void {
@@ -214,8 +216,11 @@ class PostgresHints implements Hints {
     await this.client?.end().catch(() => undefined);
   }
 
-  private flushSoon(): void {
-    if (!this.closed) this.flushTimer ??= setTimeout(() => void this.flush(), COALESCE_MS);
+  /** `isUrgent`: at once, unless a note was sent a moment ago. What comes together then leaves together after the pause. */
+  private flushSoon(isUrgent = false): void {
+    if (this.closed || this.flushTimer !== null) return;
+    const rested = isUrgent && performance.now() - this.flushedAt >= COALESCE_MS;
+    this.flushTimer = setTimeout(() => void this.flush(), rested ? 0 : COALESCE_MS);
   }
 
   private async flush(): Promise<void> {
@@ -229,6 +234,7 @@ class PostgresHints implements Hints {
     } while (this.mail.size >= MAX_IDS);
     if (this.due.size + this.notices.size > 0) await this.notify(forAll({ ...this.takeMessages(), from: this.self }));
     this.flushTimer = null;
+    this.flushedAt = performance.now();
     const left = this.mail.size + this.queues.size + this.due.size + this.notices.size;
     if (this.work || left > 0 || this.owesRoom) this.flushSoon();
   }
