@@ -33,6 +33,7 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
   { names: ['documents', 'templates'], load: () => import('./command/templates.ts') },
   { names: ['workflows'], load: () => import('./command/workflows.ts') },
   { names: ['list', 'describe'], load: () => import('./command/list.ts') },
+  { names: ['artifacts'], load: () => import('./command/artifacts.ts') },
   { names: ['logs'], load: () => import('./command/logs.ts') },
   { names: ['retry', 'cancel', 'signal'], load: () => import('./command/signal.ts') },
   { names: ['triggers'], load: () => import('./command/triggers.ts') },

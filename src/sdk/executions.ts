@@ -132,11 +132,8 @@ export class ExecutionsApi {
   }
 
   /** Artifacts of its attempts. */
-  artifacts(
-    id: string,
-    query: { readonly limit?: number; readonly cursor?: string } = {},
-  ): Promise<Page<ArtifactJson>> {
-    return this.transport.get(`${of(id)}/artifacts`, query);
+  artifacts(id: string, query: PageQuery = {}): Promise<Page<ArtifactJson>> {
+    return this.transport.get(`${of(id)}/artifacts`, { ...query });
   }
 
   /** The bytes of an artifact; `body` is a stream. */

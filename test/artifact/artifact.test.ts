@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAction } from '../../src/main.ts';
+import { pawl } from '../cli/dev-process.ts';
 import { tokenFor, useServer } from '../server/api-server.ts';
 
 const CHUNK = Buffer.alloc(64 * 1024, 'pawl');
@@ -81,6 +82,15 @@ describe('artifacts of an attempt', () => {
     const bytes = Buffer.from(await answer.arrayBuffer());
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(large!.sha256);
     expect(answer.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''large%20%22file%22.bin");
+  });
+
+  it('are listed and printed by the command line', async () => {
+    const executionId = await run();
+    const there = async (...args: string[]) =>
+      pawl({ PAWL_URL: server.url, PAWL_TOKEN: await tokenFor() }, 'artifacts', executionId, ...args);
+    expect((await there()).stdout).toMatch(/ a +1 +log\.txt +6 +text\/plain$/m);
+    expect(await there('log.txt')).toMatchObject({ code: 0, stdout: 'a line' });
+    expect(await there('other.txt')).toMatchObject({ code: 2 });
   });
 
   it('come in pages', async () => {

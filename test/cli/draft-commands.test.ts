@@ -1,4 +1,4 @@
-// Drafts, older versions, tenants and quotas as a person types the commands, against a running server.
+// Drafts, older versions, tenants, quotas and lists by time as a person types the commands, against a running server.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,5 +64,17 @@ describe('pawl admin', () => {
     expect((await there('admin', 'quota', 'acme', '--preset', 'none')).stdout).toMatch(/^workflows +no limit +0$/m);
     expect(await there('admin', 'quota', 'acme', '--preset', 'golden')).toMatchObject({ code: 2 });
     expect(await there('admin', 'quota', 'acme', '--limit', 'workflows=many')).toMatchObject({ code: 2 });
+  });
+});
+
+describe('pawl list', () => {
+  it('finds executions by their request, and by how old they are', async () => {
+    await publish(chain('listed', echo('a')));
+    for (const request of ['r1', 'r2']) await there('start', 'listed', '--request-id', request);
+    const count = async (...args: string[]) =>
+      (JSON.parse((await there('list', '--json', ...args)).stdout) as { data: unknown[] }).data.length;
+    expect(await count('--request', 'r1')).toBe(1);
+    expect(await count('--since', '2020-01-01T00:00:00Z')).toBe(2);
+    expect(await count('--older-than', '1h')).toBe(0);
   });
 });

@@ -20,6 +20,9 @@ interface ListFlags extends ClientFlags {
   readonly why?: Why;
   readonly error?: string;
   readonly taskFailures?: boolean;
+  readonly since?: string;
+  readonly olderThan?: string;
+  readonly request?: string;
   readonly limit: number;
   readonly cursor?: string;
 }
@@ -39,6 +42,9 @@ export function register(program: Command): void {
     .option('--why <reason>', `only live executions that are ${WHY.join(', ')}`, oneOf(WHY))
     .option('--error <text>', 'only executions whose error contains this text')
     .option('--task-failures', 'only pipelines that completed with failed tasks')
+    .option('--since <time>', 'only executions that were created since this time, e.g. 2026-01-31T09:30:00Z')
+    .option('--older-than <duration>', 'only executions that were created at least so long ago, e.g. 1h')
+    .option('--request <id>', 'only the execution of this request')
     .option('-n, --limit <number>', 'number of executions to list', wholeNumber(1, MAX_PAGE), 20)
     .option('--cursor <text>', 'continue an earlier list from its `nextCursor`')
     .addHelpText('after', EXAMPLES)
@@ -53,11 +59,16 @@ const EXAMPLES = `
 Examples:
   pawl list --status Failed,TimedOut
   pawl list --workflow orders --why retrying
+  pawl list --status Running --older-than 1h
   pawl list --json | jq -r '.data[].executionId'`;
 
 async function list(flags: ListFlags): Promise<void> {
-  const { workflow: workflowId, status, why, error: text, taskFailures, limit, cursor } = flags;
-  const wanted = Object.entries({ workflowId, status, why, error: text, taskFailures, cursor });
+  const { workflow: workflowId, status, why, error: text, taskFailures, limit, cursor, olderThan } = flags;
+  const { since: createdAfter, request: requestId } = flags;
+  const wanted = Object.entries({
+    ...{ workflowId, status, why, error: text, taskFailures, cursor },
+    ...{ createdAfter, olderThan, requestId },
+  });
   const filter = Object.fromEntries(wanted.filter(([, value]) => value !== undefined));
   const { executions } = connect(flags);
   if (flags.json === true) return printJson(await executions.list({ ...filter, limit }));

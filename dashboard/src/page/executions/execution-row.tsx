@@ -82,7 +82,7 @@ export function ExecutionRow({ execution, style, isCurrent, isSelected, onToggle
   );
 }
 
-const DUE: Readonly<Record<string, string>> = { retrying: '', sleeping: 'wakes ', waiting: 'times out ' };
+const DUE: Readonly<Record<string, string>> = { retrying: '', waiting: 'times out ' };
 
 /** The error of what failed; of what is live, what it is at and when it goes on. */
 function Where({ execution: { error, status, last, dueAt, why } }: { readonly execution: Row }) {
