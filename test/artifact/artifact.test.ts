@@ -89,7 +89,9 @@ describe('artifacts of an attempt', () => {
     const there = async (...args: string[]) =>
       pawl({ PAWL_URL: server.url, PAWL_TOKEN: await tokenFor() }, 'artifacts', executionId, ...args);
     expect((await there()).stdout).toMatch(/ a +1 +log\.txt +6 +text\/plain$/m);
-    expect(await there('log.txt')).toMatchObject({ code: 0, stdout: 'a line' });
+    const { stdout, ...ended } = await there('large "file".bin');
+    expect(ended).toEqual({ code: 0, stderr: '' });
+    expect(stdout === CHUNK.toString().repeat(CHUNKS)).toBe(true);
     expect(await there('other.txt')).toMatchObject({ code: 2 });
   });
 

@@ -52,6 +52,7 @@ describe('pawl show and pawl drafts', () => {
 
 describe('pawl admin', () => {
   it('lists tenants, and shows and changes a quota', async () => {
+    await publish(chain('ours', echo('a')));
     expect((await there('admin', 'tenants')).stdout).toMatch(/^default +none +\d+ +\d+$/m);
     const set = await there('admin', 'quota', 'acme', '--preset', 'free', '--limit', 'concurrentRuns=7', 'cron=true');
     expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('acme: quota free') });

@@ -28,7 +28,7 @@ async function artifacts(id: string, name: string | undefined, flags: ClientFlag
     if (wanted === undefined)
       throw new UsageError(`the execution has no artifact "${name}": see \`pawl artifacts ${id}\``);
     const { body } = await executions.artifact(wanted.artifactId);
-    return pipeline(Readable.fromWeb(body as ReadableStream), process.stdout);
+    return pipeline(Readable.fromWeb(body as ReadableStream), process.stdout, { end: false });
   }
   if (flags.json === true) return printJson({ data: found });
   if (found.length === 0) return void process.stdout.write('no artifacts\n');
