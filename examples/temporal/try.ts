@@ -1,4 +1,4 @@
-// Runs one workflow on both engines: `node examples/temporal/try.ts`.
+// Runs one workflow on both engines: `npx node examples/temporal/try.ts`.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -68,6 +68,8 @@ export interface RunStatusSnapshot {
   /** In the engine's own words. */
   readonly providerStatus: string;
   readonly reason?: string;
+  /** Why a run that is there does not go on, and the next step. */
+  readonly heldUp?: string;
 }
 
 export interface EngineHealth {

@@ -208,13 +208,18 @@ export class HandOver {
       await store.externalNote({ executionId, epoch, error: status.message, lookAfterMs: LOOK_AGAIN_MS });
       return;
     }
-    const { state, providerStatus, reason } = status;
+    const { state, providerStatus, reason, heldUp } = status;
     if (state === 'running') {
       // An answer to the engine may have been lost together with the mail that it was about: asking again costs a turn.
       if (run.isBusy) await this.tellMail(run);
-      const waitsFor = run.isBusy ? await this.missingWorker(run).catch(() => null) : null;
+      const missing = run.isBusy && heldUp === undefined ? await this.missingWorker(run).catch(() => null) : null;
+      const waitsFor = heldUp ?? missing;
       if (waitsFor !== null && waitsFor !== run.lastError)
-        warn('an execution waits for a worker', { driver, executionId, error: waitsFor });
+        warn(heldUp === undefined ? 'an execution waits for a worker' : 'a run does not go on', {
+          driver,
+          executionId,
+          error: waitsFor,
+        });
       const noted = waitsFor === null ? { ref: run.ref! } : { error: waitsFor };
       await store.externalNote({ executionId, epoch, ...noted, lookAfterMs: LOOK_AFTER_MS });
       return;

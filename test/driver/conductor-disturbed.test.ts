@@ -142,6 +142,32 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
     expect(await pair.pawl.store.executionAttempts({ executionId })).toHaveLength(2);
   });
 
+  test('a run that is restarted by hand in the middle closes its execution with the reason', async () => {
+    const executionId = await start(graph('restarted-by-hand', [held('a')]));
+    await pair.work.of(executionId).next('a');
+    await eventually(() => refOf(executionId)).not.toBeNull();
+    const { workflowId } = JSON.parse((await refOf(executionId))!) as { workflowId: string };
+    await call('DELETE', `/api/workflow/${workflowId}?reason=by%20hand`);
+    // A definition that is not restartable: Conductor refuses, and the run stays ended.
+    await call('POST', `/api/workflow/${workflowId}/restart?useLatestDefinitions=false`);
+    await lookNow(executionId);
+    expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Failed', error: { code: 'RUN_LOST' } });
+  });
+
+  test('a run that is paused by hand says so on its execution, and goes on when it is resumed there', async () => {
+    const executionId = await start(graph('paused-by-hand', [held('a', to('b')), echo('b')]));
+    const attempt = await pair.work.of(executionId).next('a');
+    await eventually(() => refOf(executionId)).not.toBeNull();
+    const { workflowId } = JSON.parse((await refOf(executionId))!) as { workflowId: string };
+    await call('PUT', `/api/workflow/${workflowId}/pause`);
+    await lookNow(executionId);
+    const engineError = async () => pair.pawl.queries.engineError(await pair.pawl.executions.get(TENANT, executionId));
+    await eventually(engineError).toMatch(/somebody paused the run .* in Conductor\. Resume it there/);
+    attempt.succeed();
+    await call('PUT', `/api/workflow/${workflowId}/resume`);
+    expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Succeeded' });
+  });
+
   const runOf = async (workflowId: string) =>
     JSON.parse(await call('GET', `/api/workflow/${workflowId}`)) as { status: string; reasonForIncompletion?: string };
   const UNKNOWN = {

@@ -125,7 +125,7 @@ describe.skipIf(temporalMissing !== null)('Temporal with mutual TLS and an API k
   test('says that the certificate is missing', () =>
     why(
       { tls: { caFile: file('ca.crt') }, apiKey: API_KEY },
-      /refused the TLS connection.*temporal\.tls\.caFile, certFile/,
+      /refused the TLS connection: .*certificate required\. Check temporal\.tls\.caFile, certFile/,
     ));
 
   test('says that the key is wrong', () =>

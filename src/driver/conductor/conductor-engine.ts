@@ -93,6 +93,7 @@ export class ConductorEngine implements OutsideEngine {
       state: RUNNING.has(status) ? 'running' : 'ended',
       providerStatus: status,
       ...(reason === undefined ? {} : { reason }),
+      ...(status === 'PAUSED' ? { heldUp: pausedThere(ref.workflowId) } : {}),
     };
   }
 
@@ -151,6 +152,9 @@ function runOf(ref: EngineRunRef): { executionId: string; epoch: number } {
   const [executionId = '', epoch = '0'] = (ref.runId ?? '').split('_');
   return { executionId, epoch: Number(epoch) };
 }
+
+const pausedThere = (workflowId: string): string =>
+  `somebody paused the run ${workflowId} in Conductor. Resume it there: PUT /api/workflow/${workflowId}/resume`;
 
 /** Null: the server is well. */
 async function problemOf(client: ConductorClient): Promise<string | null> {

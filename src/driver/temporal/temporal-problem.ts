@@ -72,9 +72,11 @@ function describe(error: unknown): { code: number | undefined; text: string } {
   const texts: string[] = [];
   let code: number | undefined;
   for (let each = error; each instanceof Error; each = each.cause) {
-    const { details, code: itsCode } = each as Error & { details?: unknown; code?: unknown };
+    const { details, reason, code: itsCode } = each as Error & { details?: unknown; reason?: unknown; code?: unknown };
     if (typeof itsCode === 'number') code ??= itsCode;
-    texts.push(typeof details === 'string' && details !== '' ? details : each.message);
+    // OpenSSL has a reason in words, and a message with its own file names.
+    const said = [details, reason].find((text) => typeof text === 'string' && text !== '');
+    texts.push(typeof said === 'string' ? said : each.message);
   }
   return { code, text: texts.length === 0 ? String(error) : texts.at(-1)! };
 }
