@@ -129,29 +129,22 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
     expect(await pair.pawl.store.executionJournal({ executionId, afterSeq: -1, limit: 100 })).toEqual(before);
   });
 
-  test('a run that is terminated and rerun by hand goes on where its execution was', async () => {
-    const executionId = await start(graph('rerun-by-hand', [held('a', to('b')), echo('b')]));
+  const again = [
+    { how: 'rerun', ask: 'rerun', body: (id: string) => ({ reRunFromWorkflowId: id }) },
+    { how: 'restarted', ask: 'restart?useLatestDefinitions=false', body: () => undefined },
+  ];
+  test.each(again)('a run that is terminated and $how by hand goes on where its execution was', async (one) => {
+    const { how, ask, body } = one;
+    const executionId = await start(graph(`${how}-by-hand`, [held('a', to('b')), echo('b')]));
     const attempt = await pair.work.of(executionId).next('a');
     await eventually(() => refOf(executionId)).not.toBeNull();
     const { workflowId } = JSON.parse((await refOf(executionId))!) as { workflowId: string };
     await call('DELETE', `/api/workflow/${workflowId}?reason=by%20hand`);
-    await call('POST', `/api/workflow/${workflowId}/rerun`, { reRunFromWorkflowId: workflowId });
+    await call('POST', `/api/workflow/${workflowId}/${ask}`, body(workflowId));
     await lookNow(executionId);
     attempt.succeed();
     expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Succeeded' });
     expect(await pair.pawl.store.executionAttempts({ executionId })).toHaveLength(2);
-  });
-
-  test('a run that is restarted by hand in the middle closes its execution with the reason', async () => {
-    const executionId = await start(graph('restarted-by-hand', [held('a')]));
-    await pair.work.of(executionId).next('a');
-    await eventually(() => refOf(executionId)).not.toBeNull();
-    const { workflowId } = JSON.parse((await refOf(executionId))!) as { workflowId: string };
-    await call('DELETE', `/api/workflow/${workflowId}?reason=by%20hand`);
-    // A definition that is not restartable: Conductor refuses, and the run stays ended.
-    await call('POST', `/api/workflow/${workflowId}/restart?useLatestDefinitions=false`);
-    await lookNow(executionId);
-    expect(await pair.pawl.result(executionId)).toMatchObject({ status: 'Failed', error: { code: 'RUN_LOST' } });
   });
 
   test('a run that is paused by hand says so on its execution, and goes on when it is resumed there', async () => {
