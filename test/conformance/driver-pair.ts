@@ -195,14 +195,16 @@ export interface Doing {
 }
 
 const TRY_AGAIN_MS = 1_000;
+/** Both say: come back later. */
+const BUSY = new Set(['ENGINE_UNAVAILABLE', 'UNAVAILABLE']);
 
-/** An engine that has just begun may be too slow for a while: then a client tries again, as it is told to. */
+/** An engine that has just begun, or a machine with much to do, may be too slow for a while: a client tries again, as it is told to. */
 async function accepted(pawl: Pawl, ...start: Parameters<Pawl['start']>): Promise<string> {
   for (;;) {
     try {
       return (await pawl.start(...start)).executionId;
     } catch (error) {
-      if ((error as { code?: string }).code !== 'ENGINE_UNAVAILABLE') throw error;
+      if (!BUSY.has((error as { code?: string }).code ?? '')) throw error;
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
     }
   }
