@@ -1,7 +1,7 @@
 // A short storm on each outside engine, with a real server that is killed and restarted too. Longer:
 // `npm run chaos -- --driver temporal|conductor --minutes N --seed S`.
 
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { OUTSIDE_DRIVERS } from '../../src/store/external-port.ts';
 import { runChaos } from './chaos.ts';
 import { ENGINE_MISSING } from './engine-server.ts';
@@ -10,12 +10,11 @@ import { formatReport, violationLines } from './report.ts';
 const STORM_MS = 20_000;
 const LONGEST_MS = 420_000;
 
-// Beside each other: most of the time of both is waiting for servers that start and for workers that count as dead.
-describe.concurrent.each(OUTSIDE_DRIVERS)('a storm on %s', (driver) => {
+describe.each(OUTSIDE_DRIVERS)('a storm on %s', (driver) => {
   it.skipIf(ENGINE_MISSING[driver] !== null)(
     'loses nothing, does nothing twice, and leaves nothing behind',
     { timeout: LONGEST_MS },
-    async ({ expect }) => {
+    async () => {
       const report = await runChaos({ seed: 'a pawl holds', stormMs: STORM_MS, driver, healMs: 240_000 });
       console.log(formatReport(report));
       expect(violationLines(report.violations)).toEqual([]);
