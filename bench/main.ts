@@ -93,7 +93,7 @@ async function runOnDatabase(scenarios: readonly Scenario[], wanted: Wanted, rep
     for (const scenario of scenarios) {
       report.progress(`${scenario.name}: ${scenario.about}`);
       try {
-        await scenario.run({ server, database, report, quick: wanted.quick, scaled });
+        await scenario.run({ server, database, report, quick: wanted.quick, rows: wanted.rows, scaled });
       } catch (error) {
         // The others are worth having all the same, but the command has failed.
         process.exitCode = 1;

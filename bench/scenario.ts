@@ -9,6 +9,8 @@ export interface Bench {
   readonly report: Report;
   /** `--quick`: fewer repetitions, within a minute in all. */
   readonly quick: boolean;
+  /** `--row`: the rows that are wanted; empty: all. */
+  readonly rows: readonly string[];
   /** A size at this run's scale, but never less than a few. */
   scaled(size: number): number;
 }

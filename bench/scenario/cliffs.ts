@@ -54,6 +54,7 @@ export const cliffs: Scenario = {
   about: `what may not fall far below one-step executions: ${ROWS.map(({ name }) => name).join(', ')}`,
   async run(bench) {
     for (const { name, run, options } of ROWS) {
+      if (bench.rows.length > 0 && !bench.rows.includes(name)) continue;
       await bench.database.clear();
       const pawl = await openPawl(bench.database, options);
       try {

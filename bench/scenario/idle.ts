@@ -24,7 +24,7 @@ export const idle: Scenario = {
       await delay(watchMs);
       const rate = (counter.count() - before) / (watchMs / 1000);
       report.row('idle', 'pawl', 'queries/s', rate);
-      report.ratio('idle/queries-per-second', rate, { atMost: 5 });
+      report.ratio('idle/queries-per-second', rate, { atMost: 2 });
     } finally {
       await pawl.close();
       await counter.close();

@@ -33,7 +33,7 @@ export const takeover: Scenario = {
       }
       report.row('takeover', 'pawl', 's p50', median(waits));
       report.row('takeover-p99', 'pawl', 's p99', percentile(waits, 0.99));
-      report.ratio('takeover/p99-s', percentile(waits, 0.99), { atMost: 12 });
+      report.ratio('takeover/p99-s', percentile(waits, 0.99), { atMost: 3 });
     } finally {
       await door.close();
     }

@@ -105,6 +105,8 @@ export interface TriggerStore {
     onlyFirst?: boolean;
   }): Promise<boolean>;
 
+  /** Another text whenever anything about the triggers that wait for this type, or about their workflows, has changed. */
+  eventTriggerStamp(params: { tenantId: string; eventType: string }): Promise<string>;
   /** Enabled triggers that wait for this type, by id, those after `afterId`. */
   eventTriggerList(params: {
     tenantId: string;

@@ -4,6 +4,7 @@
 
 import { RecentCache } from '../core/cache/recent-cache.ts';
 import type { Measure } from '../core/decider/input.ts';
+import type { Expr } from '../core/expression/ast.ts';
 import { evaluateCondition } from '../core/expression/evaluate.ts';
 import type { Limits, Scope } from '../core/expression/evaluation.ts';
 import { type ParseResult, parseExpression } from '../core/expression/parse.ts';
@@ -63,6 +64,12 @@ export class Judge {
     } finally {
       this.usedMs += performance.now() - startedAt;
     }
+  }
+
+  /** null: the filter cannot be read. */
+  filterExpression(source: string, format: string): Expr | null {
+    const parsed = this.parse('filter', source, format);
+    return parsed.ok ? parsed.expr : null;
   }
 
   private judge(kind: ExpressionKind, source: string, format: string, scope: Scope): Verdict {

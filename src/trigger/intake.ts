@@ -2,12 +2,12 @@
 // nothing new and gets the same execution as its answer (S7). A firing is recorded before it is answered.
 
 import { SharedLookup } from '../clock/shared-lookup.ts';
-import { RecentCache } from '../core/cache/recent-cache.ts';
 import type { Verification, WebhookSettings } from '../core/definition/webhook-schema.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
 import type { TriggerRecord, TriggerStore } from '../store/trigger-port.ts';
-import type { Judge, Verdict } from './activation.ts';
+import type { Judge } from './activation.ts';
+import { EventListeners, type Listener, type TriggerEvent } from './event-listeners.ts';
 import {
   type Fired,
   type FiringContext,
@@ -70,17 +70,12 @@ export interface EventAnswer {
   readonly fired: readonly { readonly triggerId: string; readonly fired: Fired }[];
 }
 
-const EVENT_PAGE = 200;
-
-const FILTER_BYTES = 8 * 1024 * 1024;
+/** How many triggers are fired at once by one event. */
+const FIRED_AT_ONCE = 200;
 
 export class Intake {
   private readonly deps: IntakeDeps;
-  /** Filters by the text of their configuration; null: no filter. */
-  private readonly filters = new RecentCache<string | null>(FILTER_BYTES);
-
-  /** Concurrent events of one type share one reading of its triggers. */
-  private readonly listening: SharedLookup<readonly TriggerRecord[]>;
+  private readonly listeners: EventListeners;
 
   /** Requests of one webhook that come together share one reading of it, its secrets included. */
   private readonly webhooks: SharedLookup<Awaited<ReturnType<IntakeDeps['store']['webhookGet']>>>;
@@ -88,7 +83,7 @@ export class Intake {
   constructor(deps: IntakeDeps) {
     this.deps = deps;
     this.webhooks = new SharedLookup((triggerId) => deps.store.webhookGet({ triggerId }));
-    this.listening = new SharedLookup((key) => deps.store.eventTriggerList({ ...JSON.parse(key), limit: EVENT_PAGE }));
+    this.listeners = new EventListeners(deps.store, deps.judge);
   }
 
   async webhook(
@@ -152,13 +147,13 @@ export class Intake {
   async event(tenantId: string, { id, type, data }: EventRequest, context: FiringContext): Promise<EventAnswer> {
     const eventId = id ?? this.deps.newId();
     const waiting = (await this.deps.tellWaiting?.(tenantId, { id: eventId, type, data })) ?? 0;
+    const event = { id: eventId, type, data };
+    const candidates = await this.listeners.candidates(tenantId, event);
     const fired: EventAnswer['fired'][number][] = [];
-    for (let afterId: string | null = null; ; ) {
-      const page = await this.listening.get(JSON.stringify({ tenantId, eventType: type, afterId }));
-      fired.push(...(await this.eventPage(page, { id: eventId, type, data }, context)));
-      if (page.length < EVENT_PAGE) return { eventId, fired, waiting };
-      afterId = page.at(-1)!.triggerId;
+    for (let from = 0; from < candidates.length; from += FIRED_AT_ONCE) {
+      fired.push(...(await this.fireAll(candidates.slice(from, from + FIRED_AT_ONCE), event, context)));
     }
+    return { eventId, fired, waiting };
   }
 
   /** Fires a trigger whether it is enabled or not; its condition still counts. */
@@ -194,15 +189,16 @@ export class Intake {
     return verification;
   }
 
-  private async eventPage(
-    page: readonly TriggerRecord[],
-    event: { id: string; type: string; data: Json },
+  private async fireAll(
+    candidates: readonly Listener[],
+    event: TriggerEvent,
     context: FiringContext,
   ): Promise<EventAnswer['fired']> {
-    const matching: { trigger: TriggerRecord; verdict: Verdict | null }[] = [];
-    for (const trigger of page) matching.push({ trigger, verdict: await this.filterVerdict(trigger, event) });
+    const judged = await Promise.all(
+      candidates.map(async (listener) => ({ ...listener, verdict: await this.listeners.verdict(listener, event) })),
+    );
     // A filter that simply does not match is not recorded; a filter that fails is.
-    const relevant = matching.filter(({ verdict }) => verdict === null || verdict.holds || verdict.failed);
+    const relevant = judged.filter(({ verdict }) => verdict === null || verdict.holds || verdict.failed);
     const items = await Promise.all(
       relevant.map(async ({ trigger, verdict }) => {
         const request = {
@@ -218,25 +214,6 @@ export class Intake {
       }),
     );
     return this.record(items);
-  }
-
-  /** null: no filter. */
-  private filterVerdict(
-    { config, workflowFormat }: TriggerRecord,
-    event: { id: string; type: string; data: Json },
-  ): Promise<Verdict> | null {
-    const filter = this.filterIn(config);
-    if (filter === null) return null;
-    const trigger = workflowFormat === 'pipeline' ? { body: event.data, headers: {} } : event.data;
-    return this.deps.judge.verdict('filter', filter, workflowFormat, { trigger, event });
-  }
-
-  private filterIn(config: string): string | null {
-    const known = this.filters.get(config);
-    if (known !== undefined) return known;
-    const { filter = null } = JSON.parse(config) as { filter?: string };
-    this.filters.set(config, filter, config.length * 4);
-    return filter;
   }
 
   private async fireOne(trigger: TriggerRecord, request: FiringRequest): Promise<Fired> {

@@ -111,6 +111,42 @@ describe('an event', () => {
     expect((await emit({ type: 'new.type' })).executions).toMatchObject([{ triggerId: id, started: true }]);
   });
 
+  it('meets filters, triggers and workflows as they are now', async () => {
+    await publishEcho(server, 'moody');
+    const config = { eventType: 'mood', filter: 'trigger.shop == 1' };
+    const { id } = await createTrigger(server, { workflowId: 'moody', triggerType: 'Event', config });
+    const path = `/api/v1/triggers/${id}`;
+    const started = async (shop: number) =>
+      (await emit({ type: 'mood', data: { shop } })).executions.map(({ triggerId }) => triggerId);
+    expect([await started(1), await started(2)]).toEqual([[id], []]);
+    await server.ask('PUT', path, { body: { config: { ...config, filter: 'trigger.shop == 2' } } });
+    expect([await started(1), await started(2)]).toEqual([[], [id]]);
+    await server.ask('PUT', path, { body: { isEnabled: false } });
+    expect(await started(2)).toEqual([]);
+    await server.ask('PUT', path, { body: { isEnabled: true } });
+    expect(await started(2)).toEqual([id]);
+    expect((await server.post('/api/v1/workflows/moody/archive')).status).toBeLessThan(300);
+    expect(await started(2)).toEqual([]);
+    expect((await server.post('/api/v1/workflows/moody/reactivate')).status).toBeLessThan(300);
+    expect(await started(2)).toEqual([id]);
+    expect((await server.ask('DELETE', path)).status).toBeLessThan(300);
+    expect(await started(2)).toEqual([]);
+  });
+
+  it('that comes many times at once is recorded once for each trigger', async () => {
+    await publishEcho(server, 'burst');
+    const triggers = await Promise.all(
+      [1, 2].map(() =>
+        createTrigger(server, { workflowId: 'burst', triggerType: 'Event', config: { eventType: 'burst' } }),
+      ),
+    );
+    const ids = ['b1', 'b2', 'b1', 'b3', 'b2', 'b1'];
+    const answers = await Promise.all(ids.map((id) => emit({ id, type: 'burst' })));
+    for (const { executions } of answers) expect(executions.map(({ started }) => started)).toEqual([true, true]);
+    for (const { id } of triggers) expect(await firings(server, id)).toHaveLength(3);
+    expect(await executionsOf(server, 'burst')).toHaveLength(6);
+  });
+
   it('that a workflow cannot use is kept, and can be tried again when the workflow is repaired', async () => {
     const order = { type: 'object', required: ['order'] };
     await publishEcho(server, 'strict-listener', { triggerSchema: order });

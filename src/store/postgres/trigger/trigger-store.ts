@@ -22,6 +22,7 @@ const GET = statement('trigger_get');
 const LIST = statement('trigger_list');
 const GET_WEBHOOK = statement('webhook_get');
 const ADD_SECRET = statement('webhook_secret_add');
+const EVENT_STAMP = statement('event_trigger_stamp');
 const LIST_EVENT = statement('event_trigger_list');
 const CLAIM = statement('schedule_claim');
 const ADD_FIRINGS = statement('firing_add');
@@ -48,17 +49,12 @@ const FIRING_COLUMNS: readonly Column<NewFiring>[] = [
 ];
 
 export function triggerStore(engine: Database, reader: Database): TriggerStore {
-  // Webhooks come in bursts: firings that come together are recorded together.
-  const started = new GroupWrite<NewFiring, void>({
+  // Events and webhooks come in bursts: what comes together is recorded together.
+  const recording = new GroupWrite<NewFiring[], Started[]>({
     timers: { soon: (callback) => void setImmediate(callback) },
-    maxInFlight: 2,
+    maxInFlight: MAX_IN_FLIGHT,
     split: nextFirings,
-    async write(batch) {
-      // In one order everywhere, so that two batches with the same deliveries cannot deadlock.
-      const firings = batch.map(({ item }) => item).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-      await engine.run(ADD_FIRINGS, firingValues(firings, []));
-      for (const { resolve } of batch) resolve();
-    },
+    write: (batch) => recordAll(engine, batch),
   });
   return {
     triggerCreate: (trigger) =>
@@ -89,6 +85,10 @@ export function triggerStore(engine: Database, reader: Database): TriggerStore {
     async webhookSecretAdd({ tenantId, triggerId, secret, keepPrevious, onlyFirst = false }) {
       return (await reader.run(ADD_SECRET, [tenantId, triggerId, secret, keepPrevious, onlyFirst])).length > 0;
     },
+    async eventTriggerStamp({ tenantId, eventType }) {
+      const [row] = await engine.run<{ stamp: string }>(EVENT_STAMP, [tenantId, eventType]);
+      return row!.stamp;
+    },
     async eventTriggerList({ tenantId, eventType, afterId, limit }) {
       return (await engine.run<Row>(LIST_EVENT, [tenantId, eventType, afterId, limit])).map(triggerRecord);
     },
@@ -104,17 +104,7 @@ export function triggerStore(engine: Database, reader: Database): TriggerStore {
       await engine.run(ADD_FIRINGS, firingValues(firings, items));
     },
 
-    async firingAdd({ firings }) {
-      const [only] = firings;
-      if (firings.length === 1 && only!.outcome === 'started') {
-        await started.submit(only!);
-        return [];
-      }
-      const values = firingValues(firings, []);
-      const recorded = await engine.run<{ triggerId: string }>(ADD_FIRINGS, values);
-      if (recorded.length === firings.length || firings.every(({ outcome }) => outcome === 'started')) return [];
-      return engine.run(STARTED, [values[0], values[1]]);
-    },
+    firingAdd: ({ firings }) => recording.submit(firings),
     async firingList({ tenantId, triggerId, beforeId, limit }) {
       return await reader.run<FiringRecord>(LIST_FIRINGS, [tenantId, triggerId, beforeId, limit]);
     },
@@ -124,18 +114,41 @@ export function triggerStore(engine: Database, reader: Database): TriggerStore {
 }
 
 const MAX_FIRINGS = 256;
-const keyOf = ({ triggerId, requestId }: NewFiring): string => `${triggerId} ${requestId}`;
+const MAX_IN_FLIGHT = 2;
 
-/** The same delivery twice is not for one statement: the second waits for the next. */
-function nextFirings(waiting: Waiting<NewFiring, void>[]): [next: typeof waiting, left: typeof waiting] {
-  const next = new Map<string, Waiting<NewFiring, void>>();
-  const left: typeof waiting = [];
+type Started = Awaited<ReturnType<TriggerStore['firingAdd']>>[number];
+type Recording = Waiting<NewFiring[], Started[]>;
+
+const keyOf = ({ triggerId, requestId }: Pick<NewFiring, 'triggerId' | 'requestId'>) => `${triggerId} ${requestId}`;
+
+/** As many as one statement should carry. It cannot write a row twice, so a repetition waits for the next one. */
+function nextFirings(waiting: Recording[]): [next: Recording[], left: Recording[]] {
+  const keys = new Set<string>();
+  const next: Recording[] = [];
+  const left: Recording[] = [];
   for (const one of waiting) {
-    const key = keyOf(one.item);
-    if (next.size === MAX_FIRINGS || next.has(key)) left.push(one);
-    else next.set(key, one);
+    const own = one.item.map(keyOf);
+    const fits = keys.size + own.length <= MAX_FIRINGS && !own.some((key) => keys.has(key));
+    if (next.length > 0 && !fits) left.push(one);
+    else {
+      next.push(one);
+      for (const key of own) keys.add(key);
+    }
   }
-  return [[...next.values()], left];
+  return [next, left];
+}
+
+async function recordAll(engine: Database, batch: readonly Recording[]): Promise<void> {
+  // In one order, so that two batches with the same firings cannot deadlock.
+  const firings = batch.flatMap(({ item }) => item).sort((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+  const values = firingValues(firings, []);
+  const recorded = await engine.run<Pick<NewFiring, 'triggerId' | 'requestId'>>(ADD_FIRINGS, values);
+  const isComplete = recorded.length === firings.length || firings.every(({ outcome }) => outcome === 'started');
+  const rows = isComplete ? [] : await engine.run<Started & { requestId: string }>(STARTED, [values[0], values[1]]);
+  const before = new Map(rows.map((row) => [keyOf(row), row]));
+  for (const { item, resolve } of batch) {
+    resolve(item.map((firing) => before.get(keyOf(firing))).filter((row) => row !== undefined));
+  }
 }
 
 const firingValues = (firings: NewFiring[], settled: SettledSchedule[]): Buffer[] => [
