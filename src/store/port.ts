@@ -309,8 +309,8 @@ export interface QueueStore {
   queueWake(params: { limit: number; readyForMs?: number }): Promise<QueueLook>;
   /** Parked rows with mail become ready: the correctness path behind every hint (I10, I11). */
   queueWakeMail(params: { limit: number }): Promise<number>;
-  /** Which (tenant, priority) have ready rows, and how long the oldest of each has waited. */
-  queueLanes(params: { limit: number }): Promise<Lane[]>;
+  /** Which (tenant, priority) have ready rows, and how long the oldest of each has waited. In order, those behind `after`. */
+  queueLanes(params: { limit: number; after?: Pick<Lane, 'tenantId' | 'priority'> | null }): Promise<Lane[]>;
   /** I12: live executions without a wake-up. Must be empty. */
   queueAudit(): Promise<{ executionId: string; problem: string }[]>;
 }
@@ -359,6 +359,13 @@ export interface WorkflowStore {
   /** Which driver this version asks for; null: none, or there is no such version. */
   definitionDriver(params: { tenantId: string; workflowId: string; version: number }): Promise<string | null>;
   definitionGet(params: { tenantId: string; workflowId: string; version: number }): Promise<DefinitionRow | null>;
+  /** Whether the workflow is archived; null: there is no such workflow. Questions of one moment share a statement. */
+  workflowArchived(params: { tenantId: string; workflowId: string }): Promise<boolean | null>;
+  /**
+   * What a child of this workflow would run; null: there is no such workflow. `version` null: the current one. Questions of one moment
+   * share a statement.
+   */
+  childTarget(params: { tenantId: string; workflowId: string; version: number | null }): Promise<ChildTarget | null>;
   /** Registered actions and connectors, upserted at start; what an operator disabled stays disabled. */
   catalogUpsert(params: { connectors: ConnectorRow[]; actions: ActionRow[] }): Promise<void>;
 }
@@ -370,6 +377,13 @@ export interface WorkflowRow {
   status: 'Draft' | 'Active' | 'Archived';
   isEnabled: boolean;
   currentVersion: number | null;
+}
+
+export interface ChildTarget extends Pick<WorkflowRow, 'status' | 'isEnabled'> {
+  /** null: nothing is published. */
+  version: number | null;
+  /** null: there is no such version. */
+  format: string | null;
 }
 
 export interface DefinitionRow {

@@ -14,7 +14,12 @@ const definition = JSON.stringify({
 function setup(rows: Record<string, DefinitionRow | undefined>) {
   const timers = handTimers();
   const asked: string[] = [];
-  const store: Pick<WorkflowStore, 'definitionGet'> = {
+  const store: Pick<WorkflowStore, 'definitionGet' | 'workflowArchived'> = {
+    workflowArchived: async ({ tenantId, workflowId }) => {
+      asked.push(`${tenantId}/${workflowId}`);
+      const row = rows[`${tenantId}/${workflowId}/1`];
+      return row === undefined ? null : row.status === 'Archived';
+    },
     definitionGet: async ({ tenantId, workflowId, version }) => {
       const name = `${tenantId}/${workflowId}/${version}`;
       asked.push(name);

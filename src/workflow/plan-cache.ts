@@ -33,14 +33,18 @@ const BYTES_PER_PLAN = 2_000;
 const BYTES_PER_CHARACTER = 10;
 const STATUS_FRESH_MS = 250;
 
+type PlanStore = Pick<WorkflowStore, 'definitionGet' | 'workflowArchived'>;
+
 interface Entry {
   readonly version: VersionKey;
   readonly loaded: LoadedPlan;
   readonly statusAt: number;
+  /** About what it takes in memory. */
+  readonly bytes: number;
 }
 
 export class PlanCache implements PlanSource {
-  private readonly store: Pick<WorkflowStore, 'definitionGet'>;
+  private readonly store: PlanStore;
   private readonly timers: Timers;
   private readonly compile: CompileStored;
   private readonly entries = new RecentCache<Entry>(MAX_BYTES);
@@ -48,7 +52,7 @@ export class PlanCache implements PlanSource {
   /** The last answer, because the same version is often asked for again. */
   private last: Entry | undefined;
 
-  constructor(store: Pick<WorkflowStore, 'definitionGet'>, timers: Timers, compile: CompileStored = compileStored) {
+  constructor(store: PlanStore, timers: Timers, compile: CompileStored = compileStored) {
     this.store = store;
     this.timers = timers;
     this.compile = compile;
@@ -77,14 +81,24 @@ export class PlanCache implements PlanSource {
 
   private async read({ tenantId, workflowId, version }: VersionKey, key: string): Promise<LoadedPlan | null> {
     const now = this.timers.monotonicMs();
+    const known = this.entries.get(key);
+    if (known !== undefined && 'plan' in known.loaded) {
+      const isArchived = await this.store.workflowArchived({ tenantId, workflowId });
+      if (isArchived !== null) return this.keep(key, { ...known, statusAt: now }, isArchived);
+    }
     const row = await this.store.definitionGet({ tenantId, workflowId, version });
     if (row === null) return null;
-    const isArchived = row.status === 'Archived';
-    const compiled = this.entries.get(key)?.loaded ?? (await this.compile(row.definition));
-    const loaded = 'problem' in compiled ? compiled : { plan: compiled.plan, isArchived };
-    this.last = { version: { tenantId, workflowId, version }, loaded, statusAt: now };
-    this.entries.set(key, this.last, BYTES_PER_PLAN + row.definition.length * BYTES_PER_CHARACTER);
-    return loaded;
+    const loaded = await this.compile(row.definition);
+    const bytes = BYTES_PER_PLAN + row.definition.length * BYTES_PER_CHARACTER;
+    const entry = { version: { tenantId, workflowId, version }, loaded, statusAt: now, bytes };
+    return this.keep(key, entry, row.status === 'Archived');
+  }
+
+  private keep(key: string, { loaded, ...entry }: Entry, isArchived: boolean): LoadedPlan {
+    const isNews = 'plan' in loaded && loaded.isArchived !== isArchived;
+    this.last = { ...entry, loaded: isNews ? { plan: loaded.plan, isArchived } : loaded };
+    this.entries.set(key, this.last, entry.bytes);
+    return this.last.loaded;
   }
 }
 

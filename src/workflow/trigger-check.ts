@@ -21,6 +21,8 @@ export class TriggerCheck {
   private readonly schemas: SchemaCheck;
   /** By version; null: any payload is fine. */
   private readonly checks = new RecentCache<ValueCheck | null>(MAX_BYTES);
+  /** Thousands may start a new version in one moment: they share the reading of its schema. */
+  private readonly reading = new Map<string, Promise<ValueCheck | null>>();
 
   constructor(store: WorkflowStore, schemas: SchemaCheck) {
     this.store = store;
@@ -31,7 +33,7 @@ export class TriggerCheck {
   async check(version: Version, trigger: Json, text: string): Promise<void> {
     const key = JSON.stringify([version.tenantId, version.workflowId, version.version]);
     const known = this.checks.get(key);
-    const check = known === undefined ? await this.checkOf(version, key) : known;
+    const check = known === undefined ? await this.sharedCheckOf(version, key) : known;
     if (check === null) return;
     const problems = await check(trigger, text, version);
     if (problems.length === 0) return;
@@ -41,6 +43,12 @@ export class TriggerCheck {
       `the trigger does not match the triggerSchema: ${path === '' ? '' : `${path} `}${message}`,
       problems,
     );
+  }
+
+  private sharedCheckOf(version: Version, key: string): Promise<ValueCheck | null> {
+    const reading = this.reading.get(key) ?? this.checkOf(version, key).finally(() => this.reading.delete(key));
+    this.reading.set(key, reading);
+    return reading;
   }
 
   private async checkOf(version: Version, key: string): Promise<ValueCheck | null> {

@@ -141,6 +141,6 @@ export class Machine {
 }
 
 /** What compiling gives is shared by all seeds: it is the same every time. */
-export function planSource(store: Pick<Store, 'definitionGet'>, timers: Timers): PlanSource {
+export function planSource(store: Pick<Store, 'definitionGet' | 'workflowArchived'>, timers: Timers): PlanSource {
   return new PlanCache(store, timers, (definition) => ({ plan: compileText(definition), isArchived: false }));
 }

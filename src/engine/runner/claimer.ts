@@ -8,6 +8,7 @@ import {
   CANCEL_LANE,
   type ClaimedExecution,
   type ClaimResult,
+  type Lane,
   type NewExecution,
   type StartOutcome,
   type Store,
@@ -30,13 +31,15 @@ export const BEHAVIOUR = 1;
 const LANES_PER_CLAIM = 64;
 const LANES_LIMIT = 1_000;
 const LANES_FRESH_MS = 50;
+/** A look at all lanes takes at most about a tenth of the time, however many there are: hints tell of new ones meanwhile. */
+const REST_PER_LANES_LOOK = 10;
 /** So that one claim is on its way while what the last one brought is taken in. */
 const CLAIM_AT_MOST = 400;
 /** How often a full runner looks at the lanes: for cancelled executions, which leave at once, and for tenants that hold little here. */
 const FULL_LOOK_EVERY_MS = 200;
 const CANCELLED_AT_ONCE = 50;
 const NO_ROOM_FOR_MS = 500;
-const MOST_HINTED = 64;
+const MOST_HINTED = 1_000;
 const WHOLE_LANES_PAST_CROWD_MS = 5_000;
 
 export interface ClaimerDeps extends LoadingDeps {
@@ -61,12 +64,17 @@ export class Claimer {
   /** The last look left something behind, for lack of room. */
   private leftSome = true;
   private lanesFreshAt = Number.NEGATIVE_INFINITY;
+  private lanesFreshMs = LANES_FRESH_MS;
+  /** The last lane of a look that did not reach all of them: the next look begins behind it. */
+  private lanesAfter: Lane | null = null;
+  /** There may be lanes with work that the last look did not reach. */
+  private isLanesPart = false;
   private readonly crowd: Crowd;
   /** The fewest crashes of those that were left because of the suspects that are here. */
   private leftCrashes = Number.POSITIVE_INFINITY;
   private wholeLanesAt = Number.NEGATIVE_INFINITY;
   private fullLookAt = Number.NEGATIVE_INFINITY;
-  /** Lanes that a hint named, while it was unknown whether other lanes have work. */
+  /** Lanes that hints named since the last round began. */
   private hinted: HintedLane[] = [];
   /** A full runner left something of a tenant that may have more places when one of its executions has ended. */
   private leftNewcomers = false;
@@ -96,19 +104,18 @@ export class Claimer {
 
   /** Something may be ready: in these lanes, or in unknown ones. */
   hint(lanes?: readonly HintedLane[]): void {
-    if (lanes !== undefined && this.hinted.length < MOST_HINTED) this.hinted.push(...lanes);
-    else this.lanesFreshAt = Number.NEGATIVE_INFINITY;
+    const hasRoom = lanes !== undefined && this.hinted.length + lanes.length <= MOST_HINTED;
+    if (hasRoom) this.hinted.push(...lanes);
+    else this.forgetLanes();
+    // The last look took everything: then these are all, and need not be looked for.
+    const isAll = hasRoom && !this.claiming && !this.leftSome && this.lanesFreshAt !== Number.NEGATIVE_INFINITY;
+    if (isAll) this.lanesFreshAt = this.deps.timers.monotonicMs();
     this.look();
   }
 
-  /** The last look took everything: then the lanes that were hinted at since are all there are, and need not be looked for. */
-  private knowLanes(hinted: readonly HintedLane[]): void {
-    const { clock, timers } = this.deps;
-    const isKnown = this.lanesFreshAt !== Number.NEGATIVE_INFINITY;
-    if (hinted.length === 0 || !isKnown) return;
-    if (this.lanes.isEmpty()) this.lanesFreshAt = timers.monotonicMs();
-    const oldestReadyAt = clock.now();
-    this.lanes.add(hinted.map(({ tenantId, priority }) => ({ tenantId, priority, oldestReadyAt })));
+  /** The next round looks which lanes have work. */
+  private forgetLanes(): void {
+    this.lanesFreshAt = Number.NEGATIVE_INFINITY;
   }
 
   /** A place became free: worth a look only if the last one left something behind. */
@@ -179,7 +186,10 @@ export class Claimer {
     this.claiming = true;
     while (this.wanted && !this.stopped) {
       this.wanted = false;
-      await this.round().catch(this.lost);
+      await this.round().catch((error) => {
+        this.forgetLanes();
+        return this.lost(error);
+      });
     }
     this.claiming = false;
   }
@@ -194,8 +204,9 @@ export class Claimer {
     const hinted = this.hinted.splice(0);
     if (room <= 0) return this.takeAlthoughFull(hinted);
     this.leftNewcomers = false;
-    this.knowLanes(hinted);
     await this.refreshLanes();
+    const oldestReadyAt = clock.now();
+    this.lanes.add(hinted.map(({ tenantId, priority }) => ({ tenantId, priority, oldestReadyAt })));
     if (this.crowd.look(incarnation.heldBack())) this.forgetMarks();
     const waiting = this.lanes.next(clock.now(), LANES_PER_CLAIM);
     const { lanes, limit, leavesSome } = shareClaim(waiting, room, (tenantId) => this.shareOf(tenantId));
@@ -207,7 +218,9 @@ export class Claimer {
     const claimed = await incarnation.runInSlotZero(() => this.claim(lanes, perLane, limit));
     // What the crowd left behind is not looked at again with every claim: it may be a long way to the end of it.
     if (claimed.length < limit) this.lanes.dropExhausted(lanes, claimed, perLane, this.crowd.isEmpty ? 0 : askedAt);
-    this.leftSome = !this.lanes.isEmpty();
+    const hasMore = this.isLanesPart && this.lanes.isEmpty() && claimed.length > 0;
+    if (hasMore) this.forgetLanes();
+    this.leftSome = hasMore || !this.lanes.isEmpty();
     if (this.leftSome) this.wanted = true;
     // Suspects may have stood before all others: look once more, past those that were left.
     if (claimed.some(isSuspect)) this.rescan();
@@ -257,7 +270,7 @@ export class Claimer {
    */
   private async takeAlthoughFull(hinted: readonly HintedLane[]): Promise<void> {
     const { clock, incarnation, timers } = this.deps;
-    if (hinted.length > 0) this.lanesFreshAt = Number.NEGATIVE_INFINITY;
+    if (hinted.length > 0) this.forgetLanes();
     if (!incarnation.isOpen()) return;
     const now = timers.monotonicMs();
     const isLookDue = now >= this.fullLookAt + FULL_LOOK_EVERY_MS;
@@ -266,7 +279,8 @@ export class Claimer {
       await this.refreshLanes();
     }
     const known = isLookDue || this.leftNewcomers ? this.lanes.next(clock.now(), LANES_PER_CLAIM) : [];
-    const lanes = [...known, ...hinted.map(({ tenantId, priority }) => ({ tenantId, priority, mark: 0 }))];
+    const named = hinted.slice(0, LANES_PER_CLAIM);
+    const lanes = [...known, ...named.map(({ tenantId, priority }) => ({ tenantId, priority, mark: 0 }))];
     if (isLookDue) await this.takeCancelled(lanes.filter(({ priority }) => priority === CANCEL_LANE));
     await this.takeNewcomers(lanes);
     if (isLookDue && !this.lanes.isEmpty()) timers.after(FULL_LOOK_EVERY_MS, () => this.look());
@@ -299,9 +313,14 @@ export class Claimer {
 
   private async refreshLanes(): Promise<void> {
     const { store, timers } = this.deps;
-    if (timers.monotonicMs() - this.lanesFreshAt <= LANES_FRESH_MS) return;
-    this.lanesFreshAt = timers.monotonicMs();
-    this.lanes.refresh(await store.queueLanes({ limit: LANES_LIMIT }));
+    const now = timers.monotonicMs();
+    if (now - this.lanesFreshAt <= this.lanesFreshMs) return;
+    this.lanesFreshAt = now;
+    const found = await store.queueLanes({ limit: LANES_LIMIT, after: this.lanesAfter });
+    this.lanes.refresh(found);
+    this.isLanesPart = this.lanesAfter !== null || found.length === LANES_LIMIT;
+    this.lanesAfter = found.length === LANES_LIMIT ? found.at(-1)! : null;
+    this.lanesFreshMs = Math.max(LANES_FRESH_MS, (timers.monotonicMs() - now) * REST_PER_LANES_LOOK);
   }
 
   /** Counts what it claimed as arriving in the same turn of slot zero: a reconcile that comes next must not miss it. */

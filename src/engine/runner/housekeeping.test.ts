@@ -8,11 +8,15 @@ const TEN_MINUTES_MS = 600_000;
 
 function setup(purged: number[] = []) {
   const timers = handTimers();
+  let looked = 0;
   const heard: string[] = [];
   const audits: PromiseWithResolvers<Awaited<ReturnType<Store['queueAudit']>>>[] = [];
   const housekeeping = new Housekeeping({
     store: {
-      retentionPurge: async () => purged.shift() ?? 0,
+      retentionPurge: async () => {
+        looked++;
+        return purged.shift() ?? 0;
+      },
       queueAudit: () => {
         const audit = Promise.withResolvers<Awaited<ReturnType<Store['queueAudit']>>>();
         audits.push(audit);
@@ -28,7 +32,7 @@ function setup(purged: number[] = []) {
     timers.advance(TEN_MINUTES_MS);
     await housekeeping.runOnce();
   };
-  return { housekeeping, audits, heard, later };
+  return { housekeeping, timers, audits, heard, later, looks: () => looked };
 }
 
 it('nothing waits for the audit, and there is one at a time', async () => {
@@ -75,4 +79,23 @@ it('forgets until nothing is left, and not one portion per tick', async () => {
   await later();
   await settled();
   expect(purged).toEqual([2_000]);
+});
+
+it('with nothing to forget, it looks less and less often, and more often again when there is something', async () => {
+  const { housekeeping, timers, looks } = setup([0, 0, 0, 7, 0]);
+  const looksWithin = async (seconds: number) => {
+    const before = looks();
+    for (let second = 0; second < seconds; second++) {
+      timers.advance(1_000);
+      await housekeeping.runOnce();
+      await settled();
+    }
+    return looks() - before;
+  };
+  expect(await looksWithin(5)).toBe(1);
+  expect(await looksWithin(10)).toBe(1);
+  expect(await looksWithin(20)).toBe(1);
+  // The fourth look finds seven.
+  expect(await looksWithin(40)).toBe(1);
+  expect(await looksWithin(5)).toBe(1);
 });

@@ -9,6 +9,8 @@ import type { Store } from '../../store/port.ts';
 import type { EngineObserver, EngineOptions } from '../environment.ts';
 
 const PURGE_EVERY_MS = 5_000;
+/** How far apart purges that find nothing may get. */
+const PURGE_AT_LEAST_EVERY_MS = 60_000;
 const PURGE_LIMIT = 2_000;
 const AUDIT_EVERY_MS = 600_000;
 
@@ -21,6 +23,7 @@ export class Housekeeping {
   private readonly observer: EngineObserver;
   private readonly retentionMs: number;
   private nextPurge: number;
+  private purgeEveryMs = PURGE_EVERY_MS;
   private nextAudit: number;
   private auditing: Promise<void> | null = null;
   private purging: Promise<void> | null = null;
@@ -63,16 +66,25 @@ export class Housekeeping {
       .catch((error: unknown) => this.observer.warn('forgetting old executions failed', { error: String(error) }))
       .finally(() => {
         this.purging = null;
-        this.nextPurge = this.timers.monotonicMs() + PURGE_EVERY_MS;
+        this.nextPurge = this.timers.monotonicMs() + this.purgeEveryMs;
       });
   }
 
   private async purge(): Promise<void> {
+    let total = 0;
     for (let purged = PURGE_LIMIT; purged === PURGE_LIMIT && !this.stopped; ) {
       // 0 = keep every execution; the call still forgets runners that are gone.
       const endedBefore = this.retentionMs === 0 ? 0 : this.clock.now() - this.retentionMs;
       purged = await this.store.retentionPurge({ endedBefore, limit: PURGE_LIMIT });
+      total += purged;
     }
+    this.purgeEveryMs = total > 0 ? PURGE_EVERY_MS : Math.min(this.purgeEveryMs * 2, this.slowestPurgeMs());
+  }
+
+  /** With nothing to forget, it is looked for less often: within a tenth of the retention, and once a minute at least. */
+  private slowestPurgeMs(): number {
+    const wanted = this.retentionMs === 0 ? PURGE_AT_LEAST_EVERY_MS : this.retentionMs / 10;
+    return Math.max(PURGE_EVERY_MS, Math.min(wanted, PURGE_AT_LEAST_EVERY_MS));
   }
 
   private beginAudit(now: number): void {

@@ -56,6 +56,16 @@ describe('the lanes to visit', () => {
   });
 });
 
+describe('lanes that a hint names', () => {
+  it('come behind those that are known, once each', () => {
+    const lanes = lanesOf(lane('a', 5));
+    lanes.add([lane('b', 5), lane('a', 5), lane('b', 5), lane('b', 9)]);
+    expect(names(lanes)).toEqual(['a5', 'b9']);
+    lanes.dropExhausted([row('b', 9)], [], 1);
+    expect(names(lanes).sort()).toEqual(['a5', 'b5']);
+  });
+});
+
 describe('lanes that have no more', () => {
   it('are those that gave less than was asked of each; the others stay, also those that were not visited', () => {
     const lanes = lanesOf(lane('a', 5), lane('b', 5), lane('c', 5), lane('a', 1));

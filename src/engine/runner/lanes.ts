@@ -17,9 +17,16 @@ export class Lanes {
     this.lanes = lanes;
   }
 
-  /** Of a lane that is known already, what is known stays. */
-  add(lanes: readonly Lane[]): void {
-    for (const lane of lanes) if (!this.has(lane)) this.lanes = [...this.lanes, lane];
+  /** Lanes that have work too, as far as is known. */
+  add(found: readonly Lane[]): void {
+    const known = new Set(this.lanes.map(({ tenantId, priority }) => laneKey(tenantId, priority)));
+    const fresh: Lane[] = [];
+    for (const lane of found) {
+      const key = laneKey(lane.tenantId, lane.priority);
+      if (!known.has(key)) fresh.push(lane);
+      known.add(key);
+    }
+    if (fresh.length > 0) this.lanes = [...this.lanes, ...fresh];
   }
 
   isEmpty(): boolean {
@@ -71,11 +78,14 @@ export class Lanes {
       const key = laneKey(tenantId, priority);
       given.set(key, (given.get(key) ?? 0) + 1);
     }
-    const exhausted = this.lanes.filter(
-      ({ tenantId, priority }) => (given.get(laneKey(tenantId, priority)) ?? perLane) < perLane,
-    );
+    const exhausted: Lane[] = [];
+    const left: Lane[] = [];
+    for (const lane of this.lanes) {
+      const gave = given.get(laneKey(lane.tenantId, lane.priority)) ?? perLane;
+      (gave < perLane ? exhausted : left).push(lane);
+    }
     if (exhausted.length === 0) return;
-    this.lanes = this.lanes.filter((lane) => !exhausted.includes(lane));
+    this.lanes = left;
     if (upTo > 0) this.taken(exhausted.map((lane) => ({ ...lane, readyAt: upTo })));
   }
 }

@@ -231,7 +231,7 @@ export class Runner {
       const others = live.filter(({ runnerId }) => runnerId !== own);
       const expired = others.filter(({ isExpired }) => isExpired);
       // A runner alone has nobody to watch.
-      this.takeoverHeldUntil = now + (others.length === 0 ? leaseMs / 5 : Math.min(leaseMs / 5, WATCH_EVERY_MS));
+      this.takeoverHeldUntil = now + (others.length === 0 ? leaseMs / 2 : Math.min(leaseMs / 5, WATCH_EVERY_MS));
       const known = expired.length === 0 ? [] : await store.runnerList();
       for (const { runnerId } of expired) {
         const { declared, released } = await store.runnerDeclareDead({ runnerId, expiredForMs: 0, ...suspicion });

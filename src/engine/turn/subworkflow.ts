@@ -122,16 +122,14 @@ async function targetOf(
   workflowId: string,
   wanted: number | null,
 ): Promise<Target> {
-  const workflow = await store.workflowGet({ tenantId, workflowId });
-  const version = wanted ?? workflow?.currentVersion ?? null;
-  if (workflow === null || version === null)
+  const target = await store.childTarget({ tenantId, workflowId, version: wanted });
+  if (target === null || target.version === null)
     return refuse('WORKFLOW_NOT_FOUND', `no published workflow "${workflowId}"`);
-  if (workflow.status !== 'Active')
-    return refuse('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${workflow.status}`);
-  if (!workflow.isEnabled) return refuse('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
-  const definition = await store.definitionGet({ tenantId, workflowId, version });
-  if (definition === null) return refuse('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no version ${version}`);
-  return { ok: true, version, format: definition.format };
+  const { status, isEnabled, version, format } = target;
+  if (status !== 'Active') return refuse('WORKFLOW_NOT_ACTIVE', `workflow "${workflowId}" is ${status}`);
+  if (!isEnabled) return refuse('WORKFLOW_DISABLED', `workflow "${workflowId}" is disabled`);
+  if (format === null) return refuse('WORKFLOW_NOT_FOUND', `workflow "${workflowId}" has no version ${version}`);
+  return { ok: true, version, format };
 }
 
 function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {

@@ -220,13 +220,14 @@ export class Turns {
   private carryOut(resident: Resident, turn: Turn, children: readonly NewExecution[]): void {
     // A former owner may have dispatched the start and died before writing it (held-start.ts).
     const isStartedAgain = resident.epoch > 1 && turn.written.events[0]?.seq === 0;
+    const inserted = children.length === 0 ? NO_IDS : new Set(children.map(({ executionId }) => executionId));
     for (const command of turn.commands) {
       switch (command.type) {
         case 'runAction':
           this.dispatch.run(resident, command, isStartedAgain);
           break;
         case 'startChild':
-          if (children.some(({ executionId }) => executionId === command.childId)) childStarted(resident, command);
+          if (inserted.has(command.childId)) childStarted(resident, command);
           break;
         case 'cancelChild':
           this.deps.mailSent(command.childId);
@@ -309,6 +310,8 @@ export class Turns {
     this.held.stop();
   }
 }
+
+const NO_IDS: ReadonlySet<string> = new Set();
 
 const PREPARED: ReadonlySet<Command['type']> = new Set(['startChild', 'deadLetter', 'subscribe', 'noteUndo']);
 

@@ -75,7 +75,7 @@ export interface StartDrivers {
 
 export const SYSTEM_PRINCIPAL = { userId: 'system', displayName: 'System', email: null };
 const DEFAULT_PRIORITY = 5;
-const MAX_KNOWN = 10_000;
+const MAX_KNOWN = 50_000;
 
 export class ExecutionStart {
   private readonly deps: ExecutionStartDeps;
@@ -85,8 +85,8 @@ export class ExecutionStart {
   private readonly externalStarter: Starter;
   /** Starts with a later time: they give no runner work now. */
   private readonly heldStarter: Starter;
-  /** The driver that each version asks for: a version never changes. */
-  private readonly driversOfVersions = new Map<string, string | null>();
+  /** The driver that each version asks for: a version never changes. While it is being read, everybody waits for one answer. */
+  private readonly driversOfVersions = new Map<string, string | null | Promise<string | null>>();
   private readonly triggers: TriggerCheck;
   private readonly earlyWaits: EarlyWaits;
   private readonly versions: SharedLookup<VersionToStart>;
@@ -222,11 +222,18 @@ export class ExecutionStart {
     const key = `${version.version}:${version.tenantId}:${version.workflowId}`;
     const known = this.driversOfVersions.get(key);
     if (known !== undefined) return known;
-    const driver = await this.deps.store.definitionDriver(version);
-    this.driversOfVersions.set(key, driver);
-    if (this.driversOfVersions.size > MAX_KNOWN)
-      this.driversOfVersions.delete(this.driversOfVersions.keys().next().value!);
-    return driver;
+    const reading = this.deps.store.definitionDriver(version);
+    this.driversOfVersions.set(key, reading);
+    try {
+      const driver = await reading;
+      this.driversOfVersions.set(key, driver);
+      if (this.driversOfVersions.size > MAX_KNOWN)
+        this.driversOfVersions.delete(this.driversOfVersions.keys().next().value!);
+      return driver;
+    } catch (error) {
+      this.driversOfVersions.delete(key);
+      throw error;
+    }
   }
 
   private async admit(item: NewExecution): Promise<Started> {

@@ -115,6 +115,9 @@ export function describeClaim(store: () => Store): void {
     const found = await store().queueLanes({ limit: 10 });
     expect(found).toMatchObject(lanes);
     expect(await store().queueLanes({ limit: 2 })).toEqual(found.slice(0, 2));
+    for (const [place, after] of found.entries()) {
+      expect(await store().queueLanes({ limit: 10, after })).toEqual(found.slice(place + 1));
+    }
     await claim(store(), (await newRunner(store())).slot, { lanes: lanes.map((lane) => ({ ...lane, mark: 0 })) });
     expect(await store().queueLanes({ limit: 10 })).toEqual([]);
   });

@@ -5,7 +5,7 @@ import type { Store } from '../port.ts';
 import { AWKWARD_JSON, TENANT } from './builder.testing.ts';
 
 export function describeWorkflow(store: () => Store): void {
-  const publish = (checksum: string, overrides: { tenantId?: string; definition?: string } = {}) =>
+  const publish = (checksum: string, overrides: { tenantId?: string; definition?: string; format?: string } = {}) =>
     store().workflowPublish({
       tenantId: TENANT,
       workflowId: 'onboard',
@@ -34,6 +34,32 @@ export function describeWorkflow(store: () => Store): void {
       checksum: 'one',
       status: 'Active',
     });
+  });
+
+  it('tells what children would run, to all who ask at once', async () => {
+    await publish('one');
+    await publish('two', { format: 'pipeline' });
+    await publish('one', { tenantId: 'other' });
+    const ask = (tenantId: string, workflowId: string, version: number | null) =>
+      store().childTarget({ tenantId, workflowId, version });
+    const active = { status: 'Active', isEnabled: true };
+    expect(
+      await Promise.all([
+        ask(TENANT, 'onboard', null),
+        ask(TENANT, 'onboard', 1),
+        ask(TENANT, 'onboard', 7),
+        ask(TENANT, 'nothing', null),
+        ask('other', 'onboard', null),
+      ]),
+    ).toEqual([
+      { ...active, version: 2, format: 'pipeline' },
+      { ...active, version: 1, format: 'graph' },
+      { ...active, version: 7, format: null },
+      null,
+      { ...active, version: 1, format: 'graph' },
+    ]);
+    const archived = (tenantId: string, workflowId: string) => store().workflowArchived({ tenantId, workflowId });
+    expect(await Promise.all([archived(TENANT, 'onboard'), archived('third', 'onboard')])).toEqual([false, null]);
   });
 
   it('makes no new version of a definition it has', async () => {

@@ -97,7 +97,7 @@ export function storeOn(engine: Database, reader: Database): Store {
     ...queueStore(engine, reader),
     ...inboxStore(engine),
     ...externalStore(engine),
-    ...workflowStore(reader),
+    ...workflowStore(engine, reader),
     ...workflowLifeStore(reader),
     ...triggerStore(engine, reader),
     ...templateStore(reader),

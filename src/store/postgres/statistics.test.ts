@@ -107,7 +107,7 @@ async function buffersOf(name: string): Promise<number> {
   try {
     await client.query(`prepare asked as ${statement(name).text}`);
     const values = valuesOf(statement(name), CASES[name]!(slot)).map(literal).join(', ');
-    const { rows } = await client.query(`explain (analyze, buffers, format json) execute asked(${values})`);
+    const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) execute asked(${values})`);
     const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
     return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
   } finally {

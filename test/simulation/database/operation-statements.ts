@@ -9,6 +9,8 @@ type OperationStatements = Pick<
   | 'workflowGet'
   | 'definitionGet'
   | 'definitionDriver'
+  | 'workflowArchived'
+  | 'childTarget'
   | 'deadLetterList'
   | 'deadLetterPurge'
   | 'retentionPurge'
@@ -28,6 +30,18 @@ export function operationStatements(tables: Tables): OperationStatements {
       const key = JSON.stringify([tenantId, workflowId]);
       const row = tables.definitions.get(key)?.[version - 1];
       return row === undefined ? null : { ...row, status: tables.workflows.get(key)!.status };
+    },
+    workflowArchived({ tenantId, workflowId }) {
+      const workflow = tables.workflows.get(JSON.stringify([tenantId, workflowId]));
+      return workflow === undefined ? null : workflow.status === 'Archived';
+    },
+    childTarget({ tenantId, workflowId, version: wanted }) {
+      const key = JSON.stringify([tenantId, workflowId]);
+      const workflow = tables.workflows.get(key);
+      if (workflow === undefined) return null;
+      const version = wanted ?? workflow.currentVersion;
+      const format = version === null ? null : (tables.definitions.get(key)?.[version - 1]?.format ?? null);
+      return { status: workflow.status, isEnabled: workflow.isEnabled, version, format };
     },
     deadLetterList: ({ tenantId, afterId, limit }) =>
       [...tables.deadLetters.values()]

@@ -54,7 +54,10 @@ export function queueStatements(tables: Tables): QueueStatements {
       }
       return rows.length + dealWithStrayMail(tables);
     },
-    queueLanes: ({ limit }) => lanes(tables).slice(0, limit),
+    queueLanes: ({ limit, after = null }) =>
+      lanes(tables)
+        .filter((lane) => after === null || isBehind(lane, after))
+        .slice(0, limit),
     queueAudit: () => audit(tables),
     inboxSend({ message, tenantId }) {
       checkMessage(message);
@@ -115,6 +118,12 @@ function admit(tables: Tables, message: Parameters<typeof putMail>[1]): boolean 
   seen.add(message.key);
   return putMail(tables, message);
 }
+
+function isBehind(lane: LaneName, after: LaneName): boolean {
+  return lane.tenantId === after.tenantId ? lane.priority > after.priority : lane.tenantId > after.tenantId;
+}
+
+type LaneName = { readonly tenantId: string; readonly priority: number };
 
 function lanes(tables: Tables): ReturnType<Statements['queueLanes']> {
   const oldest = new Map<string, { tenantId: string; priority: number; oldestReadyAt: number }>();

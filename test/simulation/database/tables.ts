@@ -38,6 +38,8 @@ type Simulated =
   | 'workflowGet'
   | 'definitionGet'
   | 'definitionDriver'
+  | 'workflowArchived'
+  | 'childTarget'
   | 'executionGet'
   | 'executionKnown'
   | 'executionEnded'

@@ -20,6 +20,7 @@ import {
 } from './execution-list.ts';
 
 const GET = statement('execution_get');
+const GET_MANY = statement('execution_get_many');
 const KNOWN = statement('execution_known');
 const ENDED = statement('execution_ended');
 const HEADS = statement('execution_heads');
@@ -65,17 +66,45 @@ async function callbackTargets(
   return found;
 }
 
+/** Each may be as large as a result. */
+const MAX_VIEWS = 32;
+
+/** What is asked about executions of one tenant in one moment shares a statement. */
+function gatheredGet(reader: Database, soon: (callback: () => void) => void): ExecutionReader['executionGet'] {
+  const byTenant = new Map<string, Gathering<string, ExecutionView | null>>();
+  return ({ tenantId, executionId }) => {
+    let gathering = byTenant.get(tenantId);
+    if (gathering === undefined) {
+      const flush = (callback: () => void) =>
+        soon(() => {
+          byTenant.delete(tenantId);
+          callback();
+        });
+      gathering = new Gathering({ soon: flush }, MAX_VIEWS, (ids: string[]) => viewsOf(reader, tenantId, ids));
+      byTenant.set(tenantId, gathering);
+    }
+    return gathering.ask(executionId);
+  };
+}
+
+async function viewsOf(reader: Database, tenantId: string, ids: readonly string[]): Promise<(ExecutionView | null)[]> {
+  const [first] = ids;
+  const rows =
+    ids.length === 1
+      ? await reader.run<ExecutionView>(GET, { executionId: first, tenantId })
+      : await reader.run<ExecutionView>(GET_MANY, { executionIds: ids, tenantId });
+  const found = new Map(rows.map((row) => [row.executionId, viewed(row)]));
+  return ids.map((id) => found.get(id.toLowerCase()) ?? null);
+}
+
 export function executionReader(reader: Database): ExecutionReader {
   const soon = (callback: () => void) => void setImmediate(callback);
   const callbacks = new Gathering({ soon }, MAX_CALLBACKS, (asked: { executionId: string; nodeId: string }[]) =>
     callbackTargets(reader, asked),
   );
   return {
-    async executionGet(params) {
-      const [row] = await reader.run<ExecutionView>(GET, params);
-      return row === undefined ? null : viewed(row);
-    },
-    ...awaited(reader),
+    executionGet: gatheredGet(reader, soon),
+    ...awaited(reader, soon),
     async requestTenant(params) {
       const [row] = await reader.run<{ tenantId: string }>(REQUEST_TENANT, params);
       return row?.tenantId ?? null;
@@ -156,14 +185,24 @@ const executionLists = (reader: Database): Pick<ExecutionReader, Lists> => ({
   attemptCounts: ({ nodes }) => attemptCounts(reader, nodes),
 });
 
+const MAX_PARENTS = 64;
+
 /** For those who wait for executions, all at once and of whichever tenant. */
-function awaited(reader: Database): Pick<ExecutionReader, 'executionKnown' | 'executionEnded' | 'executionHeads'> {
+function awaited(
+  reader: Database,
+  soon: (callback: () => void) => void,
+): Pick<ExecutionReader, 'executionKnown' | 'executionEnded' | 'executionHeads'> {
   const idsOf = async (command: Statement, params: { executionIds: string[] }) => {
     const rows = await unwalled(() => reader.run<{ executionId: string }>(command, params));
     return rows.map(({ executionId }) => executionId);
   };
+  // Many parents that come back at once ask for their children.
+  const known = new Gathering({ soon }, MAX_PARENTS, async (asked: string[][]) => {
+    const there = new Set(await idsOf(KNOWN, { executionIds: asked.flat() }));
+    return asked.map((ids) => ids.filter((id) => there.has(id)));
+  });
   return {
-    executionKnown: (params) => idsOf(KNOWN, params),
+    executionKnown: ({ executionIds }) => known.ask(executionIds),
     executionEnded: (params) => idsOf(ENDED, params),
     executionHeads: (params) => unwalled(() => reader.run(HEADS, params)),
   };

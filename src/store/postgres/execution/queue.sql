@@ -83,7 +83,7 @@ select execution_id from woken union all select execution_id from reopened;
 -- A loose index scan: one probe per lane, however long the lanes are (5.7 ms for 202). The probe meets each lane's oldest
 -- row first, so how long it has waited costs nothing more.
 with recursive lane as (
-  (select tenant_id, priority, ready_at from execution_queue where state = 0
+  (select tenant_id, priority, ready_at from execution_queue where state = 0 and (tenant_id, priority) > ($2::text, $3::smallint)
    order by tenant_id, priority, ready_at limit 1)
   union all
   select next.tenant_id, next.priority, next.ready_at from lane

@@ -4,6 +4,11 @@
 select @{execution_view}
 from executions_view where id = @executionId and tenant_id || '' = @tenantId;
 
+-- name: execution_get_many
+-- For whoever awaits many executions that have ended already.
+select @{execution_view}
+from executions_view where id = any(@executionIds::uuid[]) and tenant_id || '' = @tenantId;
+
 -- name: execution_known
 select id as execution_id from workflow_executions where id = any(@executionIds::uuid[]);
 

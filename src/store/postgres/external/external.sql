@@ -137,9 +137,9 @@ select @{use external_run}
 from (
   select execution_id, min(at) as at from execution_inbox group by execution_id having min(at) < now() - @olderThanMs::float8 * interval '1 millisecond'
 ) m
-join external_runs x on x.execution_id = m.execution_id and x.driver = @driver
-join execution_queue q on q.execution_id = m.execution_id and q.state + 0 = 3
-join workflow_executions e on e.id = m.execution_id
+cross join lateral (select * from external_runs x where x.execution_id = m.execution_id and x.driver || '' = @driver offset 0) x
+cross join lateral (select * from execution_queue q where q.execution_id = m.execution_id and q.state + 0 = 3 offset 0) q
+cross join lateral (select * from workflow_executions e where e.id = m.execution_id offset 0) e
 order by m.at limit @limit::int;
 
 -- name: external_places

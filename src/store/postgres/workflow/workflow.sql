@@ -177,6 +177,23 @@ from workflow_definitions d
 join workflows w on w.tenant_id = d.tenant_id and w.id = d.workflow_id
 where d.tenant_id = $1 and d.workflow_id = $2 and d.version = $3;
 
+-- name: workflow_statuses
+-- Of the workflows of many tenants at once: a runner asks again and again whether those that it has plans of are archived.
+select wanted.place::int, w.status
+from unnest($1::text[], $2::text[]) with ordinality wanted (tenant_id, id, place)
+cross join lateral (select w.status from workflows w where w.tenant_id = wanted.tenant_id and w.id = wanted.id offset 0) w;
+
+-- name: child_targets
+-- For the children that many executions start in one moment.
+select wanted.place::int, w.status, w.is_enabled, coalesce(wanted.version, w.current_version) as version,
+  (select d.format from workflow_definitions d
+   where d.tenant_id = wanted.tenant_id and d.workflow_id = wanted.id and d.version = coalesce(wanted.version, w.current_version)) as format
+from unnest($1::text[], $2::text[], $3::int[]) with ordinality wanted (tenant_id, id, version, place)
+cross join lateral (
+  select w.status, w.is_enabled, w.current_version from workflows w
+  where w.tenant_id = wanted.tenant_id and w.id = wanted.id and w.deleted_at is null offset 0
+) w;
+
 -- name: version_get
 select d.version, d.format, d.definition, d.checksum, d.created_at
 from workflow_definitions d
@@ -240,7 +257,10 @@ update workflows set trigger_type = $3, cron_expression = $4, task_count = $5 wh
 
 -- name: pipeline_trigger_drop
 -- What the pipeline says is the only thing that may start it by itself; the type that stays keeps its id, and so its URL.
-delete from workflow_triggers where tenant_id = $1 and workflow_id = $2 and trigger_type in ('Webhook', 'Schedule')
+delete from workflow_triggers where id = any(array(
+  -- A range and an order that only trigger_by_workflow has: so it is used whatever the statistics say.
+  select t.id from workflow_triggers t where t.tenant_id = $1 and t.workflow_id >= $2 and t.workflow_id <= $2 order by t.workflow_id))
+  and trigger_type in ('Webhook', 'Schedule')
   and trigger_type is distinct from $3;
 
 -- name: pipeline_trigger_change
@@ -251,7 +271,10 @@ update workflow_triggers set config = $4::json,
     select case when again then revision + 1 else revision end, case when again then '-infinity' else due_at end,
       case when again then date_trunc('milliseconds', clock_timestamp()) else settled_through end
     from (select config::text <> $4::json::text as again) c)
-where tenant_id = $1 and workflow_id = $2 and trigger_type = $3 returning id;
+where id = any(array(
+  -- A range and an order that only trigger_by_workflow has: so it is used whatever the statistics say.
+  select t.id from workflow_triggers t where t.tenant_id = $1 and t.workflow_id >= $2 and t.workflow_id <= $2 order by t.workflow_id))
+  and trigger_type = $3 returning id;
 
 -- name: pipeline_trigger_add
 insert into workflow_triggers (tenant_id, workflow_id, trigger_type, config, secrets)
