@@ -88,3 +88,12 @@ export type AttemptResult = {
 
 /** Runs one attempt to its end, without a promise if none is needed. Never rejects: every failure is a result. */
 export type RunAttempt = (request: AttemptRequest) => AttemptResult | Promise<AttemptResult>;
+
+/** One call of a plugin, for comparing its versions. */
+export interface PluginCalled {
+  readonly pluginId: string;
+  /** The version that ran, which a quarantine may have chosen. */
+  readonly version: string;
+  readonly outcome: 'done' | 'failed' | 'broken' | 'stopped';
+  readonly durationMs: number;
+}

@@ -2,7 +2,7 @@
 
 import packageJson from '../../package.json' with { type: 'json' };
 import type { AttemptResult, RanAttempt, RunAttempt } from '../action/attempt.ts';
-import type { PluginCalled } from '../action/plugin/plugins.ts';
+import type { PluginCalled } from '../action/attempt.ts';
 import type { Config } from '../config/config.ts';
 import type { Measure } from '../core/decider/input.ts';
 import type { RaisedNotice } from '../delivery/notices.ts';

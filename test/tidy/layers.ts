@@ -102,7 +102,7 @@ export const layers: readonly Layer[] = [
     path: 'src/artifact',
     job: 'large results of attempts: the index, retention, and the port to where the bytes lie',
     imports: [...pure, 'src/clock', 'src/store'],
-    packages: ['node:stream'],
+    packages: ['node:stream', 'node:crypto'],
   },
   {
     path: 'src/artifact/*',
@@ -115,7 +115,7 @@ export const layers: readonly Layer[] = [
     path: 'src/action',
     job: 'the action contract, attempts and the registry',
     imports: [...pure, 'src/clock', 'src/store', 'src/artifact'],
-    packages: ['zod', 'ajv', 'node:async_hooks'],
+    packages: ['zod', 'ajv', 'node:async_hooks', 'node:crypto'],
   },
   {
     path: 'src/action/*',
@@ -238,7 +238,7 @@ export const layers: readonly Layer[] = [
   {
     path: 'src/task-queue',
     job: 'attempts of task queues: workers in this process, and the door for workers that speak HTTP',
-    imports: [...ports, 'src/engine', 'src/engine/turn'],
+    imports: [...ports, 'src/quota', 'src/engine', 'src/engine/turn'],
     packages: [],
   },
   {

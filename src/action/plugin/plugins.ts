@@ -11,6 +11,7 @@ import type { PluginRef } from '../../core/plan/plan.ts';
 import { pluginManifest } from '../../protocol/plugin.ts';
 import type { PluginStore } from '../../store/plugin-port.ts';
 import { type ActionContext, type ActionDefinition, defineAction } from '../action.ts';
+import type { PluginCalled } from '../attempt.ts';
 import { compileSuppliedSchema, type SuppliedSchema } from '../supplied-schema.ts';
 import { afterCall, HEALTHY, type Health, isQuarantined, lastGood } from './plugin-health.ts';
 import { callPlugin, type PluginEnd } from './plugin-process.ts';
@@ -30,15 +31,6 @@ export function readPlugin(manifest: unknown, code: string): { digest: string } 
 }
 
 const digestOf = (code: Buffer): string => createHash('sha256').update(code).digest('hex');
-
-/** One call, for the comparison of versions. */
-export interface PluginCalled {
-  readonly pluginId: string;
-  /** The version that ran, which a quarantine may have chosen. */
-  readonly version: string;
-  readonly outcome: PluginEnd['kind'];
-  readonly durationMs: number;
-}
 
 export interface PluginsOptions {
   readonly store: PluginShelf;

@@ -1,7 +1,6 @@
 // The naive reference: what the decider must do, written as directly as possible. It keeps no counters, heap or queue; after
-// every event it looks at every node again until nothing more follows. Where the rules leave a choice open (which of two ready
-// nodes starts first, how much jitter a delay gets), it follows the decider's own transition, the witness, after checking that
-// the choice was allowed.
+// every event it looks at every node again until nothing more follows. Where the rules leave a choice open (the order of two
+// ready nodes, the jitter of a delay), it follows the decider's own transition, the witness, after checking the choice.
 
 import type { Transition } from './fact.ts';
 import type { Input } from './input.ts';

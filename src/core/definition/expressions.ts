@@ -52,7 +52,6 @@ interface Reader {
 
 /** The fields that an action returns, of actions that return no others. */
 export type OutputFields = ReadonlyMap<string, readonly string[]>;
-const NOTHING_KNOWN: OutputFields = new Map();
 
 /** The loop whose body is compiled: what stands before the loop can be read in it. */
 export interface Enclosing {
@@ -82,7 +81,7 @@ export class ExpressionCompiler {
     isUpstream: IsUpstream | null,
     findings: Findings,
     enclosing: Enclosing | null = null,
-    outputFields: OutputFields = enclosing === null ? NOTHING_KNOWN : enclosing.compiler.#outputFields,
+    outputFields: OutputFields = enclosing === null ? new Map() : enclosing.compiler.#outputFields,
   ) {
     this.#draft = draft;
     this.#links = links;

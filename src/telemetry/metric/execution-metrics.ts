@@ -3,7 +3,7 @@
 
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptResult, RanAttempt } from '../../action/attempt.ts';
-import type { PluginCalled } from '../../action/plugin/plugins.ts';
+import type { PluginCalled } from '../../action/attempt.ts';
 import { ERROR_CATEGORIES, errorCategory } from '../../core/error/category.ts';
 import { isJsonObject, type Json } from '../../core/json/json.ts';
 import type { EndedExecution } from '../../engine/environment.ts';
