@@ -60,6 +60,11 @@ beforeAll(async () => {
   await server.post('/api/v1/lifecycles', { definition: LIFECYCLE });
   await server.post('/api/v1/consumers', { code: 'theirs', kind: 'pull', subscriptions: [{ env: 'prod' }] });
   await server.post('/api/v1/lifecycles/prod/theirs/trigger', TRIGGER);
+  await server.post('/api/v1/connections', { name: 'theirs', connector: 'http', kind: 'token', token: 'x' });
+  await server.ask('PUT', '/api/v1/secrets/theirs', { body: { value: 'x' } });
+  const { body: key } = await server.post('/api/v1/admin/keys', { name: 'theirs', scopes: ['workflows:read'] });
+  const pausing = { requestId: 'theirs', action: 'pause', reason: 'x', ids: [executionId] };
+  const { body: bulk } = await server.post('/api/v1/bulk', pausing);
   const { body: due } = await server.get('/api/v1/deliveries?consumer=theirs&wait=30s');
   ids = {
     env: 'prod',
@@ -77,9 +82,9 @@ beforeAll(async () => {
     runId: executionId,
     stepId: 'a',
     nodeId: 'a',
-    bulkId: executionId,
+    bulkId: bulk.bulkId as string,
     artifactId: executionId,
-    keyId: executionId,
+    keyId: key.id as string,
     runnerId: '999999999',
     id: '1',
     token: 'x.y.z',
