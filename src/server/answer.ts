@@ -1,4 +1,4 @@
-// Sends what a handler has answered: as JSON, as text, packed where the client takes that, or as a stream.
+// Sends a handler's answer: as JSON, as text, compressed if the client accepts that, or as a stream.
 
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -25,13 +25,13 @@ export function send(
   return packing.then((packed) => reply.send(packed));
 }
 
-/** Null: there is none, or it is not text. */
+/** null: none, or not text. */
 function textOf(body: unknown): string | null {
   if (typeof body === 'string') return body;
   return typeof body === 'object' && body !== null && !(body instanceof Uint8Array) ? JSON.stringify(body) : null;
 }
 
-/** For tests: an answer is what its route has declared. */
+/** For tests: checks an answer against its route's declaration. */
 export function checkAnswer(route: RouteSpec, { status, body, stream, headers }: Answer): void {
   const schema = route.responses[status];
   const isText = stream !== undefined || typeof body === 'string';
@@ -42,13 +42,16 @@ export function checkAnswer(route: RouteSpec, { status, body, stream, headers }:
   if (schema !== null && stream === undefined) schema.parse(JSON.parse(JSON.stringify(body)));
 }
 
-/** Answers over 8 KB are sent as gzip to clients that take it. In the background: packing a megabyte would stall the event loop (S4). */
+/**
+ * Answers over 8 KB are sent as gzip to clients that accept it. In the background, because compressing a megabyte would stall
+ * the event loop (S4).
+ */
 const PACKED_FROM_LENGTH = 8 * 1024;
 const FASTEST = { level: 1 };
 const pack = promisify(gzip);
 
 const takesGzip = (accepted: string | string[] | undefined): boolean => /\bgzip\b/.test(String(accepted ?? ''));
 
-/** Null: it is too short to be worth it. */
+/** null: too short to be worth it. */
 const packedText = (text: string): Promise<Buffer> | null =>
   text.length < PACKED_FROM_LENGTH ? null : pack(text, FASTEST);

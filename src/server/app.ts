@@ -1,6 +1,6 @@
-// The HTTP application: every declared route behind the same gates, in this order: correlation id, whether there is room (503),
-// who asks (401), whether the scope allows it (403), how often (429), the body's limits (413, 415), ids (404), query and body
-// (400). Deny by default: a route that is not declared with its access does not exist (S2).
+// The HTTP application: every declared route behind the same gates, in this order: correlation id, room (503), authentication
+// (401), scope (403), rate (429), body limits (413, 415), ids (404), query and body (400). Deny by default: a route without
+// declared access does not exist (S2).
 
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -33,20 +33,20 @@ export interface AppOptions extends LoadLimits {
   readonly routes: readonly RouteSpec[];
   readonly auth: Auth;
   readonly bodyLimitBytes?: number;
-  /** Null: requests are not counted. */
+  /** null: requests are not counted. */
   readonly rateLimiter?: RateLimiter | null;
-  /** For requests that only read; absent: they are counted with the others. */
+  /** For reads; absent: they count with the others. */
   readonly readLimiter?: RateLimiter | null;
-  /** Whether requests may be addressed to this host name; absent: to any. Loose mode asks, against DNS rebinding. */
+  /** Whether requests may use this host name; absent: any. Loose mode checks it, against DNS rebinding. */
   readonly isOwnHost?: (name: string) => boolean;
   readonly observer?: AppObserver;
-  /** Whose an execution or a run is, for loose requests that do not say it. */
+  /** The tenant of an execution or run, for loose requests that do not name it. */
   readonly tenantOf?: TenantOf;
   /** For callers that are limited to some workflows. */
   readonly workflowOf?: WorkflowOf;
-  /** Absent: nothing is refused for the database's sake. */
+  /** Absent: nothing is refused because of the database. */
   readonly guard?: Guard;
-  /** The process is about to stop, and still serves. */
+  /** The process is about to stop and still serves. */
   readonly isStopping?: () => boolean;
   /** Records events that change nothing but belong in the audit log; absent: none are recorded. */
   readonly witness?: Witness;
@@ -54,7 +54,7 @@ export interface AppOptions extends LoadLimits {
   readonly checkAnswers?: boolean;
 }
 
-/** `own`: the tenant that a request means which says nothing. */
+/** `own`: the default tenant of a request. */
 export type TenantOf = (
   id: { readonly executionId?: string; readonly runId?: string },
   own: string,
@@ -75,7 +75,7 @@ export interface AppObserver {
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const MAX_PARAM_LENGTH = 512;
 const KEEP_ALIVE_MS = 65_000;
-/** To send a request, not to answer it. Bodies that come too slowly are given up sooner (body-watch.ts). */
+/** The time to send a request, not to answer it. Slow bodies are dropped sooner (body-watch.ts). */
 const REQUEST_TIMEOUT_MS = 60_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTION_CHECK_MS = 2_000;
@@ -93,7 +93,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
-    // A request that comes on a connection while it is being closed is served like any other.
+    // A request on a closing connection is served like any other.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // A missing route is reported below, with our own error.
@@ -127,7 +127,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.setErrorHandler(refuse);
   greetAndReport(app, desk);
-  // As a hook, because a handler would be called only after the body has come.
+  // As a hook, because a handler would run only after the body has arrived.
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const methods = methodsAt(request.url);
@@ -150,7 +150,7 @@ export function createApp(options: AppOptions): FastifyInstance {
 interface Visit {
   readonly correlation: Correlation;
   caller: Caller | null;
-  /** Null until there was room for it. */
+  /** null until there was room for it. */
   place: Place | null;
 }
 type VisitOf = (request: FastifyRequest) => Visit;
@@ -182,7 +182,7 @@ function refuser(
       witness?.({ action: 'access.denied', route, reason: (error as Error).message.slice(0, 300) }, caller, id);
     }
     const isRead = (async () => request.raw.complete || (await bodies.watch!.refuse(request.raw)))();
-    // With `connection: close` Node would close it together with its answer, also while the sender is still at it.
+    // With `connection: close` Node would close the connection with its answer, even while the sender is still sending.
     if (caller === null) void isRead.then((all) => all || request.raw.socket.destroy());
     if (caller === null || (await isRead)) reply.removeHeader('connection');
     else reply.header('connection', 'close');
@@ -196,7 +196,7 @@ function greetAndReport(app: FastifyInstance, { options, visitOf, load, watch, s
     const visit = visitOf(request);
     const { correlation } = visit;
     reply.headers(COMMON_HEADERS).header(CORRELATION_HEADER, correlation.id);
-    // The next request of this client goes to a server that stays.
+    // The client's next request goes to a server that stays.
     if (isStopping() || stopping.aborted) reply.header('connection', 'close');
     const { door = 'open' } = request.routeOptions.config;
     visit.place = load.enter(reply, door, request.socket.remoteAddress ?? '');
@@ -225,7 +225,7 @@ function greetAndReport(app: FastifyInstance, { options, visitOf, load, watch, s
   });
 }
 
-/** The framework listens for errors of the body that it reads, and refuses the request. */
+/** The framework listens for body errors and refuses the request. */
 function giveUpBody({ raw }: FastifyRequest): void {
   if (raw.listenerCount('error') === 0) raw.socket.destroy();
   else raw.emit('error', new PawlError('REQUEST_TIMEOUT', 'the body of the request comes too slowly'));
@@ -242,7 +242,7 @@ interface Desk {
   readonly guard: Guard;
 }
 
-/** Runs what needs the database, or refuses it while the database does not answer. */
+/** Runs work that needs the database, or refuses it while the database does not answer. */
 export type Guard = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 declare module 'fastify' {
@@ -256,7 +256,7 @@ const doorOf = ({ access, unlimited }: RouteSpec): Door =>
 
 function mount(scope: FastifyInstance, route: RouteSpec, desk: Desk): void {
   const { options, visitOf, stopping, watch, open } = desk;
-  // Probes tell of a database that does not answer, by themselves.
+  // Probes report a silent database by themselves.
   const guard: Guard = route.unlimited === true ? (work) => work() : desk.guard;
   scope.route({
     method: route.method,
@@ -285,7 +285,7 @@ function mount(scope: FastifyInstance, route: RouteSpec, desk: Desk): void {
         await refuseBeyond(caller, route, asked, options.workflowOf);
         return route.handle(await placed(asked, options.tenantOf));
       };
-      // The role `System` is for what concerns every tenant.
+      // The role `System` covers every tenant.
       const isWalled = caller !== null && !caller.roles.has('System');
       const answer = await inTenant(caller?.tenantId ?? STRANGERS, () => guard(() => place!.during(work)), isWalled);
       if (options.checkAnswers === true) checkAnswer(route, answer);
@@ -301,7 +301,7 @@ function mount(scope: FastifyInstance, route: RouteSpec, desk: Desk): void {
 /** A long poll: `?wait=30s`. */
 const hasWait = (query: unknown): boolean => ((query ?? {}) as { wait?: unknown }).wait !== undefined;
 
-/** Of a request that did not ask to wait and does: null when no place is left among those that wait. */
+/** For a request that waits without having asked to: null when no waiting place is left. */
 function asideOf(place: Place): Aside {
   return (work) => {
     try {
@@ -315,7 +315,7 @@ function asideOf(place: Place): Aside {
 
 type Asked = ReturnType<typeof readRequest>;
 
-/** In loose mode the id of an execution or run tells which tenant is meant. */
+/** In loose mode the id of an execution or run determines the tenant. */
 async function placed(asked: Asked, tenantOf: TenantOf | undefined): Promise<Asked> {
   const { caller, params } = asked;
   if (caller?.tenantIsOpen !== true || tenantOf === undefined) return asked;
@@ -358,7 +358,7 @@ function parseJson(scope: FastifyInstance): void {
   );
 }
 
-/** A body that is packed would be taken for what it is not; unpacking it is an invitation to bombs. */
+/** A compressed body would be misread, and unpacking it invites bombs. */
 function refuseEncoded(encoding = 'identity'): void {
   if (/^identity$/i.test(encoding)) return;
   const message = `the body must be sent as it is, without content-encoding ${encoding.slice(0, 40)}`;
@@ -383,7 +383,7 @@ function gone(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-/** Written here, where the text can be looked through before it leaves. */
+/** Written here, so that the text can be masked before it leaves. */
 function masked({ body, stream, headers, ...answer }: Answer): Answer {
   if (stream !== undefined) return { ...answer, ...(headers && { headers }), stream: maskedStream(stream) };
   if (body === undefined || typeof body === 'string') return { ...answer, body, ...(headers && { headers }) };

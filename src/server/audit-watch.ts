@@ -1,5 +1,5 @@
-// What is worth a record although it changes nothing: requests that a known caller was refused, and reads of sensitive things. Nobody waits
-// for the record. The first of a kind is written at once; those that follow within a minute are counted, and told with the next one, so
+// Records events that change nothing: refused requests of known callers, and reads of sensitive data. Nobody waits for the
+// record. The first of a kind is written at once; those within the next minute are counted and reported with the next one, so
 // that a flood of refused requests fills neither the log nor the memory (I21).
 
 import type { Actor, AuditStore, Deed } from '../store/audit-port.ts';
@@ -15,13 +15,13 @@ export interface Witnessed {
   readonly by: Actor;
   /** `access.denied` or `access.read`. */
   readonly action: 'access.denied' | 'access.read';
-  /** The route as it is declared, such as `GET /api/v1/secrets`: of a request's own words nothing is kept here. */
+  /** The declared route, such as `GET /api/v1/secrets`: nothing from the request itself is kept. */
   readonly route: string;
   readonly reason?: string;
 }
 
 const QUIET_MS = 60_000;
-/** Of one tenant within a minute, whatever the kind. */
+/** For one tenant within a minute, of any kind. */
 const MOST_RECORDS = 100;
 const MOST_TENANTS = 10_000;
 
@@ -38,7 +38,7 @@ export class AuditWatch {
     this.deps = deps;
   }
 
-  /** Resolves when it is written, or need not be; never rejects. */
+  /** Resolves when it is written or unnecessary; never rejects. */
   async witness({ tenantId, by, action, route, reason }: Witnessed): Promise<void> {
     const { seen, earlier } = this.minuteOf(tenantId);
     const kind = `${action}\n${by.name}\n${route}`;

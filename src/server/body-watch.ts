@@ -1,10 +1,10 @@
-// Bodies that come too slowly (I21). A sender has a few seconds, and then must keep up a rate: one byte a minute would hold a place,
-// or at least a socket, for as long as it likes. One clock looks at all bodies, so that a body which comes at once costs next to nothing.
+// Slow bodies (I21). A sender has a few seconds, and then must keep up a rate: otherwise one byte a minute would hold a place, or
+// at least a socket, for ever. One clock watches all bodies, so a quick body costs next to nothing.
 //
-// A request may be refused before its body was read, while its sender is still at it. Many read the answer only when they have sent
-// everything; a connection that is closed meanwhile is reset, and the answer is lost with it. So what is still coming is read and thrown
-// away, for as long as the sender keeps up the rate, up to a limit. Strangers have their answer at once, and the rest is thrown away after
-// it; known callers, whose connection is worth keeping, have it when the body is over.
+// A request may be refused while its sender is still sending. Many clients read the answer only after sending everything; closing
+// the connection would reset it and lose the answer. So the rest is read and discarded, while the sender keeps up the rate, up to
+// a limit. Strangers get their answer at once, and the rest is discarded afterwards; known callers, whose connection is worth
+// keeping, get it when the body is over.
 
 import type { IncomingMessage, Server } from 'node:http';
 
@@ -16,16 +16,16 @@ interface Pace {
 
 const KIB_PER_SECOND = 1024 / 1000;
 const PACES = {
-  /** Of somebody that proved who they are. */
+  /** For a verified sender. */
   known: { graceMs: 10_000, bytesPerMs: 4 * KIB_PER_SECOND, mostMs: 60_000 },
   unknown: { graceMs: 3_000, bytesPerMs: 16 * KIB_PER_SECOND, mostMs: 20_000 },
-  /** Refused already. */
+  /** Already refused. */
   unwanted: { graceMs: 1_500, bytesPerMs: 64 * KIB_PER_SECOND, mostMs: 20_000 },
 } as const satisfies Record<string, Pace>;
 
 const LOOK_MS = 500;
 const MOST_UNWANTED_BYTES = 32 * 1024 * 1024;
-/** More senders than this that go on after their refusal are cut off at once. */
+/** More senders than this that continue after their refusal are cut off at once. */
 const MOST_UNWANTED = 1_000;
 
 interface Watched {
@@ -37,13 +37,13 @@ interface Watched {
 }
 
 export interface BodyWatch {
-  /** The body is wanted. `late` is called once, when it comes too slowly. */
+  /** The body is wanted. `late` is called once if it comes too slowly. */
   read(request: IncomingMessage, late: () => void): void;
-  /** The sender is known now, and has more time. */
+  /** The sender is verified now, and has more time. */
   known(request: IncomingMessage): void;
   /** All of it is here. */
   done(request: IncomingMessage): void;
-  /** Nobody wants the rest: it is thrown away for a while. Resolves to whether all of it came. */
+  /** Discards the rest for a while. Resolves to whether all of it came. */
   refuse(request: IncomingMessage): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// Who sees the tokens of callbacks in answers: callers that may complete a wait anyway (scope `executions:signal`).
+// Who sees callback tokens in answers: callers that may complete a wait anyway (scope `executions:signal`).
 
 import { maskCallbacks } from '../protocol/callback-mask.ts';
 import type { Caller } from './caller.ts';
@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 export const maySeeCallbacks = (caller: Caller | null): boolean =>
   caller === null || caller.loose || caller.scopes.has('executions:signal');
 
-/** Bytes are somebody's file: they are no text of ours. */
+/** Bytes are a user's file, not our text. */
 export async function* maskedStream<Chunk extends string | Uint8Array>(
   stream: AsyncIterable<Chunk>,
 ): AsyncGenerator<string | Uint8Array> {

@@ -1,5 +1,5 @@
-// Who asks: made from a verified token or key, or in loose mode from nothing. Handlers take the tenant from here and from
-// nowhere else (S1).
+// The caller: from a verified token or key, or in loose mode from nothing. Handlers take the tenant from here and from nowhere
+// else (S1).
 
 import type { Limits } from '../protocol/limit.ts';
 import type { Role, Scope } from '../protocol/scope.ts';
@@ -8,20 +8,20 @@ export interface Caller {
   readonly tenantId: string;
   /** The token's `sub`, or the name of the API key. */
   readonly subject: string;
-  /** Who executions are started for, unless the request names somebody and may. */
+  /** The principal of started executions, unless the request names a permitted one. */
   readonly principal: Principal;
   readonly scopes: ReadonlySet<Scope>;
   readonly roles: ReadonlySet<Role>;
-  /** Absent: it reaches everything of its tenant that its scopes open. */
+  /** Absent: everything of its tenant that its scopes allow. */
   readonly limits?: Limits;
-  /** Whose rate limit a request counts against. */
+  /** The rate limit that a request counts against. */
   readonly rateKey: string;
-  /** When the token ends, in milliseconds; absent: a key, which the database is asked about. */
+  /** When the token expires, in milliseconds; absent: a key, which is checked in the database. */
   readonly expiresAt?: number;
   readonly keyExpiresAt?: number;
-  /** Nobody proved anything: the tenant may come from a header or the body. */
+  /** Unverified: the tenant may come from a header or the body. */
   readonly loose: boolean;
-  /** Loose, and the request does not say which tenant it means: the one that an id in its path belongs to. */
+  /** Loose, and the request names no tenant: an id in its path determines it. */
   readonly tenantIsOpen?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The connections of a server that stops. One on which nothing is being asked is closed: it was kept for a next request, or opened
-// in advance, as browsers do, and never used. The others are closed when they have their answer.
+// Closes the connections of a stopping server: idle ones at once (kept for a next request, or opened in advance by a browser),
+// the others after their answer.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,7 +8,7 @@ const LOOK_MS = 50;
 
 /** The returned function starts closing connections until none is left. */
 export function unusedConnections(server: Server): () => void {
-  // Node's list of idle connections knows only those that had a request before.
+  // Node's list of idle connections only contains those that had a request.
   const silent = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     silent.add(socket);

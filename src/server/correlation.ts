@@ -1,5 +1,5 @@
-// Ties a request, its answer, its log lines and its execution together: X-Correlation-Id as given, or one made here; and the
-// trace that the caller says it belongs to.
+// Ties together a request, its answer, its log lines and its execution: X-Correlation-Id as given, or generated here; and the
+// caller's trace.
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';

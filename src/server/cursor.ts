@@ -1,12 +1,12 @@
-// Pages of lists, and their cursors. The cursor of a list that is ordered by a key is a place in that order, not an item: a client that
-// deletes everything a page shows can still ask for the next page. Cursors are opaque to clients; `pageQuery.cursor` (protocol/page.ts)
-// gives their form, and every text of that form is a valid place.
+// Pages of lists and their cursors. The cursor of a list ordered by a key is a position in that order, not an item: a client that
+// deletes a whole page can still ask for the next one. Cursors are opaque; `pageQuery.cursor` (protocol/page.ts) gives their
+// form, and every text of that form is a valid position.
 
 import type { Answer } from './route.ts';
 
 /**
- * One page of a list. `read` is asked for one row more than the limit, and that row says whether there is a next page. `cursorOf` makes
- * the cursor from the last row of the page; `present` gets the rows of the page alone.
+ * One page of a list. `read` is asked for one row more than the limit, which shows whether there is a next page. `cursorOf`
+ * makes the cursor from the page's last row; `present` gets only the rows of the page.
  */
 export async function page<Row>(
   limit: number,

@@ -1,15 +1,15 @@
-// Whether the database answers, while somebody waits for it. A network that has gone silent keeps a statement waiting for as long as
-// it may take (database.queryTimeoutMs). Whoever asks us must not wait with it: once the database has said nothing for
-// `silentMs`, those who wait and those who come are refused with 503, until it answers again. Nothing is asked while nobody waits.
+// Whether the database answers, while requests wait for it. A silent network blocks a statement for up to
+// database.queryTimeoutMs, but callers must not wait that long: once the database has been silent for `silentMs`, waiting and new
+// requests are refused with 503 until it answers again. Nothing is queried while nobody waits.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { before } from '../telemetry/deadline.ts';
 
 export interface DatabaseWatchDeps {
-  /** A question that any database answers at once. */
+  /** A query that any database answers at once. */
   readonly ask: () => Promise<unknown>;
   readonly silentMs: number;
-  /** Told once for each change. */
+  /** Called once per change. */
   readonly changed: (isAway: boolean, refused: number) => void;
 }
 
@@ -28,7 +28,7 @@ export class DatabaseWatch {
     this.deps = deps;
   }
 
-  /** The work's own answer, or 503. Work that was begun goes on: what comes of it is found by asking again. */
+  /** The work's own answer, or 503. Work that was begun goes on; the caller finds its result by asking again. */
   async guard<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.isAway) throw this.refusal();
     const { promise, reject } = Promise.withResolvers<never>();
@@ -36,7 +36,7 @@ export class DatabaseWatch {
     this.lookSoon();
     try {
       const done = work();
-      // Whichever loses must not become an unhandled rejection.
+      // The losing promise must not become an unhandled rejection.
       done.catch(() => {});
       promise.catch(() => {});
       return await Promise.race([done, promise]);

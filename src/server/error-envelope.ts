@@ -1,5 +1,5 @@
-// The one shape of every refusal, and what each kind of failure becomes in it. What we did not expect is INTERNAL_ERROR with
-// nothing of its inside; the log has the rest, under the same correlation id.
+// The one shape of all refusals, and the mapping of failures to it. An unexpected failure is INTERNAL_ERROR without internals;
+// the log has the rest, under the same correlation id.
 
 import { type CodeEntry, ERROR_CODES, type ErrorCode } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -69,7 +69,7 @@ function classify(thrown: unknown, bodyLimitBytes: number): Classified {
   );
 }
 
-/** Of what may be tried again later: when, and which limit it met. */
+/** For refusals that may be retried: when, and which limit was met. */
 function waitHeaders(details: unknown): Record<string, string> | null {
   const { retryAfterSeconds, limit, remaining } = (details ?? {}) as Partial<Record<keyof Exhausted, unknown>>;
   if (retryAfterSeconds === undefined) return null;
@@ -78,7 +78,7 @@ function waitHeaders(details: unknown): Record<string, string> | null {
   return { ...wait, 'X-RateLimit-Limit': String(limit), 'X-RateLimit-Remaining': String(remaining) };
 }
 
-/** What fastify refuses by itself, by its stable codes. */
+/** The framework's own refusals, by their stable codes. */
 function frameworkRefusal(thrown: unknown, bodyLimitBytes: number): Classified | null {
   const { code = '', statusCode = 0 } = (thrown ?? {}) as { code?: string; statusCode?: number };
   if (typeof code !== 'string' || !code.startsWith('FST_') || statusCode >= 500) return null;
@@ -109,10 +109,10 @@ export function notFound(method: string, url: string): PawlError {
   return new PawlError('NOT_FOUND', problem.message);
 }
 
-/** How long the same failure is not told again: in an outage every request fails for the same reason. */
+/** How long the same failure is not logged again: in an outage every request fails for the same reason. */
 const UNAVAILABLE_EVERY_MS = 10_000;
 
-/** Tells which refusals are worth a line in the log: of an outage one now and then, of everything else each. */
+/** Says which refusals are logged: in an outage one now and then, otherwise each. */
 export function newsOfRefusals(): (refusal: Refusal) => boolean {
   let quietUntil = 0;
   return ({ body }) => {

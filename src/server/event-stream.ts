@@ -18,7 +18,7 @@ export const EVENT_STREAM_HEADERS = {
 export const wantsEventStream = (headers: IncomingHttpHeaders): boolean =>
   headers.accept?.includes(EVENT_STREAM) === true;
 
-/** Where to go on: after what the client has seen last. */
+/** Resumes after the last event that the client has seen. */
 export function resumeAfter(headers: IncomingHttpHeaders, otherwise: number): number {
   const last = headers['last-event-id'];
   return typeof last === 'string' && /^\d{1,9}$/.test(last) ? Number(last) : otherwise;
@@ -27,7 +27,7 @@ export function resumeAfter(headers: IncomingHttpHeaders, otherwise: number): nu
 export const eventStream = (pages: AsyncIterable<ExecutionEvent[]>, signal: AbortSignal): AsyncGenerator<string> =>
   serverSent(pages, message, signal);
 
-/** Without its end when the server stops: the client then knows that there is more, and comes again. */
+/** Without an end marker when the server stops: the client then knows that there is more, and reconnects. */
 export async function* serverSent<Item>(
   pages: AsyncIterable<readonly Item[]>,
   messageOf: (item: Item) => string,
@@ -47,11 +47,11 @@ export async function* serverSent<Item>(
   if (!signal.aborted) yield 'event: end\ndata: {}\n\n';
 }
 
-/** Each transition under its seq, which is where a client that lost the connection goes on. */
+/** Each transition under its seq, from which a client resumes. */
 export const transitionMessage = (transition: Transition): string =>
   `id: ${transition.seq}\nevent: transition\ndata: ${JSON.stringify(transition)}\n\n`;
 
-/** A log line shares the seq of the fact after it, so only that fact carries the id: nothing is lost between them. */
+/** A log line shares the seq of the fact after it, so only that fact carries the id: nothing is lost in between. */
 function message(event: ExecutionEvent): string {
   const id = event.isLine === true ? '' : `id: ${event.seq}\n`;
   return `${id}event: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`;

@@ -1,5 +1,5 @@
-// Answers that go on after their request was let in: streams and long polls. They must not outlive what let them in: a token ends
-// them when it expires, a key when it is revoked or expires. Each credential is asked about once, however many answers it holds open.
+// Long-lived answers: streams and long polls. They must not outlive their credential: a token ends them when it expires, a key
+// when it is revoked or expires. Each credential is checked once, however many answers it holds open.
 
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { FastifyReply } from 'fastify';
@@ -10,7 +10,7 @@ import { whenClosed } from './load.ts';
 const LOOK_MS = 1_000;
 
 export interface HeldOpen {
-  /** Aborts when the credential of these headers is no longer good. */
+  /** Aborts when the credential of these headers is no longer valid. */
   until(headers: IncomingHttpHeaders, reply: FastifyReply): AbortSignal;
 }
 
@@ -53,7 +53,7 @@ export function heldOpen(server: Server, auth: Auth): HeldOpen {
   };
 }
 
-/** A database that does not answer says nothing about a key. */
+/** A silent database says nothing about a key. */
 async function isGood(auth: Auth, headers: IncomingHttpHeaders): Promise<boolean> {
   try {
     await auth.authenticate(headers);

@@ -32,7 +32,7 @@ describe('the JSON of a request', () => {
     fc.assert(
       fc.property(key, fc.json(), fc.json(), (name, first, second) => {
         const member = (value: string) => `${JSON.stringify(name)}:${value}`;
-        // Names that are refused for another reason are another test's.
+        // Names refused for another reason belong to another test.
         fc.pre(!/__proto__/.test(first + second));
         expect(refusalOf(`{${member(first)},${member(second)}}`)).toBe('DUPLICATE_KEY');
         expect(refusalOf(`[{${member(first)}},{${member(second)}}]`)).toBe('accepted');

@@ -1,11 +1,11 @@
-// Reads a request's JSON before anything else looks at it: bounded depth and number of keys, no key that reaches a
-// prototype (S8), no key twice in one object. The text is scanned once for what JSON.parse would hide or suffer from.
+// Reads a request's JSON before anything else: bounded depth and number of keys, no key that reaches a prototype (S8), no
+// duplicate key. The text is scanned once for what JSON.parse would hide or suffer from.
 
 import { isUtf8 } from 'node:buffer';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { pointerOf } from '../core/problem/pointer.ts';
 
-/** A workflow of 1,000 nodes with everything that a node can have is below this. */
+/** A workflow of 1,000 complete nodes is below this. */
 export const JSON_LIMITS = { depth: 64, keys: 100_000 } as const;
 
 /** JSON is UTF-8 (RFC 8259); invalid bytes would silently be replaced by other characters. */
@@ -49,7 +49,7 @@ const COLON = 0x3a;
 const OPEN = new Set([0x5b, 0x7b]);
 const CLOSE = new Set([0x5d, 0x7d]);
 
-/** Of JSON: how deep, and how many `:` outside strings, which is how many members all objects have together. */
+/** The depth of JSON, and the number of `:` outside strings, which is the number of all members. */
 function scan(text: string): { depth: number; keys: number } {
   let depth = 0;
   let deepest = 0;
@@ -64,7 +64,7 @@ function scan(text: string): { depth: number; keys: number } {
   return { depth: deepest, keys };
 }
 
-/** The first key that an object of this JSON has already. */
+/** The first duplicate key. */
 function repeatedKey(text: string): string {
   const open: Set<string>[] = [];
   let lastString = '';

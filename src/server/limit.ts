@@ -1,6 +1,6 @@
-// Callers that are limited to some workflows, consumers, connections or task queues. Deny by default: a limited caller may use the
-// addresses of this table, for what it is limited to, and nothing else. What a workflow itself does is not limited: whoever
-// published it decided that. So a limited caller runs, reads and signals workflows, and publishes none.
+// Callers limited to some workflows, consumers, connections or task queues. Deny by default: a limited caller may use the routes
+// of this table, for its own names, and nothing else. The actions of a workflow are not limited: its publisher decided on them.
+// So a limited caller runs, reads and signals workflows, but publishes none.
 
 import { PawlError } from '../core/error/pawl-error.ts';
 import { isWithin, type LimitKind, type Limits } from '../protocol/limit.ts';
@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts';
 import type { RouteRequest, RouteSpec } from './route.ts';
 
 type Asked = Pick<RouteRequest<unknown, unknown, unknown, unknown>, 'params' | 'query' | 'body'>;
-/** The workflow of an execution of the tenant; null: there is no such execution. */
+/** The workflow of an execution of the tenant; null: no such execution. */
 export type WorkflowOf = (tenantId: string, executionId: string) => Promise<string | null>;
 
 interface Rule {

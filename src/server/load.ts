@@ -24,15 +24,15 @@ const RESERVED_FOR_ADMINS = 16;
 export interface Place {
   /** Its token or key is about to be checked. Throws UNAVAILABLE when too many are. */
   verify(): void;
-  /** The sender has proved who it is. Throws UNAVAILABLE when its tenant holds its share, or no place is left. */
+  /** The sender is verified. Throws UNAVAILABLE when its tenant holds its share, or no place is left. */
   belongsTo(caller: Caller): void;
   /** The place stays taken until this work ends, even if the caller has left. */
   during<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** It will take a while: from here on it is a long poll. */
+  /** It becomes a long poll. */
   wait(): void;
   /** Throws UNAVAILABLE when no further stream may be opened. */
   checkStreams(): void;
-  /** From here on it is a stream. */
+  /** It becomes a stream. */
   stream(): void;
 }
 
@@ -134,7 +134,7 @@ class Seat implements Place {
   }
 }
 
-/** Also when it is already: whoever asked may have left while we were busy. */
+/** Also when it is already closed: the caller may have left while we were busy. */
 export function whenClosed({ raw }: FastifyReply, act: () => void): void {
   if (raw.destroyed) act();
   else raw.once('close', act);

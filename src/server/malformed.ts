@@ -1,12 +1,12 @@
-// Answers on the bare socket: what Node's parser refuses never becomes a request. Methods that the parser does not know are told from
-// other noise, because the address is there and takes others (405).
+// Answers on the bare socket: requests that Node's parser refuses. Unknown methods are told apart from other noise, because the
+// address exists and takes others (405).
 
 import type { Socket } from 'node:net';
 import { PawlError } from '../core/error/pawl-error.ts';
 import { correlationOf } from './correlation.ts';
 import { methodNotAllowed, notFound, refusalOf } from './error-envelope.ts';
 
-/** As Node gives it; fastify's type says that the packet is its JSON. */
+/** As Node gives it; fastify's type is wrong about the packet. */
 type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: unknown };
 
 const MALFORMED = ['400 Bad Request', 'this is not an HTTP request that can be understood'] as const;

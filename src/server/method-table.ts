@@ -1,8 +1,8 @@
-// Which methods an address takes, for whoever used another one (405, OPTIONS).
+// The methods of an address, for 405 and OPTIONS.
 
 import type { RouteSpec } from './route.ts';
 
-/** Of a path, with or without its query: none when there is nothing at all. */
+/** For a path, with or without its query; empty when nothing is there. */
 export function methodTable(routes: readonly RouteSpec[]): (url: string) => string[] {
   const methodsOf = Map.groupBy(routes, ({ path }) => path);
   const table = [...methodsOf].map(([path, specs]) => {
@@ -10,7 +10,7 @@ export function methodTable(routes: readonly RouteSpec[]): (url: string) => stri
     const parameters = path.split(':').length;
     return { parameters, pattern: patternOf(path), methods: methods.includes('GET') ? [...methods, 'HEAD'] : methods };
   });
-  // Where several paths match, the one that names most of the address is meant, as in the description of the API.
+  // Of several matching paths the most literal one counts, as in OpenAPI.
   table.sort((left, right) => left.parameters - right.parameters);
   return (url) => {
     const [path = ''] = url.split('?');
@@ -19,6 +19,6 @@ export function methodTable(routes: readonly RouteSpec[]): (url: string) => stri
   };
 }
 
-/** Every parameter is one part of the path, and nothing in a path of ours means anything in a pattern but the dot. */
+/** A parameter is one path segment; only the dot of our paths has a meaning in a pattern. */
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`);

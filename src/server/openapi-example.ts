@@ -1,5 +1,5 @@
-// One example of every body that the API takes, by method and path, for the reference and for tools that send what the document shows.
-// A test checks each against the schema of its route, and that none is missing.
+// One example of every request body, by method and path, for the reference and for tools. A test checks each against its route's
+// schema, and that none is missing.
 
 import type { Json, JsonObject } from '../core/json/json.ts';
 

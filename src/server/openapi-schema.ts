@@ -1,5 +1,5 @@
-// The schemas of the OpenAPI document: the zod schemas that requests and answers are checked with, as JSON Schema. Schemas with an
-// id become components. What the server does beyond a schema is said here, once: a field of a body that may be absent may be null.
+// The schemas of the OpenAPI document: the zod schemas of requests and answers as JSON Schema. Schemas with an id become
+// components. One rule of the server is added here: an optional field of a body may be null.
 
 import { z } from 'zod';
 
@@ -25,7 +25,7 @@ export class SchemaBook {
     return { properties, required };
   }
 
-  /** Of a body that another layer reads, which takes null for what it is. */
+  /** For a body that another layer reads, where null is a value. */
   shape(schema: z.ZodType): JsonSchema {
     return this.#add(jsonSchemaOf(schema, 'input'), (part) => part);
   }
@@ -75,8 +75,8 @@ function pointed(schema: JsonSchema, names: ReadonlyMap<string, string>, root: s
 }
 
 /**
- * Many clients write null for a field that they leave out, and the server takes it so (request.ts). Inside `anyOf` it does not:
- * which of the forms was meant cannot be told.
+ * Many clients write null for an omitted field, and the server accepts that (request.ts). Inside `anyOf` it does not, because
+ * the intended form would be unclear.
  */
 function withNulls(schema: JsonSchema): JsonSchema {
   const {
@@ -112,7 +112,7 @@ function orNull({ description, default: preset, ...field }: JsonSchema): JsonSch
     ...(description === undefined ? {} : { description }),
     ...(preset === undefined ? {} : { default: preset }),
   };
-  // Anything may be null already.
+  // This field already accepts null.
   if (Object.keys(field).length === 0) return about;
   const { type, anyOf } = field as { type?: string; anyOf?: readonly JsonSchema[] };
   if (type !== undefined && !('enum' in field) && !('const' in field)) {

@@ -1,4 +1,4 @@
-// OpenAPI 3.1, made from the very declarations that requests are checked with.
+// OpenAPI 3.1, generated from the declarations that requests are checked with.
 
 import { errorEnvelopeSchema } from '../protocol/error.ts';
 import { SCOPES } from '../protocol/scope.ts';
@@ -11,7 +11,7 @@ export interface About {
   readonly version: string;
   readonly description: string;
   readonly license: string;
-  /** Requests need no token here: it may be sent all the same. */
+  /** Requests need no token, but may send one. */
   readonly isLoose?: boolean;
 }
 
@@ -66,7 +66,7 @@ function requestBodyOf(route: RouteSpec, path: string, book: SchemaBook): JsonSc
     ...(example === undefined ? {} : { example }),
   };
   return {
-    // An absent body is an empty one: whether that will do is the schema's decision (request.ts).
+    // An absent body counts as empty; the schema decides whether that is fine (request.ts).
     required: !bodyShape.safeParse({}).success,
     content: { [bodyKind === 'json' ? 'application/json' : '*/*']: content },
   };
@@ -85,7 +85,7 @@ function answersOf({ responses, sends }: RouteSpec, book: SchemaBook): Record<st
   );
 }
 
-/** Those that every route of this kind can give by name; the rest by their class. */
+/** Statuses that every route of this kind can answer are named; the rest by their class. */
 function refusalsOf({ access, params, body, unlimited, anyQuery }: RouteSpec): Record<string, JsonSchema> {
   const statuses = [
     ...(anyQuery === true && body === undefined ? [] : ['400']),

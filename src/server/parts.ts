@@ -1,5 +1,5 @@
-// The inputs of the HTTP server: the parts of the application, the options, and what routes need that is built from both. Each file of
-// routes picks its dependencies from here.
+// The inputs of the HTTP server: the parts of the application, the options, and values built from both. Each routes file picks
+// its dependencies from here.
 
 import type { Artifacts } from '../artifact/artifacts.ts';
 import type { Authorization } from '../connection/authorization.ts';
@@ -71,7 +71,7 @@ export interface ServerParts {
   readonly deadLetters: DeadLetters;
   readonly quotas: Quotas;
   readonly erasure: Erasure;
-  /** The digest of a plugin's module, or what is wrong with its manifest. */
+  /** The digest of a plugin's module, or the problem of its manifest. */
   readonly readPlugin: (manifest: unknown, code: string) => { digest: string } | { problem: string };
   readonly lifecycles: Lifecycles;
   readonly consumers: Consumers;
@@ -85,14 +85,14 @@ export interface ServerParts {
   readonly secrets: Secrets;
   readonly actionTypes: ReadonlySet<string>;
   readonly places?: HealthDeps['places'];
-  /** Of an execution in this process: its attempts that wait for a free place. */
+  /** For an execution in this process: its attempts that wait for a free place. */
   readonly placeWait?: (tenantId: string, executionId: string) => PlaceWait | null;
   readonly disabled: DisabledActions;
   readonly publicUrl: () => string;
   readonly drivers: Drivers;
   /** Absent: there is no `/mcp`. */
   readonly mcp?: AnswerMcp;
-  /** The process is about to stop: it still serves, and is not ready. */
+  /** The process is about to stop: it still serves, but is not ready. */
   readonly isStopping?: () => boolean;
 }
 
@@ -131,12 +131,12 @@ export interface RouteParts extends ServerParts {
   readonly options: RouteOptions;
   /** Of this package. */
   readonly version: string;
-  /** How this process reaches itself. */
+  /** This process's own address. */
   readonly ownUrl: () => string;
   readonly health: Health;
   /** Reads plans that a start names by reference. */
   readonly plans: ReferencedPlans;
-  /** Where webhooks come in: the id of their trigger follows. */
+  /** The address of webhooks; the trigger's id follows. */
   readonly webhookBase: () => string;
   /** Null: starts are not limited. */
   readonly throttle: WorkflowThrottle | null;

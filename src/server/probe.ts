@@ -1,5 +1,5 @@
-// A second, small door for probes and Prometheus: health and metrics without a token, on an address of its own that only the
-// inside of an installation can reach. It is how a runner, which answers nothing else, is watched.
+// A second port for probes and Prometheus: health and metrics without a token, on an address that only the inside of an
+// installation can reach. Runners, which serve nothing else, are watched through it.
 
 import { Health, type HealthDeps } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

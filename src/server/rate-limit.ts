@@ -1,5 +1,5 @@
-// How often a token may ask, a workflow may be started, and a tenant may start and signal: counted in the database, so that all processes
-// share the limits. What is over the limit of starts is refused, or accepted and held until there is room (I21).
+// Rate limits: requests per token, starts per workflow, starts and signals per tenant. Counted in the database, so that all
+// processes share them. A start over the limit is refused, or accepted and held until there is room (I21).
 
 import { ERROR_CODES } from '../core/error/codes.ts';
 import { PawlError } from '../core/error/pawl-error.ts';
@@ -9,12 +9,12 @@ import type { StartHold } from '../store/port.ts';
 import type { ExecutionReader } from '../store/reader-port.ts';
 
 export interface RateLimiter {
-  /** Takes one request from the caller's bucket and says what is left, as headers; throws RATE_LIMITED. */
+  /** Takes one request from the caller's bucket and returns the remainder as headers; throws RATE_LIMITED. */
   spend(key: string): Promise<Readonly<Record<string, string>>>;
 }
 
 export interface WorkflowThrottle {
-  /** Throws RATE_LIMITED, or says for how long to hold the start. A request that was made before starts nothing, and costs nothing. */
+  /** Throws RATE_LIMITED, or says how long to hold the start. A repeated request starts and costs nothing. */
   spend(start: LimitedStart): Promise<StartHold | undefined>;
 }
 
@@ -37,7 +37,7 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** `kind`: which bucket of the token; reading has one of its own, because a page of a dashboard is several requests. */
+/** `kind`: the bucket of the token. Reads have their own, because one dashboard page makes several requests. */
 export function createRateLimiter(store: AccessStore, { perMinute, burst }: Rate, kind = 'token'): RateLimiter {
   const perSecond = perMinute / 60;
   return {
@@ -52,7 +52,7 @@ export function createRateLimiter(store: AccessStore, { perMinute, burst }: Rate
 type ThrottleStore = AccessStore & Pick<ExecutionReader, 'executionByRequest'>;
 
 export interface StartRates extends SharedRate {
-  /** 0: any number. */
+  /** 0: unlimited. */
   readonly perWorkflowPerMinute: number;
   readonly perTenantStartsPerMinute: number;
   readonly whenExceeded: 'REJECT' | StartHold['policy'];
@@ -62,7 +62,7 @@ export interface StartRates extends SharedRate {
 /** The shared counter behind every per-minute limit of a tenant. */
 export interface SharedRate {
   readonly algorithm: RateAlgorithm;
-  /** Each project of a tenant has the limit for itself. */
+  /** Each project of a tenant has its own limit. */
   readonly perProject: boolean;
 }
 
@@ -98,7 +98,10 @@ const keyOf = (what: string, { perProject }: SharedRate, tenantId: string, proje
   perProject ? `${what}:${tenantId}:${projectId}` : `${what}:${tenantId}`;
 
 export interface SignalThrottle {
-  /** Throws RATE_LIMITED. A signal is an operator's action: it never waits. `projectOf`: asked where projects have limits of their own. */
+  /**
+   * Throws RATE_LIMITED. A signal is an operator's action and never waits. `projectOf`: asked only where projects have their
+   * own limits.
+   */
   spend(tenantId: string, projectOf: () => Promise<string>): Promise<void>;
 }
 
@@ -118,7 +121,7 @@ export function createSignalThrottle(
   };
 }
 
-/** From a limit that all processes share: how long to wait for a place, 0 = it may go now. */
+/** From a shared limit: how long to wait for a place, 0 = go now. */
 async function spendOne(
   store: AccessStore,
   { message, ...asked }: Parameters<AccessStore['rateReserve']>[0] & { readonly message: string },

@@ -1,4 +1,4 @@
-// Says what is wrong with a request, all of it: zod's issues as problems with JSON pointers.
+// Reports all problems of a request: zod's issues with JSON pointers.
 
 import { z } from 'zod';
 import { issueMessage } from '../core/definition/issue-message.ts';
@@ -11,7 +11,7 @@ import type { ProblemList } from '../core/problem/problem-list.ts';
 
 export type RequestPart = 'params' | 'query' | 'body';
 
-/** Problems of a query stand below `/query`, those of a body at their own place. */
+/** Problems of a query are below `/query`, those of a body at their own place. */
 export function reportIssues(part: RequestPart, error: z.ZodError, schema: z.ZodType, problems: ProblemList): void {
   const base = part === 'body' ? '' : `/${part}`;
   for (const issue of error.issues) {
@@ -25,7 +25,7 @@ export function reportIssues(part: RequestPart, error: z.ZodError, schema: z.Zod
   }
 }
 
-/** Of a union whose kind is not said: what all kinds have in common, for the problems that do not depend on it. */
+/** For a union without a discriminator: the common fields, for problems that do not depend on the kind. */
 export function commonFields(schema: z.ZodType, { issues: [issue] }: z.ZodError): z.ZodType | undefined {
   if (!(schema instanceof z.ZodDiscriminatedUnion) || issue?.code !== 'invalid_union') return undefined;
   const shapes = (schema.options as z.ZodObject[]).map(({ shape }) => shape);

@@ -1,5 +1,5 @@
-// Turns what came over the wire into what a handler may rely on: ids by their pattern (404 otherwise, S9), query and body by
-// their schema (all problems at once), and the tenant: the token's, whatever the request says (S1).
+// Turns a raw request into one that handlers can rely on: ids by pattern (otherwise 404, S9), query and body by schema (all
+// problems at once), and the token's tenant, whatever the request says (S1).
 
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ import type { Aside, RouteRequest, RouteSpec } from './route.ts';
 interface Visitor {
   readonly correlation: Correlation;
   readonly caller: Caller | null;
-  /** Made when somebody asks for it: most answers are sent at once. */
+  /** Created on demand: most answers are sent at once. */
   readonly signal: () => AbortSignal;
   readonly aside: Aside;
 }
@@ -94,7 +94,7 @@ function reportOtherId({ onlyShown = [] }: RouteSpec, body: unknown, params: unk
 
 function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unknown, problems: ProblemList): unknown {
   if (schema === undefined) return undefined;
-  // An absent body is an empty one: whether that will do is the schema's decision.
+  // An absent body counts as empty; the schema decides whether that is fine.
   const parsed = parseLeavingOutNulls(schema, value === undefined ? {} : value);
   if (parsed.success) return parsed.data;
   reportIssues(part, parsed.error, schema, problems);
@@ -104,7 +104,7 @@ function readPart(part: RequestPart, schema: z.ZodType | undefined, value: unkno
   return undefined;
 }
 
-/** Many clients write null for what they leave out. Where null is not a value it is left out; payloads are not looked into. */
+/** Many clients write null for an omitted field. Where null is not a value it is removed; payloads are left alone. */
 function parseLeavingOutNulls(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed;
@@ -118,7 +118,7 @@ function isNullMember(value: unknown, path: readonly PropertyKey[]): boolean {
   return path.length > 0 && at === null;
 }
 
-/** A copy of what is on the way. Elements of a list stay: the others would move. */
+/** Copies only the path. List elements stay, because the others would move. */
 function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknown {
   if (Array.isArray(value)) {
     return value.map((item, index) => (index === key && rest.length > 0 ? without(item, rest) : item));
@@ -127,10 +127,10 @@ function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknow
   return rest.length === 0 ? others : { ...others, [key!]: without(member, rest) };
 }
 
-/** Forms do not leave out a page: a limit or a cursor without a value is a mistake of the program that asks. */
+/** Forms do not leave these out: a limit or cursor without a value is a mistake of the calling program. */
 export const NEVER_EMPTY: ReadonlySet<string> = new Set(['limit', 'cursor']);
 
-/** A filter without a value says nothing: that is how forms leave it out (`?status=&search=`). */
+/** A filter without a value counts as absent, as forms send it (`?status=&search=`). */
 function givenParameters(query: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' || NEVER_EMPTY.has(name)));
 }
@@ -154,7 +154,7 @@ function reportParameters(
   }
 }
 
-/** Whatever is JSON is read as JSON, also when the sender did not say so; only one who said so must have sent some. */
+/** JSON is parsed even without a JSON content type; only a declared JSON body must be valid. */
 function anyBody(text: string, contentType: string | undefined): unknown {
   if (text === '') return text;
   if (/json/i.test(contentType ?? '')) return readJsonBody(text);

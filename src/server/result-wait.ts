@@ -1,5 +1,5 @@
-// Answering with the result: a request that asked for it stays open until its execution has ended or its time is up. Meanwhile it
-// has no place among the requests at work (load.ts), so thousands may wait.
+// Answers with the result: a request stays open until its execution has ended or its time is up. Meanwhile it takes no place of a
+// working request (load.ts), so thousands may wait.
 
 import type { Executions } from '../execution/executions.ts';
 import type { ExecutionView } from '../store/reader-port.ts';

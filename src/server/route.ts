@@ -1,5 +1,5 @@
-// What a route is: its schema, its scope and its handler in one place. Access has no default, so a route that does not say
-// who may use it does not compile (S2). Handlers translate; decisions are the engine's.
+// A route: its schema, scope and handler in one place. Access has no default, so a route without it does not compile (S2).
+// Handlers translate; the engine decides.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
@@ -9,8 +9,8 @@ import type { Actor } from '../store/audit-port.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * `public`: without a token, also in strict mode. The list of public routes is checked by a test. `authenticated`: whoever proves who
- * they are, whatever their scopes.
+ * `public`: without a token, also in strict mode; a test checks the list. `authenticated`: any verified caller, whatever the
+ * scopes.
  */
 export type Access = Scope | 'public' | 'authenticated';
 
@@ -21,14 +21,14 @@ export interface RouteRequest<Params, Query, Body, Who> {
   readonly caller: Who;
   /** The actor, for the audit log. */
   readonly by: Actor;
-  /** Given by the caller, or made for this request; in every answer. */
+  /** From the caller, or generated for this request; in every answer. */
   readonly correlationId: string;
   /** Undefined when the caller gave none: an execution then uses its own id. */
   readonly givenCorrelationId: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** The body as it was sent, where `bodyKind` is `any` or `raw`; empty elsewhere. */
   readonly rawBody: Buffer;
-  /** Aborted when the caller is gone, or the server stops. */
+  /** Aborted when the caller leaves or the server stops. */
   readonly signal: AbortSignal;
   readonly aside: Aside;
 }
@@ -49,7 +49,7 @@ interface RouteShape {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** E.g. `/api/v1/executions/:executionId`. */
   readonly path: string;
-  /** An older address of the route, which stays; the API's description leaves it out. */
+  /** An older path of the route, which still works; the API's description leaves it out. */
   readonly alsoAt?: string;
   readonly summary: string;
   /** More than the summary has room for. */
@@ -58,7 +58,7 @@ interface RouteShape {
   readonly tag: string;
   /** By status: the body's schema; null: no body, or not JSON. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
-  /** The content type of its 200 when that is not JSON; where there is a schema too, of those who ask for it. */
+  /** The content type of its 200 if not JSON; with a schema, for callers that ask for it. */
   readonly sends?: string;
   /** The 404's code when a path parameter does not match its pattern (S9). */
   readonly notFound?: ErrorCode;
@@ -69,23 +69,23 @@ interface RouteShape {
   /** The body is the caller's own data: a `tenantId` in it means nothing to us. */
   readonly bodyIsPayload?: boolean;
   /**
-   * Parameters that are not declared mean nothing here, and are let pass: the address is called by what we did not write (probes,
-   * scrapers, browsers, senders of webhooks). Everywhere else they are refused.
+   * Undeclared parameters are ignored, because outsiders call this address (probes, scrapers, browsers, senders of webhooks).
+   * Everywhere else they are refused.
    */
   readonly anyQuery?: boolean;
   /** Read-only fields. A body may contain them, because clients read a resource, edit it and send it back. */
   readonly onlyShown?: readonly string[];
-  /** Another scope that will do: who manages something may look at it too. */
+  /** An alternative scope: a manager of something may also read it. */
   readonly orScope?: Scope;
-  /** Whom it takes besides the scope, where it concerns every tenant (S1). */
+  /** The role needed besides the scope, where it concerns every tenant (S1). */
   readonly role?: Role;
-  /** Throws where the address alone shows that the request will be refused: before its body is read (I21). */
+  /** Throws if the address alone shows that the request will be refused, before its body is read (I21). */
   readonly refuseEarly?: (params: unknown) => void;
-  /** Whoever reads it stands in the audit log. */
+  /** Reads are recorded in the audit log. */
   readonly sensitive?: true;
   /** Part of the dashboard, not of the API: the API's description leaves it out. */
   readonly isPage?: boolean;
-  /** Counted against no rate limit. `streams`: when it is asked for a stream, which is limited by its place; otherwise it is a read like any other. */
+  /** Not rate limited. `streams`: only as a stream, which is limited by its place; otherwise it is an ordinary read. */
   readonly unlimited?: boolean | 'streams';
 }
 
@@ -121,6 +121,6 @@ export function defineRoute<
   Q extends Schema = undefined,
   B extends Schema = undefined,
 >(declaration: RouteDeclaration<A, P, Q, B>): RouteSpec {
-  // Sound because app.ts parses with these very schemas before it calls the handler, and asks for a caller unless public.
+  // Sound because app.ts parses with these schemas before it calls the handler, and requires a caller unless public.
   return declaration as RouteSpec;
 }

@@ -1,5 +1,5 @@
-// API keys: `pawl_` and 32 random bytes, kept only as a sha256. Long and random, so a plain hash is enough: there is nothing to
-// guess. Sent as `X-Api-Key`, or as a bearer token.
+// API keys: `pawl_` and 32 random bytes, stored only as a sha256. A plain hash is enough, because there is nothing to guess. Sent
+// as `X-Api-Key` or as a bearer token.
 
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -25,7 +25,7 @@ export interface NewKey {
   readonly expiresAt: number | null;
 }
 
-/** The key is in the answer and nowhere else: it cannot be shown again. */
+/** Only this answer contains the key. */
 export async function createApiKey(
   store: Pick<AuditStore, 'audited'>,
   key: NewKey,
@@ -49,7 +49,7 @@ export async function createApiKey(
   return { id, key: secret };
 }
 
-/** False: there is no such key, or it was revoked before. */
+/** false: no such key, or already revoked. */
 export function revokeApiKey(
   store: Pick<AuditStore, 'audited'>,
   key: { tenantId: string; id: string },

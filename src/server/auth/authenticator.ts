@@ -1,4 +1,4 @@
-// How a request proves who sends it. `null`: it carries no proof; a wrong proof is UNAUTHENTICATED.
+// How a request proves its sender. `null`: it carries no proof; a wrong proof is UNAUTHENTICATED.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { PawlError } from '../../core/error/pawl-error.ts';
@@ -12,13 +12,16 @@ export interface Verifier {
 
 export interface Auth {
   readonly mode: 'strict' | 'loose';
-  /** Always asks: a key that was revoked a moment ago is refused. */
+  /** Always checks: a key that was just revoked is refused. */
   authenticate(headers: IncomingHttpHeaders): Promise<Caller>;
-  /** Without waiting: somebody that proved it lately. A token is good until it ends; a key may have been revoked since. */
+  /**
+   * Without waiting: a caller that was verified recently. A token is valid until it expires; a key may have been revoked
+   * since.
+   */
   known?(headers: IncomingHttpHeaders): Caller | null;
 }
 
-/** The keys of an issuer change now and then: a token is verified again after this long. */
+/** Issuers rotate their keys, so a token is verified again after this time. */
 const REMEMBERED_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
 const LONGEST_REMEMBERED = 4_096;
@@ -49,7 +52,7 @@ export function createAuth(mode: 'strict' | 'loose', verifiers: readonly Verifie
       asked.delete(credential);
     }
   };
-  /** One question for all that carry the same credential at the same time. */
+  /** Concurrent requests with the same credential share one check. */
   const authenticate = (headers: IncomingHttpHeaders): Promise<Caller> => {
     const credential = credentialIn(headers);
     if (credential === '' || credential.length > LONGEST_REMEMBERED) return verify(headers);
@@ -77,7 +80,7 @@ export function credentialIn({ authorization = '', ...headers }: IncomingHttpHea
 }
 
 const NO_PROOF = 'send a token as `Authorization: Bearer …` or a key as `X-Api-Key`';
-/** Whoever verifies tokens would have answered. */
+/** A verifier of tokens would have answered. */
 const NO_TOKENS_HERE =
   'this server verifies no tokens, only API keys: send one that begins with `pawl_` as `X-Api-Key`';
 

@@ -1,7 +1,7 @@
-// Finds out who sends a request, at a price that a stranger cannot raise (I21). A caller that proved its identity lately needs no place
-// among those that are being checked. Wrong tokens and keys are refused at once, until their address has sent many: from then on each
-// refusal is held back for a second, so that guessing costs the guesser a connection and the server next to nothing. Valid credentials
-// are never held back, whatever else their address sends.
+// Identifies the sender of a request at a price that a stranger cannot raise (I21). A recently verified caller needs no place
+// among those being checked. Wrong tokens and keys are refused at once, until their address has sent many: then each refusal is
+// delayed by a second, so that guessing costs the guesser a connection and the server next to nothing. Valid credentials are
+// never delayed, whatever else their address sends.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PawlError } from '../../core/error/pawl-error.ts';
@@ -15,7 +15,7 @@ const FREE_REFUSALS_PER_SECOND = 20;
 const MOST_ADDRESSES = 10_000;
 const HELD_BACK_MS = 1_000;
 
-/** How many refusals each address has left that are answered at once. */
+/** The refusals of each address that are still answered at once. */
 export class WrongProofs {
   private readonly nowMs: () => number;
   private readonly left = new Map<string, { count: number; at: number }>();
@@ -24,7 +24,7 @@ export class WrongProofs {
     this.nowMs = nowMs;
   }
 
-  /** Counts one more, and says whether its refusal is held back. */
+  /** Counts a refusal, and says whether it is delayed. */
   isTooMany(address: string): boolean {
     const now = this.nowMs();
     const { count, at } = this.left.get(address) ?? { count: FREE_REFUSALS, at: now };

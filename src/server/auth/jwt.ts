@@ -1,5 +1,5 @@
-// Bearer tokens: JSON Web Tokens, by a key set or a shared secret. Algorithms are ours to choose, never the token's; issuer,
-// audience and expiry are required; a token that points to keys of its own (jku, x5u) is refused.
+// Bearer tokens: JSON Web Tokens, verified by a key set or a shared secret. We choose the algorithms, never the token; issuer,
+// audience and expiry are required; a token that points to its own keys (jku, x5u) is refused.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import {
@@ -127,7 +127,7 @@ function callerOf(claims: JWTPayload, toleranceSeconds: number): Caller {
   };
 }
 
-/** A limit that cannot be read must not become none. */
+/** An unreadable limit must not become "no limit". */
 function limitsIn(claim: unknown): Pick<Caller, 'limits'> {
   if (claim === undefined) return {};
   const limits = limitsSchema.safeParse(claim);
@@ -135,7 +135,7 @@ function limitsIn(claim: unknown): Pick<Caller, 'limits'> {
   throw new PawlError('UNAUTHENTICATED', 'the claim `pawl_limits` of the token is not as expected');
 }
 
-/** Space separated (RFC 8693) or an array; `scope`, or `scp` and `scopes` as other issuers call it; what we do not know is no business of ours. */
+/** Space separated (RFC 8693) or an array; `scope`, or `scp` and `scopes` of other issuers. Unknown names are ignored. */
 function known<Name extends Scope | Role>(names: readonly Name[], claim: unknown): ReadonlySet<Name> {
   const claimed: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return new Set(names.filter((name) => claimed.includes(name)));

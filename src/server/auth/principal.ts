@@ -1,5 +1,5 @@
-// For whom something is done: the token's subject, unless the token may speak for others (scope `principal:any`). The name and the
-// e-mail address of the subject are the token's too: what a request says of them is sent to other systems as if it were proven.
+// The principal of a request: the token's subject, unless the token may speak for others (scope `principal:any`). The subject's
+// name and e-mail address also come from the token, because they are sent to other systems as proven.
 
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { Caller, Principal } from '../caller.ts';
@@ -15,7 +15,7 @@ export function principalFor(caller: Caller, named: Principal | undefined): Prin
   return caller.principal;
 }
 
-/** The actor: the token's subject, or one that the request names and is allowed to. Undefined in loose mode without a name. */
+/** The token's subject, or a permitted one that the request names. undefined in loose mode without a name. */
 export function actorFor(caller: Caller, named: string | undefined): string | undefined {
   if (named === undefined) return caller.loose ? undefined : caller.subject;
   if (!maySpeakForOthers(caller) && named !== caller.subject) throw notOthers('actor');

@@ -1,6 +1,6 @@
-// The built dashboard, held in memory: a page for every path of src/protocol/page-path.ts, and its assets by their hashed names.
-// Each page carries a nonce of its own and a policy that allows nothing from elsewhere (S2: the pages are public, they hold no
-// data). Without a build, a page says how to make one.
+// The built dashboard in memory: a page for every path of src/protocol/page-path.ts, and its assets by hashed name. Each page has
+// its own nonce and a policy that allows nothing from elsewhere (S2: the pages are public and contain no data). Without a build,
+// a page says how to make one.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

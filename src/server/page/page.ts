@@ -1,5 +1,5 @@
-// A page that needs nothing but this server: one style, one script, and a policy that lets the browser run that script and no
-// other. Whatever comes from data enters as text, never as markup.
+// A page that needs only this server: one style, one script, and a policy that allows no other script. Data enters as text, never
+// as markup.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -183,7 +183,7 @@ function presentAttempt(attempt: AttemptView): AttemptJson {
     actionType: attempt.actionType,
     attempt: attempt.attempt,
     retryCount: Math.max(0, attempt.attempt - 1),
-    // Of a node it is a status of its own, of an attempt a failure with the code ATTEMPT_TIMEOUT.
+    // For a node it is a status of its own, for an attempt a failure with the code ATTEMPT_TIMEOUT.
     status: attempt.status === 'TimedOut' ? 'Failed' : attempt.status,
     reason: attempt.reason ?? undefined,
     parameters: attempt.parameters,
@@ -246,7 +246,7 @@ export function presentGraph({ view, state }: Pick<Inspection, 'view' | 'state'>
   };
 }
 
-/** While it runs the loop knows; afterwards its outputs do. */
+/** While it runs, the loop knows; afterwards its outputs do. */
 function itemsOf(state: State, index: number): GraphJson['nodes'][number]['items'] {
   const { loop } = state.nodes[index]!;
   const ended = state.data[state.plan.nodes[index]!.id] as
@@ -275,7 +275,7 @@ export function presentHierarchy(rows: readonly TreeRow[]): HierarchyJson {
   return byId.get(rows[0]!.executionId)!;
 }
 
-/** How the undoing went is stored with the snapshot, and told beside it. */
+/** The outcome of compensation is stored with the snapshot and shown beside it. */
 function snapshotOf({ contextSnapshot }: ExecutionView): Pick<ExecutionJson, 'contextSnapshot' | 'compensation'> {
   const kept = parsed(contextSnapshot);
   if (!isJsonObject(kept) || kept[COMPENSATION_KEY] === undefined) return { contextSnapshot: kept };

@@ -21,7 +21,7 @@ import type { ExecutionView } from '../../store/reader-port.ts';
 import type { RunRow, WorkflowActivity, WorkflowIdentity, WorkflowRecord } from '../../store/workflow-port.ts';
 import { isoTime } from './field.ts';
 
-/** The secret that was just made for a pipeline's webhook; null: it needs none, or has one already. */
+/** The new secret of a pipeline's webhook; null: it needs none, or already has one. */
 
 export function presentPipeline(
   workflow: WorkflowRecord,
@@ -102,7 +102,7 @@ export function runStatus(status: string): RunStatus {
   }
 }
 
-/** Those that are shown as one of these. */
+/** The stored statuses that are shown as one of these. */
 export function executionStatuses(shown: readonly RunStatus[]): string[] {
   return EXECUTION_STATUSES.filter((status) => shown.includes(runStatus(status)));
 }
@@ -121,7 +121,7 @@ export function presentRunSummary({ uid }: WorkflowIdentity, run: RunTimes): z.i
   };
 }
 
-/** A run completes whatever became of its tasks: that some failed must not look like nothing happened. */
+/** A run completes whatever the outcome of its tasks; failed ones must be visible. */
 const failuresAmong = ({ status }: ExecutionView, tasks: Record<string, TaskResult>): number =>
   status !== 'Succeeded' ? 0 : Object.values(tasks).filter((task) => FAILURES.has(task.status)).length;
 
@@ -133,7 +133,7 @@ export function presentRunDetail(
   inspection: Inspection | null,
   withBodies: boolean,
 ): z.input<typeof runDetailSchema> {
-  // The inspection looked later: the run may have ended in between.
+  // The inspection came later: the run may have ended in between.
   const latest = inspection?.view ?? view;
   const error = latest.error === null ? undefined : (JSON.parse(latest.error) as { message?: string }).message;
   const tasks = inspection === null ? {} : taskViews(inspection, withBodies);
@@ -157,7 +157,7 @@ function taskViews({ view, state, outputs }: Inspection, withBodies: boolean): R
   return Object.fromEntries(views);
 }
 
-/** A run that the engine gave up on keeps the states of its nodes for a retry, but none of them is running any more. */
+/** A run that the engine gave up keeps its node states for a retry, but none is running. */
 function asLeft(node: NodeState, { endedAt, error }: ExecutionView): NodeState {
   if (endedAt === null || error === null || isFinal(node.status)) return node;
   if (node.status === 'Pending') return { ...node, status: 'Skipped', endedAt, reason: 'the run failed' };
@@ -169,7 +169,7 @@ function taskView(node: NodeState, step: Step, outputs: Json | undefined, withBo
   const { status_code: code } = response;
   const hasBody = typeof code === 'number' || (step.kind === 'webhook' && node.status === 'Succeeded');
   const status = taskStatus(node);
-  // 002 knows no tries: a task starts with its first one.
+  // The pipeline API has no attempts: a task starts with its first one.
   const startedAt = node.firstStartedAt ?? node.startedAt;
   return {
     status,
@@ -186,7 +186,7 @@ function taskView(node: NodeState, step: Step, outputs: Json | undefined, withBo
   };
 }
 
-/** Of an HTTP call what its last try took; of anything else from start to end. */
+/** For an HTTP call the time of its last try; otherwise from start to end. */
 function durationOf(node: NodeState, { duration_ms: measured }: JsonObject): { duration_ms?: number } {
   if (typeof measured === 'number') return { duration_ms: measured };
   return node.startedAt === null || node.endedAt === null ? {} : { duration_ms: node.endedAt - node.startedAt };

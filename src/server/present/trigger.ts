@@ -38,7 +38,7 @@ export function presentTrigger(
   };
 }
 
-/** A provider that asks with a GET is given the address where that is understood. */
+/** A provider that verifies with a GET gets the address that understands it. */
 function webhookUrlOf(webhookBase: string, { triggerId, config }: TriggerRecord): string {
   const { verifyToken } = JSON.parse(config) as { verifyToken?: string };
   return verifyToken === undefined

@@ -53,7 +53,7 @@ export function artifactRoutes({ artifacts, store }: Pick<RouteParts, 'artifacts
           headers: {
             'content-type': row.contentType,
             'content-length': String(row.sizeBytes),
-            // A name is data of a workflow: shown by no browser as a page of ours.
+            // A name is a workflow's data: no browser may show it as one of our pages.
             'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(row.name)}`,
             'x-artifact-sha256': row.sha256,
           },

@@ -131,7 +131,7 @@ export function connectionRoutes({
       },
     }),
 
-    /** Whoever signed in comes back here: their browser has no token of ours, but what we sealed. */
+    /** The redirect after sign-in: the browser has no token of ours, only our sealed state. */
     defineRoute({
       access: 'public',
       tag: 'Connections',

@@ -27,7 +27,7 @@ const BASE = '/api/v1/deliveries';
 const common = { tag: 'Deliveries', access: 'deliveries:ack', notFound: 'DELIVERY_NOT_FOUND' } as const;
 const one = { ...common, params: deliveryParams } as const;
 
-/** Of a stream: how long one look waits, so that the connection shows a sign of life now and then. */
+/** For a stream: how long one look waits, so that the connection shows a sign of life. */
 const LOOK_MS = 10_000;
 
 export function deliveryRoutes({ deliveries }: Pick<RouteParts, 'deliveries'>): RouteSpec[] {

@@ -141,7 +141,7 @@ export function engineRunRoutes(deps: Parts): RouteSpec[] {
         if (refused !== null) throw new PawlError('WFENG002', `${type} cannot be applied: ${refused}`);
         const { repeated } = await executions.signal(caller.tenantId, executionId, signal, by);
         const ref = drivers.refOf(view);
-        // The store has it: telling the engine makes it quick.
+        // The store has it; telling the engine only makes it quick.
         if (ref !== undefined)
           await drivers
             .engine(ref.provider)
@@ -208,7 +208,7 @@ export function engineRunRoutes(deps: Parts): RouteSpec[] {
   ];
 }
 
-/** Whoever asked for a run by its id finds it there, failed; the answer is the refusal, and names it. */
+/** A run requested by id exists as failed; the answer is the refusal and names it. */
 async function failedRun(
   { runs, throttle }: Parts,
   { tenantId }: Caller,
@@ -279,7 +279,7 @@ async function requireStep(queries: ExecutionQueries, view: ExecutionView, stepI
   throw new PawlError('NOT_FOUND', `the run has no step "${stepId}"`);
 }
 
-/** What steps point to in the outputs they have now. */
+/** Artifacts that the steps' current outputs point to. */
 function artifactsOf({ outputs }: Inspection): (z.infer<typeof artifactRefSchema> & { stepId: string })[] {
   return [...outputs].flatMap(([stepId, output]) => {
     const refs = isJsonObject(output) && Array.isArray(output.artifactRefs) ? output.artifactRefs : [];

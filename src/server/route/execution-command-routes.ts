@@ -57,7 +57,7 @@ export function executionCommandRoutes({
         const { params, body, caller, headers, givenCorrelationId } = request;
         const { trigger, spec, principal, tenantId: _checked, ...asked } = body;
         if (options.auth.requirePrincipalForExecute && principal === undefined) throw principalMissing();
-        // Many clients send the header of their own accord: what the body says is what was meant.
+        // Many clients send the header automatically, so the body wins.
         const requestId = asked.requestId ?? idempotencyKeyOf(headers);
         const start = { tenantId: caller.tenantId, workflowId: params.workflowId, ...defined({ requestId }) };
         const hold = await throttle?.spend({ ...start, projectId: asked.projectId });

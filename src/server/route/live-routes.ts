@@ -36,7 +36,7 @@ export function liveRoutes({ board }: Pick<RouteParts, 'board'>): RouteSpec[] {
 
 const messageOf = ({ event, data }: LiveEvent): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** Only what is another than before; everything the first time. */
+/** Only changes; everything the first time. */
 async function* changes(
   samples: AsyncIterable<LiveSample>,
   watched: ReadonlySet<string>,

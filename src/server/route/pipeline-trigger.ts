@@ -1,11 +1,14 @@
-// What a run sees of the request that started it. A pipeline sees the request: `trigger.body` and `trigger.headers` (lower
-// case); the other formats see the body as their trigger. What proves who asked is for us and goes no further (S6).
+// The request as a run sees it. A pipeline sees `trigger.body` and `trigger.headers` (lower case); other formats see the body as
+// their trigger. Credentials are removed (S6).
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 
 const OURS = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'webhook-signature']);
-/** What senders of webhooks prove themselves with: `x-gitlab-token`, `x-hub-signature-256`, `stripe-signature`, `x-shopify-hmac-sha256`. */
+/**
+ * Headers with which webhook senders prove themselves: `x-gitlab-token`, `x-hub-signature-256`, `stripe-signature`,
+ * `x-shopify-hmac-sha256`.
+ */
 const PROOF = /(?:^|-)(?:token|secret|signature|hmac|password|passwd|apikey|api-key|authorization|credential)s?(?:-|$)/;
 
 const isVisible = (name: string): boolean => !OURS.has(name) && !PROOF.test(name);

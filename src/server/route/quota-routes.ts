@@ -1,5 +1,5 @@
-// Quotas of tenants, for whoever runs the installation. A tenant's own admin sees its quota and nothing of others (S1);
-// setting one, or looking at another tenant's, is for the role System.
+// Quotas of tenants, for the operator of the installation. A tenant's own admin sees its quota and nothing of others (S1);
+// setting one, or reading another tenant's, needs the role System.
 
 import { ERROR_CODES } from '../../core/error/codes.ts';
 import { PawlError } from '../../core/error/pawl-error.ts';

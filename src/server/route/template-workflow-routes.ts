@@ -112,5 +112,5 @@ export function templateWorkflowRoutes({ workflowTemplates }: Pick<RouteParts, '
   ];
 }
 
-/** Sound because what a request holds was parsed from JSON. */
+/** Sound because a request is parsed from JSON. */
 const contentOf = <Body extends object>(body: Body) => body as unknown as TemplateContent;

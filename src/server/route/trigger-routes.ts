@@ -23,7 +23,7 @@ type Parts = Pick<RouteParts, 'triggers' | 'webhookBase' | 'workflowQueries'>;
 
 const PATH = '/api/v1/triggers';
 const common = { access: 'triggers:manage', tag: 'Triggers' } as const;
-/** Reads are for whoever reads workflows: no secret is among what they show. */
+/** Readers of workflows may read triggers: their view contains no secret. */
 const reading = { access: 'workflows:read', orScope: 'triggers:manage' } as const;
 const ofTrigger = { ...common, notFound: 'TRIGGER_NOT_FOUND', params: triggerParams } as const;
 

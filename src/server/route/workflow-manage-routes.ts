@@ -147,7 +147,7 @@ export function workflowManageRoutes(deps: Parts): RouteSpec[] {
   ];
 }
 
-/** The checksum that `If-Match` asks for; `*` is any draft, so nothing is asked. */
+/** The checksum of `If-Match`; `*` means any draft, so nothing is compared. */
 function ifMatchOf(headers: IncomingHttpHeaders): string | undefined {
   const given = headers['if-match'];
   return given === undefined || given === '*' ? undefined : given.replace(/^W\//, '').replace(/^"|"$/g, '');
