@@ -1,4 +1,4 @@
-// AI agents as users: the protocol's own client over both transports, on a strict server.
+// AI agents as users: the protocol's own client over both transports, on a strict and on a loose server.
 
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -7,7 +7,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
+import { createPawl, type Pawl } from '../../src/main.ts';
+import { createClient } from '../../src/sdk/client.ts';
 import { chain, echo, tokenFor, useServer } from '../server/api-server.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 const server = useServer();
 const clients: Client[] = [];
@@ -123,5 +126,77 @@ describe('an agent', () => {
       await client.callTool({ name: 'describe_execution', arguments: { executionId: executionId! } }),
     );
     expect(described).toMatchObject({ status: 'Succeeded', nodes: expect.arrayContaining([expect.anything()]) });
+  });
+});
+
+describe('an agent of a loose server', () => {
+  let database: TestDatabase;
+  let loose: Pawl;
+
+  beforeAll(async () => {
+    database = await testDatabase();
+    const options = { serve: true, server: { port: 0, logLevel: 'silent' }, auth: { allowLooseAuth: true } } as const;
+    loose = await createPawl({ ...options, database: { url: database.connectionString } });
+    const approval = chain('approval', { id: 'ask', nodeType: 'wait', callback: true }, echo('done', {}));
+    await loose.publish({ ...approval, expose: { mcp: true } });
+  });
+  afterAll(async () => {
+    await loose?.close();
+    await database?.drop();
+  });
+
+  /** `kill` ends the client as a crash would. */
+  async function agent(kind: string): Promise<{ client: Client; kill: () => Promise<void> }> {
+    if (kind === 'HTTP') {
+      const client = await connected(new StreamableHTTPClientTransport(new URL(`${loose.url}/mcp`)) as Transport);
+      return { client, kill: () => client.close() };
+    }
+    const args = [join(import.meta.dirname, '../../bin/pawl'), 'mcp'];
+    const env = { ...(process.env as Record<string, string>), PAWL_URL: loose.url! };
+    const transport = new StdioClientTransport({ command: process.execPath, args, env });
+    const client = await connected(transport);
+    return {
+      client,
+      async kill() {
+        process.kill(transport.pid!, 'SIGKILL');
+        await client.close().catch(() => {});
+      },
+    };
+  }
+
+  it.each(['HTTP', 'standard input and output'])(
+    'that is killed in the middle of a call over %s finds its execution',
+    async (kind) => {
+      const call = { name: 'approval', arguments: { kind } };
+      const first = await agent(kind);
+      const told = Promise.withResolvers<void>();
+      const calling = first.client.callTool(call, undefined, { onprogress: () => told.resolve() });
+      calling.catch(() => {});
+      await told.promise;
+      await first.kill();
+      await expect(calling).rejects.toThrow();
+
+      const api = createClient({ url: loose.url! });
+      const mine = async () =>
+        (await api.executions.list({ workflowId: 'approval' })).data.filter(
+          ({ trigger }) => (trigger as { kind: string }).kind === kind,
+        );
+      const [started] = await mine();
+      await api.executions.continueWait(started!.executionId, 'ask', { ok: true });
+      const second = await agent(kind);
+      const repeated = resultOf(await second.client.callTool(call));
+      expect(repeated).toMatchObject({ executionId: started!.executionId, status: 'Succeeded' });
+      expect(await mine()).toHaveLength(1);
+    },
+  );
+
+  it('publishes a workflow twice, and the second is its next version', async () => {
+    const { client } = await agent('HTTP');
+    const publish = async (text: string) => {
+      const definition = chain('by-agent', echo('hello', { text }));
+      return resultOf(await client.callTool({ name: 'publish_definition', arguments: { definition } }));
+    };
+    expect(await publish('one')).toMatchObject({ workflowId: 'by-agent', version: 1 });
+    expect(await publish('two')).toMatchObject({ workflowId: 'by-agent', version: 2 });
   });
 });
