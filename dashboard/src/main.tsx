@@ -1,5 +1,5 @@
-// The dashboard: the only file that knows every page. Pages are loaded when they are first shown; their paths are the server's
-// list (src/protocol/page-path.ts), so that a reload opens the same page.
+// The dashboard: the only file that knows every page. Pages are loaded on first use; their paths are the server's list
+// (src/protocol/page-path.ts), so a reload opens the same page.
 
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClientProvider } from '@tanstack/react-query';

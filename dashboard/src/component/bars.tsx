@@ -1,4 +1,4 @@
-// A bar for each moment: what ended, and of that what failed.
+// A bar per interval: ended executions, and the failed ones among them.
 
 import type { SeriesPoint } from '../model/series.ts';
 import { exactText } from '../model/time.ts';

@@ -1,4 +1,4 @@
-// Before many executions are changed: how many, and why. The id of the order is fixed for the dialog, so a second click does
+// Confirms a change of many executions: how many, and why. The order's id is fixed for the dialog, so a second click does
 // nothing.
 
 import { useEffect, useState } from 'react';
@@ -17,7 +17,7 @@ interface BulkDialogProps {
   /** True when it was accepted. */
   readonly order: (requestId: string, reason: string) => Promise<boolean>;
   readonly onClose: () => void;
-  /** Said when there is none. */
+  /** Shown when there is none. */
   readonly none?: string;
 }
 

@@ -23,7 +23,7 @@ interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> {
   readonly kind?: ButtonKind;
   readonly small?: boolean;
   readonly icon?: ReactNode;
-  /** Why it cannot be used now. It then does nothing, and says so. */
+  /** Why it cannot be used now. A click then only shows the reason. */
   readonly reason?: string | null | undefined;
 }
 

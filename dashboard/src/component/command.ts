@@ -1,12 +1,12 @@
-// Something that is asked of the server by a click: said when it was accepted, complained about when it was refused, and what
-// is shown is asked for again.
+// A command to the server by a click: confirmed when it is accepted, explained when it is refused, and the affected queries are
+// refreshed.
 
 import { useQueryClient } from '@tanstack/react-query';
 import { complain, say } from './toast.tsx';
 
 export type Command = <Result>(what: string, act: () => Promise<Result>) => Promise<Result | undefined>;
 
-/** `keys`: the queries whose answers are old afterwards. */
+/** `keys`: the queries that are out of date afterwards. */
 export function useCommand(...keys: readonly unknown[][]): Command {
   const client = useQueryClient();
   return async (what, act) => {

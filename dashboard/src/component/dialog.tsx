@@ -1,4 +1,4 @@
-// A dialog over the page. It keeps what was typed until it is closed on purpose.
+// A dialog over the page. It keeps typed text until it is closed on purpose.
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';

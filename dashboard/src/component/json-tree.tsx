@@ -1,5 +1,5 @@
-// JSON as a tree that folds. Values are text and never markup. A click on a value copies the expression that reads it. What is
-// large is shown on demand: long texts and long lists by pieces, and nothing at all above a limit until it is asked for.
+// JSON as a folding tree. Values are text, never markup. A click on a value copies the expression that reads it. Large data is
+// shown on demand: long texts and lists in pieces, and nothing above a limit until it is asked for.
 
 import { ChevronRight } from 'lucide-react';
 import { useMemo, useState } from 'react';

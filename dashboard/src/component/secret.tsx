@@ -1,4 +1,4 @@
-// A secret that was just made. It is shown once: closing this forgets it.
+// A new secret. It is shown once: closing this forgets it.
 
 import { Button } from './button.tsx';
 import { CopyButton } from './copy.tsx';

@@ -1,4 +1,4 @@
-// Keys of a page. They mean nothing while somebody types, or while a dialog is open.
+// Keyboard shortcuts of a page. They are off while somebody types or a dialog is open.
 
 import { useEffect, useRef } from 'react';
 

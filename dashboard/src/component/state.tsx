@@ -1,4 +1,4 @@
-// What stands in place of data: nothing yet, nothing at all, or an error. An error never looks like nothing.
+// Placeholders for data: nothing yet, nothing at all, or an error. An error never looks like "nothing".
 
 import { CircleAlert, Inbox, RotateCw } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -31,7 +31,7 @@ interface ErrorLike {
   readonly correlationId?: string;
 }
 
-/** Says what was refused, with the id by which the log knows it, and offers to ask again. */
+/** Explains a refusal, with the id that the log knows, and offers a retry. */
 export function Failure({
   error,
   what,
@@ -68,7 +68,7 @@ export function Failure({
 
 const PATIENCE_MS = 200;
 
-/** Shows nothing for a moment, as most answers come sooner than that. */
+/** Shows nothing for a moment, because most answers come sooner. */
 export function Skeleton({ rows = 5 }: { readonly rows?: number }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -96,7 +96,7 @@ interface Asked<Data> {
   readonly refetch: () => unknown;
 }
 
-/** The three states of an answer; an error above old data leaves the data where it is. */
+/** The three states of an answer. An error above old data leaves the data in place. */
 export function Answered<Data>({
   query,
   what,

@@ -49,7 +49,7 @@ export function Row({
 
 interface CellProps {
   readonly children?: ReactNode;
-  /** What it is, for who sees no head. */
+  /** The column's name, for readers without a table head. */
   readonly label?: string;
   /** The first line of a card. */
   readonly isMain?: boolean;

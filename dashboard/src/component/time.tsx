@@ -1,11 +1,11 @@
-// A time as a distance from now, exact on hover, in the zone that the reader chose; and durations that go on.
+// A time relative to now, exact on hover, in the reader's zone; and durations that count on.
 
 import { createContext, useContext, useEffect, useState } from 'react';
 import { clockText, durationText, exactText, preciseText, relativeText, type Zone } from '../model/time.ts';
 
 export const ZoneContext = createContext<Zone>('local');
 
-/** The present, asked for again at every step. */
+/** The current time, refreshed at an interval. */
 export function useNow(everyMs: number | null = 1_000): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -40,7 +40,7 @@ export function Time({ at, as = 'relative' }: TimeProps) {
   );
 }
 
-/** When something comes; what should have come already is due. */
+/** When something is due; "due" if that time has passed. */
 export function Due({ at }: { readonly at: string | undefined }) {
   const now = useNow(5_000);
   if (at !== undefined && Date.parse(at) <= now) return <span className="text-muted">due</span>;

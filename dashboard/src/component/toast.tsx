@@ -1,4 +1,4 @@
-// Short news at the edge of the window: what was accepted, what was refused. Read out by screen readers.
+// Short messages at the edge of the window: what was accepted or refused. Screen readers read them out.
 
 import { Toast as Base } from '@base-ui/react/toast';
 import { X } from 'lucide-react';

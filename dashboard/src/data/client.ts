@@ -5,7 +5,7 @@ import { createClient } from '../../../src/sdk/client.ts';
 import { readPreference } from './preference.ts';
 import { askToSignIn, currentToken } from './session.ts';
 
-/** What is refused for want of a token waits for one. */
+/** A request refused for lack of a token waits for one. */
 async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   for (;;) {
     const headers = new Headers(init.headers);
@@ -21,7 +21,7 @@ async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<R
 
 export const pawl = createClient({ url: location.origin, fetch: send, retries: 2 });
 
-/** Throws with the server's own words when the token is not good. Gives a name for it. */
+/** Throws with the server's own words when the token is invalid. Returns a name for it. */
 export async function checkToken(token: string): Promise<string> {
   const client = createClient({ url: location.origin, token, retries: 0, fetch: (input, init) => fetch(input, init) });
   const { subject, tenantId } = await client.system.session();

@@ -1,5 +1,5 @@
-// Messages, deliveries and consumers. Looking never takes: the list is always asked for with a stage, as a list of a consumer
-// without one hands out what is due.
+// Messages, deliveries and consumers. Looking never claims: the list always has a stage, because a consumer's list without one
+// hands out its messages.
 
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { DeliveryJson } from '../../../src/protocol/delivery.ts';

@@ -1,12 +1,12 @@
-// What people do with an execution. The server accepts a command before the engine acts on it, so each command then looks for the
-// fact that the engine records.
+// Commands on an execution. The server accepts a command before the engine acts on it, so each command then looks for the
+// recorded fact.
 
 import { pawl } from './client.ts';
 import { lookForNews } from './journal.ts';
 
 async function accepted<Answer>(id: string, answer: Promise<Answer>): Promise<Answer> {
   const given = await answer;
-  // A look that fails is no failure of the command: the live rows tell the news a little later.
+  // A failed look is not a failed command: the live rows bring the news a little later.
   void lookForNews(id).catch(() => undefined);
   return given;
 }

@@ -16,9 +16,9 @@ export type ExecutionDetail = ExecutionWithIncludesJson;
 
 const PAGE_SIZE = 50;
 const LIST_EVERY_MS = 4_000;
-/** Log lines of an attempt at work; its facts come by the stream of the journal. */
+/** Log lines of a running attempt; its facts come through the journal's stream. */
 const LOG_EVERY_MS = 2_000;
-/** What no fact tells: the journal's stream tells when there is something to read. */
+/** Data without facts: the journal's stream says when there is something to read. */
 const LIVE_EVERY_MS = 15_000;
 
 const listQuery = (filter: ExecutionFilter): ExecutionListQuery => ({
@@ -26,7 +26,7 @@ const listQuery = (filter: ExecutionFilter): ExecutionListQuery => ({
   limit: PAGE_SIZE,
 });
 
-/** The rows as they were when the list was opened, page after page: nothing moves by itself. */
+/** The rows as of opening the list, page by page: nothing moves by itself. */
 export function useExecutionList(filter: ExecutionFilter) {
   return useInfiniteQuery({
     queryKey: ['executions', filter],
@@ -39,7 +39,7 @@ export function useExecutionList(filter: ExecutionFilter) {
   });
 }
 
-/** Of one workflow, with how the nodes of each ended: the server folds at most fifty journals for it. */
+/** Of one workflow, with the outcomes of its nodes: the server folds at most fifty journals for it. */
 export function useWorkflowExecutions(workflowId: string) {
   return useQuery({
     queryKey: ['executions', 'of', workflowId],
@@ -49,7 +49,7 @@ export function useWorkflowExecutions(workflowId: string) {
   });
 }
 
-/** The newest page, asked for again and again: what is new, and how rows that are shown have changed. */
+/** The newest page, refreshed: new rows, and changes of shown rows. */
 export function useNewestExecutions(filter: ExecutionFilter) {
   return useQuery({
     queryKey: ['executions-newest', filter],
@@ -84,7 +84,7 @@ export function useExecution(id: string) {
   });
 }
 
-/** Every output of every node: only for who wants to see them all. */
+/** Every output of every node, only on request. */
 export function useOutputs(id: string) {
   return useQuery({
     queryKey: ['execution', id, 'outputs'],
@@ -92,7 +92,7 @@ export function useOutputs(id: string) {
   });
 }
 
-/** What expressions of a workflow saw in its newest execution: its trigger and the outputs of its nodes. */
+/** The data of a workflow's newest execution, as expressions saw it: its trigger and the outputs of its nodes. */
 export function useLastData(workflowId: string, format: string): Readonly<Record<string, unknown>> {
   const { data } = useQuery({
     queryKey: ['executions', 'last', workflowId],
@@ -175,7 +175,7 @@ export function useFailedAlike(
 
 const MOST_IDS = 10_000;
 
-/** The ids of everything that matches, up to ten thousand. */
+/** The ids of all matches, up to ten thousand. */
 export async function exportIds(filter: ExecutionFilter): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | undefined; ids.length < MOST_IDS; ) {

@@ -1,6 +1,5 @@
-// An execution's journal: read once, then followed while the execution is live and somebody looks. A stream that breaks goes on
-// where it was; a tab that is hidden for ten seconds closes it. No stream follows an execution that has ended: the live rows tell
-// that somebody has retried it.
+// An execution's journal: read once, then followed while the execution is live and visible. A broken stream resumes; a tab that
+// is hidden for ten seconds closes it. An ended execution has no stream: the live rows show a retry.
 
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -60,7 +59,10 @@ function useWakeUp(id: string, isLive: boolean): void {
 
 const NEWS_AFTER_MS = [100, 200, 400, 800, 1_600];
 
-/** A command is accepted before the engine records its fact. This asks for the fact a few times; then the live rows must tell. */
+/**
+ * A command is accepted before the engine records its fact. This looks for the fact a few times; after that the live rows
+ * must bring it.
+ */
 export async function lookForNews(id: string): Promise<void> {
   const lastSeq = () => queryClient.getQueryData<Journal>(keyOf(id))?.transitions.at(-1)?.seq;
   const after = lastSeq();
@@ -94,11 +96,11 @@ async function follow(client: QueryClient, id: string, signal: AbortSignal): Pro
       if (timer === undefined) timer = setTimeout(show, GATHER_MS);
     }
   } catch {
-    // Aborted, or refused: what is shown stays, and the page says how the execution stands.
+    // Aborted or refused: the shown data stays, and the page shows the execution's state.
   } finally {
     clearTimeout(timer);
     if (!signal.aborted && gathered.length > 0) show();
-    // The stream tells no waits for places: they are read with the whole, once it has ended.
+    // The stream has no waits for places: they are read with the whole journal once the execution has ended.
     if (!signal.aborted) void client.invalidateQueries({ queryKey: keyOf(id) });
   }
 }

@@ -1,6 +1,6 @@
-// What is shown at all times: counts of what is live, health, dead letters, and rows that changed. One stream for a visible tab;
-// hidden for ten seconds it closes. Broken, it is opened again after half a second, doubling to thirty; without room on the
-// server it is asked for every fifteen.
+// The live data of every page: counts of live executions, health, dead letters, and changed rows. One stream per visible tab,
+// closed after ten hidden seconds. A broken stream reconnects after half a second, doubling to thirty; a full server is polled
+// every fifteen.
 
 import { useSyncExternalStore } from 'react';
 import type { LiveNowJson } from '../../../src/protocol/live.ts';
@@ -21,7 +21,7 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 30_000;
 const POLL_MS = 15_000;
 const HIDDEN_MS = 10_000;
-/** So long after a change, more of them are to be expected. */
+/** How long after a change more changes are likely. */
 const BUSY_MS = 25_000;
 const IDLE_EVERY_MS = 60_000;
 const MOST_ROWS = 500;
@@ -86,7 +86,7 @@ function withRows(rows: readonly ExecutionRow[]): ReadonlyMap<string, ExecutionR
   return new Map([...next].slice(-MOST_ROWS));
 }
 
-/** False: that was refused, too. */
+/** false: that was refused, too. */
 async function poll(signal: AbortSignal): Promise<boolean> {
   try {
     const { health, newest, ...now } = await pawl.system.now();
@@ -136,7 +136,10 @@ export function keepLive(): () => void {
   };
 }
 
-/** Changes of this execution are told until the answer is called. The stream is opened anew, as its address names what it watches. */
+/**
+ * Reports changes of this execution until the returned function is called. The stream reconnects, because its address names
+ * what it watches.
+ */
 export function watchRow(id: string): () => void {
   const reopen = (next: readonly string[]) => {
     watched = next;
@@ -160,6 +163,6 @@ export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
 export const useLiveRow = (id: string): ExecutionRow | undefined =>
   useSyncExternalStore(subscribe, () => live.rows.get(id));
 
-/** How often to ask again for what changes with executions: seldom while the stream is open and tells of no change. */
+/** How often to refresh data that changes with executions: rarely while the stream is open and quiet. */
 export const useBeat = (everyMs: number): number =>
   useSyncExternalStore(subscribe, () => (isBusy ? everyMs : Math.max(everyMs, IDLE_EVERY_MS)));

@@ -1,5 +1,4 @@
-// What a person has chosen on this machine: theme, time zone, tenant, saved views. Kept in local storage, and followed by
-// whoever shows it.
+// A person's choices on this machine: theme, time zone, tenant, saved views. Kept in local storage, with subscribers.
 
 import { useSyncExternalStore } from 'react';
 

@@ -1,4 +1,4 @@
-// Who is looking, as the server sees it, and why they may not do something.
+// The caller as the server sees it, and reasons why something is not allowed.
 
 import { useQuery } from '@tanstack/react-query';
 import type { SignalType } from '../../../src/core/decider/signal-type.ts';

@@ -1,5 +1,5 @@
-// Who is looking. A token lives in session storage and is sent as a header: there is no cookie, so there is nothing to forge.
-// A request that is refused with 401 waits until somebody has signed in and is then sent again, so nothing typed is lost.
+// The session. A token lives in session storage and is sent as a header: without a cookie there is nothing to forge. A request
+// refused with 401 waits until somebody has signed in and is then sent again, so nothing typed is lost.
 
 import { useSyncExternalStore } from 'react';
 
@@ -26,7 +26,7 @@ function stored(): Pick<SessionState, 'identities' | 'current'> {
     const { identities, current } = JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as Partial<SessionState>;
     if (Array.isArray(identities)) return { identities, current: Number(current) || 0 };
   } catch {
-    // Not ours, or not readable: as if nobody had signed in.
+    // Not ours, or unreadable: as if nobody had signed in.
   }
   return { identities: [], current: 0 };
 }

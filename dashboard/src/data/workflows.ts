@@ -79,7 +79,7 @@ export const publishWorkflow = (id: string) => pawl.workflows.publish(id);
 export const dropDraft = (id: string) => pawl.workflows.dropDraft(id);
 export const deleteWorkflow = (id: string) => pawl.workflows.delete(id);
 
-/** A draft is opened first where there is none. A pipeline has no draft: saving makes a version. */
+/** Opens a draft first if there is none. A pipeline has no draft: saving creates a version. */
 export async function saveDefinition(
   item: Pick<WorkflowItem, 'id' | 'format' | 'status' | 'hasDraft'> | null,
   definition: object,
@@ -122,7 +122,7 @@ export function useWorkflowTemplate(id: string | undefined) {
 export const instantiateTemplate = (id: string, request: object) =>
   pawl.workflowTemplates.instantiate(id, request as never);
 
-/** Publishing an old version's definition moves the current version back to it: no new version is made. */
+/** Publishing an old version's definition makes it current again: no new version is created. */
 export async function rollBack(item: WorkflowItem, version: number): Promise<void> {
   const { definition } = workflowItem(await pawl.workflows.get(item.id, { version }));
   if (definition === undefined) throw new Error(`version ${version} has no definition`);

@@ -1,5 +1,5 @@
-// Completion in a definition: the names of actions where an action is named, of nodes where a node is named, and inside `{{ }}` what
-// an expression can read, as the last execution left it.
+// Completion in a definition: action types, node ids and, inside `{{ }}`, the data that an expression can read, from the last
+// execution.
 
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';

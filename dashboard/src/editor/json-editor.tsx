@@ -1,4 +1,4 @@
-// A text editor for JSON: folding, search, problems at their lines, Ctrl-S. It never changes what was typed by itself.
+// A text editor for JSON: folding, search, problems at their lines, Ctrl-S. It never changes typed text by itself.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';

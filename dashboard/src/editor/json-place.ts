@@ -20,7 +20,7 @@ export function placeOfPointer(state: EditorState, pointer: string): Place | nul
   let key: Place['key'];
   for (const part of parts) {
     const next = value === null ? null : childOf(state, value, part);
-    // The nearest that is there: what is missing is marked where it should stand.
+    // The nearest existing place: a missing value is marked where it should be.
     if (next === null) break;
     value = next.value;
     key = next.key;

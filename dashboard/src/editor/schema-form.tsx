@@ -48,7 +48,7 @@ export function schemaProblems(schema: RJSFSchema, value: unknown): string[] {
 function errorsOf(schema: RJSFSchema, value: unknown): RJSFValidationError[] {
   try {
     const { errors } = new Validator(schema as Schema, '2020-12', false).validate(value ?? null);
-    // What contains a wrong value is wrong too; only the innermost says something.
+    // The container of a wrong value is wrong too; only the innermost problem helps.
     const inner = errors.filter(
       ({ instanceLocation, keyword }) =>
         !['properties', 'items', '$ref', 'allOf'].includes(keyword) ||

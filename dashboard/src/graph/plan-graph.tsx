@@ -1,5 +1,5 @@
-// A plan as a picture: nodes with their status, edges that were taken bold, those that were not dashed. Only what is on the
-// screen is drawn. The keyboard walks the nodes; beside it there is always a list with the same content.
+// A plan as a picture: nodes with their status, taken edges bold, untaken ones dashed. Only the visible part is drawn. The
+// keyboard walks the nodes; a list beside it always has the same content.
 
 import {
   BaseEdge,
@@ -36,9 +36,9 @@ export interface GraphEdge {
   readonly when: string;
   readonly condition?: string | undefined;
   readonly state?: 'pending' | 'satisfied' | 'unsatisfied';
-  /** Leads to what undoes a node or cleans up at last: no edge of the plan. */
+  /** Leads to a compensation or a `finally` node: not an edge of the plan. */
   readonly isAside?: boolean;
-  /** What is said of it when it is pointed at. */
+  /** The text on hover. */
   readonly hint?: string | undefined;
 }
 

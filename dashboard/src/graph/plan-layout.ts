@@ -1,5 +1,5 @@
-// Where the nodes of a plan stand, and the curves of its edges: from left to right or from top to bottom, whichever is larger in the
-// room there is.
+// The layout of a plan: nodes and curved edges, from left to right or from top to bottom, whichever is larger in the available
+// room.
 
 import { layOutLayers, type Point } from '../../../src/core/layout/layered.ts';
 
@@ -26,7 +26,7 @@ interface Arc {
 
 /** Between columns is room for the texts of edges; between rows they need less. */
 const GAPS = { right: { column: 52, item: 20 }, down: { column: 46, item: 24 } } as const;
-/** Beyond this nobody sees the whole at once, and the second layout only takes time. */
+/** Above this nobody sees the whole at once, and a second layout only costs time. */
 const BOTH_WAYS = 150;
 
 export function placeGraph(

@@ -1,4 +1,4 @@
-// What a picture says of a plan besides nodes and edges: what undoes what, what runs at last, and how many edges a node waits for.
+// Texts of a picture beside nodes and edges: what undoes what, what runs at the end, and how many edges a node waits for.
 
 import type { Plan } from '../../../src/core/plan/plan.ts';
 import type { GraphJson } from '../../../src/protocol/execution.ts';

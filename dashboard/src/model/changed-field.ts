@@ -1,5 +1,5 @@
-// What somebody changed in the input of a node. A signal merges its fields into the input, so only the changed fields are sent: the
-// others are still rendered from the data of each execution.
+// The changes that somebody made to a node's input. A signal merges its fields into the input, so only changed fields are sent:
+// the others are still rendered from each execution's data.
 
 type Fields = Readonly<Record<string, unknown>>;
 

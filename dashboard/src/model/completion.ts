@@ -1,5 +1,4 @@
-// What an expression that is being typed may go on with: the fields of what it has named so far, in the data that the last execution
-// left. Pure.
+// Completions of an expression: the fields of the path typed so far, in the data of the last execution. Pure.
 
 /** What expressions see, by its first name: `trigger`, `context`, `tasks`, `vars` … */
 export type ExpressionData = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// The values that a condition read, by the paths that stand in it. Enough for a person to see why it was false.
+// The values that a condition read, by path: enough to see why it was false.
 
 interface Scope {
   readonly trigger: unknown;

@@ -1,4 +1,4 @@
-// A definition as nodes and edges, as far as it makes sense: for the picture beside the text, also while it is wrong.
+// A definition as nodes and edges, as far as it makes sense: for the picture beside the text, also while it has problems.
 
 import { asideEdges } from './aside.ts';
 
@@ -161,7 +161,7 @@ export function wrongNodes(
   );
 }
 
-/** What a click on a suggestion puts in place of what was written; null: it is advice, not a name. */
+/** The name that a click on a suggestion inserts; null: it is advice, not a name. */
 export function fixOf({
   code,
   suggestion = '',

@@ -1,4 +1,4 @@
-// What an event of an execution says, in a line. Fields that have no words of their own are in the event's details.
+// An event of an execution in a line. Fields without words of their own are in the event's details.
 
 import { bytesText } from './text.ts';
 

@@ -56,7 +56,7 @@ const TEXTS = [
   'olderThan',
 ] as const;
 
-/** What the address says, as far as it makes sense; the rest is dropped, as an address may be typed by anyone. */
+/** The valid part of the address; the rest is dropped, because anybody may type an address. */
 export function filterOfSearch(search: Readonly<Record<string, unknown>>): ExecutionFilter {
   const filter: Record<string, unknown> = {};
   const { why, status, version, format, since } = search;
@@ -88,7 +88,7 @@ export function searchOfFilter(filter: ExecutionFilter): Record<string, string> 
 /** As the list's API wants it. */
 export function queryOfFilter({ since, ...rest }: ExecutionFilter, now: number): Record<string, unknown> {
   if (since === undefined) return rest;
-  // In whole minutes, so that the same question is asked twice in a row with the same words.
+  // In whole minutes, so that repeated queries have the same text.
   const from = Math.floor((now - PERIODS[since as keyof typeof PERIODS]) / 60_000) * 60_000;
   return { ...rest, createdAfter: new Date(from).toISOString() };
 }

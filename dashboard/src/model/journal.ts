@@ -1,5 +1,5 @@
-// An execution at any of its facts: the journal folded by the engine's own `evolve`, so that what is shown is what the engine
-// believed then (I15). Also what a retry would run again, asked of the engine's own decider on a copy.
+// An execution at any of its facts: the journal folded by the engine's own `evolve`, so the page shows what the engine believed
+// then (I15). Also previews a retry with the engine's own decider on a copy.
 
 import { decide } from '../../../src/core/decider/decide.ts';
 import { beginTransition, evolve } from '../../../src/core/decider/evolve.ts';

@@ -1,5 +1,5 @@
-// Two authors changed the same definition: what each changed is put together. Objects are merged field by field; lists of things with
-// an `id` (nodes, steps) thing by thing; anything else that both changed differently is a conflict, and the reader decides.
+// Two authors changed the same definition: merges their changes. Objects are merged field by field, lists of items with an `id`
+// (nodes, steps) item by item; any other value that both changed differently is a conflict for the reader.
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type Fields = { readonly [name: string]: Json };
