@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RecentCache } from './recent-cache.ts';
 
 describe('a cache of recent values', () => {
-  it('drops the least recently used value first', () => {
+  it('a full cache drops the least recently used value first', () => {
     const cache = new RecentCache<number>(30);
     for (const [key, value] of Object.entries({ a: 1, b: 2, c: 3 })) cache.set(key, value, 10);
     expect(cache.get('a')).toBe(1);
@@ -11,7 +11,7 @@ describe('a cache of recent values', () => {
     expect(['a', 'b', 'c', 'd'].filter((key) => cache.has(key))).toEqual(['a', 'c', 'd']);
   });
 
-  it('does not keep a value that costs more than the budget, and forgets the older value of its key', () => {
+  it('a value that costs more than the budget is not kept, and the older value of its key is dropped', () => {
     const cache = new RecentCache<number>(30);
     cache.set('a', 1, 10);
     cache.set('a', 2, 31);
@@ -19,7 +19,7 @@ describe('a cache of recent values', () => {
     expect(cache.size).toBe(0);
   });
 
-  it('never holds more than its budget', () => {
+  it('a cache never holds more than its budget', () => {
     const writes = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 40 })));
     fc.assert(
       fc.property(writes, (steps) => {
@@ -36,7 +36,7 @@ describe('a cache of recent values', () => {
     );
   });
 
-  it('makes a value once, and again after it was dropped', () => {
+  it('a value is made once, and made again after the cache dropped it', () => {
     const made: string[] = [];
     const cache = new RecentCache<string>(6);
     const get = (text: string) =>
@@ -50,7 +50,7 @@ describe('a cache of recent values', () => {
     expect(made).toEqual(['aa', 'bb', 'cc', 'dd', 'bb']);
   });
 
-  it('keeps nothing when making fails', () => {
+  it('a cache keeps nothing when making the value fails', () => {
     const cache = new RecentCache<number>(3);
     const fail = () => {
       throw new Error('no');
@@ -59,7 +59,7 @@ describe('a cache of recent values', () => {
     expect(cache.has('x')).toBe(false);
   });
 
-  it('counts entries when no cost is given', () => {
+  it('a cache without a cost function counts entries', () => {
     const cache = new RecentCache<number>(2);
     for (const key of ['a', 'b', 'c']) cache.set(key, 0);
     expect(cache.size).toBe(2);

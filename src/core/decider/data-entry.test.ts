@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { call, compiled, pipeline } from '../definition/definition.testing.ts';
 import { startRun } from './test-run.testing.ts';
 
-test('the default outputs of a pipeline are those of its last steps, without the status that conditions see', () => {
+test('default outputs of a pipeline are those of its last steps, without the status that conditions read', () => {
   const run = startRun({
     format: 'pipeline',
     nodes: [
@@ -15,7 +15,7 @@ test('the default outputs of a pipeline are those of its last steps, without the
   expect(run.state.outputs).toEqual({ status_code: 200, body: 'ok', headers: {}, paid: true });
 });
 
-test('outputs that are no object stand under the name of their node', () => {
+test('outputs that are not an object appear under the name of their node', () => {
   const run = startRun({ format: 'plan', nodes: [{ id: 'count', retain: true }] });
   run.succeed('count', 7);
   expect(run.state.outputs).toEqual({ count: 7 });
@@ -28,18 +28,21 @@ test('a key of an output cannot reach a prototype', () => {
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
-test.each([false, true])('a callback that was cut says so in expressions, also when it came early: %s', (isEarly) => {
-  const run = startRun({
-    format: 'pipeline',
-    nodes: [
-      { id: 'call', retain: true },
-      { id: 'answer', retain: true, step: { kind: 'webhook', timeoutMs: null }, needs: isEarly ? ['call'] : [] },
-    ],
-  });
-  run.send({ type: 'webhookReceived', nodeId: 'answer', payload: '{"paid":', truncated: true });
-  run.succeed('call', {});
-  expect(run.state.data.answer).toMatchObject({ status: 'received', body: '{"paid":', is_truncated: true });
-});
+test.each([false, true])(
+  'a truncated callback is marked as truncated in expressions, even if it came early: %s',
+  (isEarly) => {
+    const run = startRun({
+      format: 'pipeline',
+      nodes: [
+        { id: 'call', retain: true },
+        { id: 'answer', retain: true, step: { kind: 'webhook', timeoutMs: null }, needs: isEarly ? ['call'] : [] },
+      ],
+    });
+    run.send({ type: 'webhookReceived', nodeId: 'answer', payload: '{"paid":', truncated: true });
+    run.succeed('call', {});
+    expect(run.state.data.answer).toMatchObject({ status: 'received', body: '{"paid":', is_truncated: true });
+  },
+);
 
 test.each([
   [{}, { body: null }],
@@ -57,7 +60,7 @@ test.each([
   expect(run.state.data.w).toMatchObject({ status: 'received', ...entry });
 });
 
-test('a pipeline that ends early returns the outputs of its end, and nothing else', () => {
+test('a pipeline that ends early returns the outputs of its end and nothing else', () => {
   const run = startRun(
     compiled(pipeline({ a: call(), e: { needs: ['a'], end: { outputs: { code: '{{ tasks.a.status_code }}' } } } })),
   );
@@ -66,7 +69,7 @@ test('a pipeline that ends early returns the outputs of its end, and nothing els
   expect(Object.keys(run.state.outputs as object)).toEqual(['code']);
 });
 
-test('a task that lost a race can be read: its status is cancelled', () => {
+test('a task that lost a race can be read and has the status cancelled', () => {
   const race = { needs: { first: 1, of: ['a', 'b'], cancel_rest: true } };
   const tasks = { a: call(), b: call(), won: call(race) };
   const run = startRun(
@@ -77,7 +80,7 @@ test('a task that lost a race can be read: its status is cancelled', () => {
   expect(run.state).toMatchObject({ status: 'Succeeded', outputs: { a: 'cancelled', b: 'success' } });
 });
 
-test('a loop of a pipeline with too many items names the field of a pipeline', () => {
+test('the error for a pipeline loop with too many items names the pipeline field', () => {
   const run = startRun(compiled(pipeline({ a: call({ for_each: '{{ [1, 2] }}', max_items: 1 }) })));
   expect(run.find('NodeFailed', 'a').error.message).toBe('there are 2 items; at most 1 are allowed (max_items)');
 });

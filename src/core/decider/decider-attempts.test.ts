@@ -29,7 +29,7 @@ describe('retries', () => {
     expect(run.state.status).toBe('Failed');
   });
 
-  test('come after base × factor^(n−1)', () => {
+  test('the nth retry waits base × factor^(n−1)', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 4, baseDelayMs: 1_000, backoffFactor: 3 } });
     for (const delay of [1_000, 3_000, 9_000]) {
       run.fail('a');
@@ -38,7 +38,7 @@ describe('retries', () => {
     }
   });
 
-  test('are capped by maxDelayMs', () => {
+  test('the delay of a retry is capped by maxDelayMs', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 3, baseDelayMs: 1_000, backoffFactor: 10, maxDelayMs: 2_500 } });
     run.fail('a');
     run.ring();
@@ -46,7 +46,7 @@ describe('retries', () => {
     expect(run.find('RetryScheduled', 'a').until - run.now).toBe(2_500);
   });
 
-  test('with jitter come after between half and all of the delay, not always the same', () => {
+  test('a retry with jitter waits between half and all of the delay, and the wait varies', () => {
     const retry = { maxAttempts: 2, baseDelayMs: 10_000, backoffFactor: 2, maxDelayMs: null, jitter: true };
     const delays = Array.from({ length: 50 }, (_, seed) => firstDelay(retry, seed));
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(5_000);
@@ -55,7 +55,7 @@ describe('retries', () => {
     expect(firstDelay(retry, 7)).toBe(firstDelay(retry, 7));
   });
 
-  test('wait as long as the action asks for, when that is longer', () => {
+  test('a retry waits as long as the action asks for when that is longer than its backoff', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 3, baseDelayMs: 1_000, backoffFactor: 1 } });
     run.fail('a', { retryAfterMs: 60_000 });
     expect(run.find('RetryScheduled', 'a').until).toBe(T0 + 60_000);
@@ -64,7 +64,7 @@ describe('retries', () => {
     expect(run.find('RetryScheduled', 'a').until - run.now).toBe(1_000);
   });
 
-  test('never start before their time', () => {
+  test('a retry never starts before it is due', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 2, baseDelayMs: 1_000 } });
     run.fail('a');
     run.now = T0 + 999;
@@ -74,14 +74,14 @@ describe('retries', () => {
     expect(run.statusOf('a')).toBe('Running');
   });
 
-  test('are not made after a terminal failure', () => {
+  test('a terminal failure is not retried', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 3 } });
     run.fail('a', { retryable: false });
     expect(run.statusOf('a')).toBe('Failed');
     expect(run.attemptsOf('a')).toBe(1);
   });
 
-  test('keep the idempotency key', () => {
+  test('a retry keeps the idempotency key', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 2 } });
     run.fail('a');
     run.ring();
@@ -89,7 +89,7 @@ describe('retries', () => {
     expect(keys).toEqual([`${START.executionId}:a`, `${START.executionId}:a`]);
   });
 
-  test('ignore a result of an earlier attempt', () => {
+  test('a result of an earlier attempt is ignored after a retry started', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 2 } });
     run.fail('a');
     run.ring();
@@ -108,8 +108,8 @@ function firstDelay(retry: RetryPolicy, seed: number): number {
   return nextDue(state)! - T0;
 }
 
-describe('a timeout of an attempt', () => {
-  test('is retried, and the node is TimedOut when the tries are used up', () => {
+describe('an attempt timeout', () => {
+  test('an attempt timeout is retried, and the node is TimedOut after the last attempt', () => {
     const run = graph({ id: 'a', timeoutMs: 300, retry: { maxAttempts: 2 } });
     expect(run.commands[0]).toMatchObject({ type: 'runAction', timeoutMs: 300 });
     run.fail('a', { timedOut: true });
@@ -121,13 +121,13 @@ describe('a timeout of an attempt', () => {
     expect(run.state.status).toBe('Failed');
   });
 
-  test('is a failure to the routes', () => {
+  test('an attempt timeout takes the failure route', () => {
     const run = graph({ id: 'a', onFailure: 'h' }, { id: 'h' });
     run.fail('a', { timedOut: true });
     expect(run.statuses()).toEqual({ a: 'TimedOut', h: 'Running' });
   });
 
-  test('shows as timeout in a pipeline', () => {
+  test('an attempt timeout has the status timeout in a pipeline', () => {
     const run = pipeline({ id: 'a' }, { id: 'b', needs: ['a'], condition: "tasks.a.status == 'timeout'" });
     run.fail('a', { timedOut: true });
     expect(run.statusOf('b')).toBe('Running');
@@ -145,7 +145,7 @@ describe('parameters', () => {
     { id: 'other' },
   ];
 
-  test('are rendered in the transition that starts the node, recorded with it, and reused by retries', () => {
+  test('parameters are rendered when the node starts, recorded with the start, and reused by retries', () => {
     const run = graph(...changing);
     run.succeed('root');
     run.succeed('other', { n: 1 });
@@ -157,7 +157,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('are rendered anew when rerenderOnRetry is set', () => {
+  test('parameters are rendered again on a retry when rerenderOnRetry is set', () => {
     const run = graph(...changing.map((node) => ({ ...node, rerenderOnRetry: true })));
     run.succeed('root');
     run.succeed('other', { n: 1 });
@@ -169,7 +169,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('that cannot be rendered fail that attempt, which is not retried', () => {
+  test('parameters that cannot be rendered fail the attempt, and the attempt is not retried', () => {
     const run = graph({ id: 'a', parameters: { x: '{{ trigger.absent.y }}' }, retry: { maxAttempts: 3 } });
     const ofNode = run.facts.filter((fact) => 'node' in fact && fact.type !== 'Warning');
     expect(ofNode.map((fact) => fact.type)).toEqual(['NodeStarted', 'NodeFailed']);
@@ -179,7 +179,7 @@ describe('parameters', () => {
     expect(run.state.status).toBe('Failed');
   });
 
-  test('that cannot be rendered are a failure like any other to the routes', () => {
+  test('parameters that cannot be rendered take the failure route like any other failure', () => {
     const run = graph({ id: 'a', parameters: { x: '{{ trigger.absent }}' }, onFailure: 'h' }, { id: 'h' });
     expect(run.statuses()).toEqual({ a: 'Failed', h: 'Running' });
   });
@@ -189,14 +189,14 @@ describe('a webhook node', () => {
   const hook = (timeoutMs: number | null): Step => ({ kind: 'webhook', timeoutMs });
   const call = (payload: { n: number }) => ({ type: 'webhookReceived', nodeId: 'pay', payload }) as const;
 
-  test('whose callback is read after the deadline of its execution does not save it', () => {
+  test('a callback read after the deadline of its execution does not prevent the timeout', () => {
     const run = startRun({ format: 'pipeline', timeoutMs: 1_000, nodes: [{ id: 'pay', step: hook(5_000) }] });
     run.now = T0 + 1_000;
     run.send(call({ n: 1 }));
     expect(run.state.status).toBe('TimedOut');
   });
 
-  test('waits, and succeeds with what it received', () => {
+  test('a webhook node waits, and succeeds with the payload it received', () => {
     const run = pipeline(
       { id: 'pay', step: hook(5_000) },
       { id: 'ship', needs: ['pay'], condition: "tasks.pay.status == 'received'" },
@@ -208,7 +208,7 @@ describe('a webhook node', () => {
     expect(JSON.stringify(run.find('NodeSucceeded', 'pay').outputs)).toContain('"n":1');
   });
 
-  test('that is called early succeeds as soon as it is reached', () => {
+  test('a webhook node called early succeeds as soon as it is reached', () => {
     const run = pipeline({ id: 'a' }, { id: 'pay', step: hook(null), needs: ['a'] });
     run.send(call({ n: 1 }));
     expect(run.statusOf('pay')).toBe('Pending');
@@ -218,7 +218,7 @@ describe('a webhook node', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('that was called early is not forgotten when its step is retried', () => {
+  test('an early call to a webhook node is kept when an earlier step is retried', () => {
     const run = pipeline({ id: 'a' }, { id: 'pay', step: hook(null), needs: ['a'] });
     run.send(call({ n: 1 }));
     run.fail('a');
@@ -228,7 +228,7 @@ describe('a webhook node', () => {
     expect(run.statusOf('pay')).toBe('Succeeded');
   });
 
-  test('ignores a second and a late call', () => {
+  test('a webhook node ignores a second call and a late call', () => {
     const run = pipeline({ id: 'pay', step: hook(null) }, { id: 'b', needs: ['pay'] });
     run.send(call({ n: 1 }));
     expect(run.send(call({ n: 2 }))).toEqual([]);
@@ -236,7 +236,7 @@ describe('a webhook node', () => {
     expect(run.send(call({ n: 3 }))).toEqual([]);
   });
 
-  test('times out, which later steps can branch on, and is not retried', () => {
+  test('a webhook node that times out is not retried, and later steps can branch on the timeout', () => {
     const run = pipeline(
       { id: 'pay', step: hook(5_000), retry: { maxAttempts: 3 } },
       { id: 'remind', needs: ['pay'], condition: "tasks.pay.status == 'timeout'" },
@@ -257,7 +257,7 @@ describe('a subworkflow node', () => {
   });
   const parameters = { input: '{{ trigger.value }}' };
 
-  test('starts a child with an id recorded in the fact, and its rendered parameters as trigger', () => {
+  test('a subworkflow node starts a child with the id in its fact and its rendered parameters as trigger', () => {
     const run = graph({ id: 'a', step: child(true), parameters });
     const { childId } = run.find('NodeStarted', 'a');
     const command = { type: 'startChild', node: 0, attempt: 1, childId, workflowId: 'child-workflow', version: 2 };
@@ -265,7 +265,7 @@ describe('a subworkflow node', () => {
     expect(run.statusOf('a')).toBe('Waiting');
   });
 
-  test('succeeds with the outputs of its child', () => {
+  test('a subworkflow node succeeds with the outputs of its child', () => {
     const run = graph(
       { id: 'a', step: child(true), edges: [{ to: 'b', condition: "context.data['a'].outputs.result === 42" }] },
       { id: 'b' },
@@ -277,14 +277,14 @@ describe('a subworkflow node', () => {
     expect(run.statusOf('b')).toBe('Running');
   });
 
-  test('whose child has no outputs succeeds with none', () => {
+  test('a subworkflow node whose child has no outputs succeeds with empty outputs', () => {
     const run = graph({ id: 'a', step: child(true) });
     const childId = run.find('NodeStarted', 'a').childId!;
     run.send({ type: 'childFinished', nodeId: 'a', childId, status: 'Succeeded' });
     expect(run.find('NodeSucceeded', 'a').outputs).toEqual({ executionId: childId, status: 'Succeeded', outputs: {} });
   });
 
-  test('with a timeout waits no longer than that, and cancels its child', () => {
+  test('a subworkflow node cancels its child when its timeout is over', () => {
     const run = graph({ id: 'a', step: child(true), timeoutMs: 2_000, onFailure: 'h' }, { id: 'h' });
     expect(run.find('NodeWaiting', 'a').until).toBe(T0 + 2_000);
     run.ring();
@@ -297,40 +297,43 @@ describe('a subworkflow node', () => {
     });
   });
 
-  test.each(['Failed', 'Cancelled', 'TimedOut'] as const)('fails when its child ended as %s', (status) => {
-    const run = graph({ id: 'a', step: child(true), onFailure: 'h' }, { id: 'h' });
-    const childId = run.find('NodeStarted', 'a').childId!;
-    run.send({ type: 'childFinished', nodeId: 'a', childId, status, error: { code: 'X', message: 'its reason' } });
-    expect(run.statuses()).toEqual({ a: 'Failed', h: 'Running' });
-    expect(run.find('NodeFailed', 'a').error.message).toMatch(new RegExp(`${status}.*its reason`));
-  });
+  test.each(['Failed', 'Cancelled', 'TimedOut'] as const)(
+    'a subworkflow node fails when its child ended as %s',
+    (status) => {
+      const run = graph({ id: 'a', step: child(true), onFailure: 'h' }, { id: 'h' });
+      const childId = run.find('NodeStarted', 'a').childId!;
+      run.send({ type: 'childFinished', nodeId: 'a', childId, status, error: { code: 'X', message: 'its reason' } });
+      expect(run.statuses()).toEqual({ a: 'Failed', h: 'Running' });
+      expect(run.find('NodeFailed', 'a').error.message).toMatch(new RegExp(`${status}.*its reason`));
+    },
+  );
 
-  test('fails also when its child gave no reason', () => {
+  test('a subworkflow node fails when its child gave no reason', () => {
     const run = graph({ id: 'a', step: child(true) });
     const childId = run.find('NodeStarted', 'a').childId!;
     run.send({ type: 'childFinished', nodeId: 'a', childId, status: 'Cancelled' });
     expect(run.find('NodeFailed', 'a').error.message).toContain('Cancelled');
   });
 
-  test('ignores a child that is not its own', () => {
+  test('a subworkflow node ignores the end of a child that is not its own', () => {
     const run = graph({ id: 'a', step: child(true) });
     const stranger = { type: 'childFinished', nodeId: 'a', childId: 'other', status: 'Succeeded' } as const;
     expect(run.send(stranger)).toEqual([]);
   });
 
-  test('waits on when all it hears is that the child was created', () => {
+  test('a subworkflow node keeps waiting when it hears only that its child was created', () => {
     const run = graph({ id: 'a', step: child(true) });
     expect(run.succeed('a', { executionId: 'x', status: 'Pending' })).toEqual([]);
     expect(run.statusOf('a')).toBe('Waiting');
   });
 
-  test('fails when the driver refuses to create the child', () => {
+  test('a subworkflow node fails when the driver refuses to create the child', () => {
     const run = graph({ id: 'a', step: child(true), onFailure: 'h' }, { id: 'h' });
     run.fail('a', { retryable: false });
     expect(run.statuses()).toEqual({ a: 'Failed', h: 'Running' });
   });
 
-  test('that does not wait succeeds as soon as its child is durable', () => {
+  test('a subworkflow node that does not wait succeeds as soon as its child is durable', () => {
     const run = graph({ id: 'a', step: child(false), parameters, edges: [{ to: 'b' }] }, { id: 'b' });
     const childId = run.find('NodeStarted', 'a').childId!;
     const command = { type: 'startChild', node: 0, attempt: 1, childId, workflowId: 'child-workflow', version: 2 };

@@ -6,13 +6,13 @@ import type { NodeSpec } from './plan-builder.testing.ts';
 import { startRun } from './test-run.testing.ts';
 
 describe('the data of a node', () => {
-  test('of a graph is its outputs', () => {
+  test('the data of a graph node is its outputs', () => {
     const run = startRun({ format: 'graph', nodes: [{ id: 'a' }] });
     run.succeed('a', { n: 1 });
     expect(run.state.data).toEqual({ a: { n: 1 } });
   });
 
-  test('that failed is { error: { code, message }, errorNode }', () => {
+  test('the data of a failed node is { error: { code, message }, errorNode }', () => {
     const run = startRun({
       format: 'graph',
       nodes: [
@@ -30,14 +30,14 @@ describe('the data of a node', () => {
     expect(run.paramsOf('h')).toEqual([{ text: 'failed at a: BROKEN' }]);
   });
 
-  test('that nothing reads later is not kept', () => {
+  test('data that nothing reads later is not kept', () => {
     const run = startRun({ format: 'graph', nodes: [{ id: 'a', retain: false, edges: [{ to: 'b' }] }, { id: 'b' }] });
     run.succeed('a', { n: 1 });
     expect(run.state.data).toEqual({});
     expect(run.find('NodeSucceeded', 'a').outputs).toEqual({ n: 1 });
   });
 
-  test('of a pipeline carries its status beside the response', () => {
+  test('the data of a pipeline task holds its status next to the response', () => {
     const run = startRun({ format: 'pipeline', nodes: [{ id: 'a' }, { id: 'b', needs: ['a'] }] });
     run.succeed('a', { status_code: 201, body: { id: 5 } });
     expect(run.state.data.a).toMatchObject({ status: 'success', status_code: 201, body: { id: 5 } });
@@ -46,7 +46,7 @@ describe('the data of a node', () => {
   });
 });
 
-describe('the limit of the context', () => {
+describe('the size limit of the context', () => {
   const overflowing = (overflowBehavior: SnapshotPolicy['overflowBehavior']) => {
     const nodes: NodeSpec[] = [
       { id: 'a', edges: [{ to: 'b' }] },
@@ -61,7 +61,7 @@ describe('the limit of the context', () => {
     return run;
   };
 
-  test('Fail fails the node that goes over it, without a retry', () => {
+  test('Fail fails the node that exceeds the limit, without a retry', () => {
     const run = overflowing('Fail');
     expect(run.statusOf('c')).toBe('Failed');
     expect(run.statusOf('h')).toBe('Running');
@@ -78,7 +78,7 @@ describe('the limit of the context', () => {
     expect(run.find('NodeFailed', 'a').error.message).toContain(`(${option})`);
   });
 
-  test('in a pipeline takes the body, and not the success that was answered', () => {
+  test('a pipeline task over the limit loses its body and still counts as a success', () => {
     const snapshot = { maxContextSizeBytes: 10, overflowBehavior: 'Fail' } as const;
     const nodes: NodeSpec[] = [
       { id: 'charge', retain: true },
@@ -101,7 +101,7 @@ describe('the limit of the context', () => {
     });
   });
 
-  test('in a pipeline takes the payload of a callback, and leaves what has no body', () => {
+  test('a callback over the limit loses its payload, and outputs without a body are kept', () => {
     const paid = { id: 'paid', retain: true, step: { kind: 'webhook', timeoutMs: null } } as const;
     const snapshot = { maxContextSizeBytes: 10, overflowBehavior: 'Fail' } as const;
     const run = startRun({
@@ -116,7 +116,7 @@ describe('the limit of the context', () => {
     expect(run.find('NodeSucceeded', 'nap').outputs).toEqual({ sleptMs: 1 });
   });
 
-  test('AutoPruneOldest makes room by forgetting what came first', () => {
+  test('AutoPruneOldest makes room by dropping the oldest outputs', () => {
     const run = overflowing('AutoPruneOldest');
     expect(run.statusOf('c')).toBe('Succeeded');
     expect(run.find('NodeSucceeded', 'c').pruned).toEqual([0]);
@@ -128,7 +128,7 @@ describe('the limit of the context', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('of many that were forgotten at once, some are named', () => {
+  test('the warning about many pruned outputs names the first ten and counts the rest', () => {
     const small = Array.from({ length: 12 }, (_, index) => `n${index}`);
     const nodes = [...small, 'large'].map((id) => ({ id }));
     const snapshot = { maxContextSizeBytes: 120, overflowBehavior: 'AutoPruneOldest' } as const;
@@ -138,7 +138,7 @@ describe('the limit of the context', () => {
     expect(run.find('Warning').message).toMatch(/^the outputs of `n0`, .*`n9` and 1 more were left out of the context/);
   });
 
-  test('DropOversize leaves out what does not fit', () => {
+  test('DropOversize leaves out the outputs that do not fit', () => {
     const run = overflowing('DropOversize');
     expect(run.statusOf('c')).toBe('Succeeded');
     expect(run.find('NodeSucceeded', 'c')).toMatchObject({ dropped: true, outputs: { text: 'z'.repeat(30) } });
@@ -148,7 +148,7 @@ describe('the limit of the context', () => {
   });
 });
 
-describe('what reads the data of a node that left none is told why', () => {
+describe('an expression that reads data of a node without data', () => {
   const reading = (edges: NodeSpec['edges'], snapshot = {}) =>
     startRun({
       format: 'graph',
@@ -161,7 +161,7 @@ describe('what reads the data of a node that left none is told why', () => {
       snapshot,
     });
 
-  test('in a template, when it was skipped', () => {
+  test('a template that reads a skipped node is told that the node was skipped', () => {
     const run = reading([{ to: 'd' }]);
     run.succeed('a', { text: 'x' });
     run.succeed('b');
@@ -171,7 +171,7 @@ describe('what reads the data of a node that left none is told why', () => {
     });
   });
 
-  test('in a template, when it lost a race', () => {
+  test('a template that reads the loser of a race is told that the node was cancelled', () => {
     const run = startRun({
       format: 'graph',
       nodes: [
@@ -186,7 +186,7 @@ describe('what reads the data of a node that left none is told why', () => {
     expect(run.find('NodeFailed', 'd').error.message).toContain('`a` was cancelled (No longer needed: "d" went on');
   });
 
-  test('in a condition', () => {
+  test('a condition that reads a skipped node warns that the node was skipped', () => {
     const run = reading([{ to: 'd', condition: 'context.data.c.text === 1' }]);
     run.succeed('a', { text: 'x' });
     run.succeed('b');
@@ -195,7 +195,7 @@ describe('what reads the data of a node that left none is told why', () => {
     );
   });
 
-  test('when it was pruned', () => {
+  test('a template that reads a pruned node is told how many bytes were left out', () => {
     const run = reading([{ to: 'd' }], { maxContextSizeBytes: 60, overflowBehavior: 'AutoPruneOldest' });
     run.succeed('a', { text: 'x'.repeat(30) });
     run.succeed('b', { text: 'y'.repeat(30) });
@@ -206,7 +206,7 @@ describe('what reads the data of a node that left none is told why', () => {
 });
 
 describe('the outputs of an execution', () => {
-  test('are by default those of its succeeded end nodes, merged in definition order', () => {
+  test('default outputs are those of the succeeded end nodes, merged in definition order', () => {
     const run = startRun({
       format: 'graph',
       nodes: [
@@ -222,7 +222,7 @@ describe('the outputs of an execution', () => {
     expect(run.find('ExecutionSucceeded').outputs).toEqual({ winner: 'b', late: 3, b: 2 });
   });
 
-  test('are rendered from the templates of the definition when it has them', () => {
+  test('outputs are rendered from the templates of the definition when it has them', () => {
     const nodes = [{ id: 'a' }];
     const outputs = { doubled: "{{ context.data['a'].n * 2 }}", from: '{{ trigger.value }}' };
     const run = startRun({ format: 'graph', nodes, outputs });
@@ -231,7 +231,7 @@ describe('the outputs of an execution', () => {
     expect(run.state.outputs).toEqual({ doubled: 42, from: 7 });
   });
 
-  test('that cannot be rendered fail the execution with TEMPLATE_ERROR', () => {
+  test('outputs that cannot be rendered fail the execution with TEMPLATE_ERROR', () => {
     const run = startRun({ format: 'graph', nodes: [{ id: 'a' }], outputs: { x: '{{ trigger.absent.y }}' } });
     run.succeed('a');
     expect(run.state.status).toBe('Failed');
@@ -245,14 +245,14 @@ test('a trigger without a spec of its own shows the spec of the request', () => 
   expect(run.paramsOf('a')).toEqual([{ one: 4, two: 4 }]);
 });
 
-test('a trigger with a spec of its own keeps it', () => {
+test('a trigger with a spec of its own keeps that spec', () => {
   const nodes = [{ id: 'a', parameters: { one: '{{ trigger.spec }}', two: '{{ spec.n }}' } }];
   const run = startRun({ format: 'graph', nodes }, { trigger: { spec: 'own' }, spec: { n: 4 } });
   expect(run.paramsOf('a')).toEqual([{ one: 'own', two: 4 }]);
 });
 
-describe('times of the execution itself', () => {
-  test('are data: when it began, and which attempt is being prepared', () => {
+describe('times of the execution', () => {
+  test('templates read the start of the execution and the number and start of the attempt', () => {
     const parameters = { at: '{{ execution.startedAt }}', n: '{{ attempt.number }}', now: '{{ attempt.startedAt }}' };
     const spec = { id: 'a', parameters, rerenderOnRetry: true, retry: { maxAttempts: 2 } };
     const run = startRun({ format: 'graph', nodes: [spec] });

@@ -274,7 +274,7 @@ function expectLaws({ facts, plan, state }: Play): void {
 }
 
 describe('programs with loops, races, waits, ends and undo', () => {
-  test('end as the naive reference says, whatever the order of events', () => {
+  test('programs end as the naive reference says, in any order of events', () => {
     check('none', 400, (play) => {
       expectFate(play);
       expectResults(play);
@@ -282,14 +282,14 @@ describe('programs with loops, races, waits, ends and undo', () => {
     });
   });
 
-  test('end so after a pause, too', () => {
+  test('programs end as the naive reference says after a pause', () => {
     check('pause', 150, (play) => {
       expectFate(play);
       expectLaws(play);
     });
   });
 
-  test('are undone in reverse order when they are cancelled, and keep every law (I13)', () => {
+  test('cancelled programs are undone in reverse order and keep every law (I13)', () => {
     let cancelled = 0;
     check('cancel', 250, (play) => {
       expectLaws(play);
@@ -298,7 +298,7 @@ describe('programs with loops, races, waits, ends and undo', () => {
     expect(cancelled).toBeGreaterThan(30);
   });
 
-  test('keep the numbers of virtual nodes apart, for every loop of a plan', () => {
+  test('virtual nodes of different loops of a plan never share a number', () => {
     fc.assert(
       fc.property(randomProgram, (program) => {
         const plan = planOf(program);

@@ -18,7 +18,7 @@ const each = (forEach: Fields, fields: Fields = {}): Fields =>
 const run = (nodes: readonly Fields[], fields: Fields = {}) => startRun(compiled(graph(nodes, fields)));
 
 describe('a loop', () => {
-  it('keeps the items of its start when it is retried, whatever they would be by then', () => {
+  it('a retried loop keeps the items it started with, even if its template would now give others', () => {
     const nodes = [
       node('s', to('a', 'late')),
       each({ items: '{{ context.data.late?.list ?? [1, 2] }}', parallel: 1 }),
@@ -36,7 +36,7 @@ describe('a loop', () => {
     expect([...loop.paramsOf('a[0]'), ...loop.paramsOf('a[1]')]).toEqual([{ n: 1 }, { n: 1 }, { n: 2 }]);
   });
 
-  it('that a join goes on without stops, with all that runs of it', () => {
+  it('a loop that lost a race stops with all its running items', () => {
     const race = run(
       [
         node('s', to('a', 'b')),
@@ -56,7 +56,7 @@ describe('a loop', () => {
     expect(race.state.status).toBe('Succeeded');
   });
 
-  it('has an item failed by its own template, which runs nothing', () => {
+  it('an item whose template fails is a failed item, and runs nothing', () => {
     const broken = each({ items: [{ x: 1 }, {}], tolerate: 1 }, { parameters: { n: '{{ item.x }}' } });
     const it = run([broken]);
     it.succeed('a[0]', { ok: true });
@@ -67,7 +67,7 @@ describe('a loop', () => {
     });
   });
 
-  it('keeps null for the results of an item that do not fit into the context', () => {
+  it('a result that does not fit into the context becomes null in the results of the loop', () => {
     const snapshot = { overflowBehavior: 'DropOversize', maxContextSizeBytes: 200 };
     const it = run([each({ items: [1, 2] }, to('b')), node('b')], { snapshot });
     it.succeed('a[0]', { text: 'x'.repeat(500) });
@@ -75,7 +75,7 @@ describe('a loop', () => {
     expect(it.find('NodeSucceeded', 'a').outputs).toMatchObject({ succeeded: 2, results: [null, { ok: true }] });
   });
 
-  it('that was cancelled names itself when one of its items is to be run again', () => {
+  it('RERUN_FROM for an item of a cancelled loop is refused, and says to name the loop', () => {
     const it = run([each({ items: [1, 2] })]);
     it.send({ type: 'cancel', reason: 'enough' });
     it.now += GRACE_MS;
@@ -90,7 +90,7 @@ describe('a loop', () => {
     expect(it.state.status).toBe('Succeeded');
   });
 
-  it('begins again with what was under way when the engine gave up in the middle of it', () => {
+  it('a reopened loop restarts the items that were running when the engine gave up', () => {
     const it = run([each({ items: [1, 2, 3], parallel: 2 })]);
     it.succeed('a[0]');
     // As a dead letter ends it, without waiting for running attempts.
@@ -103,7 +103,7 @@ describe('a loop', () => {
     expect(it.find('ExecutionSucceeded').outputs).toMatchObject({ succeeded: 3, failed: 0 });
   });
 
-  it('takes no result of a node that never was', () => {
+  it('a result for a node that does not exist is ignored', () => {
     const it = run([each({ items: [1] })]);
     const stray = { attempt: 1, outputs: {}, bytes: 2 };
     expect(it.send({ type: 'attemptSucceeded', node: 99_999, ...stray })).toEqual([]);
@@ -118,7 +118,7 @@ describe('a decision', () => {
   const plan = compiled(graph([each({ items, parallel: 3 })]));
   const context = { now: T0, seed: 1, abortGraceMs: GRACE_MS };
 
-  it('that has worked long enough leaves items of a loop for the next (S4)', () => {
+  it('a decision that reached its effort limit leaves the remaining items to the next decision (S4)', () => {
     const state = initialState(plan, START);
     let decision = decide(state, { type: 'started' }, { ...context, effortPerDecision: 0 });
     const started = () => [...state.frames.values()].filter(({ nodes }) => nodes[0]!.status === 'Running').length;
@@ -143,22 +143,22 @@ describe('a decision', () => {
   });
 });
 
-describe('an end', () => {
+describe('an end node', () => {
   const snapshot = { overflowBehavior: 'DropOversize', maxContextSizeBytes: 10 };
 
-  it('whose outputs do not fit into the context ends the execution without them', () => {
+  it('an end node whose outputs do not fit into the context ends the execution without them', () => {
     const end = { id: 'a', nodeType: 'end', outputs: { text: 'x'.repeat(50) } };
     expect(run([end], { snapshot }).find('ExecutionSucceeded').outputs).toEqual({});
   });
 
-  it('whose error does not fit into the context still fails the execution', () => {
+  it('an end node whose error does not fit into the context still fails the execution', () => {
     const end = { id: 'a', nodeType: 'end', status: 'Failed', error: { code: 'REFUSED', message: 'x'.repeat(50) } };
     expect(run([end], { snapshot }).state.error).toMatchObject({ code: 'ENDED', nodeId: 'a' });
   });
 });
 
 describe('default outputs', () => {
-  it('of two nodes with the same key are told of, because only one is kept', () => {
+  it('two nodes that return the same key cause a warning, because only one value is kept', () => {
     const it = run([node('a', to('b', 'c')), node('b'), node('c')]);
     it.succeed('a');
     it.succeed('b', { id: 1, name: 'b' });
@@ -170,7 +170,7 @@ describe('default outputs', () => {
     });
   });
 
-  it('of a body are told of once, and not for every item', () => {
+  it('overlapping outputs in a loop body cause one warning, not one for each item', () => {
     const nodes = [node('x', to('y', 'z')), node('y'), node('z')];
     const it = run([{ id: 'a', forEach: { items: [1, 2] }, body: { startNode: 'x', nodes } }]);
     for (const item of [0, 1]) for (const id of ['x', 'y', 'z']) it.succeed(`a[${item}].${id}`, { id });
@@ -178,7 +178,7 @@ describe('default outputs', () => {
     expect(it.state.status).toBe('Succeeded');
   });
 
-  it('with keys of their own are kept without a word', () => {
+  it('default outputs with different keys are all kept, without a warning', () => {
     const it = run([node('a', to('b', 'c')), node('b'), node('c')]);
     it.succeed('a');
     it.succeed('b', { one: 1 });

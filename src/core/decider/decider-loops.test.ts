@@ -25,7 +25,7 @@ const items = '{{ trigger.items }}';
 const run = (plan: ReturnType<typeof loop>, trigger: Json) => startRun(plan, { trigger });
 
 describe('forEach', () => {
-  it('runs at most `parallel` items at a time, each with its own parameters and key', () => {
+  it('forEach runs at most `parallel` items at a time, each with its own parameters and key', () => {
     const it = run(loop({ items, parallel: 2 }), { items: ['x', 'y', 'z'] });
     expect(it.commands).toMatchObject([
       { type: 'runAction', params: { n: 'x', at: 0 }, idempotencyKey: `${START.executionId}:a:0` },
@@ -47,7 +47,7 @@ describe('forEach', () => {
     expect(it.state.inFlight).toBe(0);
   });
 
-  it('of an empty list has nothing to do', () => {
+  it('forEach over an empty list succeeds with empty results', () => {
     expect(run(loop({ items }), { items: [] }).find('ExecutionSucceeded').outputs).toMatchObject({
       count: 0,
       results: [],
@@ -64,7 +64,7 @@ describe('forEach', () => {
     expect(error).toMatchObject({ code, message: expect.stringContaining(message), nodeId: 'a' });
   });
 
-  it('fails when more items fail than are tolerated: nothing new starts, and what runs is told to stop', () => {
+  it('forEach fails when too many items fail: no new item starts, and running items are aborted', () => {
     const it = run(loop({ items, parallel: 2 }), { items: [1, 2, 3] });
     it.fail('a[0]');
     expect(it.state.error).toMatchObject({
@@ -75,7 +75,7 @@ describe('forEach', () => {
     expect(it.succeed('a[1]')).toEqual([]);
   });
 
-  it('tolerates a number of failures, or a share', () => {
+  it('forEach tolerates a number or a percentage of failed items', () => {
     for (const tolerate of [1, '40%']) {
       const it = run(loop({ items, tolerate }), { items: [1, 2, 3] });
       it.fail('a[1]');
@@ -91,7 +91,7 @@ describe('forEach', () => {
     }
   });
 
-  it('retries an item as its policy says, and a late result of the first try changes nothing', () => {
+  it('a failed item is retried by its policy, and a late result of the first attempt is ignored', () => {
     const it = run(loop({ items }, { policies: { retry: { maxAttempts: 2, jitter: false } } }), { items: [1] });
     it.fail('a[0]');
     expect(it.statusOf('a[0]')).toBe('Retrying');
@@ -102,7 +102,7 @@ describe('forEach', () => {
     expect(it.state.status).toBe('Succeeded');
   });
 
-  it('RETRY_STEP runs only what has not succeeded, with attempts that go on counting', () => {
+  it('RETRY_STEP of a loop runs only items that have not succeeded, and attempts keep counting', () => {
     const it = run(loop({ items, parallel: 2 }), { items: ['x', 'y', 'z'] });
     it.succeed('a[0]', { r: 0 });
     it.fail('a[1]');
@@ -123,7 +123,7 @@ describe('forEach', () => {
     });
   });
 
-  it('a step of a loop is retried with the loop, and not by itself', () => {
+  it('RETRY_STEP is refused for an item of a loop, and COMPLETE_STEP for the loop', () => {
     const it = run(loop({ items, tolerate: 1 }), { items: [1, 2] });
     expect(it.signal('RETRY_STEP', { stepId: 'a[0]' })).toMatchObject([{ refused: expect.stringContaining('loop') }]);
     expect(it.signal('COMPLETE_STEP', { stepId: 'a', outputs: {} })).toMatchObject([
@@ -132,7 +132,7 @@ describe('forEach', () => {
     expect(it.signal('RETRY_STEP', { stepId: 'a[7]' })).toMatchObject([{ refused: 'no step "a[7]"' }]);
   });
 
-  it('UPDATE_PARAMS of the loop is for the items that start later, an override for the next one', () => {
+  it('UPDATE_PARAMS of a loop applies to all items that start later, INJECT_OVERRIDE to the next one', () => {
     const it = run(loop({ items, parallel: 1 }), { items: [1, 2, 3] });
     it.signal('UPDATE_PARAMS', { stepId: 'a', newParams: { extra: true } });
     it.signal('INJECT_OVERRIDE', { stepId: 'a', override: { once: true } });
@@ -142,7 +142,7 @@ describe('forEach', () => {
     expect(it.paramsOf('a[2]')).toEqual([{ n: 3, at: 2, extra: true }]);
   });
 
-  it('a pause starts no further item, and resume goes on', () => {
+  it('a paused loop starts no further item, and goes on after the resume', () => {
     const it = run(loop({ items, parallel: 1 }), { items: [1, 2] });
     it.signal('PAUSE');
     it.succeed('a[0]');
@@ -151,7 +151,7 @@ describe('forEach', () => {
     expect(it.statusOf('a[1]')).toBe('Running');
   });
 
-  it('a cancel tells every item to stop, and a reopened loop runs what had not succeeded', () => {
+  it('a cancelled loop aborts every item, and a retry runs the items that had not succeeded', () => {
     const it = run(loop({ items, parallel: 2 }), { items: [1, 2, 3] });
     it.succeed('a[0]', { r: 0 });
     it.send({ type: 'cancel', reason: 'stop' });
@@ -166,7 +166,7 @@ describe('forEach', () => {
     expect(it.state.status).toBe('Succeeded');
   });
 
-  it('results that do not fit into the context fail the node with CONTEXT_OVERFLOW', () => {
+  it('results that do not fit into the context fail the loop with CONTEXT_OVERFLOW', () => {
     const small = compiled(graph([node('a', { forEach: { items } })], { snapshot: { maxContextSizeBytes: 30 } }));
     const it = run(small, { items: [1, 2] });
     it.succeed('a[0]', { text: 'xxxxxxxxxx' });
@@ -174,7 +174,7 @@ describe('forEach', () => {
     expect(it.state.error).toMatchObject({ code: 'CONTEXT_OVERFLOW' });
   });
 
-  it('one whose items are children starts a child for each', () => {
+  it('forEach over a subworkflow starts one child for each item', () => {
     const plan = compiled(
       graph([
         { id: 'a', nodeType: 'subworkflow', workflowId: 'w', forEach: { items }, parameters: { n: '{{ item }}' } },
@@ -189,7 +189,7 @@ describe('forEach', () => {
     expect(it.find('ExecutionSucceeded').outputs).toMatchObject({ succeeded: 2 });
   });
 
-  it('of a pipeline gives its answers as results', () => {
+  it('forEach of a pipeline returns the responses as results', () => {
     const plan = compiled(
       pipeline({ a: call({ for_each: '{{trigger.body.items}}', parallel: 1, retries: 0, body: { n: '{{item}}' } }) }),
     );
@@ -199,7 +199,7 @@ describe('forEach', () => {
   });
 });
 
-describe('a body', () => {
+describe('a loop body', () => {
   const body = (fields: Fields = {}) => ({
     startNode: 'charge',
     nodes: [
@@ -215,7 +215,7 @@ describe('a body', () => {
   const plan = (forEach: Fields, fields: Fields = {}) =>
     compiled(graph([node('s', to('each')), { id: 'each', forEach, body: body(fields) }], { startNode: 's' }));
 
-  it('is a workflow of its own for each item, and sees what came before the loop', () => {
+  it('a loop body is a workflow of its own for each item, and reads data from before the loop', () => {
     const it = run(
       plan({ items, parallel: 1 }, { outputs: { sent: '{{ context.data.ship.no }}', of: '{{ item.id }}' } }),
       {
@@ -240,7 +240,7 @@ describe('a body', () => {
     ).toEqual([`${START.executionId}:each:0:charge`, `${START.executionId}:each:0:ship`]);
   });
 
-  it('without outputs leaves those of its last nodes; a failure in it that nothing handles fails the item', () => {
+  it('a body without outputs returns those of its last nodes, and an unhandled failure fails the item', () => {
     const it = run(plan({ items, tolerate: 1 }), { items: [{ id: 1 }, { id: 2 }] });
     it.succeed('s', { who: 'me' });
     it.fail('each[0].charge', { retryable: false });
@@ -252,7 +252,7 @@ describe('a body', () => {
     });
   });
 
-  it('whose outputs cannot be rendered fails the item', () => {
+  it('a body whose outputs cannot be rendered fails its item', () => {
     const it = run(plan({ items }, { outputs: { x: '{{ context.data.ship.no.deeper }}' } }), { items: [{ id: 1 }] });
     it.succeed('s', { who: 'me' });
     it.succeed('each[0].charge', { paid: 1 });
@@ -260,7 +260,7 @@ describe('a body', () => {
     expect(it.state.error).toMatchObject({ code: 'ITEMS_FAILED', message: expect.stringContaining('TEMPLATE_ERROR') });
   });
 
-  it('one node of it that fails takes the others of its item with it', () => {
+  it('a node that fails in a body cancels the other nodes of its item', () => {
     const wide = compiled(
       graph([
         {
@@ -292,7 +292,7 @@ describe('repeat', () => {
     );
   const until = "output.state !== 'RUNNING'";
 
-  it('runs again until its condition holds, after a delay that grows', () => {
+  it('repeat runs again until its condition holds, with a growing delay', () => {
     const it = run(poll({ until, delayMs: 100, backoffFactor: 2, maxDelayMs: 300 }), {});
     expect(it.paramsOf('a[0]')).toEqual([{ round: 0, before: 'none' }]);
     const waits: number[] = [];
@@ -309,14 +309,14 @@ describe('repeat', () => {
     expect(it.find('ExecutionSucceeded').outputs).toEqual({ state: 'DONE', rounds: 5 });
   });
 
-  it('out of rounds fails with REPEAT_EXHAUSTED, and a retry goes on where it was', () => {
+  it('repeat fails with REPEAT_EXHAUSTED after its last round', () => {
     const it = run(poll({ until, maxRounds: 2 }), {});
     it.succeed('a[0]', { state: 'RUNNING' });
     it.succeed('a[1]', { state: 'RUNNING' });
     expect(it.state.error).toMatchObject({ code: 'REPEAT_EXHAUSTED', message: expect.stringContaining('2 rounds') });
   });
 
-  it('a round that fails fails the node with its code; a retry runs that round again', () => {
+  it('a failed round fails the node with its code, and a retry runs that round again', () => {
     const it = run(poll({ until }), {});
     it.succeed('a[0]', { state: 'RUNNING' });
     it.fail('a[1]');
@@ -327,7 +327,7 @@ describe('repeat', () => {
     expect(it.find('ExecutionSucceeded').outputs).toEqual({ state: 'DONE', rounds: 2 });
   });
 
-  it('collects a list of every round', () => {
+  it('repeat collects the lists of all rounds into one list', () => {
     const it = run(poll({ until: 'output.next == null', collect: '{{ output.items }}' }), {});
     it.succeed('a[0]', { items: [1, 2], next: 'x' });
     it.succeed('a[1]', { items: [3], next: null });
@@ -344,7 +344,7 @@ describe('repeat', () => {
     expect(it.state.error).toMatchObject({ code });
   });
 
-  it('what it collects counts against the context', () => {
+  it('collected lists count toward the context limit', () => {
     const of = (overflowBehavior: string) => {
       const repeat = { until: "output.x === 'end'", collect: '{{ [output.x, output.x, output.x] }}' };
       const snapshot = { maxContextSizeBytes: 20, overflowBehavior };
@@ -361,13 +361,13 @@ describe('repeat', () => {
     });
   });
 
-  it('outputs that are no object are told as `output`', () => {
+  it('outputs of a round that are not an object are returned as `output`', () => {
     const it = run(poll({ until: 'true' }), {});
     it.succeed('a[0]', 'text');
     expect(it.find('ExecutionSucceeded').outputs).toEqual({ output: 'text', rounds: 1 });
   });
 
-  it('a pause holds the next round back, also when the delay is over meanwhile', () => {
+  it('a pause holds the next round back, even when its delay ends during the pause', () => {
     const it = run(poll({ until, delayMs: 10 }), {});
     it.succeed('a[0]', { state: 'RUNNING' });
     it.signal('PAUSE');
@@ -378,8 +378,8 @@ describe('repeat', () => {
   });
 });
 
-describe('I15: a loop', () => {
-  it('folds from its journal and from a checkpoint to the state it had', () => {
+describe('I15: the state of a loop', () => {
+  it('I15: a loop folded from its journal or loaded from a checkpoint has the same state', () => {
     const plan = loop({ items, parallel: 2, tolerate: 1 });
     const live = run(plan, { items: [1, 2, 3, 4] });
     live.succeed('a[0]', { r: 0 });

@@ -41,33 +41,36 @@ const EVERYTHING: ControlKind[] = [
   'repeatSignal',
 ];
 
-describe('the decider agrees with the naive reference', () => {
-  test.each(['graph', 'pipeline', 'plan'] as const)('on %s plans that are left alone', (format) => {
-    check(randomPlan({ formats: [format] }), [], 250, (random, script) => {
-      expectAgreement(play(random, script, expectSameProgress));
-    });
-  });
+describe('agreement of the decider with the naive reference', () => {
+  test.each(['graph', 'pipeline', 'plan'] as const)(
+    'the decider agrees with the reference on %s plans without outside events',
+    (format) => {
+      check(randomPlan({ formats: [format] }), [], 250, (random, script) => {
+        expectAgreement(play(random, script, expectSameProgress));
+      });
+    },
+  );
 
-  test('with cancels, pauses, signals, deadlines, duplicates and late results', () => {
+  test('the decider agrees with the reference under cancels, signals, deadlines, duplicates and late results', () => {
     check(randomPlan({ maxNodes: 15, timeouts: true }), EVERYTHING, 600, (random, script) => {
       expectAgreement(play(random, script, expectSameProgress));
     });
   });
 
-  test('after steps are retried and ended runs reopened', () => {
+  test('the decider agrees with the reference after steps are retried and ended runs reopened', () => {
     check(randomPlan({ maxNodes: 12 }), ['retryStep', 'forceRetryStep', 'pause'], 600, (random, script) => {
       expectAgreement(play(random, script, expectSameProgress));
     });
   });
 
-  test('after ended runs are run again from a step and steps are completed by hand', () => {
+  test('the decider agrees with the reference after RERUN_FROM of ended runs and after COMPLETE_STEP', () => {
     const repairs: ControlKind[] = ['rerunFrom', 'completeStep', 'forceRetryStep', 'pause', 'cancel'];
     check(randomPlan({ maxNodes: 12 }), repairs, 800, (random, script) => {
       expectAgreement(play(random, script, expectSameProgress));
     });
   });
 
-  test('with joins of all and of the first few, losers that are cancelled, and edges by code', () => {
+  test('the decider agrees with the reference on joins of all and first, cancelled losers and edges by code', () => {
     const graphs = randomPlan({ formats: ['graph'], maxNodes: 14, joins: true });
     check(graphs, ['cancel', 'pause', 'resume', 'updateParams'], 900, (random, script) => {
       const run = play(random, script, expectSameProgress);
@@ -76,13 +79,13 @@ describe('the decider agrees with the naive reference', () => {
     });
   });
 
-  test('S4: when every decision is cut short after one evaluation', () => {
+  test('S4: the decider agrees with the reference when every decision stops after one evaluation', () => {
     check(randomPlan({ maxNodes: 15, timeouts: true }), EVERYTHING, 600, (random, script) => {
       expectAgreement(play(random, { ...script, inSlices: true }));
     });
   });
 
-  test('on plans of up to a thousand nodes', () => {
+  test('the decider agrees with the reference on plans of up to a thousand nodes', () => {
     const large = fc.property(
       randomPlan({ minNodes: 200, maxNodes: 1_000, orderFree: true }),
       randomScript([]),
@@ -96,7 +99,7 @@ describe('the decider agrees with the naive reference', () => {
 });
 
 describe('laws of every journal', () => {
-  test('I7, I8, I13, I14: keys, timers, one end, attempts started once, nothing starts in a pause', () => {
+  test('I7, I8, I13, I14: keys, timers, one end, attempts start once, nothing starts during a pause', () => {
     check(randomPlan({ maxNodes: 20, timeouts: true }), EVERYTHING, 500, (random, script) => {
       checkJournal(play(random, script));
     });
@@ -114,7 +117,7 @@ describe('laws of every journal', () => {
 });
 
 describe('replay', () => {
-  test('I15, I16: the folded journal is the state, and decides the same, after every transition', () => {
+  test('I15, I16: the folded journal gives the same state and the same decision after every transition', () => {
     check(randomPlan({ maxNodes: 15, timeouts: true }), EVERYTHING, 300, (random, script) => {
       const folded = initialState(random.plan, START);
       let count = 0;
@@ -129,7 +132,7 @@ describe('replay', () => {
     });
   });
 
-  test('I15: an execution that went through a checkpoint goes on with the same facts', () => {
+  test('I15: an execution loaded from a checkpoint goes on with the same facts', () => {
     check(randomPlan({ maxNodes: 15, timeouts: true }), EVERYTHING, 300, (random, script) => {
       let parked = initialState(random.plan, START);
       let count = 0;
@@ -156,7 +159,7 @@ describe('replay', () => {
 });
 
 describe('a reopened run', () => {
-  test('succeeds once its failed steps do, and runs no succeeded step again', () => {
+  test('a reopened run succeeds once its failed steps do, and runs no succeeded step again', () => {
     const plans = randomPlan({ formats: ['graph', 'plan'], maxNodes: 12 });
     let reopened = 0;
     check(plans, [], 400, (random, script) => {

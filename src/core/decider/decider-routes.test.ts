@@ -13,7 +13,7 @@ const rule = (on: string[], maxAttempts: number): RetryRule => ({
 });
 
 describe('errors by code', () => {
-  it('only the errors that a rule names are tried again', () => {
+  it('only errors that a retry rule names are retried', () => {
     const spec: NodeSpec = { id: 'a', rules: [rule(['HTTP_503'], 3)] };
     const busy = { error: { code: 'HTTP_STATUS', message: 'busy' }, outputs: { status: 503 } };
     const run = startRun({ format: 'graph', nodes: [spec] });
@@ -24,7 +24,7 @@ describe('errors by code', () => {
     expect(run.statusOf('a')).toBe('Failed');
   });
 
-  it('an edge with codes is for those errors, and the data says what the attempt said', () => {
+  it('an edge with codes is taken for those errors, and the data holds the outputs of the attempt', () => {
     const edges = [
       { to: 'b', when: 'failure' as const, codes: ['HTTP_404'] },
       { to: 'c', when: 'failure' as const, codes: ['TIMEOUT'] },
@@ -38,13 +38,13 @@ describe('errors by code', () => {
     expect(error.details.body).toHaveLength(16 * 1024 + 1);
   });
 
-  it('outputs of a failed attempt that are no object are told as they are', () => {
+  it('outputs of a failed attempt that are not an object are kept unchanged', () => {
     const run = startRun({ format: 'graph', nodes: [{ id: 'a', onFailure: 'b' }, { id: 'b' }] });
     run.fail('a', { retryable: false, outputs: 'sorry' });
     expect(run.state.data.a).toMatchObject({ error: { details: 'sorry' } });
   });
 
-  it('the error of a child is told once, however deep it lies', () => {
+  it('the error of a child is reported once, at any depth', () => {
     const step = { kind: 'subworkflow', workflowId: 'w', version: null, waitForCompletion: true } as const;
     const run = startRun({ format: 'graph', nodes: [{ id: 'a', step }] });
     const childId = run.state.nodes[0]!.childId!;
@@ -69,7 +69,7 @@ describe('joins', () => {
     { id: 'j', ...(join === undefined ? {} : { join }) },
   ];
 
-  it('of the first: the fastest counts, and the loser is told to stop and never applied', () => {
+  it('a join of the first takes the fastest branch, aborts the loser and ignores its result', () => {
     const run = startRun({ format: 'graph', nodes: race({ first: 1, rest: [1, 2] }) });
     run.succeed('s');
     run.succeed('b', { by: 'b' });
@@ -83,7 +83,7 @@ describe('joins', () => {
     ]);
   });
 
-  it('of the first: what waits for its next try is given up as well', () => {
+  it('a join of the first gives up a branch that waits for its next attempt', () => {
     const run = startRun({ format: 'graph', nodes: race({ first: 1, rest: [1, 2] }) });
     run.succeed('s');
     run.fail('a');
@@ -91,14 +91,14 @@ describe('joins', () => {
     expect(run.find('NodeCancelled', 'a')).toMatchObject({ lost: true, betweenAttempts: true });
   });
 
-  it('of the first, without cancelRest: the others go on', () => {
+  it('a join of the first without cancelRest lets the other branches go on', () => {
     const run = startRun({ format: 'graph', nodes: race({ first: 1, rest: [] }) });
     run.succeed('s');
     run.succeed('b');
     expect(run.statuses()).toMatchObject({ a: 'Running', j: 'Running' });
   });
 
-  it('of the first two: skipped as soon as there cannot be two', () => {
+  it('a join of the first two is skipped as soon as two branches are no longer possible', () => {
     const nodes = race({ first: 3, rest: [] });
     const run = startRun({ format: 'graph', nodes });
     run.succeed('s');
@@ -107,7 +107,7 @@ describe('joins', () => {
     expect(run.reasonOf('j')).toBe('fewer than 3 satisfied edges are possible');
   });
 
-  it('of all: skipped with the reason when one edge was not taken', () => {
+  it('a join of all is skipped with the reason when one edge was not taken', () => {
     const nodes: NodeSpec[] = [
       { id: 's', edges: [{ to: 'a' }, { to: 'j', condition: 'false' }] },
       { id: 'a', edges: [{ to: 'j' }] },
@@ -135,7 +135,7 @@ describe('an end node', () => {
     return run;
   };
 
-  it('ends the execution with its outputs, and what still runs is told to stop', () => {
+  it('an end node ends the execution with its outputs, and running nodes are aborted', () => {
     const step = { kind: 'end', status: 'Succeeded' } as const;
     const run = ended({ id: 'e', step, parameters: { x: '{{ context.data.a.x }}' } });
     expect(run.commands).toContainEqual({ type: 'abort', node: 2, attempt: 1 });
@@ -145,24 +145,24 @@ describe('an end node', () => {
     expect(run.state.stopping).toBeNull();
   });
 
-  it('says nothing of outputs: they are the usual ones', () => {
+  it('an end node without outputs leaves the default outputs', () => {
     const run = startRun({ format: 'graph', nodes: [{ id: 'e', step: { kind: 'end', status: 'Succeeded' } }] });
     expect(run.find('ExecutionSucceeded').outputs).toEqual({});
   });
 
-  it('ends it as failed, with the error that it names', () => {
+  it('an end node with a named error ends the execution as failed with that error', () => {
     const step = { kind: 'end', status: 'Failed' } as const;
     const run = ended({ id: 'e', step, parameters: { code: 'REFUSED', message: 'no {{ context.data.a.x }}' } });
     run.fail('slow', { aborted: true, retryable: false });
     expect(run.state.error).toEqual({ code: 'REFUSED', message: 'no 1', nodeId: 'e' });
   });
 
-  it('ends it as failed, with an error of ours where it names none', () => {
+  it('a failing end node without an error ends the execution with the error of the engine', () => {
     const run = startRun({ format: 'graph', nodes: [{ id: 'e', step: { kind: 'end', status: 'Failed' } }] });
     expect(run.state.error).toEqual({ code: 'ENDED', message: 'the execution ended at "e"', nodeId: 'e' });
   });
 
-  it('that cannot be rendered fails like any node', () => {
+  it('an end node that cannot be rendered fails like any node', () => {
     const step = { kind: 'end', status: 'Succeeded' } as const;
     const run = startRun({ format: 'graph', nodes: [{ id: 'e', step, parameters: { x: '{{ trigger.no.way }}' } }] });
     expect(run.state.error).toMatchObject({ code: 'TEMPLATE_ERROR', nodeId: 'e' });

@@ -11,7 +11,7 @@ const graph = (...nodes: NodeSpec[]) => startRun({ format: 'graph', nodes });
 const chain: NodeSpec[] = [{ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' }];
 
 describe('any signal', () => {
-  test('is recorded with its payload', () => {
+  test('a signal is recorded with its payload', () => {
     const run = graph(...chain);
     const facts = run.signal('ESCALATE_ALERT', { level: 'HIGH', note: 'look' }, 's1');
     expect(facts).toEqual([
@@ -19,7 +19,7 @@ describe('any signal', () => {
     ]);
   });
 
-  test('that is repeated is a no-op', () => {
+  test('a repeated signal changes nothing', () => {
     const run = graph(...chain);
     run.signal('PAUSE', {}, 's1');
     run.signal('RESUME', {}, 's2');
@@ -46,7 +46,7 @@ describe('any signal', () => {
     expect(run.state.status).toBe('Running');
   });
 
-  test.each(['PAUSE', 'RESUME', 'ESCALATE_ALERT'] as const)('%s does not move what has ended', (it) => {
+  test.each(['PAUSE', 'RESUME', 'ESCALATE_ALERT'] as const)('%s does not change an execution that has ended', (it) => {
     const run = graph({ id: 'a' });
     run.succeed('a');
     run.signal(it, { stepId: 'a' });
@@ -56,7 +56,7 @@ describe('any signal', () => {
 });
 
 describe('a signal that only a newer version knows', () => {
-  test.each(['before', 'after'])('is refused, and changes nothing, %s the end', (when) => {
+  test.each(['before', 'after'])('an unknown signal is refused and changes nothing %s the end', (when) => {
     const run = graph({ id: 'a' });
     if (when === 'after') run.succeed('a');
     const before = run.statuses();
@@ -68,7 +68,7 @@ describe('a signal that only a newer version knows', () => {
 });
 
 describe('PAUSE and RESUME', () => {
-  test('abort nothing: attempts finish, nothing new starts until resumed', () => {
+  test('PAUSE aborts nothing: running attempts finish, and nothing new starts until RESUME', () => {
     const run = graph(...chain);
     run.signal('PAUSE');
     expect(run.state.status).toBe('Paused');
@@ -79,7 +79,7 @@ describe('PAUSE and RESUME', () => {
     expect(run.statusOf('b')).toBe('Running');
   });
 
-  test('hold a retry back', () => {
+  test('PAUSE holds a retry back', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 2, baseDelayMs: 1_000 } });
     run.fail('a');
     run.signal('PAUSE');
@@ -135,7 +135,7 @@ describe('PAUSE and RESUME', () => {
 });
 
 describe('RETRY_STEP', () => {
-  test('reopens a failed run, and runs again only what the failure stopped', () => {
+  test('RETRY_STEP reopens a failed run, and runs again only what the failure stopped', () => {
     const run = graph({ id: 'root', edges: [{ to: 'a' }] }, { id: 'a', edges: [{ to: 'b' }] }, { id: 'b' });
     run.succeed('root');
     run.fail('a', { retryable: false });
@@ -150,7 +150,7 @@ describe('RETRY_STEP', () => {
     expect(run.attemptsOf('root')).toBe(1);
   });
 
-  test('gives the step a new idempotency key, and its attempts new numbers', () => {
+  test('RETRY_STEP gives the step a new idempotency key, and its attempts new numbers', () => {
     const run = graph({ id: 'a' });
     run.fail('a');
     run.signal('RETRY_STEP', { stepId: 'a', force: true });
@@ -162,7 +162,7 @@ describe('RETRY_STEP', () => {
     ]);
   });
 
-  test('without force is refused when the step is out of attempts', () => {
+  test('RETRY_STEP without force is refused when the step has no attempts left', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 1 } });
     run.fail('a');
     run.signal('RETRY_STEP', { stepId: 'a' });
@@ -170,7 +170,7 @@ describe('RETRY_STEP', () => {
     expect(run.state.status).toBe('Failed');
   });
 
-  test('without force goes on when attempts are left', () => {
+  test('RETRY_STEP without force is applied when attempts are left', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 2 } });
     run.fail('a', { retryable: false });
     run.signal('RETRY_STEP', { stepId: 'a' });
@@ -179,7 +179,7 @@ describe('RETRY_STEP', () => {
     expect(run.statusOf('a')).toBe('Failed');
   });
 
-  test('brings back what fail fast skipped and cancelled elsewhere', () => {
+  test('RETRY_STEP restores the nodes that fail fast skipped and cancelled elsewhere', () => {
     const run = graph(
       { id: 'root', edges: [{ to: 'a' }, { to: 'b' }] },
       { id: 'a', edges: [{ to: 'd' }] },
@@ -200,7 +200,7 @@ describe('RETRY_STEP', () => {
     expect(run.attemptsOf('b')).toBe(1);
   });
 
-  test('of a step that waits for its next try starts it now', () => {
+  test('RETRY_STEP starts a step that waits for its next attempt at once', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 2, baseDelayMs: 60_000 } });
     run.fail('a');
     run.signal('RETRY_STEP', { stepId: 'a' });
@@ -209,7 +209,7 @@ describe('RETRY_STEP', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('of a step that waits for its next try starts nothing in a pause', () => {
+  test('RETRY_STEP starts nothing during a pause', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 2, baseDelayMs: 60_000 } });
     run.fail('a');
     run.signal('PAUSE');
@@ -219,7 +219,7 @@ describe('RETRY_STEP', () => {
     expect(run.statusOf('a')).toBe('Running');
   });
 
-  test('reopens a cancelled run at a step that was cancelled', () => {
+  test('RETRY_STEP reopens a cancelled run at a step that was cancelled', () => {
     const run = graph(...chain);
     run.send({ type: 'cancel', reason: 'wrong button' });
     run.fail('a', { aborted: true, retryable: false });
@@ -230,7 +230,7 @@ describe('RETRY_STEP', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('leaves the run failed while another failure stands', () => {
+  test('RETRY_STEP leaves the run failed while another step has failed', () => {
     const run = startRun({ format: 'plan', nodes: [{ id: 'a' }, { id: 'b' }] });
     run.fail('a');
     run.fail('b');
@@ -242,7 +242,7 @@ describe('RETRY_STEP', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('of every failed node together reopens once', () => {
+  test('RETRY_STEP of all failed nodes together reopens the run once', () => {
     const run = startRun({ format: 'plan', nodes: [{ id: 'a' }, { id: 'b' }, { id: 'c', needs: ['a', 'b'] }] });
     run.fail('a');
     run.fail('b');
@@ -255,7 +255,7 @@ describe('RETRY_STEP', () => {
     expect(run.state.generation).toBe(1);
   });
 
-  test('un-skips the steps of a pipeline that completed', () => {
+  test('RETRY_STEP restores the skipped steps of a completed pipeline', () => {
     const nodes = [{ id: 'a' }, { id: 'b', needs: ['a'] }, { id: 'c', needs: ['b'] }];
     const run = startRun({ format: 'pipeline', nodes });
     run.fail('a');
@@ -265,7 +265,7 @@ describe('RETRY_STEP', () => {
     expect(run.statusOf('b')).toBe('Running');
   });
 
-  test('gives a run with a deadline a new one', () => {
+  test('RETRY_STEP gives a run with a deadline a new deadline', () => {
     const run = startRun({ format: 'graph', nodes: [{ id: 'a' }], timeoutMs: 1_000 });
     run.fail('a');
     run.now = T0 + 50_000;
@@ -277,7 +277,7 @@ describe('RETRY_STEP', () => {
 });
 
 describe('UPDATE_PARAMS', () => {
-  test('is merged shallowly into attempts not yet started', () => {
+  test('UPDATE_PARAMS is merged shallowly into attempts that have not started', () => {
     const run = graph(
       { id: 'a', edges: [{ to: 'b' }] },
       { id: 'b', parameters: { deep: { x: 1, y: 2 }, kept: true }, retry: { maxAttempts: 2 } },
@@ -293,14 +293,14 @@ describe('UPDATE_PARAMS', () => {
     ]);
   });
 
-  test('replaces parameters that are not an object', () => {
+  test('UPDATE_PARAMS replaces parameters that are not an object', () => {
     const run = graph({ id: 'a', edges: [{ to: 'b' }] }, { id: 'b', parameters: '{{ trigger.value }}' });
     run.signal('UPDATE_PARAMS', { stepId: 'b', newParams: { n: 1 } });
     run.succeed('a');
     expect(run.paramsOf('b')).toEqual([{ n: 1 }]);
   });
 
-  test('without a step changes every node that is still to start', () => {
+  test('UPDATE_PARAMS without a step changes every node that has not started', () => {
     const run = graph(
       { id: 'a', parameters: { own: 'a' }, edges: [{ to: 'b' }] },
       { id: 'b', parameters: { own: 'b' } },
@@ -312,7 +312,7 @@ describe('UPDATE_PARAMS', () => {
   });
 });
 
-describe('what an ended execution is told before it is taken up again', () => {
+describe('signals to an ended execution before it is reopened', () => {
   const failed = () => {
     const run = graph({ id: 'a', parameters: { region: 'eu' } });
     run.fail('a', { retryable: false });
@@ -324,7 +324,7 @@ describe('what an ended execution is told before it is taken up again', () => {
     ['INJECT_OVERRIDE', { stepId: 'a', override: { region: 'us' } }],
   ] as const;
 
-  test.each(corrections)('%s counts when it is', (signal, payload) => {
+  test.each(corrections)('%s applies when the execution is reopened', (signal, payload) => {
     const run = failed();
     run.signal(signal, { ...payload });
     expect(run.state.status).toBe('Failed');
@@ -332,7 +332,7 @@ describe('what an ended execution is told before it is taken up again', () => {
     expect(run.paramsOf('a')).toEqual([{ region: 'eu' }, { region: 'us' }]);
   });
 
-  test.each(corrections)('%s changes nothing of what has succeeded until it runs again', (signal, payload) => {
+  test.each(corrections)('%s does not change a succeeded step until that step runs again', (signal, payload) => {
     const run = graph({ id: 'a', parameters: { region: 'eu' } });
     run.succeed('a');
     expect(run.signal(signal, { ...payload })).toMatchObject([{ type: 'SignalApplied' }]);
@@ -342,7 +342,7 @@ describe('what an ended execution is told before it is taken up again', () => {
     expect(run.paramsOf('a')).toEqual([{ region: 'eu' }, { region: 'us' }]);
   });
 
-  test('is refused when it cannot be meant', () => {
+  test('a signal that cannot apply to an ended execution is refused', () => {
     const run = failed();
     run.signal('UPDATE_PARAMS', { stepId: 'b', newParams: {} });
     expect(run.find('SignalApplied').refused).toBe('no step "b"');
@@ -354,7 +354,7 @@ describe('what an ended execution is told before it is taken up again', () => {
 });
 
 describe('INJECT_OVERRIDE', () => {
-  test('counts for the next attempt only', () => {
+  test('INJECT_OVERRIDE applies to the next attempt only', () => {
     const run = graph({ id: 'a', parameters: { mode: 'normal' }, retry: { maxAttempts: 3 } });
     run.signal('INJECT_OVERRIDE', { stepId: 'a', override: { mode: 'safe' } });
     run.fail('a');
@@ -364,7 +364,7 @@ describe('INJECT_OVERRIDE', () => {
     expect(run.paramsOf('a')).toEqual([{ mode: 'normal' }, { mode: 'safe' }, { mode: 'normal' }]);
   });
 
-  test('that came before the first attempt counts for that one only', () => {
+  test('INJECT_OVERRIDE before the first attempt applies to the first attempt only', () => {
     const run = graph(
       { id: 'a', edges: [{ to: 'b' }] },
       { id: 'b', parameters: { mode: 'normal' }, retry: { maxAttempts: 2 } },
@@ -376,7 +376,7 @@ describe('INJECT_OVERRIDE', () => {
     expect(run.paramsOf('b')).toEqual([{ mode: 'safe', once: true }, { mode: 'normal' }]);
   });
 
-  test('wins over UPDATE_PARAMS', () => {
+  test('INJECT_OVERRIDE takes precedence over UPDATE_PARAMS', () => {
     const run = graph(...chain);
     run.signal('INJECT_OVERRIDE', { stepId: 'b', override: { mode: 'safe' } });
     run.signal('UPDATE_PARAMS', { stepId: 'b', newParams: { mode: 'fast', more: 1 } });
@@ -385,7 +385,7 @@ describe('INJECT_OVERRIDE', () => {
   });
 });
 
-test('ESCALATE_ALERT changes nothing but the record', () => {
+test('ESCALATE_ALERT is recorded and changes nothing else', () => {
   const run = graph(...chain);
   const before = run.statuses();
   run.signal('ESCALATE_ALERT', { level: 'LOW' });

@@ -7,7 +7,7 @@ import { startRun, T0 } from './test-run.testing.ts';
 const graph = (...nodes: NodeSpec[]) => startRun({ format: 'graph', nodes });
 
 describe('a sleep', () => {
-  test('is a durable timer that holds nothing and succeeds at its time', () => {
+  test('a sleep waits on a durable timer, runs no action, and succeeds when due', () => {
     const run = graph({ id: 'a', step: { kind: 'sleep', durationMs: 3_600_000 }, edges: [{ to: 'b' }] }, { id: 'b' });
     expect(run.statusOf('a')).toBe('Sleeping');
     expect(run.find('NodeSleeping', 'a').until).toBe(T0 + 3_600_000);
@@ -18,7 +18,7 @@ describe('a sleep', () => {
     expect(run.statuses()).toEqual({ a: 'Succeeded', b: 'Running' });
   });
 
-  test('that takes longer than its attempt may fails when that time is over, and is tried again', () => {
+  test('a sleep longer than its attempt timeout fails at the timeout and is retried', () => {
     const run = graph({
       id: 'a',
       step: { kind: 'sleep', durationMs: 3_600_000 },
@@ -35,21 +35,21 @@ describe('a sleep', () => {
     expect(run.state.error).toMatchObject({ code: 'ATTEMPT_TIMEOUT', nodeId: 'a' });
   });
 
-  test.each([49, 50])('of %d ms that may take 50 succeeds', (durationMs) => {
+  test.each([49, 50])('a sleep of %d ms with a timeout of 50 ms succeeds', (durationMs) => {
     const run = graph({ id: 'a', step: { kind: 'sleep', durationMs }, timeoutMs: 50 });
     run.ring();
     expect(run.statusOf('a')).toBe('Succeeded');
     expect(run.find('NodeSucceeded', 'a').outputs).toEqual({ sleptMs: durationMs });
   });
 
-  test('of half a millisecond more than it may take times out', () => {
+  test('a sleep half a millisecond longer than its timeout times out', () => {
     const step = { kind: 'sleep', durationMs: template('graph', '{{ trigger.value }}') } as const;
     const run = startRun({ format: 'graph', nodes: [{ id: 'a', step, timeoutMs: 50 }] }, { trigger: { value: 50.5 } });
     run.ring();
     expect(run.find('NodeTimedOut', 'a').error.code).toBe('ATTEMPT_TIMEOUT');
   });
 
-  test('may get its length from a template', () => {
+  test('the length of a sleep may come from a template', () => {
     const run = graph({
       id: 'a',
       step: { kind: 'sleep', durationMs: template('graph', '{{ trigger.value * 1000 }}') },
@@ -57,13 +57,13 @@ describe('a sleep', () => {
     expect(run.find('NodeSleeping', 'a').until).toBe(T0 + 7_000);
   });
 
-  test('whose length cannot be rendered fails', () => {
+  test('a sleep whose length cannot be rendered fails', () => {
     const run = graph({ id: 'a', step: { kind: 'sleep', durationMs: template('graph', '{{ trigger.absent }}') } });
     expect(run.find('NodeFailed', 'a').error.code).toBe('TEMPLATE_ERROR');
     expect(run.state.status).toBe('Failed');
   });
 
-  test.each(['-1', 'soon', 1e300])('of %j ms is bad parameters: it fails and is not retried', (value) => {
+  test.each(['-1', 'soon', 1e300])('a sleep of %j ms has bad parameters, fails and is not retried', (value) => {
     const step = { kind: 'sleep', durationMs: template('graph', '{{ trigger.value }}') } as const;
     const nodes = [{ id: 'a', step, retry: { maxAttempts: 3 } }];
     const run = startRun({ format: 'graph', nodes }, { trigger: { value } });
@@ -71,13 +71,13 @@ describe('a sleep', () => {
     expect(run.find('NodeFailed', 'a').error.message).toContain(String(value));
   });
 
-  test('of a number in a string is understood', () => {
+  test('a sleep accepts its length as a number in a string', () => {
     const step = { kind: 'sleep', durationMs: template('graph', '{{ trigger.value }}') } as const;
     const run = startRun({ format: 'graph', nodes: [{ id: 'a', step }] }, { trigger: { value: '1500' } });
     expect(run.find('NodeSleeping', 'a').until).toBe(T0 + 1_500);
   });
 
-  test('is cut short by fail fast', () => {
+  test('fail fast cuts a sleep short', () => {
     const run = graph(
       { id: 'root', edges: [{ to: 'a' }, { to: 's' }] },
       { id: 'a' },

@@ -30,7 +30,7 @@ const failed = (fields: Fields = {}, more: Fields[] = []) => {
 };
 
 describe('compensations', () => {
-  it('run in reverse order of completion, one after the other, and the status stays what it is', () => {
+  it('compensations run one by one in reverse order of completion, and the status stays as it was', () => {
     const run = failed();
     expect(run.state.status).toBe('Running');
     expect(run.paramsOf('undo-b')).toEqual([{ id: 2 }]);
@@ -48,7 +48,7 @@ describe('compensations', () => {
     expect(contextSnapshot(run.state)).toHaveProperty('$compensation.status', 'Succeeded');
   });
 
-  it('are for nodes that succeeded, and for nobody else', () => {
+  it('only nodes that succeeded are compensated', () => {
     const run = startRun(saga());
     run.succeed('a', { id: 1 });
     run.fail('b');
@@ -58,7 +58,7 @@ describe('compensations', () => {
     expect(run.state.status).toBe('Failed');
   });
 
-  it('are not needed when all goes well', () => {
+  it('no compensation runs when the execution succeeds', () => {
     const run = startRun(saga());
     run.succeed('a', { id: 1 });
     run.succeed('b', { id: 2 });
@@ -66,7 +66,7 @@ describe('compensations', () => {
     expect(run.state).toMatchObject({ status: 'Succeeded', outputs: { done: true }, compensation: null });
   });
 
-  it('that fail are dead letters, and the others go on', () => {
+  it('a failed compensation becomes a dead letter, and the others go on', () => {
     const run = failed();
     run.fail('undo-b');
     expect(run.commands).toContainEqual({
@@ -92,7 +92,7 @@ describe('compensations', () => {
     expect(run.state).toMatchObject({ status: 'Failed', compensation: { status: 'Succeeded' } });
   });
 
-  it('of a dead letter that is requeued are tried again', () => {
+  it('a failed compensation runs again when its dead letter is requeued', () => {
     const run = failed();
     run.fail('undo-b', { timedOut: true });
     run.succeed('undo-a');
@@ -102,7 +102,7 @@ describe('compensations', () => {
     expect(run.state.error).toMatchObject({ nodeId: 'c' });
   });
 
-  it('follow a cancel; a second cancel does not skip them, and a termination does', () => {
+  it('compensations run after a cancel; a second cancel keeps them, and a termination stops them', () => {
     const run = startRun(saga());
     run.succeed('a', { id: 1 });
     run.send({ type: 'cancel', reason: 'stop' });
@@ -115,7 +115,7 @@ describe('compensations', () => {
     expect(run.state).toMatchObject({ status: 'Cancelled', compensation: { status: 'Terminated' } });
   });
 
-  it('are skipped by a termination from the start, and it is told', () => {
+  it('a termination before the first compensation skips all of them, and the result says so', () => {
     const run = startRun(saga());
     run.succeed('a', { id: 1 });
     run.send({ type: 'cancel', reason: 'now', terminate: true });
@@ -123,14 +123,14 @@ describe('compensations', () => {
     expect(run.state).toMatchObject({ status: 'Cancelled', compensation: { status: 'Terminated', nodes: [] } });
   });
 
-  it('may not take longer than they may', () => {
+  it('compensations stop when their timeout is over', () => {
     const run = failed({ compensationTimeoutMs: 100 });
     run.ring();
     expect(run.statuses()).toMatchObject({ 'undo-b': 'Cancelled', 'undo-a': 'Skipped' });
     expect(run.state).toMatchObject({ status: 'Failed', compensation: { status: 'TimedOut' } });
   });
 
-  it('that cannot be rendered fail, and the next one runs', () => {
+  it('a compensation that cannot be rendered fails, and the next one runs', () => {
     const run = startRun(saga());
     run.succeed('a', { id: 1 });
     run.succeed('b', {});
@@ -139,7 +139,7 @@ describe('compensations', () => {
     expect(run.statusOf('undo-a')).toBe('Running');
   });
 
-  it('are tried again as their policy says', () => {
+  it('a compensation is retried by its policy', () => {
     const plan = compiled(
       graph([
         node('a', { compensate: 'u', ...to('b') }),
@@ -157,7 +157,7 @@ describe('compensations', () => {
     expect(run.state.status).toBe('Failed');
   });
 
-  it('may be loops', () => {
+  it('a compensation may be a loop', () => {
     const u = node('u', { forEach: { items: '{{ context.data.a.ids }}' } });
     const run = startRun(compiled(graph([node('a', { compensate: 'u', ...to('b') }), node('b', once), u])));
     run.succeed('a', { ids: [1, 2] });
@@ -167,7 +167,7 @@ describe('compensations', () => {
     expect(run.state.compensation?.status).toBe('Succeeded');
   });
 
-  it('I15: go on after a checkpoint', () => {
+  it('I15: compensations go on after a checkpoint', () => {
     const run = failed();
     const again = fromCheckpoint(run.state.plan, run.state.start, JSON.parse(JSON.stringify(toCheckpoint(run.state))));
     expect(JSON.stringify(toCheckpoint(again))).toBe(JSON.stringify(toCheckpoint(run.state)));
@@ -179,7 +179,7 @@ describe('finally', () => {
   const plan = (fields: Fields = {}) =>
     compiled(graph([node('a', once), node('release', once)], { finally: ['release'], ...fields }));
 
-  it('runs after a success, and its outputs are not those of the execution', () => {
+  it('finally runs after a success, and its outputs are not outputs of the execution', () => {
     const run = startRun(plan());
     run.succeed('a', { x: 1 });
     expect(run.statusOf('release')).toBe('Running');
@@ -187,14 +187,14 @@ describe('finally', () => {
     expect(run.state).toMatchObject({ status: 'Succeeded', outputs: { x: 1 } });
   });
 
-  it('runs after a failure, and one that fails does not change the status', () => {
+  it('finally runs after a failure, and its own failure does not change the status', () => {
     const run = startRun(plan());
     run.fail('a');
     run.fail('release');
     expect(run.state).toMatchObject({ status: 'Failed', error: { nodeId: 'a' }, compensation: { status: 'Failed' } });
   });
 
-  it('runs again after the execution was repaired', () => {
+  it('finally runs again after a failed execution is repaired', () => {
     const run = startRun(plan());
     run.fail('a');
     run.succeed('release');
@@ -207,7 +207,7 @@ describe('finally', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  it('of a succeeded execution that failed can be tried again', () => {
+  it('a failed finally of a succeeded execution can be retried', () => {
     const run = startRun(plan());
     run.succeed('a', { x: 1 });
     run.fail('release');
@@ -217,8 +217,8 @@ describe('finally', () => {
   });
 });
 
-describe('of a definition', () => {
-  it('a compensation is named once, exists, and has no edges', () => {
+describe('compensations in a definition', () => {
+  it('a compensation must exist, have no edges, and be named only once', () => {
     const wrong = (nodes: Fields[], fields: Fields = {}) => codesOf(graph(nodes, fields));
     expect(wrong([node('a', { compensate: 'b' })])).toEqual(['UNKNOWN_NODE /nodes/0/compensate']);
     expect(wrong([node('a', { compensate: 'b', ...to('b') }), node('b')])).toEqual([
@@ -236,7 +236,7 @@ describe('of a definition', () => {
     ]);
   });
 
-  it('a compensation reads what it undoes; `finally` allows for what did not run', () => {
+  it('a compensation reads the node it undoes, and finally must allow for nodes that did not run', () => {
     const u = (text: string, fields: Fields = {}) =>
       codesOf(graph([node('a', { compensate: 'u' }), node('u', { parameters: { x: text } })], fields));
     expect(u('{{ context.data.a.id }}')).toEqual([]);
@@ -246,7 +246,7 @@ describe('of a definition', () => {
     expect(last('{{ context.data.a?.id ?? null }}')).toEqual([]);
   });
 
-  it('a pipeline has `undo` on a task and `finally`', () => {
+  it('a pipeline has `undo` on a task, and `finally`', () => {
     const definition = pipeline(
       {
         charge: call({ undo: { url: 'https://example.com/refund' } }),
@@ -267,8 +267,8 @@ describe('of a definition', () => {
   });
 });
 
-describe('undo that is cut off or repeated', () => {
-  it('by a termination keeps what was undone, and stops what runs', () => {
+describe('interrupted and repeated compensation', () => {
+  it('a termination keeps the compensations that finished, and cancels the running one', () => {
     const run = failed();
     run.succeed('undo-b');
     run.send({ type: 'cancel', reason: 'no more', terminate: true });
@@ -281,7 +281,7 @@ describe('undo that is cut off or repeated', () => {
     });
   });
 
-  it('undoes a step that was run again once', () => {
+  it('a step that was run again is compensated once', () => {
     const run = startRun(saga());
     for (const id of ['a', 'b', 'c']) run.succeed(id, { id });
     expect(run.state.status).toBe('Succeeded');
@@ -294,7 +294,7 @@ describe('undo that is cut off or repeated', () => {
     expect(run.state.compensation?.nodes.map(({ nodeId }) => nodeId)).toEqual(['undo-b', 'undo-a']);
   });
 
-  it('has nothing to do with the bodies of loops, which have no end of their own', () => {
+  it('finally runs once after a loop with a body, and not in the body', () => {
     const each = { id: 'a', forEach: { items: [1] }, body: { startNode: 'x', nodes: [node('x')] } };
     const run = startRun(compiled(graph([each, node('z')], { finally: ['z'] })));
     run.succeed('a[0].x');
@@ -302,7 +302,7 @@ describe('undo that is cut off or repeated', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  it('starts nothing of an item that the end cut off', () => {
+  it('a cancelled item starts no further node while finally runs', () => {
     const nodes = [node('x', to('y')), node('y')];
     const each = { id: 'a', forEach: { items: [1] }, body: { startNode: 'x', nodes } };
     const run = startRun(compiled(graph([each, node('z')], { finally: ['z'] })));

@@ -21,7 +21,7 @@ const event = (eventId: string, eventType = 'order.approved', data = { orderId: 
   ({ type: 'eventReceived', nodeId: 'w', eventId, eventType, data }) as const;
 
 describe('a wait', () => {
-  it('for events is subscribed by type and key, and ends with the first that comes', () => {
+  it('a wait subscribes by event type and key, and ends with the first matching event', () => {
     const it = run();
     expect(it.commands).toContainEqual({
       type: 'subscribe',
@@ -36,7 +36,7 @@ describe('a wait', () => {
     expect(it.send(event('e2'))).toEqual([]);
   });
 
-  it('gets what came between the start and the wait, once (I10)', () => {
+  it('a wait gets an event that came before the wait began, once (I10)', () => {
     const it = run({}, [node('s', to('w'))]);
     it.send(event('e1'));
     expect(it.send(event('e1'))).toEqual([]);
@@ -44,7 +44,7 @@ describe('a wait', () => {
     expect(it.find('ExecutionSucceeded').outputs).toMatchObject({ by: 'order.approved' });
   });
 
-  it('whose key reads a node is subscribed when it waits', () => {
+  it('a wait whose key reads a node subscribes when the wait begins', () => {
     const events = [{ type: 'x', key: '{{ context.data.s.id }}', at: 'id' }];
     const it = run({ events }, [node('s', to('w'))]);
     expect(it.commands.some(({ type }) => type === 'subscribe')).toBe(false);
@@ -52,7 +52,7 @@ describe('a wait', () => {
     expect(it.commands).toContainEqual({ type: 'subscribe', node: 1, subscriptions: [{ type: 'x', key: 'id=5' }] });
   });
 
-  it('whose key cannot be rendered fails', () => {
+  it('a wait whose key cannot be rendered fails', () => {
     const events = [{ type: 'x', key: '{{ context.data.s.no.way }}', at: 'id' }];
     const it = run({ events }, [node('s', to('w'))]);
     it.succeed('s', {});
@@ -62,7 +62,7 @@ describe('a wait', () => {
     );
   });
 
-  it('with a callback knows its address, and a call before it waits is kept', () => {
+  it('a wait with a callback has a URL from the start, and an early call is kept', () => {
     const s = node('s', { parameters: { to: '{{ wait.w.url }}' }, ...to('w') });
     const it = run({ callback: true }, [s]);
     expect(it.paramsOf('s')).toEqual([{ to: 'https://pawl.example/wh/1' }]);
@@ -71,7 +71,7 @@ describe('a wait', () => {
     expect(it.find('ExecutionSucceeded').outputs).toEqual({ by: 'callback', data: { yes: true } });
   });
 
-  it('with a callback ends with the call', () => {
+  it('a wait with a callback ends with the call, and a wait without one ignores the call', () => {
     const it = run({ callback: true });
     it.send({ type: 'webhookReceived', nodeId: 'w', payload: 1 });
     expect(it.find('ExecutionSucceeded').outputs).toEqual({ by: 'callback', data: 1 });
@@ -79,7 +79,7 @@ describe('a wait', () => {
     expect(without.send({ type: 'webhookReceived', nodeId: 'w', payload: 1 })).toEqual([]);
   });
 
-  it('that takes too long fails with WAIT_TIMEOUT, or goes on', () => {
+  it('a wait that times out fails with WAIT_TIMEOUT, or continues with onTimeout', () => {
     const late = run({ timeoutMs: 100 });
     late.ring();
     expect(late.state.error).toMatchObject({ code: 'WAIT_TIMEOUT' });
@@ -96,7 +96,7 @@ describe('a wait', () => {
     });
   });
 
-  it('collects as many as it is told to', () => {
+  it('a wait collects the number of events that its count says', () => {
     const it = run({ count: 2 });
     it.send(event('e1'));
     it.send(event('e1'));
@@ -108,7 +108,7 @@ describe('a wait', () => {
     });
   });
 
-  it('goes on until its condition holds, and one that throws fails it', () => {
+  it('a wait continues until its condition holds, and a condition that throws fails the wait', () => {
     const it = run({ until: "events.filter(one => one.by === 'order.approved').length > 1" });
     it.send(event('e1'));
     it.send(event('e2', 'order.rejected'));
@@ -119,7 +119,7 @@ describe('a wait', () => {
     expect(bad.state.error?.code).toBe('CONDITION_ERROR');
   });
 
-  it('gathers no more than a thousand', () => {
+  it('a wait collects at most a thousand events', () => {
     const it = run({ until: 'false' });
     for (let n = 0; n < 1_000; n++) it.send(event(`e${n}`));
     expect(it.state.error?.code).toBe('TOO_MANY_EVENTS');
@@ -128,7 +128,7 @@ describe('a wait', () => {
     expect(early.state.nodes[1]!.arrivals).toHaveLength(1_000);
   });
 
-  it('of a pipeline tells who came', () => {
+  it('a wait of a pipeline says which event ended it', () => {
     const tasks = {
       w: { wait_for: { webhook: true, events: [{ type: 'paid' }], timeout: '1d' } },
       b: call({ needs: ['w'], body: '{{tasks.w.body.x}}' }),
@@ -142,7 +142,7 @@ describe('a wait', () => {
     expect(it.find('ExecutionSucceeded').outputs).toEqual({ by: 'paid' });
   });
 
-  it('I15: goes on after a checkpoint', () => {
+  it('I15: a wait goes on after a checkpoint', () => {
     const it = run({ count: 2 });
     it.send(event('e1'));
     const again = fromCheckpoint(it.state.plan, it.state.start, JSON.parse(JSON.stringify(toCheckpoint(it.state))));
@@ -150,8 +150,8 @@ describe('a wait', () => {
   });
 });
 
-describe('of a definition', () => {
-  it('a wait needs something to wait for, and its keys come in pairs', () => {
+describe('waits in a definition', () => {
+  it('a wait needs an event, a callback or a timeout, and key and at need each other', () => {
     const wrong = (fields: Fields) => codesOf(graph([{ id: 'a', nodeType: 'wait', ...fields }]));
     expect(wrong({})).toEqual(['NOTHING_AWAITED /nodes/0']);
     expect(wrong({ events: [{ type: 'x', key: 'k' }] })).toEqual(['REQUIRED /nodes/0/events/0/at']);
@@ -166,7 +166,7 @@ describe('of a definition', () => {
     ]);
   });
 
-  it('the checksum sees what a wait waits for', () => {
+  it('the checksum of a plan depends on what a wait waits for', () => {
     const sums = [wait(), wait({ events: [approved] }), wait({ count: 2 }), wait({ until: 'events.length > 1' })].map(
       (one) => compiled(graph([{ ...one, id: 'a' }])).checksum,
     );
@@ -175,7 +175,7 @@ describe('of a definition', () => {
 });
 
 describe('keys of an event', () => {
-  it('are all its values, by their paths', () => {
+  it('the keys of an event are all its values with their paths', () => {
     expect(eventKeys({ orderId: 'o7', n: 5, a: { b: true, c: [1] }, none: null })).toEqual([
       '',
       'orderId=o7',
@@ -187,7 +187,7 @@ describe('keys of an event', () => {
     expect(eventKeys('text')).toEqual(['']);
   });
 
-  it('are bounded in number, depth and length', () => {
+  it('the keys of an event are limited in number, depth and length', () => {
     expect(eventKeys(Object.fromEntries(Array.from({ length: 999 }, (_, n) => [`k${n}`, n])))).toHaveLength(201);
     expect(eventKeys({ a: { b: { c: { d: { e: 1 } } } } })).toEqual(['']);
     expect(eventKey('a', 'x'.repeat(5_000))).toHaveLength(66);
@@ -197,7 +197,7 @@ describe('keys of an event', () => {
 describe('early waits', () => {
   const plan = (key: string) => compiled(graph([node('a', to('w')), wait({ events: [{ ...approved, key }] })]));
 
-  it('are known before the first decision, by what the execution is started with', () => {
+  it('early waits are known before the first decision, from the start input of the execution', () => {
     const start = { ...START, trigger: { orderId: 'o7' } };
     expect(earlySubscriptions(plan('{{ trigger.orderId }}'), start)).toEqual([
       { type: 'EventsAwaited', node: 1, subscriptions: [{ type: 'order.approved', key: 'orderId=o7' }] },
@@ -208,7 +208,7 @@ describe('early waits', () => {
     }
   });
 
-  it('count again when the execution is reopened', () => {
+  it('early waits subscribe again when the execution is reopened', () => {
     const it = startRun(plan('{{ trigger.orderId }}'), { trigger: { orderId: 'o7' } });
     it.fail('a', { retryable: false });
     expect(it.state.status).toBe('Failed');
@@ -220,7 +220,7 @@ describe('early waits', () => {
     expect(it.state.status).toBe('Succeeded');
   });
 
-  it('take no more events than they ask for', () => {
+  it('early waits keep no more events than they ask for', () => {
     const it = startRun(compiled(graph([node('a', to('w')), wait({ count: 2 })])), { trigger: { orderId: 'o7' } });
     for (const id of ['e1', 'e2', 'e3']) it.send(event(id));
     it.succeed('a');
