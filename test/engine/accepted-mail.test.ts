@@ -1,4 +1,5 @@
-// What is answered to a callback is true: accepted counts, also when the wait ran out before anybody read it (I10).
+// The answer to a callback is true: a callback that was accepted counts, even if the wait ran out before a runner read the
+// callback (I10).
 
 import pg from 'pg';
 import { expect, it } from 'vitest';
@@ -6,7 +7,7 @@ import type { JsonObject } from '../../src/core/json/json.ts';
 import { callbackToken } from '../../src/execution/callback-token.ts';
 import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';
 
-// Accepts; the runners are other engines, which come when it is too late.
+// This engine only accepts requests. The runners are other engines, which start when it is too late.
 const engine = engineUnderTest({ runner: false });
 const never = 600_000;
 const PAID = { status: 'paid' };
@@ -27,7 +28,7 @@ const untilOver = (executionId: string) =>
       )[0]!.is_over,
   ).toBe(true);
 
-it('when no runner was there until the time was over', async () => {
+it('a callback accepted while no runner was up counts, although the wait has timed out since', async () => {
   const runner = await engine.open();
   const definition: JsonObject = { name: 'nobody-there', tasks: { hook: { wait_for_webhook: { timeout: '1s' } } } };
   const executionId = await engine.start(definition);
@@ -40,7 +41,7 @@ it('when no runner was there until the time was over', async () => {
   expect(await engine.attempts(executionId)).toMatchObject([{ nodeId: 'hook', status: 'Succeeded', outputs: PAID }]);
 });
 
-it('when the hint got lost, and the time was over before the next look', async () => {
+it('a callback accepted without a hint counts, although the wait timed out before the next inbox poll', async () => {
   await engine.open({ engine: { inboxPollMs: never, parkAfterMs: never } });
   const definition: JsonObject = { name: 'hint-lost', tasks: { hook: { wait_for_webhook: { timeout: '1s' } } } };
   const executionId = await engine.start(definition);
@@ -58,7 +59,7 @@ it('when the hint got lost, and the time was over before the next look', async (
   expect(await engine.attempts(executionId)).toMatchObject([{ nodeId: 'hook', status: 'Succeeded', outputs: PAID }]);
 });
 
-it('and is refused while the end of the wait is on its way to the database', async () => {
+it('a callback is refused while the timeout of the wait is being written to the database', async () => {
   await engine.open({ engine: { inboxPollMs: never, parkAfterMs: never } });
   const executionId = await engine.start({ name: 'ending', tasks: { hook: { wait_for_webhook: { timeout: '1s' } } } });
   await eventually(() => engine.nodes(executionId)).toEqual({ hook: 'Waiting' });
@@ -67,7 +68,7 @@ it('and is refused while the end of the wait is on its way to the database', asy
   await client.query('begin');
   await client.query('lock table execution_events in exclusive mode');
   const count = async (sql: string) => (await engine.sql(sql)).length;
-  // Only the engine's own write: other databases of the server, and the autovacuum of this one, wait for locks as well.
+  // Count only the engine's own write. Other databases of the server, and the autovacuum of this one, wait for locks too.
   const waiting = `select from pg_locks where not granted and mode = 'RowExclusiveLock' and relation = 'execution_events'::regclass
     and database = (select oid from pg_database where datname = current_database())`;
   await eventually(() => count(waiting)).toBeGreaterThan(0);
@@ -80,7 +81,7 @@ it('and is refused while the end of the wait is on its way to the database', asy
   expect(await engine.nodes(executionId)).toEqual({ hook: 'TimedOut' });
 });
 
-it('but what was cancelled since ends as cancelled', async () => {
+it('an execution cancelled after an accepted callback ends as Cancelled', async () => {
   const runner = await engine.open();
   const executionId = await engine.start({ name: 'cancelled-since', tasks: { hook: { wait_for_webhook: {} } } });
   await eventually(() => engine.queueState(executionId)).toBe('parked');

@@ -6,7 +6,7 @@ import { echo, graph, held, to, tries } from './workflow-definition.ts';
 const engine = engineUnderTest();
 
 describe('a node that fails', () => {
-  it('is tried again with the same parameters and key, and every try is recorded', async () => {
+  it('a failing node is retried with the same parameters and key, and every attempt is recorded', async () => {
     const executionId = await engine.start(
       graph('persistent', [held('call', { ...tries(3), parameters: { order: '{{ trigger.order }}' } })]),
       { trigger: { order: 7 } },
@@ -45,7 +45,7 @@ describe('a node that fails', () => {
     }
   });
 
-  it('fails for good when its tries are used up', async () => {
+  it('a failing node fails for good when its attempts are used up', async () => {
     const executionId = await engine.start(graph('unlucky', [held('call', tries(2))]));
     (await engine.work.next()).fail(new RetryableError('DOWN', 'no'));
     (await engine.work.next()).fail(new RetryableError('DOWN', 'still no'));
@@ -56,14 +56,14 @@ describe('a node that fails', () => {
     expect((await engine.attempts(executionId)).map(({ status }) => status)).toEqual(['RetriableFailure', 'Failed']);
   });
 
-  it('is not tried again when it says so', async () => {
+  it('a node that fails with a terminal error is not retried', async () => {
     const executionId = await engine.start(graph('refused', [held('call', tries(5))]));
     (await engine.work.next()).fail(new TerminalError('NO_ACCOUNT', 'no such account'));
     expect(await engine.pawl.result(executionId)).toMatchObject({ status: 'Failed', error: { code: 'NO_ACCOUNT' } });
     expect(await engine.attempts(executionId)).toHaveLength(1);
   });
 
-  it('is tried again after the delay that it asks for, out of memory', async () => {
+  it('a failing node is retried after the delay it asks for, and its execution is parked meanwhile', async () => {
     const executionId = await engine.start(graph('throttled', [held('call', tries(2))]));
     (await engine.work.next()).fail(new RetryableError('BUSY', 'later', { retryAfterMs: 1_000 }));
     await eventually(() => engine.queueState(executionId)).toBe('parked');
@@ -90,23 +90,26 @@ describe('parameters of a retry', () => {
   it.each([
     { rerenderOnRetry: false, expected: 'nothing yet' },
     { rerenderOnRetry: true, expected: 'news' },
-  ])('with rerenderOnRetry $rerenderOnRetry are "$expected"', async ({ rerenderOnRetry, expected }) => {
-    const executionId = await engine.start(definition(`rerender-${rerenderOnRetry}`, rerenderOnRetry));
-    const first = await engine.work.next('flaky');
-    (await engine.work.next('source')).succeed({ value: 'news' });
-    await eventually(() => engine.nodes(executionId)).toMatchObject({ source: 'Succeeded' });
-    first.fail(new RetryableError('BUSY', 'again'));
-    const second = await engine.work.next('flaky');
-    second.succeed();
-    await engine.pawl.result(executionId);
-    expect([first.params, second.params]).toEqual([{ seen: 'nothing yet' }, { seen: expected }]);
-    const recorded = (await engine.attempts(executionId)).filter(({ nodeId }) => nodeId === 'flaky');
-    expect(recorded.map(({ parameters }) => parameters)).toEqual([{ seen: 'nothing yet' }, { seen: expected }]);
-  });
+  ])(
+    'the parameters of a retry with rerenderOnRetry $rerenderOnRetry are "$expected"',
+    async ({ rerenderOnRetry, expected }) => {
+      const executionId = await engine.start(definition(`rerender-${rerenderOnRetry}`, rerenderOnRetry));
+      const first = await engine.work.next('flaky');
+      (await engine.work.next('source')).succeed({ value: 'news' });
+      await eventually(() => engine.nodes(executionId)).toMatchObject({ source: 'Succeeded' });
+      first.fail(new RetryableError('BUSY', 'again'));
+      const second = await engine.work.next('flaky');
+      second.succeed();
+      await engine.pawl.result(executionId);
+      expect([first.params, second.params]).toEqual([{ seen: 'nothing yet' }, { seen: expected }]);
+      const recorded = (await engine.attempts(executionId)).filter(({ nodeId }) => nodeId === 'flaky');
+      expect(recorded.map(({ parameters }) => parameters)).toEqual([{ seen: 'nothing yet' }, { seen: expected }]);
+    },
+  );
 });
 
 describe('an attempt that takes too long', () => {
-  it('is told to stop, counts as timed out, and is tried again', async () => {
+  it('a slow attempt is told to stop, counts as timed out, and is retried', async () => {
     const executionId = await engine.start(graph('slow', [held('call', tries(2, { timeoutMs: 30 }))]));
     const first = await engine.work.next();
     await aborted(first.context.signal);
@@ -120,7 +123,7 @@ describe('an attempt that takes too long', () => {
     expect(await engine.nodes(executionId)).toEqual({ call: 'TimedOut' });
   });
 
-  it('changes nothing when it answers all the same', async () => {
+  it('a result that arrives after the timeout changes nothing', async () => {
     const executionId = await engine.start(
       graph('late', [held('call', { ...tries(1, { timeoutMs: 20 }), onFailure: 'report' }), held('report')]),
     );
@@ -137,7 +140,7 @@ describe('an attempt that takes too long', () => {
 });
 
 describe('a join', () => {
-  it('runs once, after all of its branches, in whatever order they end', async () => {
+  it('a join runs once, after all of its branches, in whatever order they end', async () => {
     const branches = ['b1', 'b2', 'b3', 'b4', 'b5'];
     const executionId = await engine.start(
       graph('fan', [
@@ -156,8 +159,8 @@ describe('a join', () => {
   });
 });
 
-describe('what an action sees and says', () => {
-  it('is who asked, for whom, and a log that is kept', async () => {
+describe('the context of an action', () => {
+  it('an action sees its tenant, principal and correlation id, and its log lines are kept', async () => {
     const principal = { userId: 'u1', displayName: 'Ada', email: 'ada@example.com' };
     const executionId = await engine.start(graph('observed', [held('call')]), { principal, correlationId: 'corr-1' });
     const attempt = await engine.work.next();

@@ -92,7 +92,7 @@ const engine = engineUnderTest({ actions: [bad], action: { outputLimitBytes: 10_
 
 afterEach(() => expect(({} as Record<string, unknown>).polluted).toBeUndefined());
 
-/** A bad node beside good neighbours that do not depend on it. */
+/** A bad node, and a good node beside it that does not depend on it. */
 const neighbours = (id: string, how: string) =>
   graph(id, [
     echo('fork', {}, to('bad', 'good')),
@@ -101,7 +101,7 @@ const neighbours = (id: string, how: string) =>
     echo('good', { fine: true }),
   ]);
 
-describe('a result that cannot be kept fails its node with a clear code, and nothing else', () => {
+describe('a result that cannot be stored', () => {
   it.each([
     ['circular', 'OUTPUT_NOT_JSON', 'outputs.self refers back to an object that contains it'],
     ['function', 'OUTPUT_NOT_JSON', 'outputs.callback is a function'],
@@ -121,7 +121,7 @@ describe('a result that cannot be kept fails its node with a clear code, and not
     ['nul in error', 'BAD\ufffdCODE', 'before\ufffdafter'],
     ['surrogate in error', 'HALF', 'half \ufffd'],
     ['huge error', 'LONG', 'more characters)'],
-  ])('%s', async (how, code, message) => {
+  ])('result "%s" fails its node with a clear code, and the node beside it succeeds', async (how, code, message) => {
     const result = await engine.run(neighbours(`bad-${how.replaceAll(' ', '-')}`, how));
     const outputs = result.outputs as { code: string; message: string; fine: boolean };
     expect(result.status).toBe('Succeeded');
@@ -131,12 +131,12 @@ describe('a result that cannot be kept fails its node with a clear code, and not
   });
 });
 
-describe('strange but legal results are kept as they are', () => {
+describe('an unusual but legal result', () => {
   it.each<[string, Json]>([
     ['nul', { 'a\u0000key': 'a\u0000value' }],
     ['surrogate', { half: '\ud83d', other: '\udc00x' }],
     ['nothing', {}],
-  ])('%s', async (how, expected) => {
+  ])('result "%s" is stored unchanged', async (how, expected) => {
     const definition = graph(`strange-${how}`, [
       { id: 'odd', actionType: 'test.bad', parameters: { how }, ...to('copy') },
       echo('copy', { same: '{{ context.data.odd }}' }),
@@ -144,13 +144,13 @@ describe('strange but legal results are kept as they are', () => {
     const result = await engine.run(definition);
     expect(result).toMatchObject({ status: 'Succeeded', outputs: { same: expected } });
     expect((await engine.attempts(result.executionId))[0]!.outputs).toEqual(expected);
-    // The views for people must not fail on them either.
+    // The views for people must be able to read these results too.
     await engine.sql('select * from action_executions_view where workflow_execution_id = $1', [result.executionId]);
     await engine.sql('select * from executions_view where id = $1', [result.executionId]);
     await engine.sql('select * from execution_events_view where workflow_execution_id = $1', [result.executionId]);
   });
 
-  it('prototype keys stay data', async () => {
+  it('prototype keys in a result stay plain data', async () => {
     const result = await engine.run(
       graph('proto', [{ id: 'odd', actionType: 'test.bad', parameters: { how: 'proto' } }]),
     );
@@ -161,22 +161,22 @@ describe('strange but legal results are kept as they are', () => {
   });
 });
 
-describe('strange input of an execution', () => {
+describe('unusual input of an execution', () => {
   it.each<[string, Json]>([
     ['U+0000 and half a surrogate pair', { text: 'a\u0000b', half: '\ud83d' }],
     ['a list', [1, 2, 3]],
     ['null', null],
     ['a very deep value', JSON.parse(`${'['.repeat(400)}${']'.repeat(400)}`) as Json],
     ['prototype keys', JSON.parse('{"__proto__":{"polluted":true}}') as Json],
-  ])('%s is carried through', async (_name, trigger) => {
+  ])('%s as input reaches the node unchanged', async (_name, trigger) => {
     const result = await engine.run(graph('carries', [echo('copy', { same: '{{ trigger }}' })]), { trigger });
     expect(result.status).toBe('Succeeded');
     expect(JSON.stringify(result.outputs)).toBe(JSON.stringify({ same: trigger }));
   });
 });
 
-describe('a workflow that does not fit its runner', () => {
-  it('fails the node whose parameters cannot be rendered, and names the missing value', async () => {
+describe('a workflow that does not match its runner', () => {
+  it('a node whose parameters cannot be rendered fails, and the error names the missing value', async () => {
     const result = await engine.run(
       graph('unrenderable', [
         echo('show', { name: '{{ trigger.customer.name }}' }, { onFailure: 'report' }),
@@ -189,14 +189,14 @@ describe('a workflow that does not fit its runner', () => {
     expect(await engine.nodes(result.executionId)).toEqual({ show: 'Failed', report: 'Succeeded' });
   });
 
-  it('fails the execution whose outputs cannot be rendered', async () => {
+  it('an execution whose outputs cannot be rendered fails', async () => {
     const result = await engine.run(
       graph('no-outputs', [echo('a')], { outputs: { x: '{{ context.data.a.missing.deep }}' } }),
     );
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'TEMPLATE_ERROR' } });
   });
 
-  it('counts a condition that throws as false, and says so', async () => {
+  it('a condition that throws counts as false, and a warning is recorded', async () => {
     const result = await engine.run(
       graph('bad-condition', [
         echo('a', {}, { edges: [{ targetNode: 'yes', condition: 'trigger.missing.deep > 1' }, { targetNode: 'no' }] }),
@@ -208,7 +208,7 @@ describe('a workflow that does not fit its runner', () => {
     expect((await engine.facts(result.executionId)).filter(({ type }) => type === 'Warning')).toHaveLength(1);
   });
 
-  it('fails the node whose parameters the action refuses, without another try', async () => {
+  it('a node whose parameters the action refuses fails without a retry', async () => {
     const result = await engine.run(
       graph('wrong-parameters', [{ id: 'bad', actionType: 'test.bad', parameters: { how: 7 } }]),
     );
@@ -217,7 +217,7 @@ describe('a workflow that does not fit its runner', () => {
     expect(await engine.attempts(result.executionId)).toHaveLength(1);
   });
 
-  it('fails the node whose action is gone', async () => {
+  it('a node whose action is not registered any more fails', async () => {
     await engine.pawl.publish(graph('needs-more', [held('step')]));
     await engine.sql(
       `update workflow_definitions set definition = replace(definition::text, 'test.work', 'test.gone')::json where workflow_id = 'needs-more'`,
@@ -233,7 +233,7 @@ describe('a workflow that does not fit its runner', () => {
     });
   });
 
-  it('is refused when it is published, with every problem', async () => {
+  it('publishing an invalid workflow is refused with every problem', async () => {
     const broken = graph('broken', [
       { id: 'a', actionType: 'test.nobody', ...to('nowhere') },
       echo('b', { x: '{{ 1 + }}' }),
@@ -248,8 +248,8 @@ describe('a workflow that does not fit its runner', () => {
   });
 });
 
-describe('a stranger', () => {
-  it('finds nothing under an id that is not one', async () => {
+describe('an unknown execution id', () => {
+  it('reading or cancelling an unknown or malformed execution id answers EXECUTION_NOT_FOUND', async () => {
     const { executions } = engine.pawl;
     for (const id of ['', 'nonsense', '0190d2c0-0000-7000-8000-000000000000', "'; drop table workflows; --"]) {
       await expect(executions.get(TENANT, id)).rejects.toMatchObject({ code: 'EXECUTION_NOT_FOUND' });

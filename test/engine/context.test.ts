@@ -14,18 +14,18 @@ async function snapshotOf(executionId: string): Promise<unknown> {
   return JSON.parse((await engine.pawl.executions.get(TENANT, executionId)).contextSnapshot!);
 }
 
-describe('the snapshot of the context', () => {
-  it('Full holds all outputs', async () => {
+describe('the context snapshot', () => {
+  it('the Full snapshot holds all outputs', async () => {
     const { executionId } = await engine.run(chain('full', { mode: 'Full' }));
     expect(await snapshotOf(executionId)).toEqual({ a: { text: 'first' }, b: { text: 'second' }, c: { n: 3 } });
   });
 
-  it('KeysOnly holds those that were named', async () => {
+  it('the KeysOnly snapshot holds the outputs of the named nodes', async () => {
     const { executionId } = await engine.run(chain('keys', { mode: 'KeysOnly', keysToInclude: ['b'] }));
     expect(await snapshotOf(executionId)).toEqual({ b: { text: 'second' } });
   });
 
-  it('SummaryOnly, the default, holds what each node left, not the data', async () => {
+  it('the SummaryOnly snapshot, the default, holds status, size and type of each output, not the data', async () => {
     const { executionId } = await engine.run(chain('summary', {}));
     expect(await snapshotOf(executionId)).toEqual({
       a: { status: 'Succeeded', bytes: 16, type: 'object' },
@@ -51,7 +51,7 @@ describe('outputs that do not fit into the context', () => {
       { snapshot: { mode: 'Full', maxContextSizeBytes: 150, overflowBehavior } },
     );
 
-  it('Fail the node', async () => {
+  it('Fail fails the node whose output does not fit into the context', async () => {
     const result = await engine.run(overflowing('overflow-fail', 'Fail'));
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'CONTEXT_OVERFLOW', nodeId: 'second' } });
     expect(result.error!.message).toContain('maxContextSizeBytes');
@@ -64,7 +64,7 @@ describe('outputs that do not fit into the context', () => {
     expect(first!.outputs).toEqual(big);
   });
 
-  it('DropOversize leaves them out, and keeps what they were', async () => {
+  it('DropOversize leaves the output out of the context and keeps its status, size and type', async () => {
     const result = await engine.run(overflowing('overflow-drop', 'DropOversize'));
     expect(result).toMatchObject({ status: 'Succeeded', outputs: { first: 100, second: 'gone' } });
     const bytes = JSON.stringify(big).length;
@@ -77,7 +77,7 @@ describe('outputs that do not fit into the context', () => {
 });
 
 describe('what expressions see', () => {
-  it('is trigger, vars, spec, execution and principal', async () => {
+  it('expressions see trigger, vars, spec, execution and principal', async () => {
     const result = await engine.run(
       graph(
         'scope',

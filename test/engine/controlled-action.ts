@@ -1,5 +1,5 @@
-// An action whose every attempt waits for the test to say how it ends: what a test needs to hold an execution at one
-// exact point, without a clock.
+// An action whose every attempt waits until the test says how it ends. With it, a test holds an execution at one exact point,
+// without a clock.
 
 import { z } from 'zod';
 import type { ActionContext, ActionResult } from '../../src/action/action.ts';
@@ -15,13 +15,13 @@ interface HeldAttempt {
 
 export interface ControlledAction {
   readonly definition: ActionDefinition;
-  /** The next attempt that begins and that nobody has taken yet; of this node only, if one is named. */
+  /** The next attempt that begins and that the test has not taken yet. If a node is named, only attempts of that node. */
   next(nodeId?: string): Promise<HeldAttempt>;
-  /** Every attempt so far, in the order in which they began. */
+  /** Every attempt so far, in the order in which the attempts began. */
   readonly begun: readonly HeldAttempt[];
-  /** Whatever a test left behind is not the next test's. */
+  /** Drops the attempts of this test, so that the next test does not see them. */
   forget(): void;
-  /** The attempts of one execution: for tests that run side by side. */
+  /** The attempts of one execution, for tests that run side by side. */
   of(executionId: string): Pick<ControlledAction, 'next'>;
 }
 

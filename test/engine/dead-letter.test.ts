@@ -8,7 +8,7 @@ const unreadable = new Set<string>();
 const engine = engineUnderTest({ runner: false, unreadable });
 const letters = () => engine.pawl.store.deadLetterList({ tenantId: TENANT, afterId: '0', limit: 100 });
 
-/** What only runner processes have: published without the check that the action exists here. */
+/** Publishes a workflow with an action that only runner processes have, so the check that the action exists here is left out. */
 async function publish(id: string, actionType: string, parameters: object): Promise<void> {
   const definition = JSON.stringify(graph(id, [{ id: 'step', actionType, parameters: { ...parameters } }]));
   const workflow = { tenantId: TENANT, workflowId: id, displayName: id, description: null, format: 'graph' };
@@ -16,7 +16,7 @@ async function publish(id: string, actionType: string, parameters: object): Prom
 }
 
 describe('an execution that crashes its runner again and again', () => {
-  it('goes to the dead letters, and its neighbours do not', async () => {
+  it('an execution that keeps crashing its runner becomes a dead letter, and its neighbours succeed', async () => {
     await publish('bomb', 'test.crash', { afterMs: 100 });
     await publish('bystander', 'test.nap', { ms: 200 });
     const bomb = await engine.pawl.start('bomb');
@@ -45,14 +45,14 @@ describe('an execution that crashes its runner again and again', () => {
     ]);
     expect(await engine.nodes(bomb.executionId)).toEqual({ step: 'Running' });
 
-    // Somebody looks at it and lets it go.
+    // Somebody looks at the letter and purges it.
     const [letter] = await letters();
     expect(await engine.pawl.store.deadLetterPurge({ tenantId: 'stranger', ids: [letter!.id] })).toBe(0);
     expect(await engine.pawl.store.deadLetterPurge({ tenantId: TENANT, ids: [letter!.id] })).toBe(1);
   });
 });
 
-describe('executions whose runners crashed repeatedly', () => {
+describe('executions whose runners have crashed several times', () => {
   async function startSuspects(count: number, crashes: number, definition = graph('suspect', [held('step')])) {
     const { workflowId } = await engine.pawl.publish(definition);
     const started = await Promise.all(Array.from({ length: count }, () => engine.pawl.start(workflowId)));
@@ -63,12 +63,12 @@ describe('executions whose runners crashed repeatedly', () => {
   }
 
   /**
-   * Polls seldom, so that the next one comes in time only if it is thought of. Not never: a hint may name a runner of an earlier test,
-   * which is believed to have room for some seconds after it was killed.
+   * This runner polls seldom, so the next execution starts in time only if the runner remembers it. It does poll sometimes: a
+   * hint may name a runner of an earlier test, and that runner is believed to have room for some seconds after it was killed.
    */
   const openForgetful = () => engine.open({ engine: { pollMs: 3_000 } });
 
-  it('run alone in their runner on their last chance, until they make progress', async () => {
+  it('executions on their last chance run alone in their runner until they make progress', async () => {
     await engine.pawl.publish(graph('trusted', [echo('a')]));
     const ids = await startSuspects(4, 3);
     const runner = await openForgetful();
@@ -84,7 +84,7 @@ describe('executions whose runners crashed repeatedly', () => {
     expect(await letters()).toEqual([]);
   });
 
-  it('run a few at a time after the second crash, and those on their last chance after them', async () => {
+  it('executions run a few at a time after the second crash, and those on their last chance come later', async () => {
     await engine.pawl.publish(graph('trusted', [echo('a')]));
     const last = await startSuspects(1, 3);
     const ids = await startSuspects(14, 2);
@@ -101,7 +101,7 @@ describe('executions whose runners crashed repeatedly', () => {
     expect(await runner.result(last[0]!)).toMatchObject({ status: 'Succeeded' });
   });
 
-  it('give up their place while they only wait', async () => {
+  it('executions that may have crashed their runner give up their place while they only wait', async () => {
     const nap = { id: 'nap', actionType: 'core.delay', parameters: { durationMs: 1_500 } };
     const ids = await startSuspects(3, 3, graph('napping', [nap]));
     await engine.open({ engine: { parkAfterMs: 2_000 } });
@@ -117,21 +117,24 @@ describe('an execution whose plan cannot be loaded', () => {
       reason: 'PLAN_INVALID',
     },
     { how: 'is gone', damage: 'delete from workflow_definitions', reason: 'WORKFLOW_NOT_FOUND' },
-  ])('because its definition $how goes to the dead letters, and its neighbours do not', async ({ damage, reason }) => {
-    const id = `damaged-${reason.toLowerCase().replaceAll('_', '-')}`;
-    await engine.pawl.publish(graph(id, [echo('a')]));
-    await engine.pawl.publish(graph('sound', [echo('a')]));
-    const damaged = await engine.pawl.start(id);
-    const sound = await engine.pawl.start('sound');
-    unreadable.add(damaged.executionId);
-    await engine.sql(`${damage} where workflow_id = $1`, [id]);
-    const runner = await engine.open();
-    expect(await runner.result(damaged.executionId)).toMatchObject({ status: 'Failed', error: { code: reason } });
-    expect((await runner.result(sound.executionId)).status).toBe('Succeeded');
-    expect(await letters()).toContainEqual(expect.objectContaining({ executionId: damaged.executionId, reason }));
-  });
+  ])(
+    'an execution whose definition $how becomes a dead letter, and its neighbour succeeds',
+    async ({ damage, reason }) => {
+      const id = `damaged-${reason.toLowerCase().replaceAll('_', '-')}`;
+      await engine.pawl.publish(graph(id, [echo('a')]));
+      await engine.pawl.publish(graph('sound', [echo('a')]));
+      const damaged = await engine.pawl.start(id);
+      const sound = await engine.pawl.start('sound');
+      unreadable.add(damaged.executionId);
+      await engine.sql(`${damage} where workflow_id = $1`, [id]);
+      const runner = await engine.open();
+      expect(await runner.result(damaged.executionId)).toMatchObject({ status: 'Failed', error: { code: reason } });
+      expect((await runner.result(sound.executionId)).status).toBe('Succeeded');
+      expect(await letters()).toContainEqual(expect.objectContaining({ executionId: damaged.executionId, reason }));
+    },
+  );
 
-  it('because a fact cannot be read goes to the dead letters', async () => {
+  it('an execution with an unreadable fact becomes a dead letter', async () => {
     await engine.pawl.publish(
       graph('garbled', [{ id: 'nap', actionType: 'core.delay', parameters: { durationMs: 1_000 } }]),
     );
@@ -149,7 +152,7 @@ describe('an execution whose plan cannot be loaded', () => {
 });
 
 describe('an installation without dead letters', () => {
-  it('ends what it gives up on as Failed, and keeps no letter', async () => {
+  it('an installation without dead letters fails the execution it gives up on, and keeps no letter', async () => {
     await engine.pawl.publish(graph('unkept', [echo('a')]));
     const { executionId } = await engine.pawl.start('unkept');
     unreadable.add(executionId);
@@ -162,7 +165,7 @@ describe('an installation without dead letters', () => {
 });
 
 describe('a dead letter', () => {
-  it('is settled when its execution is queued again after the repair', async () => {
+  it('a dead letter is settled when its execution is requeued after the repair', async () => {
     await engine.pawl.publish(graph('repairable', [echo('a', { ok: true })]));
     const { executionId } = await engine.pawl.start('repairable');
     const [stored] = await engine.sql<{ definition: object }>(

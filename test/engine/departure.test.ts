@@ -1,17 +1,17 @@
-// A runner that is told to stop while it has work: what runs no attempt is another runner's at once, and a slow attempt keeps only
-// its own execution (I23).
+// A runner is told to stop while it has work. Executions without a running attempt go to another runner at once, and a slow
+// attempt keeps only its own execution (I23).
 
 import { expect, it } from 'vitest';
 import { engineUnderTest, eventually } from './engine-under-test.ts';
 import { delay, echo, graph, held, to, tries } from './workflow-definition.ts';
 
-// The engine of this file only accepts; the runners come and go.
+// The engine of this file only accepts requests; the tests start and stop the runners.
 const engine = engineUnderTest({ runner: false });
 const { work } = engine;
-/** It keeps in memory what others would park, and waits long for its attempts. */
+/** This runner keeps executions in memory that others would park, and waits long for its attempts. */
 const patient = { engine: { name: 'leaving', parkAfterMs: 60_000, drainMs: 60_000 } };
 
-it('executions between two steps go on elsewhere while an attempt of another is still at work', async () => {
+it('executions between two steps move to another runner while a slow attempt of the stopping runner goes on', async () => {
   const leaving = await engine.open(patient);
   const slow = await engine.start(graph('slow', [held('long')]));
   const attempt = await work.next('long');
@@ -31,7 +31,7 @@ it('executions between two steps go on elsewhere while an attempt of another is 
   expect(await engine.attempts(slow)).toHaveLength(1);
 });
 
-it('an execution is given back as soon as its attempt has ended, not when all have', async () => {
+it('a stopping runner gives an execution back as soon as its own attempt has ended', async () => {
   const leaving = await engine.open(patient);
   const slow = await engine.start(graph('slowest', [held('long')]));
   const [first] = [await work.next('long')];
@@ -46,7 +46,7 @@ it('an execution is given back as soon as its attempt has ended, not when all ha
   await stopped;
 });
 
-it('another runner is told of what a runner gives back, and need not find it by polling', async () => {
+it('another runner learns by notification, without polling, what a stopping runner gives back', async () => {
   const never = 600_000;
   const leaving = await engine.open(patient);
   const napping = await engine.start(graph('handed-over', [delay('nap', 1_000, to('after')), echo('after')]));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe('the embedding example', () => {
-  it('runs as it is printed, on a database that has never seen Pawl, and again on the same', async () => {
+  it('the embedding example runs as printed on a new database, and again on the same database', async () => {
     const env = { ...process.env, DATABASE_URL: database.connectionString };
     for (let time = 1; time <= 2; time++) {
       const { stdout, stderr } = await run(process.execPath, ['--no-warnings', example], { env });

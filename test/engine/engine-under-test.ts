@@ -1,6 +1,6 @@
-// The engine on a real PostgreSQL, for one test file: a database of its own, an engine with short intervals, the held
-// action `test.work`, and the checks that every database must pass after every test (replay-check.ts). TEST_DRIVER=temporal or conductor
-// runs the executions of the file on that engine, on a real server.
+// The engine on a real PostgreSQL, for one test file: a database of its own, an engine with short intervals, the held action
+// `test.work`, and the checks that every database must pass after every test (replay-check.ts). With TEST_DRIVER=temporal or
+// conductor, the executions of the file run on that engine, on a real server.
 
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -15,13 +15,16 @@ import { checkReplay, type StoredExecution } from './replay-check.ts';
 
 export const TENANT = 'default';
 
-/** So that nothing waits for long, and everything that waits leaves memory soon. */
+/** Short intervals: nothing waits for long, and every waiting execution leaves memory soon. */
 export const QUICK = { pollMs: 20, inboxPollMs: 20, parkAfterMs: 50, abortGraceMs: 150, drainMs: 2_000 } as const;
 
 const STORED = `select e.id, e.tenant_id, o.ended_at::text as ended
   from workflow_executions e left join execution_outcomes o on o.execution_id = e.id`;
 
-/** Asks until it is so. Longer than anything takes on a busy machine: what never becomes so fails all the same. */
+/**
+ * Polls until the value matches. The limit is longer than anything takes on a busy machine; a value that never matches still
+ * fails.
+ */
 export function eventually<Value>(ask: () => Value | Promise<Value>) {
   return expect.poll(ask, { interval: 10 });
 }
@@ -30,24 +33,24 @@ type StartRequest = Parameters<Pawl['start']>[1];
 
 export interface EngineUnderTest {
   readonly url: string;
-  /** The engine of this file: it accepts and runs. */
+  /** The engine of this file: it accepts requests and runs executions. */
   readonly pawl: Pawl;
-  /** Attempts of `test.work`, in this process, whichever engine runs them. */
+  /** Attempts of `test.work` in this process, whichever engine runs them. */
   readonly work: ControlledAction;
   readonly warnings: readonly { event: string; details: Record<string, unknown> }[];
-  /** One more engine on the same database, with a runner unless told otherwise; closed after the test. */
+  /** Opens one more engine on the same database, with a runner unless told otherwise. It is closed after the test. */
   open(options?: Omit<PawlOptions, 'actions'>): Promise<Pawl>;
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Publishes and starts. */
+  /** Publishes the definition and starts an execution. */
   start(definition: JsonObject, request?: StartRequest): Promise<string>;
-  /** Publishes, starts and waits for the end. */
+  /** Publishes the definition, starts an execution and waits for its end. */
   run(definition: JsonObject, request?: StartRequest): Promise<ExecutionResult>;
-  /** Status of each node, by id. */
+  /** The status of each node, by node id. */
   nodes(executionId: string): Promise<Record<string, string>>;
   attempts(executionId: string): Promise<AttemptRecord[]>;
   /** The journal, fact by fact. */
   facts(executionId: string): Promise<Fact[]>;
-  /** Where the execution stands in the queue; null when it has ended. */
+  /** The state of the execution in the queue; null when the execution has ended. */
   queueState(executionId: string): Promise<'ready' | 'owned' | 'parked' | null>;
 }
 
@@ -61,7 +64,7 @@ interface AttemptRecord {
 }
 
 export interface EngineSetup extends PawlOptions {
-  /** Executions whose stored definition the test has destroyed: they cannot be folded. */
+  /** Executions whose stored definition the test has destroyed, so their journals cannot be folded. */
   readonly unreadable?: Set<string>;
 }
 
@@ -69,14 +72,17 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
   const work = controlledAction('test.work');
   const warnings: { event: string; details: Record<string, unknown> }[] = [];
   const opened: Pawl[] = [];
-  /** When each execution had ended as it was checked: what has not changed since need not be checked again. */
+  /** The end time of each execution when it was checked. An execution that has not changed since is not checked again. */
   const seen = new Map<string, string | null>();
   let database: TestDatabase;
   let pool: pg.Pool;
   let own: Pawl;
   let outside: EngineServer | null = null;
 
-  /** `runner` is each engine's own affair; everything else is the same for all of a file, unless a test says otherwise. */
+  /**
+   * Each engine has its own `runner` option. All other options are the same for all engines of a file, unless a test says
+   * otherwise.
+   */
   const create = ({ runner = true, ...extra }: PawlOptions): Promise<Pawl> =>
     createPawl({
       ...outside?.config,
@@ -96,7 +102,7 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
       driver === undefined ? null : startEngineServer(driver, { isLasting: false }),
     ]);
     pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
-    // The database goes with its connections, some of which may still be on their way out.
+    // The database is dropped together with its connections, and some of them may still be closing.
     pool.on('connect', (client) => client.on('error', () => {}));
     pool.on('error', () => {});
     own = await create(options.runner === undefined ? {} : { runner: options.runner });
@@ -110,7 +116,7 @@ export function engineUnderTest({ unreadable = new Set(), ...options }: EngineSe
     await checkReplay(own, news.map(storedExecution));
   });
   afterAll(async () => {
-    // Not natively by mistake.
+    // Make sure that the executions did not run natively by mistake.
     if (outside !== null) expect(await sql('select driver from external_runs limit 1')).not.toEqual([]);
     await own?.close();
     await pool?.end();

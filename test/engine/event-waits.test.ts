@@ -14,12 +14,12 @@ const rows = (executionId: string) =>
   engine.sql('select event_type, key from event_waits where execution_id = $1 order by event_type', [executionId]);
 
 describe('an execution that waits for events', () => {
-  it('is found by type and key, and by nothing else', async () => {
+  it('an event reaches the waiting execution with the same type and key, and no other', async () => {
     const { workflowId } = await engine.pawl.publish(graph('approval', [decision]));
     const [mine, other] = await Promise.all(
       ['o1', 'o2'].map((orderId) => engine.pawl.start(workflowId, { trigger: { orderId } })),
     );
-    // The start was answered, so the waits are there, whether or not a runner has seen the execution (I10).
+    // The start was answered, so the waits exist, whether or not a runner has seen the execution (I10).
     expect(await rows(mine!.executionId)).toHaveLength(2);
     expect(await rows(other!.executionId)).toHaveLength(2);
     expect(await tell('e0', 'order.paid', { orderId: 'o1' })).toBe(0);
@@ -33,7 +33,7 @@ describe('an execution that waits for events', () => {
     expect(await engine.pawl.result(other!.executionId)).toMatchObject({ outputs: { by: 'order.approved' } });
   });
 
-  it('gets what came between its start and its wait, and the same event once (I10)', async () => {
+  it('a wait gets the events that came after the start of the execution, and each event once (I10)', async () => {
     const counting = { ...decision, count: 2 };
     const { workflowId } = await engine.pawl.publish(graph('early', [held('before', to('decision')), counting]));
     const { executionId } = await engine.pawl.start(workflowId, { trigger: { orderId: 'o3' } });
@@ -47,7 +47,7 @@ describe('an execution that waits for events', () => {
     });
   });
 
-  it('is found by an event that comes before anybody runs it, and also when its request is repeated', async () => {
+  it('a repeated start request writes missing event waits again, so an early event finds its execution', async () => {
     const { workflowId } = await engine.pawl.publish(graph('unseen', [decision]));
     const request = { trigger: { orderId: 'o5' }, requestId: 'once' };
     const { executionId } = await engine.pawl.start(workflowId, request);
@@ -57,17 +57,17 @@ describe('an execution that waits for events', () => {
     expect(await engine.pawl.result(executionId)).toMatchObject({ outputs: { by: 'order.approved' } });
   });
 
-  it('is one of thousands that the same event ends, page by page', async () => {
+  it('one event ends the waits of 2,000 executions, page by page', async () => {
     const flood = { id: 'flood', nodeType: 'wait', events: [{ type: 'flood' }] };
     const { workflowId } = await engine.pawl.publish(graph('flooded', [flood]));
-    // More than one page of them.
+    // More than one page of executions.
     const started = await Promise.all(Array.from({ length: 2_000 }, () => engine.pawl.start(workflowId)));
     expect(await engine.pawl.executions.tellWaiting(TENANT, { id: 'f1', type: 'flood', data: {} })).toBe(2_000);
     const results = await Promise.all(started.map(({ executionId }) => engine.pawl.result(executionId)));
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['Succeeded']));
   });
 
-  it('goes on when nothing came in its time', async () => {
+  it('an execution goes on when its wait times out without an event', async () => {
     const result = await engine.run(graph('expires', [{ ...decision, timeoutMs: 20, onTimeout: 'continue' }]), {
       trigger: { orderId: 'o4' },
     });

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/core/json/json.ts';
 import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';
 import { echo, graph, held, to } from './workflow-definition.ts';
 
-/** More than there is room for in memory, several times over. */
+/** Several times more executions than fit into memory. */
 const COUNT = 120;
 const capped = { maxParallelActions: 20, maxResident: 40 };
 
@@ -13,7 +13,7 @@ async function startMany(engine: ReturnType<typeof engineUnderTest>, definition:
   return (await Promise.all(starts)).map(({ executionId }) => executionId);
 }
 
-/** Ends what is held, one after the other, as it comes. */
+/** Lets the held attempts succeed one after the other, as they begin. */
 async function finishAll(engine: ReturnType<typeof engineUnderTest>, count: number): Promise<void> {
   for (let left = count; left > 0; left--) (await engine.work.next()).succeed();
 }
@@ -33,28 +33,31 @@ describe('a backlog behind the limit of one action type', () => {
   it.each([
     ['at their first step', [held('slow')]],
     ['after another step', [echo('quick', {}, to('slow')), held('slow')]],
-  ])('does not keep other tenants and other workflows waiting, its executions being %s', async (_, nodes) => {
-    const id = `behind-${nodes.length}`;
-    await startMany(engine, graph(id, nodes), TENANT);
-    await engine.work.next();
-    const { length } = engine.work.begun;
-    const others = Array.from({ length: 10 }, (_unused, n) => graph(`beside-${nodes.length}-${n}`, [echo('a')]));
-    for (const other of others) expect(await engine.run(other)).toMatchObject({ status: 'Succeeded' });
-    for (const other of others) {
-      expect(await engine.run(other, { tenantId: 'neighbour' })).toMatchObject({ status: 'Succeeded' });
-    }
-    // All the while one of them was running, and no other began.
-    expect(engine.work.begun).toHaveLength(length);
-    engine.work.begun.at(-1)!.succeed();
-    await finishAll(engine, COUNT - 1);
-    await eventually(() => ended(engine, id)).toBe(COUNT);
-  });
+  ])(
+    'a backlog behind an action limit keeps no other tenant or workflow waiting, its executions being %s',
+    async (_, nodes) => {
+      const id = `behind-${nodes.length}`;
+      await startMany(engine, graph(id, nodes), TENANT);
+      await engine.work.next();
+      const { length } = engine.work.begun;
+      const others = Array.from({ length: 10 }, (_unused, n) => graph(`beside-${nodes.length}-${n}`, [echo('a')]));
+      for (const other of others) expect(await engine.run(other)).toMatchObject({ status: 'Succeeded' });
+      for (const other of others) {
+        expect(await engine.run(other, { tenantId: 'neighbour' })).toMatchObject({ status: 'Succeeded' });
+      }
+      // One attempt was running all the time, and no other began.
+      expect(engine.work.begun).toHaveLength(length);
+      engine.work.begun.at(-1)!.succeed();
+      await finishAll(engine, COUNT - 1);
+      await eventually(() => ended(engine, id)).toBe(COUNT);
+    },
+  );
 });
 
 describe('a backlog behind the limit of its tenant', () => {
   const engine = engineUnderTest({ engine: { ...capped, maxParallelPerTenant: 2 } });
 
-  it('does not keep other tenants waiting', async () => {
+  it('a backlog behind the limit of its tenant does not keep other tenants waiting', async () => {
     await startMany(engine, graph('crowd', [held('slow')]), 'crowded');
     await engine.work.next();
     await engine.work.next();

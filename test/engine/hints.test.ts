@@ -2,23 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { engineUnderTest, eventually, TENANT } from './engine-under-test.ts';
 import { delay, echo, graph, held, subworkflow, to } from './workflow-definition.ts';
 
-// Accepts and asks; the runners are other engines, so everything has to travel through the database.
+// This engine accepts and asks. The runners are other engines, so everything has to travel through the database.
 const engine = engineUnderTest({ runner: false });
 const { work } = engine;
 const never = 600_000;
 
-describe('with notifications', () => {
-  // Nothing is polled within the time of a test: only hints can make it go on.
+describe('a runner with notifications', () => {
+  // Nothing is polled within the time of a test, so only hints can make an execution go on.
   const onlyHints = { engine: { pollMs: never, inboxPollMs: never } };
 
-  it('a runner elsewhere hears of new work', async () => {
+  it('a notification tells a runner in another process of new work', async () => {
     await engine.open(onlyHints);
     expect(await engine.run(graph('heard', [echo('a', {}, to('b')), echo('b', { ok: true })]))).toMatchObject({
       status: 'Succeeded',
     });
   });
 
-  it('a runner elsewhere hears of mail for what it has in memory, and for what it has parked', async () => {
+  it('a notification tells a runner in another process of mail for a running and for a parked execution', async () => {
     await engine.open(onlyHints);
     const running = await engine.start(graph('hears-cancel', [held('step')]));
     const attempt = await work.next();
@@ -31,7 +31,7 @@ describe('with notifications', () => {
     }
   });
 
-  it('a parked parent hears that its child has ended, and a parked child that its parent was cancelled', async () => {
+  it('a notification wakes a parked parent whose child ended, and a parked child whose parent was cancelled', async () => {
     await engine.open(onlyHints);
     await engine.pawl.publish(graph('short', [echo('a', { ok: true })]));
     await engine.pawl.publish(graph('above-short', [subworkflow('low', 'short')]));
@@ -47,7 +47,7 @@ describe('with notifications', () => {
     expect((await engine.pawl.result(await child())).status).toBe('Cancelled');
   });
 
-  it('hints that mean nothing do no harm', async () => {
+  it('malformed notifications do no harm', async () => {
     await engine.open(onlyHints);
     for (const note of ['', 'nonsense', '[]', 'null', '{"mail":["x","not-an-id"]}', '{"work":1,"test":"?"}']) {
       await engine.sql('select pg_notify($1, $2)', ['pawl_hint', note]);
@@ -57,10 +57,10 @@ describe('with notifications', () => {
 });
 
 describe('without notifications', () => {
-  // NOTIFY is accepted and goes nowhere, which is what a transaction pooler makes of it.
+  // NOTIFY is accepted and delivered to nobody, as with a transaction pooler.
   const silenced = engineUnderTest({ runner: false });
 
-  it('it is said, and everything else is the same', async () => {
+  it('an engine without notifications logs a warning, and everything else works the same', async () => {
     const name = new URL(silenced.url).pathname.slice(1);
     await silenced.sql('create schema silent');
     await silenced.sql(`create function silent.pg_notify(text, text) returns void language sql as 'select'`);

@@ -1,5 +1,5 @@
 // A runner is killed with -9 after the other system has acted and before its answer arrives. The next owner runs the same attempt
-// again; every connector must then find what is there already (I7).
+// again, and every connector must then find what already exists (I7).
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestServers, testServers } from '../../src/action/http/server.testing.ts';
@@ -51,7 +51,7 @@ const runner = () =>
     },
   });
 
-/** Runs the action once with its runner killed when `acted` resolves, and a second time to the end. */
+/** Runs the action once and kills its runner when `acted` resolves, then runs the action a second time to its end. */
 async function killedBetween(actionType: string, parameters: JsonObject, acted: Promise<void>) {
   const doomed = await runner();
   const executionId = await engine.start(
@@ -66,13 +66,13 @@ async function killedBetween(actionType: string, parameters: JsonObject, acted: 
   return { result, attempts };
 }
 
-/** Resolves when the stand-in has done what it was asked and keeps the answer to itself. */
+/** Resolves when the stand-in has done what it was asked and withholds the answer. */
 function withheld(standin: SlackStandin | MondayStandin | ConfluenceStandin, matching: string): Promise<void> {
   return new Promise((done) => standin.inject({ kind: 'withhold', matching, done }));
 }
 
 describe('a runner killed between the effect and its answer', () => {
-  it('posts one Slack message', async () => {
+  it('a Slack message is posted once although the runner was killed before the answer', async () => {
     const acted = withheld(slack, 'chat.postMessage');
     const { result, attempts } = await killedBetween('slack.post-message', { channelId: 'C1', message: 'Hi' }, acted);
     expect(result).toMatchObject({ status: 'Succeeded', outputs: { ts: slack.messages[0]!.ts } });
@@ -80,7 +80,7 @@ describe('a runner killed between the effect and its answer', () => {
     expect(slack.messages).toHaveLength(1);
   });
 
-  it('creates one Monday item', async () => {
+  it('a Monday item is created once although the runner was killed before the answer', async () => {
     const before = monday.boards[0]!.items.length;
     const acted = withheld(monday, 'create_item');
     const { result } = await killedBetween('monday.create-item', { boardId: '100', name: 'Dawn' }, acted);
@@ -88,7 +88,7 @@ describe('a runner killed between the effect and its answer', () => {
     expect(monday.boards[0]!.items).toHaveLength(before + 1);
   });
 
-  it('creates one Confluence page, and does not fail because it exists', async () => {
+  it('a Confluence page is created once, and the second attempt does not fail because the page exists', async () => {
     const acted = withheld(wiki, 'Apollo');
     const page = { space: 'PROJECTS', title: 'Apollo', body: '' };
     const { result } = await killedBetween('confluence.create-page', page, acted);
@@ -96,7 +96,7 @@ describe('a runner killed between the effect and its answer', () => {
     expect(wiki.pages).toHaveLength(1);
   });
 
-  it('sends an e-mail again under the same Message-ID, by which mail systems know it', async () => {
+  it('an e-mail is sent again under the same Message-ID, which mail systems recognise', async () => {
     const acted = mail.withholdNext();
     const message = { to: 'ada@example.com', subject: 'Hi', text: 'Hi' };
     const { result } = await killedBetween('email.send', message, acted);
@@ -106,7 +106,7 @@ describe('a runner killed between the effect and its answer', () => {
     expect(ids[0]).toBe(ids[1]);
   });
 
-  it('calls a service again under the same idempotency key, by which the service knows the request', async () => {
+  it('an HTTP request is sent again under the same idempotency key, which the service recognises', async () => {
     const { promise: acted, resolve: act } = Promise.withResolvers<void>();
     const { url, received } = await servers.recording((_, response) => {
       if (received.length > 1) return void response.end('{}');

@@ -1,4 +1,4 @@
-// Work that would keep the event loop, or fill the memory, is spread out (S4): an execution goes on piece by piece.
+// Work that would block the event loop, or fill the memory, is spread out (S4): an execution goes on piece by piece.
 
 import { expect, it } from 'vitest';
 import { engineUnderTest, eventually } from './engine-under-test.ts';
@@ -19,7 +19,7 @@ it('costly conditions are evaluated over several transitions, with the same outc
   expect(await engine.nodes(result.executionId)).toMatchObject({ n0: 'Skipped', n11: 'Skipped', last: 'Succeeded' });
 });
 
-it('attempts with large parameters wait until earlier ones have ended', async () => {
+it('attempts with large parameters wait until earlier attempts have ended', async () => {
   const edges = names(9).map((targetNode) => ({ targetNode }));
   const large = { text: "{{ 'x'.repeat(4000000) }}" };
   const id = await engine.start(

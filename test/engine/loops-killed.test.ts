@@ -3,12 +3,12 @@ import { engineUnderTest, QUICK } from './engine-under-test.ts';
 import { spawnRunner } from './spawned-runner.ts';
 import { echo, graph, held, to } from './workflow-definition.ts';
 
-// The engine of this file only accepts; the runners come and go.
+// The engine of this file only accepts requests; the tests start and stop the runners.
 const engine = engineUnderTest({ runner: false });
 const { work } = engine;
 const short = { leaseMs: 700, leaseMarginMs: 200 };
 
-it('a runner killed in the middle of a loop loses no item and repeats none that was done', async () => {
+it('a loop whose runner is killed loses no item and repeats no finished item', async () => {
   const doomed = await spawnRunner({ url: engine.url, engine: { ...QUICK, ...short } });
   const body = { startNode: 'done', nodes: [echo('done', { n: '{{ item }}' }, to('doing')), held('doing')] };
   const { workflowId } = await engine.pawl.publish(

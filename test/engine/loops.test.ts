@@ -4,8 +4,8 @@ import { echo, graph, to } from './workflow-definition.ts';
 
 const engine = engineUnderTest({});
 
-describe('forEach on a real database', () => {
-  it('runs every item once, and gives the results in order', async () => {
+describe('loops on a real database', () => {
+  it('forEach runs every item once and returns the results in order', async () => {
     const items = Array.from({ length: 250 }, (_, n) => n);
     const result = await engine.run(
       graph('each', [
@@ -25,7 +25,7 @@ describe('forEach on a real database', () => {
     expect(graphView.state.status).toBe('Succeeded');
   });
 
-  it('runs a body of several nodes, and a child for each item', async () => {
+  it('forEach runs a body of several nodes, and a child for each item', async () => {
     await engine.pawl.publish(graph('double', [echo('calc', { twice: '{{ trigger.n * 2 }}' })]));
     const child = { id: 'sub', nodeType: 'subworkflow', workflowId: 'double', parameters: { n: '{{ item }}' } };
     const body = {
@@ -50,7 +50,7 @@ describe('forEach on a real database', () => {
     });
   });
 
-  it('repeats until its condition holds, over durable delays', async () => {
+  it('repeat runs its body until the condition holds, with durable delays in between', async () => {
     const repeat = { until: 'output.round >= 3', delayMs: 5, collect: '{{ [output.round] }}' };
     const result = await engine.run(graph('polls', [echo('poll', { round: '{{ round }}' }, { repeat })]));
     expect(result).toMatchObject({ status: 'Succeeded', outputs: { round: 3, rounds: 4, collected: [0, 1, 2, 3] } });

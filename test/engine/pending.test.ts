@@ -5,7 +5,7 @@ import type { Pawl } from '../../src/main.ts';
 import { engineUnderTest, TENANT } from './engine-under-test.ts';
 import { graph, held } from './workflow-definition.ts';
 
-// The engine of this file only accepts: each test lets a backlog build up, then opens a runner for it.
+// The engine of this file only accepts requests: each test lets a backlog build up, then opens a runner for it.
 const engine = engineUnderTest({ runner: false, engine: { maxParallelActions: 1 } });
 const job = graph('job', [held('step', { parameters: { name: '{{ trigger.name }}' } })]);
 
@@ -14,7 +14,7 @@ async function accept(name: string, request: { tenantId?: string; priority?: num
   return (await engine.pawl.start('job', { trigger: { name }, ...request })).executionId;
 }
 
-/** Lets every attempt succeed as it begins, until `count` have; the names in the order in which they began. */
+/** Lets every attempt succeed as it begins, until `count` have. Returns the names in the order in which the attempts began. */
 async function workOff(count: number): Promise<unknown[]> {
   const names: unknown[] = [];
   for (let done = 0; done < count; done++) {
@@ -32,7 +32,7 @@ async function allEnded(pawl: Pawl, started: readonly { executionId: string; ten
 }
 
 describe('a cancel', () => {
-  it('waits neither for the backlog nor for a place', async () => {
+  it('a cancel waits neither for the backlog nor for a free place in the runner', async () => {
     const first = await accept('first');
     const backlog: string[] = [];
     for (let index = 0; index < 12; index++) backlog.push(await accept(`waits ${index}`));
@@ -51,8 +51,8 @@ describe('a cancel', () => {
   });
 });
 
-describe('a signal behind others that nobody has read', () => {
-  it('is refused when it names a step that does not exist, whatever those do', async () => {
+describe('a signal behind unread signals', () => {
+  it('a signal that names an unknown step is refused, whatever unread signals are before it', async () => {
     const executionId = await accept('signalled');
     const refusal = (type: 'PAUSE' | 'UPDATE_PARAMS' | 'RETRY_STEP', payload: JsonObject) =>
       engine.pawl.executions.signalRefusal(TENANT, executionId, { signalId: randomUUID(), type, payload });
@@ -67,7 +67,7 @@ describe('a signal behind others that nobody has read', () => {
 });
 
 describe('the order of a backlog', () => {
-  it('is by priority, and by age within a priority', async () => {
+  it('a backlog runs by priority, and by age within a priority', async () => {
     const started = [];
     for (const [name, priority] of [
       ['low', 1],
@@ -83,7 +83,7 @@ describe('the order of a backlog', () => {
     await allEnded(runner, started);
   });
 
-  it('lets tenants take turns, however much one of them has', async () => {
+  it('tenants take turns in the backlog, however many executions one of them has', async () => {
     const started = [];
     for (let index = 0; index < 20; index++) {
       started.push({ tenantId: 'big', executionId: await accept(`big ${index}`, { tenantId: 'big', priority: 9 }) });
@@ -93,14 +93,14 @@ describe('the order of a backlog', () => {
     }
     const runner = await engine.open();
     const order = await workOff(22);
-    // In order of priority or of age they would be the last two of 22. Claims reach a few executions ahead.
+    // In order of priority or of age these two would be the last of 22. Claims reach a few executions ahead.
     expect(order.indexOf('small')).toBeLessThan(15);
     expect(order.indexOf('tiny')).toBeLessThan(15);
     expect(order.filter((name) => String(name).startsWith('big'))).toHaveLength(20);
     await allEnded(runner, started);
   });
 
-  it('puts what has waited longer than a minute before what is more urgent', async () => {
+  it('an execution that has waited longer than a minute runs before more urgent ones', async () => {
     const patient = await accept('patient', { priority: 0 });
     const started = [{ executionId: patient }];
     for (let index = 0; index < 12; index++) {
@@ -111,14 +111,15 @@ describe('the order of a backlog', () => {
     ]);
     const runner = await engine.open();
     const order = await workOff(13);
-    // A claim takes a few at a time from every lane that has its turn; without its age it would be the last of all.
+    // A claim takes a few executions at a time from every lane whose turn it is. Without its age, this one would be the last of
+    // all.
     expect(order.indexOf('patient')).toBeLessThan(8);
     await allEnded(runner, started);
   });
 });
 
-describe('an execution that nobody has begun', () => {
-  it('is Pending', async () => {
+describe('an execution that no runner has begun', () => {
+  it('an execution that no runner has begun is Pending', async () => {
     const executionId = await accept('waits');
     expect(await engine.pawl.executions.get(TENANT, executionId)).toMatchObject({ status: 'Pending', startedAt: null });
     const runner = await engine.open();
@@ -126,7 +127,7 @@ describe('an execution that nobody has begun', () => {
     await allEnded(runner, [{ executionId }]);
   });
 
-  it('can be cancelled, and its action is never run', async () => {
+  it('an execution cancelled before it began never runs its action', async () => {
     const executionId = await accept('cancelled before it began');
     const before = engine.work.begun.length;
     expect(await engine.pawl.executions.cancel(TENANT, executionId, 'changed my mind')).toEqual({ repeated: false });
@@ -141,7 +142,7 @@ describe('an execution that nobody has begun', () => {
     expect(await engine.pawl.executions.cancel(TENANT, executionId)).toEqual({ repeated: true });
   });
 
-  it('fails when its workflow is archived meanwhile', async () => {
+  it('an execution fails when its workflow is archived before it began', async () => {
     await engine.pawl.publish(graph('closing', [held('step')]));
     const { executionId } = await engine.pawl.start('closing');
     await engine.pawl.store.workflowArchive({ tenantId: TENANT, workflowId: 'closing' });
@@ -165,7 +166,7 @@ describe('an execution that nobody has begun', () => {
 });
 
 describe('an execution that a newer version has started', () => {
-  it('says that it waits for a newer runner, and goes on when one has come', async () => {
+  it('an execution of a newer version says that it needs a newer runner, and runs when one can take it', async () => {
     const executionId = await accept('from the future');
     await engine.sql('update execution_queue set behaviour = 2 where execution_id = $1', [executionId]);
     const why = async () =>

@@ -1,6 +1,6 @@
-// What must hold of every database that the engine has worked on, whatever the test was about: folding the stored journal
-// once more gives the stored outcome (I15), the journal has no gap and no double (I4), an attempt that ended has one row
-// (I3), and no live execution is without a wake-up (I12).
+// What must hold for every database that the engine has worked on, whatever the test was about: folding the stored journal again
+// gives the stored outcome (I15), the journal has no gap and no duplicate (I4), an attempt that ended has one row (I3), and no
+// live execution is without a wake-up (I12).
 
 import { expect } from 'vitest';
 import { contextSnapshot } from '../../src/core/decider/snapshot.ts';

@@ -6,8 +6,8 @@ const engine = engineUnderTest();
 const { work } = engine;
 const page = (resourceId: string) => ({ system: 'confluence', resourceType: 'page', resourceId });
 
-describe('a resource that an action made', () => {
-  it('is linked to its execution when the attempt succeeds', async () => {
+describe('a resource created by an action', () => {
+  it('a resource is linked to its execution when the attempt succeeds', async () => {
     const executionId = await engine.start(graph('writes', [held('write')]));
     (await work.next()).succeed({}, [{ ...page('p1'), url: 'https://wiki.example/p1' }]);
     await engine.pawl.result(executionId);
@@ -16,7 +16,7 @@ describe('a resource that an action made', () => {
     ]);
   });
 
-  it('is found by later attempts, of this execution and of others, but not by other tenants', async () => {
+  it('a linked resource is found by later attempts, but not by other tenants', async () => {
     const executionId = await engine.start(graph('finds', [held('write', to('look')), held('look')]));
     const write = await work.next('write');
     expect(await write.context.findResource(page('p2'))).toBeNull();
@@ -33,7 +33,7 @@ describe('a resource that an action made', () => {
     await engine.pawl.result(foreign, { tenantId: 'acme' });
   });
 
-  it('may be named again by the same execution', async () => {
+  it('the same execution may name a resource twice, and the first node keeps the link', async () => {
     const executionId = await engine.start(graph('names-twice', [held('make', to('update')), held('update')]));
     (await work.next('make')).succeed({}, [page('p3')]);
     (await work.next('update')).succeed({}, [page('p3'), page('p4')]);
@@ -45,7 +45,7 @@ describe('a resource that an action made', () => {
     ]);
   });
 
-  it('belongs to one execution: another that claims it fails', async () => {
+  it('a resource belongs to one execution, and another execution that claims it fails', async () => {
     const definition = graph('claims', [held('make', tries(3))]);
     const owner = await engine.start(definition);
     (await work.next()).succeed({}, [page('p5')]);
@@ -65,7 +65,7 @@ describe('a resource that an action made', () => {
     });
   });
 
-  it('that two executions claim in the same moment belongs to one of them', async () => {
+  it('a resource that two executions claim at the same moment belongs to one of them', async () => {
     const definition = graph('races', [held('make', tries(1))]);
     const started = [await engine.start(definition), await engine.start(definition)];
     const attempts = [await work.next(), await work.next()];

@@ -19,15 +19,15 @@ const TABLES = [
   'action_logs',
 ];
 
-/** Forgets what had ended by now, or by the moment given. */
+/** Purges the executions that had ended by now, or by the given moment. */
 async function purge({ before, limit = 1_000 }: { before?: number; limit?: number } = {}): Promise<number> {
   const endedBefore = before ?? (await nextMoment());
-  // What is not published yet is kept.
+  // Executions whose events are not published yet are kept.
   await eventually(() => engine.sql('select from commit_batches')).toEqual([]);
   return engine.pawl.store.retentionPurge({ endedBefore, limit });
 }
 
-/** A time that is later than everything that has happened, and earlier than everything that will. */
+/** A time later than everything that has happened so far, and earlier than everything that comes next. */
 async function nextMoment(): Promise<number> {
   const moment = (await engine.pawl.store.now()) + 1;
   await eventually(() => engine.pawl.store.now()).toBeGreaterThan(moment);
@@ -47,7 +47,7 @@ async function rowsOf(executionId: string): Promise<Record<string, number>> {
 }
 
 describe('retention', () => {
-  it('removes every row of what ended long ago, and nothing else', async () => {
+  it('retention removes every row of executions that ended long ago, and nothing else', async () => {
     const definition = graph('forgettable', [held('a', to('b')), echo('b')]);
     const old = await engine.start(definition);
     const attempt = await work.next();
@@ -74,12 +74,12 @@ describe('retention', () => {
     (await work.next()).succeed();
   });
 
-  it('does not touch what is alive, however old', async () => {
+  it('retention keeps live executions, however old they are', async () => {
     const running = await engine.start(graph('alive', [held('a')]));
     const attempt = await work.next();
     const parked = await engine.start(graph('alive-asleep', [delay('nap', 3_600_000)]));
     await eventually(() => engine.queueState(parked)).toBe('parked');
-    // The start of a long action is written a little after it began.
+    // The start of a long action is written shortly after the action began.
     await eventually(async () => (await rowsOf(running)).execution_events).toBe(1);
     await engine.sql(`update workflow_executions set created_at = created_at - interval '1 year' where id = any($1)`, [
       [running, parked],
@@ -93,7 +93,7 @@ describe('retention', () => {
     await engine.pawl.result(parked);
   });
 
-  it('keeps a parent while its child lives, and a child while its parent lives', async () => {
+  it('retention keeps a parent while its child is live, and a child while its parent is live', async () => {
     await engine.pawl.publish(graph('long-lived', [held('slow')]));
     const parent = await engine.run(
       graph('gone-ahead', [subworkflow('bg', 'long-lived', { waitForCompletion: false })]),
@@ -118,7 +118,7 @@ describe('retention', () => {
     expect(await rowsOf(child!.executionId)).toEqual({});
   });
 
-  it('keeps what is in the dead letters until somebody has dealt with it', async () => {
+  it('retention keeps executions with a dead letter until somebody has settled the letter', async () => {
     await engine.pawl.publish(graph('spoilt', [echo('a')]));
     await engine.sql(`update workflow_definitions set definition = '{}' where workflow_id = 'spoilt'`);
     const { executionId } = await engine.pawl.start('spoilt');
@@ -132,7 +132,7 @@ describe('retention', () => {
     expect(await rowsOf(executionId)).toEqual({});
   });
 
-  it('works in small pieces', async () => {
+  it('retention deletes a limited number of executions at a time', async () => {
     await purge();
     await engine.pawl.publish(graph('many', [echo('a')]));
     const started = await Promise.all(Array.from({ length: 10 }, () => engine.pawl.start('many')));

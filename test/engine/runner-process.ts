@@ -1,6 +1,6 @@
-// A runner as a process of its own, for tests that kill it. What its actions do is told by their parameters: `test.work`
-// never ends here, so that the process can be killed in the middle of it; `test.crash` ends the whole process; `test.nap`
-// takes a moment; `test.block` takes it without letting the event loop turn.
+// A runner as a process of its own, for tests that kill it. `test.work` never ends here, so that the process can be killed in the
+// middle of it; `test.crash` ends the whole process; `test.nap` takes a moment; `test.block` takes that moment without letting
+// the event loop turn. The parameters say how long.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { createPawl, defineAction, type PawlOptions } from '../../src/main.ts';
 export interface RunnerProcessSettings {
   readonly url: string;
   readonly engine: NonNullable<PawlOptions['engine']>;
-  /** Beside what the test has: credentials and addresses of connectors. */
+  /** Environment variables besides those of the test: credentials and addresses of connectors. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 

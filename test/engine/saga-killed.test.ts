@@ -4,12 +4,12 @@ import { engineUnderTest, QUICK, TENANT } from './engine-under-test.ts';
 import { spawnRunner } from './spawned-runner.ts';
 import { echo, type GraphNode, graph, held, to, tries } from './workflow-definition.ts';
 
-// The engine of this file only accepts; the runners come and go.
+// The engine of this file only accepts requests; the tests start and stop the runners.
 const engine = engineUnderTest({ runner: false });
 const { work } = engine;
 const short = { leaseMs: 700, leaseMarginMs: 200 };
 
-/** Ten steps that are done, each with its undo, and one that fails. */
+/** Ten steps that succeed, each with a compensation, and one step that fails. */
 function saga(id: string, undo: (index: number) => GraphNode): ReturnType<typeof graph> {
   const steps = Array.from({ length: 10 }, (_, n) =>
     echo(`s${n}`, { n }, { compensate: `u${n}`, ...to(n === 9 ? 'fails' : `s${n + 1}`) }),
@@ -18,7 +18,7 @@ function saga(id: string, undo: (index: number) => GraphNode): ReturnType<typeof
   return graph(id, [...steps, fails, ...steps.map((_, n) => undo(n)), echo('release')], { finally: ['release'] });
 }
 
-it('a saga of ten steps is undone in reverse after kill -9 in the middle, each by its own key', async () => {
+it('a saga of ten steps is undone in reverse order after kill -9, each step under its own key', async () => {
   const doomed = await spawnRunner({ url: engine.url, engine: { ...QUICK, ...short } });
   const { workflowId } = await engine.pawl.publish(saga('saga', (n) => (n === 5 ? held('u5') : echo(`u${n}`, { n }))));
   const { executionId } = await engine.pawl.start(workflowId);
@@ -41,7 +41,7 @@ it('a saga of ten steps is undone in reverse after kill -9 in the middle, each b
   expect(undone.map(({ attempt }) => attempt)).toEqual(Array(10).fill(1));
 });
 
-it('a compensation that fails is a dead letter, and requeued it is tried again', async () => {
+it('a failed compensation becomes a dead letter, and is retried when the letter is requeued', async () => {
   const runner = await engine.open({ engine: short });
   const { workflowId } = await engine.pawl.publish(
     saga('half-undone', (n) => (n === 3 ? held('u3', tries(1)) : echo(`u${n}`, { n }))),

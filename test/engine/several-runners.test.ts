@@ -5,7 +5,7 @@ import { engineUnderTest, eventually, QUICK, TENANT } from './engine-under-test.
 import { spawnRunner } from './spawned-runner.ts';
 import { delay, echo, graph, held, to } from './workflow-definition.ts';
 
-// The engine of this file only accepts; the runners come and go.
+// The engine of this file only accepts requests; the tests start and stop the runners.
 const engine = engineUnderTest({ runner: false });
 const { work } = engine;
 const short = { leaseMs: 700, leaseMarginMs: 200 };
@@ -26,7 +26,7 @@ const crashes = async (executionId: string) =>
 const metric = (pawl: Pawl, name: Parameters<Pawl['metrics']['get']>[0]) => pawl.metrics.get(name) ?? 0;
 
 describe('runners that share a database', () => {
-  it('share the work, and do each piece once', async () => {
+  it('runners on one database share the work, and run each step once', async () => {
     const few = { engine: { maxParallelActions: 2, maxResident: 8 } };
     const runners = await Promise.all([engine.open(few), engine.open(few), engine.open(few)]);
     const ids = await start(
@@ -39,7 +39,7 @@ describe('runners that share a database', () => {
     );
     const ended = await results(ids);
     expect(ended.map(({ outputs }) => outputs)).toEqual(ids.map((_, n) => ({ n })));
-    // Polled: the result of an execution is there from its commit on, its runner counts it when the reply has come.
+    // Polled, because the result of an execution exists from its commit on, and its runner counts it when the reply has come.
     await expect.poll(() => runners.reduce((sum, runner) => sum + metric(runner, 'ended'), 0)).toBe(150);
     expect(runners.filter((runner) => metric(runner, 'ended') > 0).length).toBeGreaterThan(1);
     for (const executionId of ids.slice(0, 20)) expect(await engine.attempts(executionId)).toHaveLength(3);
@@ -47,12 +47,12 @@ describe('runners that share a database', () => {
 });
 
 describe('a runner that is killed', () => {
-  it('loses nothing: what it had recorded stays, what it was doing is done again under the same key', async () => {
+  it('an execution of a killed runner keeps its records, and its open attempt runs again under the same key', async () => {
     const doomed = await spawnRunner({ url: engine.url, engine: { ...QUICK, ...short } });
     const [executionId] = await start(
       graph('survives', [
         echo('done', { at: 'once' }, to('doing')),
-        // Nothing beside it: any progress would take the count of crashes back.
+        // No other node runs beside this one: any progress would reset the count of crashes.
         held('doing', { parameters: { n: '{{ trigger.n }}' }, ...to('nap') }),
         delay('nap', 100),
       ]),
@@ -91,7 +91,7 @@ describe('a runner that is killed', () => {
 });
 
 describe('a runner whose event loop is kept busy by an action', () => {
-  it('keeps its lease meanwhile: nobody else begins what it is at', async () => {
+  it('a runner whose event loop is blocked keeps its lease, and no other runner takes its execution', async () => {
     const lease = { leaseMs: 3_000, leaseMarginMs: 500 };
     const busy = await spawnRunner({ url: engine.url, engine: { ...QUICK, ...lease } });
     const threads = `select pid from pg_stat_activity where application_name = 'pawl lease' and datname = current_database()`;
@@ -119,7 +119,7 @@ describe('a runner that was declared dead and does not know it', () => {
       released: 1,
     });
     first.succeed({ from: 'the grave' });
-    // The same process, in its next life, claims it anew and runs the attempt again.
+    // The same process registers again, claims the execution anew and runs the attempt again.
     const second = await work.next();
     expect(second.context).toMatchObject({ attempt: 1, idempotencyKey: first.context.idempotencyKey });
     second.succeed({ from: 'the living' });
@@ -133,7 +133,7 @@ describe('a runner that was declared dead and does not know it', () => {
 });
 
 describe('a graceful stop', () => {
-  it('lets attempts finish, and gives back what stops when it is told to, without counting a crash', async () => {
+  it('a stopping runner lets attempts finish, and gives back the aborted ones without counting a crash', async () => {
     const leaving = await engine.open({ engine: { drainMs: 400, abortGraceMs: 10_000 } });
     const ids = await start(graph('handed-over', [held('step', { parameters: { n: '{{ trigger.n }}' } })]), 10);
     const attempts = await Promise.all(ids.map(() => work.next()));
@@ -159,8 +159,8 @@ describe('a graceful stop', () => {
     for (const id of ids) expect(await engine.attempts(id)).toHaveLength(1);
   });
 
-  it('keeps what does not stop: others have it when the lease has ended, and no sooner', async () => {
-    // Long enough for the obedient one to be written down, also on a busy machine.
+  it('an attempt that ignores the stop stays with its runner until the lease has ended', async () => {
+    // Long enough for the obedient attempt to be recorded, even on a busy machine.
     const leaving = await engine.open({ engine: { ...short, name: 'leaving', drainMs: 0, abortGraceMs: 500 } });
     const [deaf, obedient] = await start(graph('deaf', [held('step')]), 2);
     const attempts = [await work.next(), await work.next()];
@@ -182,7 +182,7 @@ describe('a graceful stop', () => {
     expect(left.map(({ state }) => state)).toEqual(['dead']);
   });
 
-  it('in the middle of a stream of work loses and doubles nothing', async () => {
+  it('a runner stopped in the middle of 200 executions loses none and repeats none', async () => {
     const leaving = await engine.open();
     const ids = await start(
       graph('stream', [echo('a', {}, to('b')), echo('b', {}, to('c')), echo('c', { n: '{{ trigger.n }}' })]),

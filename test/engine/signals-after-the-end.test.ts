@@ -17,15 +17,15 @@ const status = async (executionId: string) => (await engine.pawl.executions.get(
 const applied = async (executionId: string) =>
   (await engine.facts(executionId)).filter((fact) => fact.type === 'SignalApplied');
 
-describe('a signal that is accepted in the moment of the end', () => {
-  it('is among the events as ignored, right before the end, once that has come', async () => {
+describe('a signal accepted at the moment the execution ends', () => {
+  it('a signal accepted too late is listed as ignored, right before the end of the execution', async () => {
     const executionId = await engine.start(graph('too-late', [held('first')]));
     const first = await work.next('first');
     await send(executionId, 'PAUSE');
     await eventually(() => applied(executionId)).toHaveLength(1);
     await send(executionId, 'RESUME');
     await eventually(() => applied(executionId)).toHaveLength(2);
-    // What the decision did not see any more, as it is when its mail was thrown away.
+    // A signal that the last decision did not see, as it looks when its mail has been thrown away.
     const mail = { kind: 'signal', signalId: 'late', signal: 'PAUSE', payload: { reason: 'lunch' } };
     await engine.sql(
       'insert into execution_signals (execution_id, signal_id, tenant_id, body) values ($1, $2, $3, $4::json)',
@@ -55,7 +55,7 @@ describe('a signal that is accepted in the moment of the end', () => {
 });
 
 describe('the events of an ended execution', () => {
-  it('are told also when signals and facts hold what PostgreSQL takes for no text', async () => {
+  it('the events of an ended execution can be read although signals and facts hold U+0000 and half surrogates', async () => {
     const executionId = await engine.start(graph('strange-signal', [held('first', tries(1))]));
     const first = await work.next('first');
     const newParams = { nul: 'x\u0000y', half: '\ud800' };
@@ -70,7 +70,7 @@ describe('the events of an ended execution', () => {
 });
 
 describe('what an ended execution is told', () => {
-  it('counts when it is retried, once; until then it stays as it ended, and nobody hears of another end', async () => {
+  it('a signal to a failed execution takes effect once, at its next retry, and the execution stays Failed until then', async () => {
     const definition = graph('mended', [held('call', { parameters: { region: 'eu', mode: 'plain' }, ...tries(1) })]);
     const executionId = await engine.start(definition);
     (await work.next()).fail(new TerminalError('NO', 'wrong region'));
@@ -90,7 +90,7 @@ describe('what an ended execution is told', () => {
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
   });
 
-  it('counts after a success too, when a step runs again; until then the result stays', async () => {
+  it('a signal to a succeeded execution takes effect when a step runs again, and the result stays until then', async () => {
     const executionId = await engine.start(graph('improved', [held('call', { parameters: { region: 'eu' } })]));
     (await work.next()).succeed({ from: 'eu' });
     const result = await engine.pawl.result(executionId);

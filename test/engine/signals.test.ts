@@ -19,13 +19,13 @@ const applied = async (executionId: string) =>
   (await engine.facts(executionId)).filter((fact) => fact.type === 'SignalApplied');
 
 describe('PAUSE and RESUME', () => {
-  it('let the attempt finish, start nothing new, and go on', async () => {
+  it('a paused execution lets its attempt finish and starts nothing new until it is resumed', async () => {
     const executionId = await engine.start(graph('paused', [held('first', to('second')), held('second')]));
     const first = await work.next('first');
     await send(executionId, 'PAUSE');
     await eventually(() => applied(executionId)).toHaveLength(1);
     expect(first.context.signal.aborted).toBe(false);
-    // Paused is what it is from now on, however long the attempt takes.
+    // The execution is Paused from now on, however long the attempt takes.
     expect(await status(executionId)).toBe('Paused');
     first.succeed();
     await eventually(() => engine.queueState(executionId)).toBe('parked');
@@ -36,7 +36,7 @@ describe('PAUSE and RESUME', () => {
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
   });
 
-  it('hold a sleeper that is out of memory beyond the end of its sleep', async () => {
+  it('a parked execution that is paused while it sleeps does not go on when the sleep ends', async () => {
     const executionId = await engine.start(graph('paused-asleep', [delay('nap', 1_000, to('after')), held('after')]));
     await eventually(() => engine.queueState(executionId)).toBe('parked');
     await send(executionId, 'PAUSE');
@@ -48,7 +48,7 @@ describe('PAUSE and RESUME', () => {
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
   });
 
-  it('judge the deadline when the execution goes on', async () => {
+  it('the deadline of a paused execution is checked when it is resumed', async () => {
     const executionId = await engine.start(
       graph('paused-overdue', [held('first', to('second')), held('second')], { timeoutMs: 1_000 }),
     );
@@ -65,7 +65,7 @@ describe('PAUSE and RESUME', () => {
 });
 
 describe('UPDATE_PARAMS', () => {
-  it('changes attempts that have not begun: of one step, or of all', async () => {
+  it('UPDATE_PARAMS changes attempts that have not begun, of one step or of all steps', async () => {
     const executionId = await engine.start(
       graph('updated', [
         held('first', to('second', 'third')),
@@ -113,7 +113,7 @@ describe('INJECT_OVERRIDE', () => {
 });
 
 describe('ESCALATE_ALERT', () => {
-  it('is recorded, and changes nothing', async () => {
+  it('ESCALATE_ALERT is recorded and changes nothing', async () => {
     const executionId = await engine.start(graph('alarming', [held('first')]));
     const first = await work.next('first');
     await send(executionId, 'ESCALATE_ALERT', { note: 'please look' });
@@ -126,7 +126,7 @@ describe('ESCALATE_ALERT', () => {
 });
 
 describe('RERUN_FROM', () => {
-  it('runs a succeeded step of an ended execution again, with all that follows, and keeps the rest', async () => {
+  it('RERUN_FROM runs a succeeded step and all later steps again, and keeps the earlier ones', async () => {
     const executionId = await engine.start(
       graph('again', [held('first', to('second')), held('second', to('third')), held('third')]),
     );
@@ -145,7 +145,7 @@ describe('RERUN_FROM', () => {
 });
 
 describe('COMPLETE_STEP', () => {
-  it('gives a failed step its outputs, records them as an attempt, and lets the execution go on', async () => {
+  it('COMPLETE_STEP gives a failed step its outputs, records them as an attempt, and the execution goes on', async () => {
     const executionId = await engine.start(
       graph('by-hand', [
         held('broken', { ...tries(1), ...to('after') }),
@@ -166,7 +166,7 @@ describe('COMPLETE_STEP', () => {
 });
 
 describe('RETRY_STEP', () => {
-  it('does not wait for the delay of the next try', async () => {
+  it('RETRY_STEP retries at once, without waiting for the retry delay', async () => {
     const hour = { retry: { maxAttempts: 2, baseDelayMs: 3_600_000 } };
     const executionId = await engine.start(
       graph('impatient', [held('call', { policies: hour })], { timeoutMs: 86_400_000 }),
@@ -180,7 +180,7 @@ describe('RETRY_STEP', () => {
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
   });
 
-  it('reopens an execution that has failed, and brings back what the failure skipped', async () => {
+  it('RETRY_STEP reopens a failed execution and runs the steps that the failure had skipped', async () => {
     const executionId = await engine.start(
       graph('reopened', [held('broken', { ...tries(1), ...to('after') }), held('after')]),
     );
@@ -210,7 +210,7 @@ describe('RETRY_STEP', () => {
     ]);
   });
 
-  it('of a step that is out of attempts is refused without force, and the execution stays as it ended', async () => {
+  it('RETRY_STEP without force is refused when the step is out of attempts, and the execution stays Failed', async () => {
     const executionId = await engine.start(graph('spent', [held('broken', tries(1))]));
     (await work.next()).fail(new RetryableError('BUSY', 'no'));
     await engine.pawl.result(executionId);
@@ -222,7 +222,7 @@ describe('RETRY_STEP', () => {
     expect(await engine.queueState(executionId)).toBeNull();
   });
 
-  it('of every failed step at once is what retry does', async () => {
+  it('retry tries every failed step of the execution again', async () => {
     const executionId = await engine.start(
       graph('both-broken', [
         echo('fork', {}, to('left', 'right')),
@@ -248,7 +248,7 @@ describe('RETRY_STEP', () => {
 });
 
 describe('a signal', () => {
-  it('that was applied before changes nothing', async () => {
+  it('a signal sent twice is applied once', async () => {
     const executionId = await engine.start(graph('told-twice', [held('first', to('second')), held('second')]));
     const first = await work.next('first');
     expect(await send(executionId, 'PAUSE', {}, 'only-once')).toEqual({ repeated: false });
@@ -262,7 +262,7 @@ describe('a signal', () => {
     expect(await applied(executionId)).toHaveLength(2);
   });
 
-  it('to an execution that has ended, or that somebody else owns, is an error', async () => {
+  it('a signal to an ended execution, or to an execution of another tenant, is an error', async () => {
     const { executionId } = await engine.run(graph('over', [echo('a')]));
     await expect(send(executionId, 'PAUSE')).rejects.toMatchObject({ code: 'WFENG002' });
     await expect(engine.pawl.executions.retry(TENANT, executionId)).rejects.toMatchObject({ code: 'WFENG002' });
@@ -272,7 +272,7 @@ describe('a signal', () => {
     });
   });
 
-  it('that makes no sense is recorded as refused', async () => {
+  it('a signal that does not apply is recorded as refused', async () => {
     const executionId = await engine.start(graph('nonsense', [held('first')]));
     const first = await work.next('first');
     await send(executionId, 'RESUME');
@@ -288,11 +288,11 @@ describe('a signal', () => {
   });
 });
 
-describe('a signal that nobody has read when the execution ends', () => {
-  // Mail is asked for once a minute here, so a message without a hint is not seen in time.
+describe('a signal still unread when the execution ends', () => {
+  // The inbox is polled once a minute here, so a message without a hint is not seen in time.
   const slow = engineUnderTest({ engine: { inboxPollMs: 60_000 } });
 
-  it('was accepted, so it is applied all the same', async () => {
+  it('a signal accepted before the end of the execution is applied after it', async () => {
     const executionId = await slow.start(
       graph('crossed', [
         held('broken', { ...tries(1), edges: [{ targetNode: 'last', when: 'always' }] }),

@@ -1,5 +1,5 @@
-// Starts runner-process.ts, listens to its news, and ends it in the way a test wants. A supervised one is started again
-// whenever it ends by itself, as a process manager would.
+// Starts runner-process.ts, listens to its messages, and ends it as a test wants. A supervised runner is started again whenever
+// it ends by itself, as a process manager would do.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import type { RunnerProcessNews, RunnerProcessSettings } from './runner-process.
 type Began = Extract<RunnerProcessNews, { type: 'began' }>;
 
 export interface SpawnedRunner {
-  /** The attempts that began in this process, one by one. */
+  /** The next attempt that began in this process. */
   nextBegan(): Promise<Began>;
   /** kill -9. */
   kill(): Promise<void>;
@@ -20,7 +20,7 @@ export interface SpawnedRunner {
 
 const ENTRY = fileURLToPath(new URL('./runner-process.ts', import.meta.url));
 
-/** Resolves when it is ready to work. */
+/** Resolves when the runner is ready to work. */
 export async function spawnRunner(settings: RunnerProcessSettings): Promise<SpawnedRunner> {
   const child = launch(settings);
   const began: Began[] = [];
@@ -41,7 +41,7 @@ export async function spawnRunner(settings: RunnerProcessSettings): Promise<Spaw
   };
 }
 
-/** Keeps one running until the test is over. Tells how often it ended by itself. */
+/** Keeps one runner going until the test is over, and counts how often it ended by itself. */
 export function superviseRunner(settings: RunnerProcessSettings): { readonly crashes: number } {
   const watch = { crashes: 0 };
   let over = false;

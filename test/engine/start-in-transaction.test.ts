@@ -10,7 +10,7 @@ const ship = graph('ship', [echo('label', { order: '{{ trigger.order }}' })], {
   triggerSchema: { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] },
 });
 
-/** The connection of an application, which has tables of its own. */
+/** A connection of an application that has tables of its own. */
 async function application(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: engine.url });
   await client.connect();
@@ -23,8 +23,8 @@ const orders = async () => (await engine.sql<{ id: number }>('select id from ord
 const executionsOf = (requestId: string) =>
   engine.sql('select id from workflow_executions where tenant_id = $1 and request_id = $2', [TENANT, requestId]);
 
-describe('an execution that is started in a transaction of the application', () => {
-  it('runs when the transaction is committed, and not before', async () => {
+describe('an execution started in a transaction of the application', () => {
+  it('an execution started in a transaction runs after the commit, and not before', async () => {
     await engine.pawl.publish(ship);
     const client = await application();
     await client.query('begin');
@@ -36,7 +36,7 @@ describe('an execution that is started in a transaction of the application', () 
     });
     expect(isNew).toBe(true);
     expect(await executionsOf('order-1')).toEqual([]);
-    // Others come and go meanwhile; nobody sees what is not committed, and nobody misses it afterwards.
+    // Other executions come and go meanwhile. No runner sees the uncommitted execution, and none misses it afterwards.
     expect((await engine.run(ship, { trigger: { order: 0 } })).status).toBe('Succeeded');
     await expect(engine.pawl.executions.get(TENANT, executionId)).rejects.toMatchObject({
       code: 'EXECUTION_NOT_FOUND',
@@ -46,7 +46,7 @@ describe('an execution that is started in a transaction of the application', () 
     expect(await orders()).toContain(1);
   });
 
-  it('waits for the engine that the request, the workflow or the installation names', async () => {
+  it('an execution started in a transaction waits for the engine that request, workflow or installation names', async () => {
     await engine.pawl.publish(graph('there', [echo('a')], { driver: 'temporal' }));
     const client = await application();
     const start = (request: Omit<Parameters<typeof startInTransaction>[1], 'workflowId'>, workflowId = 'ship') =>
@@ -71,7 +71,7 @@ describe('an execution that is started in a transaction of the application', () 
     ]);
   });
 
-  it('never existed when the transaction is rolled back', async () => {
+  it('an execution whose transaction is rolled back never existed', async () => {
     const client = await application();
     await client.query('begin');
     await client.query('insert into orders values (2)');
@@ -86,13 +86,13 @@ describe('an execution that is started in a transaction of the application', () 
     await expect(engine.pawl.executions.get(TENANT, executionId)).rejects.toMatchObject({
       code: 'EXECUTION_NOT_FOUND',
     });
-    // The request was never accepted, so it may be made again.
+    // The request was never accepted, so the client may make it again.
     const again = await engine.pawl.start('ship', { trigger: { order: 2 }, requestId: 'order-2' });
     expect(again.isNew).toBe(true);
     await engine.pawl.result(again.executionId);
   });
 
-  it('is the same execution for the same request, in the same transaction and in others', async () => {
+  it('the same request starts one execution, in the same transaction and in later ones', async () => {
     const client = await application();
     const request = { workflowId: 'ship', trigger: { order: 3 }, requestId: 'order-3' };
     await client.query('begin');
@@ -110,7 +110,7 @@ describe('an execution that is started in a transaction of the application', () 
     expect(await executionsOf('order-3')).toHaveLength(1);
   });
 
-  it('of two transactions with the same request is one, whichever commits first', async () => {
+  it('two open transactions with the same request start one execution', async () => {
     const [one, other] = [await application(), await application()];
     const request = { workflowId: 'ship', trigger: { order: 4 }, requestId: 'order-4' };
     await one.query('begin');
@@ -123,7 +123,7 @@ describe('an execution that is started in a transaction of the application', () 
     await engine.pawl.result(first.executionId);
   });
 
-  it('that is refused leaves the transaction as it was', async () => {
+  it('a refused start leaves the transaction of the application usable', async () => {
     const client = await application();
     await engine.pawl.publish(graph('other', [echo('a')]));
     await client.query('begin');
@@ -143,7 +143,7 @@ describe('an execution that is started in a transaction of the application', () 
     expect(await orders()).toContain(5);
   });
 
-  it('is found in a schema of its own, and the search path of the application stays', async () => {
+  it('a start in a transaction finds the schema of Pawl, and keeps the search path of the application', async () => {
     const client = await application();
     await client.query('create schema if not exists app');
     await client.query('begin');
@@ -158,7 +158,7 @@ describe('an execution that is started in a transaction of the application', () 
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
   });
 
-  it('reads times as the engine does, whatever the zone of the session and the parsers of the application', async () => {
+  it('a start reads times correctly in every session time zone and with the type parsers of the application', async () => {
     const client = await application();
     client.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => text);
     for (const zone of ['UTC', 'Asia/Kolkata', 'America/New_York']) {
@@ -172,7 +172,7 @@ describe('an execution that is started in a transaction of the application', () 
     }
   });
 
-  it('leaves nothing in the session', async () => {
+  it('a start leaves no prepared statement and no type parser in the session', async () => {
     const client = await application();
     await client.query('begin');
     const { executionId } = await startInTransaction(client, { workflowId: 'ship', trigger: { order: 7 } });

@@ -6,7 +6,7 @@ const engine = engineUnderTest();
 const greeting = graph('greeting', [echo('hello', { to: '{{ trigger.name }}' })]);
 
 describe('the same request', () => {
-  it('is answered with the execution that it started', async () => {
+  it('a repeated request is answered with the execution that it started', async () => {
     await engine.pawl.publish(greeting);
     const first = await engine.pawl.start('greeting', { trigger: { name: 'Ada' }, requestId: 'order-1' });
     const second = await engine.pawl.start('greeting', { trigger: { name: 'Bob' }, requestId: 'order-1' });
@@ -17,7 +17,7 @@ describe('the same request', () => {
     expect(third).toEqual({ executionId: first.executionId, isNew: false });
   });
 
-  it('of fifty callers at once starts one execution', async () => {
+  it('the same request of fifty callers at once starts one execution', async () => {
     await engine.pawl.publish(greeting);
     const starts = await Promise.all(
       Array.from({ length: 50 }, (_, caller) =>
@@ -29,7 +29,7 @@ describe('the same request', () => {
     await engine.pawl.result(starts[0]!.executionId);
   });
 
-  it('of fifty callers in two processes starts one execution', async () => {
+  it('the same request of fifty callers in two processes starts one execution', async () => {
     const other = await engine.open({ runner: false });
     const starts = await Promise.all(
       Array.from({ length: 50 }, (_, caller) =>
@@ -41,7 +41,7 @@ describe('the same request', () => {
     await engine.pawl.result(starts[0]!.executionId);
   });
 
-  it('for another workflow is a conflict', async () => {
+  it('a request id used for another workflow is a conflict', async () => {
     await engine.pawl.publish(greeting);
     await engine.pawl.publish(graph('farewell', [echo('bye')]));
     const { executionId } = await engine.pawl.start('greeting', { trigger: { name: 'x' }, requestId: 'order-2' });
@@ -52,7 +52,7 @@ describe('the same request', () => {
     await engine.pawl.result(executionId);
   });
 
-  it('for another workflow is a conflict before anything that keeps that one from starting', async () => {
+  it('a request id used for another workflow is a conflict, even if that workflow could not start at all', async () => {
     await engine.pawl.publish(greeting);
     await engine.pawl.publish({ ...graph('resting', [echo('a')]), triggerSchema: { type: 'object', required: ['x'] } });
     const { executionId } = await engine.pawl.start('greeting', { trigger: { name: 'x' }, requestId: 'order-4' });
@@ -70,7 +70,7 @@ describe('the same request', () => {
     await engine.pawl.result(executionId);
   });
 
-  it('of another tenant is another request', async () => {
+  it('the same request id of another tenant starts another execution', async () => {
     await engine.pawl.publish(greeting, { tenantId: 'acme' });
     const ours = await engine.pawl.start('greeting', { trigger: { name: 'x' }, requestId: 'order-3' });
     const theirs = await engine.pawl.start('greeting', {
@@ -86,8 +86,8 @@ describe('the same request', () => {
   });
 });
 
-describe('what cannot be started', () => {
-  it('is a workflow that does not exist, or not in this version', async () => {
+describe('a start that is refused', () => {
+  it('a start of an unknown workflow or version is refused', async () => {
     await engine.pawl.publish(greeting);
     await expect(engine.pawl.start('nobody')).rejects.toMatchObject({ code: 'WORKFLOW_NOT_FOUND' });
     await expect(engine.pawl.start('greeting', { tenantId: 'stranger' })).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('what cannot be started', () => {
     await expect(engine.pawl.start('greeting', { version: 99 })).rejects.toMatchObject({ code: 'WORKFLOW_NOT_FOUND' });
   });
 
-  it('is a draft', async () => {
+  it('a start of a draft is refused', async () => {
     const draft = { tenantId: TENANT, workflowId: 'half-done', displayName: 'Half done', description: null };
     const definition = JSON.stringify(graph('half-done', [echo('a')]));
     await engine.pawl.store.draftSave({ ...draft, format: 'graph', definition, checksum: 'c' });
@@ -106,7 +106,7 @@ describe('what cannot be started', () => {
     });
   });
 
-  it('is an archived or a disabled workflow, until it is active again', async () => {
+  it('a start of a disabled or archived workflow is refused until the workflow is active again', async () => {
     const key = { tenantId: TENANT, workflowId: 'seasonal' };
     await engine.pawl.publish(graph('seasonal', [echo('a')]));
     await engine.pawl.store.workflowEnable({ ...key, isEnabled: false });
@@ -119,7 +119,7 @@ describe('what cannot be started', () => {
     expect(await engine.pawl.result(executionId)).toMatchObject({ status: 'Succeeded' });
   });
 
-  it('does not keep those from starting that were asked for in the same moment', async () => {
+  it('a refused start does not keep valid starts of the same moment from succeeding', async () => {
     await engine.pawl.publish(greeting);
     const start = (request: { requestId: string; priority?: number }) =>
       engine.pawl.start('greeting', { trigger: { name: 'x' }, ...request });

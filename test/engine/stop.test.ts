@@ -8,7 +8,7 @@ const { work } = engine;
 const refusal = () => new TerminalError('NO', 'it will not do');
 
 describe('a cancelled execution', () => {
-  it('tells its attempt to stop, and skips what never began', async () => {
+  it('a cancel tells the running attempt to stop, and skips nodes that have not begun', async () => {
     const executionId = await engine.start(graph('cancelled', [held('now', to('never')), held('never')]));
     const attempt = await work.next();
     attempt.context.signal.addEventListener('abort', () => attempt.fail(new Error('stopped as asked')));
@@ -21,7 +21,7 @@ describe('a cancelled execution', () => {
     expect((await engine.attempts(executionId)).map(({ status }) => status)).toEqual(['Cancelled']);
   });
 
-  it('records what its attempt still achieved', async () => {
+  it('a cancelled execution records the result that its attempt still returned', async () => {
     const executionId = await engine.start(graph('cancelled-late', [held('now')]));
     const attempt = await work.next();
     attempt.context.signal.addEventListener('abort', () => attempt.succeed({ done: true }));
@@ -30,7 +30,7 @@ describe('a cancelled execution', () => {
     expect(await engine.attempts(executionId)).toMatchObject([{ status: 'Succeeded', outputs: { done: true } }]);
   });
 
-  it('may be out of memory at the time', async () => {
+  it('a parked execution can be cancelled', async () => {
     const executionId = await engine.start(
       graph('cancelled-asleep', [delay('nap', 3_600_000, to('after')), echo('after')]),
     );
@@ -40,7 +40,7 @@ describe('a cancelled execution', () => {
     expect(await engine.nodes(executionId)).toEqual({ nap: 'Cancelled', after: 'Skipped' });
   });
 
-  it('that had succeeded before is a conflict', async () => {
+  it('a cancel of a succeeded execution is a conflict', async () => {
     const { executionId } = await engine.run(graph('done', [echo('a')]));
     await expect(engine.pawl.executions.cancel(TENANT, executionId)).rejects.toMatchObject({
       code: 'WFENG002',
@@ -61,7 +61,7 @@ describe('an unhandled failure', () => {
       held('join'),
     ]);
 
-  it('ends a graph at once, and what is in flight may finish within the grace', async () => {
+  it('an unhandled failure ends a graph at once, and running attempts may finish within the grace period', async () => {
     const executionId = await engine.start(forked('fail-fast'));
     const good = await work.next('good');
     good.context.signal.addEventListener('abort', () => good.succeed({ just: 'in time' }));
@@ -80,14 +80,14 @@ describe('an unhandled failure', () => {
     expect(skipped).toMatchObject({ reason: 'fail fast' });
   });
 
-  it('does not wait beyond the grace for what ignores its signal', async () => {
+  it('an unhandled failure does not wait longer than the grace period for an attempt that ignores its signal', async () => {
     const executionId = await engine.start(forked('fail-fast-deaf'));
     const deaf = await work.next('good');
     (await work.next('bad')).fail(refusal());
     expect((await engine.pawl.result(executionId)).status).toBe('Failed');
     expect(await engine.nodes(executionId)).toMatchObject({ good: 'Cancelled' });
     deaf.succeed({ far: 'too late' });
-    // Another execution comes and goes; the late result has had every chance to do harm.
+    // Another execution runs to its end, so the late result has had every chance to do harm.
     expect((await engine.run(graph('after-deaf', [echo('a')]))).status).toBe('Succeeded');
     expect((await engine.attempts(executionId)).map(({ nodeId, status }) => [nodeId, status])).toContainEqual([
       'good',
@@ -95,7 +95,7 @@ describe('an unhandled failure', () => {
     ]);
   });
 
-  it('lets the other tasks of a pipeline go on', async () => {
+  it('an unhandled failure lets the other tasks of a pipeline go on', async () => {
     const result = await engine.run({
       name: 'pipeline-goes-on',
       tasks: {
@@ -117,7 +117,7 @@ describe('an unhandled failure', () => {
     });
   });
 
-  it('lets an execution plan finish what is in flight, and starts nothing new', async () => {
+  it('an unhandled failure lets running steps of an execution plan finish, and starts no new step', async () => {
     const executionId = await engine.start(plan('drains', { a: [], b: [], 'after-a': ['a'], 'after-b': ['b'] }));
     const b = await work.next('b');
     (await work.next('a')).fail(refusal());
@@ -135,7 +135,7 @@ describe('an unhandled failure', () => {
 });
 
 describe('a handled failure', () => {
-  it('goes to the onFailure node, which sees the error, and the execution succeeds', async () => {
+  it('a failure goes to the onFailure node, which sees the error, and the execution succeeds', async () => {
     const executionId = await engine.start(
       graph('handled', [
         held('risky', { ...tries(1), onFailure: 'report', ...to('happy') }),
@@ -151,7 +151,7 @@ describe('a handled failure', () => {
     expect(await engine.nodes(executionId)).toEqual({ risky: 'Failed', happy: 'Skipped', report: 'Succeeded' });
   });
 
-  it('goes along an explicit failure edge instead, if there is one', async () => {
+  it('a failure goes along an explicit failure edge instead of onFailure', async () => {
     const executionId = await engine.start(
       graph('handled-explicitly', [
         held('risky', { ...tries(1), onFailure: 'fallback', edges: [{ targetNode: 'explicit', when: 'failure' }] }),
@@ -164,7 +164,7 @@ describe('a handled failure', () => {
     expect(await engine.nodes(executionId)).toMatchObject({ explicit: 'Succeeded', fallback: 'Skipped' });
   });
 
-  it('goes along an always edge, whose condition may choose', async () => {
+  it('a failure goes along an always edge, whose condition may choose', async () => {
     const executionId = await engine.start(
       graph('handled-always', [
         held('risky', {
@@ -185,7 +185,7 @@ describe('a handled failure', () => {
 });
 
 describe('an execution that takes too long', () => {
-  it('is stopped at its deadline while it works', async () => {
+  it('an execution is stopped at its deadline while an attempt runs', async () => {
     const executionId = await engine.start(
       graph('overdue', [held('long', to('next')), echo('next')], { timeoutMs: 1_000 }),
     );
@@ -198,7 +198,7 @@ describe('an execution that takes too long', () => {
     expect(await engine.nodes(executionId)).toEqual({ long: 'Cancelled', next: 'Skipped' });
   });
 
-  it('is stopped at its deadline while it sleeps out of memory', async () => {
+  it('an execution is stopped at its deadline while it is parked in a sleep', async () => {
     const result = await engine.run(graph('overslept', [delay('nap', 3_600_000)], { timeoutMs: 200 }));
     expect(result.status).toBe('TimedOut');
     const { startedAt, endedAt } = await engine.pawl.executions.get(TENANT, result.executionId);

@@ -11,7 +11,7 @@ const { work } = engine;
 const childrenOf = (executionId: string) => engine.pawl.store.executionChildren({ executionId });
 
 describe('a subworkflow', () => {
-  it('is an execution of its own, and its outputs come back with its id and status', async () => {
+  it('a subworkflow is an execution of its own, and its node returns outputs, id and status', async () => {
     await engine.pawl.publish(graph('double', [echo('calc', { twice: '{{ trigger.n * 2 }}' })]));
     const result = await engine.run(
       graph('asks', [
@@ -30,7 +30,7 @@ describe('a subworkflow', () => {
     });
   });
 
-  it('inherits tenant, correlation, principal and priority, and is seen in the hierarchy', async () => {
+  it('a subworkflow inherits tenant, correlation, principal and priority, and appears in the hierarchy', async () => {
     const tenantId = 'acme';
     const principal = { userId: 'u7', displayName: 'Grace', email: null };
     await engine.pawl.publish(graph('inner', [echo('a')]), { tenantId });
@@ -66,7 +66,7 @@ describe('a subworkflow', () => {
     ]);
   });
 
-  it('gets no payload that its triggerSchema refuses', async () => {
+  it('a subworkflow is not started with a payload that its triggerSchema refuses', async () => {
     const triggerSchema = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
     await engine.pawl.publish(graph('picky', [echo('a', { n: '{{ trigger.n }}' })], { triggerSchema }));
     const asks = (n: string) => subworkflow('sub', 'picky', { parameters: { n }, onFailure: 'told' });
@@ -85,7 +85,7 @@ describe('a subworkflow', () => {
     expect(await childrenOf(refused.executionId)).toEqual([]);
   });
 
-  it('runs the version that is asked for', async () => {
+  it('a subworkflow runs the version that its node names', async () => {
     await engine.pawl.publish(graph('versioned', [echo('a', { version: 'one' })]));
     await engine.pawl.publish(graph('versioned', [echo('a', { version: 'two' })]));
     const result = await engine.run(
@@ -100,7 +100,7 @@ describe('a subworkflow', () => {
     expect(result.outputs).toEqual({ old: 'one', new: 'two' });
   });
 
-  it('that is not waited for lets its node succeed at once, and lives on', async () => {
+  it('a subworkflow that nobody waits for lets its node succeed at once, and runs on', async () => {
     await engine.pawl.publish(graph('background', [held('slow')]));
     const result = await engine.run(graph('fires', [subworkflow('bg', 'background', { waitForCompletion: false })]));
     const outputs = result.outputs as JsonObject;
@@ -112,7 +112,7 @@ describe('a subworkflow', () => {
     });
   });
 
-  it('of many parents at once belongs to each of them', async () => {
+  it('sixty parents that start the same subworkflow at once each get their own result', async () => {
     await engine.pawl.publish(graph('square', [echo('calc', { n: '{{ trigger.n }}' })]));
     await engine.pawl.publish(
       graph('parents', [subworkflow('sub', 'square', { parameters: { n: '{{ trigger.n }}' } })], {
@@ -138,7 +138,7 @@ describe('a subworkflow that does not succeed', () => {
     });
   });
 
-  it('may be handled, and is told from one that was cancelled', async () => {
+  it('a cancelled subworkflow can be handled, and the error says that it was cancelled', async () => {
     await engine.pawl.publish(graph('stopped', [held('step')]));
     const executionId = await engine.start(
       graph('handles', [
@@ -155,7 +155,7 @@ describe('a subworkflow that does not succeed', () => {
     expect((result.outputs as JsonObject).why).toContain('ended as Cancelled');
   });
 
-  it('is started anew by a retry of its node', async () => {
+  it('a retry of the node starts a new subworkflow', async () => {
     await engine.pawl.publish(graph('second-time', [held('step', tries(1))]));
     const executionId = await engine.start(graph('tries-again', [subworkflow('sub', 'second-time', tries(2))]));
     (await work.next()).fail(new TerminalError('NO', 'first'));
@@ -167,7 +167,7 @@ describe('a subworkflow that does not succeed', () => {
     expect((await childrenOf(executionId)).map(({ status }) => status)).toEqual(['Failed', 'Succeeded']);
   });
 
-  it('because its plan cannot be loaded still reaches its parent', async () => {
+  it('a subworkflow whose plan cannot be loaded fails its node in the parent', async () => {
     await engine.pawl.publish(graph('rotten', [echo('a')]));
     await engine.sql(`update workflow_definitions set definition = '{"nodes":"gone"}' where workflow_id = 'rotten'`);
     const result = await engine.run(graph('trusts', [subworkflow('sub', 'rotten', tries(1))]));
@@ -180,8 +180,8 @@ describe('a subworkflow that does not succeed', () => {
   });
 });
 
-describe('what may not be started', () => {
-  it('is a workflow that is already above', async () => {
+describe('a subworkflow that may not be started', () => {
+  it('a subworkflow that is already running above itself is refused', async () => {
     await engine.pawl.publish(graph('ping', [echo('a')]));
     await engine.pawl.publish(graph('pong', [subworkflow('back', 'ping', tries(1))]));
     const result = await engine.run(graph('ping', [subworkflow('there', 'pong', tries(1))]));
@@ -189,7 +189,7 @@ describe('what may not be started', () => {
     expect(result.error!.message).toContain('"ping" is already running above: ping → pong → ping');
   });
 
-  it('is one level more than allowed', async () => {
+  it('a subworkflow one level too deep is refused', async () => {
     await engine.pawl.publish(graph('level-3', [echo('a')]));
     await engine.pawl.publish(graph('level-2', [subworkflow('down', 'level-3', tries(1))]));
     await engine.pawl.publish(graph('level-1', [subworkflow('down', 'level-2', tries(1))]));
@@ -198,7 +198,7 @@ describe('what may not be started', () => {
     expect(result.error!.message).toContain('NESTING_TOO_DEEP');
   });
 
-  it('is a workflow that is not there, not active, or disabled', async () => {
+  it('a subworkflow that is unknown, archived or disabled is refused', async () => {
     const caller = (id: string, target: string) =>
       graph(id, [
         subworkflow('sub', target, { ...tries(1), onFailure: 'report' }),
@@ -215,7 +215,7 @@ describe('what may not be started', () => {
 });
 
 describe('a cancelled parent', () => {
-  it('cancels its children, and theirs', async () => {
+  it('a cancelled parent cancels its children and their children', async () => {
     await engine.pawl.publish(graph('leaf', [held('step')]));
     await engine.pawl.publish(graph('branch', [subworkflow('down', 'leaf')]));
     const executionId = await engine.start(graph('trunk', [subworkflow('down', 'branch')]));

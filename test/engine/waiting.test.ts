@@ -15,7 +15,7 @@ async function received(executionId: string): Promise<unknown[]> {
 }
 
 describe('a sleep', () => {
-  it('that is longer than a moment is spent out of memory, and never ends early', async () => {
+  it('a long sleep is spent out of memory and never ends early', async () => {
     const executionId = await engine.start(
       graph('sleeper', [delay('nap', 1_000, to('after')), echo('after', { awake: true })]),
     );
@@ -26,7 +26,7 @@ describe('a sleep', () => {
     expect(nap!.endedAt - nap!.startedAt).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('takes its length from a template', async () => {
+  it('a sleep takes its length from a template', async () => {
     const definition = graph('told-how-long', [delay('nap', '{{ trigger.ms }}')]);
     expect((await engine.run(definition, { trigger: { ms: 20 } })).status).toBe('Succeeded');
     expect(await engine.run(definition, { trigger: { ms: 'soon' } })).toMatchObject({
@@ -35,7 +35,7 @@ describe('a sleep', () => {
     });
   });
 
-  it('of many executions ends for each of them once', async () => {
+  it('the sleeps of 100 executions each end once', async () => {
     await engine.pawl.publish(
       graph('crowd', [delay('nap', 200, to('after')), echo('after', { n: '{{ trigger.n }}' })]),
     );
@@ -48,7 +48,7 @@ describe('a sleep', () => {
 });
 
 describe('a checkpoint', () => {
-  it('is written at parking when there is much to fold, and waking from it is the same', async () => {
+  it('a checkpoint is written when a long execution is parked, and the execution wakes from it unchanged', async () => {
     const chain = Array.from({ length: 40 }, (_, index) =>
       echo(`n${index}`, { index }, index < 39 ? to(`n${index + 1}`) : to('nap')),
     );
@@ -71,7 +71,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  it('of another decider version is not used', async () => {
+  it('a checkpoint of another decider version is not used', async () => {
     const chain = Array.from({ length: 40 }, (_, index) =>
       echo(`n${index}`, {}, index < 39 ? to(`n${index + 1}`) : to('nap')),
     );
@@ -102,7 +102,7 @@ describe('a callback', () => {
     return engine.pawl.executions.callBack(await tokenOf(executionId, nodeId), payload);
   }
 
-  it('wakes the execution that waits for it', async () => {
+  it('a callback wakes the execution that waits for it', async () => {
     const executionId = await engine.start(hooked('hook-waiting', '1h'));
     await eventually(() => engine.queueState(executionId)).toBe('parked');
     expect(await callBack(executionId, 'gate')).toBe('accepted');
@@ -113,7 +113,7 @@ describe('a callback', () => {
     expect(await engine.nodes(executionId)).toMatchObject({ hook: 'Succeeded', paid: 'Succeeded', late: 'Skipped' });
   });
 
-  it('that comes before the wait is kept for it, and a repeat changes nothing', async () => {
+  it('a callback that comes before the wait is kept for the wait, and a repeat changes nothing', async () => {
     const executionId = await engine.start(hooked('hook-early', '1h'));
     expect(await callBack(executionId, 'hook', { status: 'paid' })).toBe('accepted');
     await eventually(() => received(executionId)).toHaveLength(1);
@@ -126,7 +126,7 @@ describe('a callback', () => {
     expect(hook).toMatchObject({ status: 'Succeeded', outputs: { status: 'paid' } });
   });
 
-  it('of many senders at once counts once', async () => {
+  it('a callback of 20 senders at once counts once', async () => {
     const executionId = await engine.start(hooked('hook-crowd', '1h'));
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, sender) => callBack(executionId, 'hook', { status: 'paid', sender })),
@@ -137,7 +137,7 @@ describe('a callback', () => {
     expect(await received(executionId)).toHaveLength(1);
   });
 
-  it('that does not come in time ends the wait, and is refused afterwards', async () => {
+  it('a callback that does not come in time ends the wait, and is refused afterwards', async () => {
     const executionId = await engine.start(hooked('hook-late', '1s'));
     await callBack(executionId, 'gate');
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
@@ -145,7 +145,7 @@ describe('a callback', () => {
     expect(await callBack(executionId, 'hook')).toBe('gone');
   });
 
-  it('needs a token of ours', async () => {
+  it('a callback without a valid token is refused', async () => {
     const executionId = await engine.start(hooked('hook-forged', '1h'));
     const { executions } = engine.pawl;
     const token = await tokenOf(executionId, 'hook');
@@ -167,8 +167,8 @@ describe('a callback', () => {
   });
 });
 
-describe('an attempt that runs long', () => {
-  it('keeps its execution in memory, and mail still reaches it', async () => {
+describe('a long attempt', () => {
+  it('a long attempt keeps its execution in memory, and signals still reach the execution', async () => {
     const executionId = await engine.start(graph('busy', [held('long')]));
     const attempt = await engine.work.next();
     expect(engine.pawl.runner!.holds(executionId)).toBe(true);

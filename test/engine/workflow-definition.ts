@@ -1,15 +1,15 @@
-// Short ways to write the workflows that tests run.
+// Short helpers to write the workflows that tests run.
 
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 
 export type GraphNode = { id: string } & JsonObject;
 
-/** A graph that starts at its first node. */
+/** A graph whose start node is its first node. */
 export function graph(id: string, nodes: readonly GraphNode[], rest: JsonObject = {}): JsonObject {
   return { id, displayName: id, startNode: nodes[0]!.id, nodes: [...nodes], ...rest };
 }
 
-/** A node of the controlled action. */
+/** A node that runs the controlled action. */
 export function held(id: string, rest: JsonObject = {}): GraphNode {
   return { id, actionType: 'test.work', ...rest };
 }
@@ -34,7 +34,7 @@ export function tries(maxAttempts: number, rest: JsonObject = {}): { policies: J
   return { policies: { retry: { maxAttempts, baseDelayMs: 1, backoffFactor: 1, jitter: false }, ...rest } };
 }
 
-/** An execution plan of the controlled action, step by step with what each depends on. */
+/** An execution plan of controlled actions: each step with the steps it depends on. */
 export function plan(planId: string, steps: Readonly<Record<string, readonly string[]>>): JsonObject {
   return {
     metadata: {
